@@ -1,0 +1,12 @@
+//! Name why a search ends before its result is minimal.
+
+/// Why no further configuration is tested. `E` is the error of the testing function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop<E> {
+    /// The permitted number of tests has been made.
+    Limit,
+    /// The observer asked for it.
+    Asked,
+    /// A test could not be made at all; this says nothing about the configuration.
+    Error(E),
+}

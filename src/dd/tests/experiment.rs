@@ -1,0 +1,113 @@
+//! Try the experiment by itself: what is drawn, known, counted and refused.
+
+use super::look_ahead::LookAhead;
+use super::subject::{Random, Record, Subject};
+use crate::dd::{Configuration, Counts, Experiment, FirstFailure, Outcome, Sequential, Stop};
+use std::cell::Cell;
+
+/// The failure needs 1 and 2 of 0..4.
+fn subject() -> Subject {
+    Subject::monotone(set([1, 2]))
+}
+
+fn set<const N: usize>(members: [usize; N]) -> Configuration {
+    Configuration::from_iter(4, members)
+}
+
+fn won<const N: usize>(position: usize, members: [usize; N]) -> Option<FirstFailure> {
+    Some(FirstFailure { position, configuration: set(members) })
+}
+
+#[test]
+fn the_first_candidate_that_fails_wins() {
+    let subject = subject();
+    let mut experiment = Experiment::new(Sequential::new(&subject));
+    let candidates = [set([0]), set([1]), set([1, 2]), set([1, 2, 3])];
+    assert_eq!(experiment.first_failure(candidates), Ok(won(2, [1, 2])));
+    assert_eq!(experiment.outcome_of(&set([1])).map(|seen| seen.0), Some(Outcome::Pass));
+    assert_eq!(experiment.outcome_of(&set([1, 2, 3])), None);
+}
+
+#[test]
+fn a_known_failure_wins_without_a_test_unless_an_earlier_candidate_fails() {
+    let subject = subject();
+    for ahead in [1, 2, 8] {
+        let mut experiment = Experiment::new(LookAhead::new(&subject, ahead, &Random::new(7)));
+        assert_eq!(experiment.test(&set([1, 2])), Ok((Outcome::Fail, set([1, 2]).fingerprint())));
+        let behind = [set([3]), set([1, 2]), set([0])];
+        assert_eq!(experiment.first_failure(behind), Ok(won(1, [1, 2])));
+        let before = [set([3]), set([0, 1, 2]), set([1, 2])];
+        assert_eq!(experiment.first_failure(before), Ok(won(1, [0, 1, 2])));
+        let counts = Counts { total: 3, fail: 2, pass: 1, unresolved: 0, cached: 2 };
+        assert_eq!(experiment.counts(), counts);
+    }
+}
+
+#[test]
+fn a_candidate_is_known_while_its_twin_is_under_way() {
+    let subject = subject();
+    for ahead in [1, 2, 8] {
+        let mut experiment = Experiment::new(LookAhead::new(&subject, ahead, &Random::new(7)));
+        let candidates = [set([3]), set([3]), set([0]), set([3]), set([1, 2]), set([1, 2])];
+        assert_eq!(experiment.first_failure(candidates), Ok(won(4, [1, 2])));
+        let counts = Counts { total: 3, fail: 1, pass: 2, unresolved: 0, cached: 2 };
+        assert_eq!(experiment.counts(), counts);
+    }
+}
+
+#[test]
+fn candidates_are_drawn_no_sooner_than_they_are_tested() {
+    let subject = subject();
+    let drawn = Cell::new(0);
+    let mut experiment = Experiment::new(Sequential::new(&subject));
+    let candidates = [set([0]), set([1, 2]), set([3])].into_iter();
+    let counted = candidates.inspect(|_| drawn.set(drawn.get() + 1));
+    assert_eq!(experiment.first_failure(counted), Ok(won(1, [1, 2])));
+    assert_eq!(drawn.get(), 2);
+}
+
+#[test]
+fn no_test_is_begun_beyond_the_limit_and_what_is_known_needs_none() {
+    let subject = subject();
+    let mut experiment = Experiment::new(Sequential::new(&subject)).limited_to(Some(1));
+    assert!(experiment.test(&set([3])).is_ok());
+    assert!(experiment.test(&set([3])).is_ok());
+    assert_eq!(experiment.first_failure([set([3])]), Ok(None));
+    assert_eq!(experiment.first_failure([set([3]), set([1, 2])]), Err(Stop::Limit));
+    assert_eq!(experiment.counts().total, 1);
+    assert_eq!(experiment.counts().cached, 3);
+}
+
+#[test]
+fn a_failure_before_the_limit_wins_also_for_who_looks_beyond_it() {
+    let subject = subject();
+    for ahead in [1, 2, 8] {
+        let function = LookAhead::new(&subject, ahead, &Random::new(7));
+        let mut experiment = Experiment::new(function).limited_to(Some(2));
+        let candidates = [set([0]), set([1, 2]), set([3])];
+        assert_eq!(experiment.first_failure(candidates), Ok(won(1, [1, 2])));
+        assert_eq!(experiment.first_failure([set([3])]), Err(Stop::Limit));
+    }
+}
+
+#[test]
+fn an_observer_learns_of_every_test_but_of_no_cache_hit() {
+    let subject = subject();
+    let mut record = Record::default();
+    let mut experiment = Experiment::new(Sequential::new(&subject)).observed_by(&mut record);
+    let _ = experiment.test(&set([1, 2, 3]));
+    let _ = experiment.first_failure([set([3]), set([3]), set([1, 2])]);
+    let tested: Vec<_> = record.tested.iter().map(|(c, o, ..)| (c.clone(), *o)).collect();
+    let (fail, pass) = (Outcome::Fail, Outcome::Pass);
+    assert_eq!(tested, [(set([1, 2, 3]), fail), (set([3]), pass), (set([1, 2]), fail)]);
+    assert_eq!(record.improved, [set([1, 2])]);
+}
+
+#[test]
+fn who_asks_to_stop_at_once_gets_no_test() {
+    let subject = subject();
+    let mut record = Record { patience: Some(0), ..Record::default() };
+    let mut experiment = Experiment::new(Sequential::new(&subject)).observed_by(&mut record);
+    assert_eq!(experiment.test(&set([1])), Err(Stop::Asked));
+    assert_eq!(experiment.counts(), Counts::default());
+}

@@ -1,0 +1,2 @@
+//! Find the statement executions that a failure needs.
+pub mod dd;

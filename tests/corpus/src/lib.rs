@@ -1,0 +1,1 @@
+//! Build programs that nobody here wrote.

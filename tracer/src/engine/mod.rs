@@ -1,0 +1,326 @@
+//! Run the program statement by statement, as a guide directs.
+//!
+//! The reference engine: an `int3` at every leader and one stop per event. The breakpoint at the leader
+//! where the program goes on is out of the way until the next stop, so no single step is needed, and an
+//! arrival at the leader that was reached last goes unnoticed, as the definition of events asks. What
+//! an arrival means is for the guide to say: the recorder or the lockstep of a replay.
+
+mod placement;
+mod recorder;
+mod replayer;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+pub(crate) use placement::Placement;
+pub(crate) use recorder::Recorder;
+pub(crate) use replayer::Replayer;
+
+use crate::address::RuntimeAddress;
+use crate::invocation::Limits;
+use crate::lockstep::Directive;
+use crate::poison::Poison;
+use crate::process::{Alarm, ProcessError, Stop, Tracee};
+use crate::program::{LeaderId, Program};
+use crate::run::Usage;
+use crate::termination::{AddressClass, Crash, Cut, Termination};
+
+/// What runs under the same schedule may differ in.
+#[derive(Clone, Debug)]
+pub struct Conditions {
+    /// What undefined values are set to.
+    pub poison: Poison,
+    /// What the run may use up.
+    pub limits: Limits,
+    /// Ends the run soon once it is set.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// Says what an arrival means.
+pub(crate) trait Guide {
+    /// The program has reached `leader` with the stack pointer `sp`.
+    fn arrive(&mut self, leader: LeaderId, sp: u64) -> Directive;
+
+    /// What the program was doing, for the account of a crash; the leaders of the innermost frame's
+    /// latest event, then of its callers. `None` for a frame that is not known.
+    fn position(&self) -> Vec<Option<LeaderId>>;
+}
+
+/// How a program is made to stop at its leaders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// By an `int3` at each leader.
+    #[default]
+    Breakpoint,
+    /// After every single instruction: slow, and needs no trick. Only for recording, to compare with.
+    SingleStep,
+}
+
+/// A program under way.
+pub(crate) struct Execution<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) placement: &'a mut Placement,
+    pub(crate) tracee: &'a mut Tracee,
+    pub(crate) alarm: Alarm<'a>,
+    pub(crate) conditions: &'a Conditions,
+    /// The leader that was reached last; its breakpoint is out of the way.
+    pub(crate) current: Option<LeaderId>,
+    pub(crate) arrivals: u64,
+    pub(crate) started: Instant,
+    pub(crate) usage: Usage,
+    pub(crate) scratch: Vec<u8>,
+}
+
+impl Execution<'_> {
+    /// Runs the program to its end.
+    pub(crate) fn run(&mut self, method: Method, guide: &mut dyn Guide) -> Result<Termination, ProcessError> {
+        let resume = |execution: &Self, signal| match method {
+            Method::Breakpoint => execution.tracee.go_on(signal),
+            Method::SingleStep => execution.tracee.step(signal),
+        };
+        let begun = self.begin(method)?;
+        if let Some(termination) = begun {
+            return Ok(termination);
+        }
+        resume(self, 0);
+        loop {
+            let stop = self.tracee.wait()?;
+            let signal = match stop {
+                Stop::Trap => match self.trap(method, guide)? {
+                    Trap::Served => 0,
+                    Trap::Foreign => libc::SIGTRAP,
+                    Trap::End(termination) => return Ok(termination),
+                },
+                Stop::Signal(signal) => signal,
+                _ => match self.event(stop, method, guide) {
+                    Some(termination) => return Ok(termination),
+                    None => 0,
+                },
+            };
+            if signal != 0 && self.tracee.is_fatal(signal) {
+                return Ok(self.crash(signal, guide));
+            }
+            resume(self, signal);
+        }
+    }
+
+    /// Puts the program where its first leader can be.
+    fn begin(&mut self, method: Method) -> Result<Option<Termination>, ProcessError> {
+        self.placement.arm_all(self.tracee, None);
+        if method == Method::Breakpoint {
+            return Ok(None);
+        }
+        // No library in scope can run before the executable's own first instruction: skip the loader.
+        if !self.placement.awaits_libraries() {
+            let entry = self.placement.entry(self.program);
+            let original = self.tracee.read(entry, 1).unwrap_or_default();
+            self.placement.disarm_all(self.tracee);
+            self.tracee.write(entry, &[INT3]);
+            self.tracee.go_on(0);
+            if self.tracee.wait()? != Stop::Trap {
+                return Ok(Some(self.ended_early()));
+            }
+            self.tracee.write(entry, &original);
+            self.tracee.set_pc(entry);
+        }
+        self.placement.disarm_all(self.tracee);
+        Ok(None)
+    }
+
+    fn ended_early(&mut self) -> Termination {
+        self.tracee.end();
+        Termination::Cut(self.alarm.raised().unwrap_or(Cut::Stopped))
+    }
+
+    fn trap(&mut self, method: Method, guide: &mut dyn Guide) -> Result<Trap, ProcessError> {
+        let Some(registers) = self.tracee.registers() else {
+            return Ok(Trap::Served);
+        };
+        let pc = match method {
+            Method::Breakpoint => registers.rip.wrapping_sub(1),
+            Method::SingleStep => registers.rip,
+        };
+        if self.placement.is_loader_hook(pc) {
+            self.placement.place_libraries(self.program, self.tracee);
+            if method == Method::Breakpoint {
+                self.placement.arm_all(self.tracee, self.current);
+                self.return_at_once(registers);
+            }
+            return Ok(Trap::Served);
+        }
+        let reached = self.placement.leader_at(pc).filter(|&leader| Some(leader) != self.current);
+        let Some(leader) = reached else {
+            return Ok(match method {
+                Method::Breakpoint => Trap::Foreign,
+                Method::SingleStep => Trap::Served,
+            });
+        };
+        self.arrivals += 1;
+        if self.arrivals > self.conditions.limits.arrivals {
+            return Ok(Trap::End(Termination::Cut(Cut::Arrivals)));
+        }
+        let directive = guide.arrive(leader, registers.rsp);
+        let target = match directive {
+            Directive::RunFreely => leader,
+            Directive::Enter => {
+                self.poison_frame(leader, registers.rsp)?;
+                leader
+            }
+            Directive::Resume { at, omitting } => {
+                if omitting {
+                    self.poison_registers(registers);
+                }
+                at
+            }
+            Directive::Leave(deviation) => return Ok(Trap::End(Termination::Left(deviation))),
+        };
+        let before = self.current.replace(target);
+        if method == Method::Breakpoint {
+            if before != Some(target) {
+                self.placement.disarm(self.tracee, target);
+                if let Some(before) = before {
+                    self.placement.arm(self.tracee, before);
+                }
+            }
+            self.tracee.set_pc(self.placement.address(target));
+        }
+        Ok(Trap::Served)
+    }
+
+    /// Returns from the loader's hook, a function that does nothing.
+    fn return_at_once(&self, mut registers: libc::user_regs_struct) {
+        let address = self.tracee.read(RuntimeAddress(registers.rsp), 8);
+        registers.rip = address.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes);
+        registers.rsp += 8;
+        self.tracee.set_registers(&registers);
+    }
+
+    /// Serves a stop that is neither a trap nor a signal; the termination if it is the last.
+    fn event(&mut self, stop: Stop, method: Method, guide: &dyn Guide) -> Option<Termination> {
+        match stop {
+            Stop::Trap | Stop::Signal(_) => {}
+            // Another program: nothing of it is traced.
+            Stop::Executed => self.placement.forget(),
+            Stop::SharedMemory => self.placement.disarm_all(self.tracee),
+            Stop::OwnMemoryAgain if method == Method::Breakpoint => {
+                self.placement.arm_all(self.tracee, self.current);
+            }
+            Stop::OwnMemoryAgain => {}
+            Stop::Forked(child) => self.placement.disarm_fork(self.tracee, child),
+            Stop::Thread => {
+                let statement = guide.position().first().copied().flatten();
+                let statement = statement.map(|leader| self.program.leader(leader).statement);
+                return Some(Termination::Cut(Cut::Thread(statement)));
+            }
+            Stop::Exiting => {
+                let (cpu, memory) = self.tracee.usage();
+                self.usage = Usage { cpu, memory, wall: self.started.elapsed() };
+            }
+            Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),
+            Stop::TooManyTasks => return Some(Termination::Cut(Cut::Tasks)),
+            Stop::Exited(status) => return Some(Termination::Exited(status)),
+            Stop::Killed(signal) => {
+                let cut = self.alarm.raised();
+                return Some(cut.map_or_else(|| self.crash(signal, guide), Termination::Cut));
+            }
+        }
+        None
+    }
+
+    /// The account of a crash by `signal`. The signal itself is not delivered: a handler of core dumps
+    /// must not be started for each test (trap 31).
+    fn crash(&self, signal: i32, guide: &dyn Guide) -> Termination {
+        if signal == libc::SIGXFSZ {
+            return Termination::Cut(Cut::FileSize);
+        }
+        let address = match (signal, self.tracee.signal_cause()) {
+            (libc::SIGSEGV | libc::SIGBUS, Some((code, _))) if code <= 0 => AddressClass::None,
+            // The processor reports no address that is not canonical.
+            (libc::SIGSEGV | libc::SIGBUS, Some((code, _))) if code == SI_KERNEL => AddressClass::Other,
+            (libc::SIGSEGV | libc::SIGBUS, Some((_, 0..4096))) => AddressClass::NullPage,
+            (libc::SIGSEGV | libc::SIGBUS, Some(_)) => AddressClass::Other,
+            _ => AddressClass::None,
+        };
+        let position = guide.position();
+        let innermost = position.first().copied().flatten();
+        Termination::Crashed(Crash {
+            signal,
+            address,
+            statement: innermost.map(|leader| self.program.leader(leader).statement),
+            calls: position
+                .iter()
+                .map(|leader| leader.map(|leader| self.program.leader(leader).function))
+                .collect(),
+        })
+    }
+
+    /// Fills the frame of the function that begins at `entry`, which lies below the return address.
+    fn poison_frame(&mut self, entry: LeaderId, sp: u64) -> Result<(), ProcessError> {
+        if self.conditions.poison == Poison::Off {
+            return Ok(());
+        }
+        let size = u64::from(self.program.function_of(entry).frame_size).min(MAX_FRAME);
+        let bottom = sp - size;
+        self.conditions.poison.fill(bottom, &mut self.scratch, size as usize);
+        if !self.tracee.write(RuntimeAddress(bottom), &self.scratch) && self.grow_stack(entry, bottom)? {
+            self.tracee.write(RuntimeAddress(bottom), &self.scratch);
+        }
+        Ok(())
+    }
+
+    /// Makes the kernel extend the stack down to `bottom`, by one store of the program's own there: a
+    /// tracer's accesses do not. Whether it did.
+    fn grow_stack(&mut self, entry: LeaderId, bottom: u64) -> Result<bool, ProcessError> {
+        const STORE: [u8; 3] = [0xc6, 0x00, 0x00]; // mov byte [rax], 0
+        let Some(registers) = self.tracee.registers() else {
+            return Ok(false);
+        };
+        let pc = self.placement.address(entry);
+        let Some(original) = self.tracee.read(pc, STORE.len()) else {
+            return Ok(false);
+        };
+        self.tracee.write(pc, &STORE);
+        self.tracee.set_registers(&libc::user_regs_struct { rip: pc.0, rax: bottom, ..registers });
+        self.tracee.step(0);
+        let stop = self.tracee.wait()?;
+        self.tracee.write(pc, &original);
+        self.tracee.set_registers(&registers);
+        Ok(stop == Stop::Trap)
+    }
+
+    /// Makes the registers undefined that no statement may rely on where it begins.
+    fn poison_registers(&self, mut registers: libc::user_regs_struct) {
+        let poison = self.conditions.poison;
+        if poison == Poison::Off {
+            return;
+        }
+        let r = &mut registers;
+        let scratch = [
+            &mut r.rax, &mut r.rcx, &mut r.rdx, &mut r.rsi, &mut r.rdi, &mut r.r8, &mut r.r9, &mut r.r10,
+            &mut r.r11,
+        ];
+        for (place, register) in scratch.into_iter().enumerate() {
+            *register = poison.long(8 * place as u64);
+        }
+        self.tracee.set_registers(&registers);
+        self.tracee.set_vector_registers(poison.long(0));
+    }
+}
+
+/// What came of a trap.
+enum Trap {
+    /// The program can go on.
+    Served,
+    /// It is the program's own affair.
+    Foreign,
+    /// The run is over.
+    End(Termination),
+}
+
+/// The breakpoint instruction.
+const INT3: u8 = 0xcc;
+/// The code of a signal that the kernel sends without saying more.
+const SI_KERNEL: i32 = 0x80;
+/// The most that is filled of one frame: the default limit of the whole stack.
+const MAX_FRAME: u64 = 8 << 20;

@@ -1,0 +1,193 @@
+//! Know where the images of the program lie in memory, and put breakpoints there.
+//!
+//! With address space randomisation off an image lies at the same place in each run, so everything
+//! here is computed once and serves all runs of a worker. Arming writes the text of all traced
+//! functions at once, with an `int3` at each leader.
+
+use std::collections::HashMap;
+
+use nix::unistd::Pid;
+
+use super::INT3;
+use crate::address::{FileAddress, LoadBias, RuntimeAddress};
+use crate::process::Tracee;
+use crate::program::{ImageId, LeaderId, Program, symbol_address};
+
+/// Where the images lie.
+#[derive(Default)]
+pub(crate) struct Placement {
+    biases: Vec<Option<LoadBias>>,
+    leaders: HashMap<u64, LeaderId>,
+    addresses: Vec<RuntimeAddress>,
+    chunks: Vec<Chunk>,
+    /// The function that the dynamic loader calls after each change to the list of libraries.
+    loader_hook: Option<RuntimeAddress>,
+}
+
+/// A piece of traced text.
+struct Chunk {
+    image: ImageId,
+    start: RuntimeAddress,
+    original: Vec<u8>,
+    patched: Vec<u8>,
+}
+
+impl Placement {
+    /// Learns where the executable lies. The program has not executed an instruction yet.
+    pub(crate) fn start(&mut self, program: &Program, tracee: &Tracee) {
+        let entry = tracee.auxiliary(libc::AT_ENTRY).unwrap_or(0);
+        let bias = LoadBias::between(program.executable().entry, RuntimeAddress(entry));
+        let executable = ImageId(0);
+        if self.biases.first().copied().flatten() != Some(bias)
+            || self.biases.iter().skip(1).any(Option::is_some)
+        {
+            *self = Placement { biases: vec![None; program.images().len()], ..Placement::default() };
+            self.addresses = vec![RuntimeAddress(0); program.leaders().len()];
+            self.place(program, executable, bias);
+        }
+        if self.awaits_libraries() {
+            self.loader_hook = loader_hook(tracee);
+        }
+    }
+
+    fn place(&mut self, program: &Program, image: ImageId, bias: LoadBias) {
+        self.biases[usize::from(image.0)] = Some(bias);
+        let first = self.chunks.len();
+        for (start, original) in &program.images()[usize::from(image.0)].text {
+            self.chunks.push(Chunk {
+                image,
+                start: bias.to_runtime(*start),
+                original: original.clone(),
+                patched: original.clone(),
+            });
+        }
+        for (number, leader) in
+            program.leaders().iter().enumerate().filter(|(_, leader)| leader.image == image)
+        {
+            let address = bias.to_runtime(leader.address);
+            self.addresses[number] = address;
+            self.leaders.insert(address.0, LeaderId(number as u32));
+            let chunk = self.chunks[first..].iter_mut().find(|chunk| chunk.contains(address));
+            if let Some(chunk) = chunk {
+                let offset = (address.0 - chunk.start.0) as usize;
+                chunk.patched[offset] = INT3;
+            }
+        }
+    }
+
+    /// Learns where the libraries lie that have been mapped meanwhile.
+    pub(crate) fn place_libraries(&mut self, program: &Program, tracee: &Tracee) {
+        let mapped = tracee.mapped_files();
+        for (number, image) in program.images().iter().enumerate() {
+            let path = image.path.canonicalize().unwrap_or_else(|_| image.path.clone());
+            let place = mapped.iter().find(|(_, file)| *file == path);
+            if let (None, Some((start, _))) = (self.biases[number], place) {
+                let bias = LoadBias::between(image.base, *start);
+                self.place(program, ImageId(number as u16), bias);
+            }
+        }
+    }
+
+    /// Whether an image is not in memory yet.
+    pub(crate) fn awaits_libraries(&self) -> bool {
+        self.biases.iter().any(Option::is_none)
+    }
+
+    /// Whether the loader's hook is at `pc`.
+    pub(crate) fn is_loader_hook(&self, pc: u64) -> bool {
+        self.loader_hook == Some(RuntimeAddress(pc))
+    }
+
+    /// The leader at `pc`.
+    pub(crate) fn leader_at(&self, pc: u64) -> Option<LeaderId> {
+        self.leaders.get(&pc).copied()
+    }
+
+    /// Where a leader lies.
+    pub(crate) fn address(&self, leader: LeaderId) -> RuntimeAddress {
+        self.addresses[leader.0 as usize]
+    }
+
+    /// Where the executable's first instruction lies.
+    pub(crate) fn entry(&self, program: &Program) -> RuntimeAddress {
+        let bias = self.biases.first().copied().flatten().unwrap_or(LoadBias(0));
+        bias.to_runtime(program.executable().entry)
+    }
+
+    /// The first address at which the text in memory differs from the file.
+    pub(crate) fn changed_text(&self, tracee: &Tracee) -> Option<FileAddress> {
+        self.chunks.iter().find_map(|chunk| {
+            let actual = tracee.read(chunk.start, chunk.original.len()).unwrap_or_default();
+            let same = actual.iter().zip(&chunk.original).take_while(|(one, other)| one == other).count();
+            let bias = self.biases[usize::from(chunk.image.0)].unwrap_or(LoadBias(0));
+            (same < chunk.original.len()).then(|| bias.to_file(RuntimeAddress(chunk.start.0 + same as u64)))
+        })
+    }
+
+    /// Puts all breakpoints into memory, except that of `current`.
+    pub(crate) fn arm_all(&self, tracee: &Tracee, current: Option<LeaderId>) {
+        for chunk in &self.chunks {
+            tracee.write(chunk.start, &chunk.patched);
+        }
+        if let Some(hook) = self.loader_hook {
+            tracee.write(hook, &[INT3]);
+        }
+        if let Some(current) = current {
+            self.disarm(tracee, current);
+        }
+    }
+
+    /// Takes all breakpoints out of memory.
+    pub(crate) fn disarm_all(&self, tracee: &Tracee) {
+        self.originals().for_each(|(start, bytes)| {
+            tracee.write(start, bytes);
+        });
+    }
+
+    /// Takes all breakpoints out of the copy of the memory that a forked process has.
+    pub(crate) fn disarm_fork(&self, tracee: &Tracee, fork: Pid) {
+        self.originals().for_each(|(start, bytes)| tracee.write_to_fork(fork, start, bytes));
+    }
+
+    fn originals(&self) -> impl Iterator<Item = (RuntimeAddress, &[u8])> {
+        self.chunks.iter().map(|chunk| (chunk.start, chunk.original.as_slice()))
+    }
+
+    /// Puts the breakpoint of one leader into memory.
+    pub(crate) fn arm(&self, tracee: &Tracee, leader: LeaderId) {
+        tracee.write(self.address(leader), &[INT3]);
+    }
+
+    /// Takes the breakpoint of one leader out of memory.
+    pub(crate) fn disarm(&self, tracee: &Tracee, leader: LeaderId) {
+        let address = self.address(leader);
+        if let Some(chunk) = self.chunk_of(address) {
+            tracee.write(address, &[chunk.original[(address.0 - chunk.start.0) as usize]]);
+        }
+    }
+
+    fn chunk_of(&self, address: RuntimeAddress) -> Option<&Chunk> {
+        self.chunks.iter().find(|chunk| chunk.contains(address))
+    }
+
+    /// The program is another one now: none of this is in memory any more.
+    pub(crate) fn forget(&mut self) {
+        *self = Placement::default();
+    }
+}
+
+impl Chunk {
+    fn contains(&self, address: RuntimeAddress) -> bool {
+        (self.start.0..self.start.0 + self.original.len() as u64).contains(&address.0)
+    }
+}
+
+/// Where the dynamic loader's `_dl_debug_state` lies, the function that is there for debuggers.
+///
+/// Source: glibc, `elf/dl-debug.c`; GDB calls it the `r_brk` interface.
+fn loader_hook(tracee: &Tracee) -> Option<RuntimeAddress> {
+    let base = tracee.auxiliary(libc::AT_BASE).filter(|&base| base != 0)?;
+    let (_, loader) = tracee.mapped_files().into_iter().find(|(start, _)| start.0 == base)?;
+    let hook = symbol_address(&loader, "_dl_debug_state")?;
+    Some(LoadBias(base).to_runtime(hook))
+}

@@ -1,0 +1,49 @@
+//! Describe how the program is started, the same way for every run.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Where the program's standard output goes. It decides how the C library buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stdout {
+    /// A file: fully buffered, lost in a crash if not flushed.
+    #[default]
+    File,
+    /// A pseudo-terminal: line-buffered.
+    Terminal,
+}
+
+/// A command with everything that it sees of the world when it starts.
+#[derive(Clone, Debug)]
+pub struct Invocation {
+    /// The executable, absolute.
+    pub program: PathBuf,
+    /// All arguments, the program's name for itself first.
+    pub arguments: Vec<OsString>,
+    /// The whole environment. `LD_BIND_NOW` and a tunable of glibc are added.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The working directory, absolute.
+    pub directory: PathBuf,
+    /// What the program reads from its standard input.
+    pub stdin: Vec<u8>,
+    /// The kind of its standard output.
+    pub stdout: Stdout,
+}
+
+/// What a run may use up before it is ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Processor time of the program, its children not counted.
+    pub cpu: Duration,
+    /// Time from start to end.
+    pub wall: Duration,
+    /// Arrivals at leaders.
+    pub arrivals: u64,
+    /// Address space in bytes; `None` for no limit.
+    pub memory: Option<u64>,
+    /// Bytes of the longest file, standard output and error included.
+    pub file_size: u64,
+    /// Processes that the run starts.
+    pub tasks: u32,
+}

@@ -1,0 +1,31 @@
+//! Record the statement trace of a native Linux x86-64 program, and replay it with statements left out.
+//!
+//! Two verbs, [`Tracer::record`] and [`Tracer::replay`]; three nouns, [`program::Program`] (what the
+//! executable says), [`trace::Trace`] (what a run did) and [`schedule::Schedule`] (what a replay
+//! executes). This crate knows nothing of delta debugging: which statements to leave out, and what an
+//! outcome is worth, is for its user.
+//!
+//! Where to look:
+//! - [`program`] reads ELF, DWARF and machine code and finds the *leaders*, where statements begin;
+//! - [`trace`] and [`schedule`] hold events and say which go together;
+//! - [`lockstep`] decides where a replay goes on, without a process in sight;
+//! - `engine` makes a process obey, by breakpoints;
+//! - `process` is the only door to ptrace, and the only place with unsafe code;
+//! - [`invocation`], [`run`], [`termination`], [`poison`] name what goes in and what comes out.
+
+pub mod address;
+mod engine;
+pub mod invocation;
+pub mod lockstep;
+pub mod poison;
+mod process;
+pub mod program;
+pub mod run;
+pub mod schedule;
+pub mod termination;
+pub mod trace;
+mod tracer;
+
+pub use engine::{Conditions, Method};
+pub use process::{Containment, ProcessError, Sandbox, pin_to_processor};
+pub use tracer::{RecordError, Tracer, survey};

@@ -1,0 +1,62 @@
+//! The door to the operating system: every fork, ptrace request, wait and signal goes through here.
+//!
+//! The only place with unsafe code. It knows processes, memory and registers, and nothing of leaders or
+//! traces; the traps it guards against are numbered in the comments after ptrace(2) and the source of
+//! rr and GDB.
+
+mod launch;
+mod output;
+mod sandbox;
+mod tracee;
+mod watchdog;
+
+pub(crate) use launch::{Launch, Launcher};
+pub(crate) use output::Output;
+pub use sandbox::{Containment, Sandbox};
+pub(crate) use tracee::{Stop, Tracee};
+pub(crate) use watchdog::{Alarm, Watchdog};
+
+use std::io;
+
+/// The machine refuses what a run needs. Each message names what was tried and the remedy.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages are the documentation of the fields")]
+pub enum ProcessError {
+    #[error("cannot start {program}: {step} failed: {source}")]
+    Start { program: String, step: &'static str, source: io::Error },
+    #[error(
+        "ptrace is refused ({source}): allow it with `sysctl kernel.yama.ptrace_scope=1`, or run the container with --cap-add=SYS_PTRACE"
+    )]
+    Ptrace { source: io::Error },
+    #[error("{what} failed: {source}: free memory, disk space or process slots and try again")]
+    System { what: &'static str, source: io::Error },
+}
+
+impl ProcessError {
+    /// The error that the latest system call has left, for the step `what`.
+    fn last(what: &'static str) -> ProcessError {
+        ProcessError::System { what, source: io::Error::last_os_error() }
+    }
+
+    fn from_errno(what: &'static str) -> impl Fn(nix::errno::Errno) -> ProcessError {
+        move |errno| ProcessError::System { what, source: errno.into() }
+    }
+}
+
+/// Binds the calling thread, and the programs that it will start, to one processor.
+///
+/// A stop then costs a fourth: tracer and tracee hand over without waking another processor. Without
+/// effect where the processor may not be chosen.
+pub fn pin_to_processor(worker: usize) {
+    use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+    let this = nix::unistd::Pid::from_raw(0);
+    let Ok(allowed) = sched_getaffinity(this) else {
+        return;
+    };
+    let processors: Vec<usize> =
+        (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu).unwrap_or(false)).collect();
+    let mut one = CpuSet::new();
+    if !processors.is_empty() && one.set(processors[worker % processors.len()]).is_ok() {
+        let _ = sched_setaffinity(this, &one);
+    }
+}

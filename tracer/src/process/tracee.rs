@@ -1,0 +1,405 @@
+//! Hold a running program by ptrace: wait for it, look into it, change it, go on.
+//!
+//! All waits are here, for any child of this thread and never for one alone (trap 1). Processes that
+//! the program starts are held too, run freely without breakpoints, and die with the run. A request
+//! that fails because the process has just died is no error: the next wait tells (trap 2).
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+use nix::unistd::Pid;
+
+use super::launch::Started;
+use super::{Launch, Launcher, ProcessError};
+use crate::address::RuntimeAddress;
+
+const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
+    | libc::PTRACE_O_TRACEEXEC
+    | libc::PTRACE_O_TRACECLONE
+    | libc::PTRACE_O_TRACEFORK
+    | libc::PTRACE_O_TRACEVFORK
+    | libc::PTRACE_O_TRACEVFORKDONE;
+
+/// Why the program is not running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// It has executed an `int3` or a single step.
+    Trap,
+    /// A signal is about to be delivered; [`Tracee::go_on`] passes it on or suppresses it.
+    Signal(i32),
+    /// It is another program now: its first instruction is next.
+    Executed,
+    /// It shares its memory with this new process until that executes another program or ends.
+    SharedMemory,
+    /// The sharing is over.
+    OwnMemoryAgain,
+    /// It has started this process, which has a copy of its memory.
+    Forked(Pid),
+    /// It has started a thread.
+    Thread,
+    /// It is about to end, and can still be looked at.
+    Exiting,
+    /// It has stopped itself.
+    Stopped,
+    /// It, or one of its children, has started more processes than it may.
+    TooManyTasks,
+    /// It is gone, with this exit status.
+    Exited(i32),
+    /// It is gone, by this signal.
+    Killed(i32),
+}
+
+/// A running program.
+pub(crate) struct Tracee {
+    pid: Pid,
+    memory: File,
+    /// The processes that the program has started and that live.
+    others: HashSet<Pid>,
+    /// New processes whose first stop came before their parent's word of them.
+    held: HashSet<Pid>,
+    /// How many more processes the program may start.
+    tasks: u32,
+    /// How the program itself ended.
+    gone: Option<Stop>,
+}
+
+impl Tracee {
+    /// Starts the program and waits until its first instruction is next.
+    pub(crate) fn start(launcher: &Launcher, launch: &Launch<'_>) -> Result<Tracee, ProcessError> {
+        let started: Started = launcher.start(launch, OPTIONS)?;
+        let pid = started.pid;
+        loop {
+            let (who, status) = wait_any()?;
+            if who != pid {
+                continue;
+            }
+            if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) {
+                return Err(launcher.failure(started));
+            }
+            if status >> 16 == libc::PTRACE_EVENT_EXEC {
+                break;
+            }
+            restart(pid, libc::PTRACE_CONT, passed_on(status));
+        }
+        let memory = File::options().read(true).write(true).open(format!("/proc/{pid}/mem"));
+        let memory =
+            memory.map_err(|source| ProcessError::System { what: "opening the program's memory", source });
+        let memory = memory.inspect_err(|_| kill_and_reap(pid))?;
+        Ok(Tracee {
+            pid,
+            memory,
+            others: HashSet::new(),
+            held: HashSet::new(),
+            tasks: launch.limits.tasks,
+            gone: None,
+        })
+    }
+
+    /// The number of the process.
+    pub(crate) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Asks for [`Stop::Exiting`].
+    pub(crate) fn stop_at_exit(&self) {
+        let options = OPTIONS | libc::PTRACE_O_TRACEEXIT;
+        // SAFETY: the request takes a number.
+        unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, self.pid.as_raw(), 0, options as usize) };
+    }
+
+    /// Waits for the next stop of the program. Its children are served on the way.
+    pub(crate) fn wait(&mut self) -> Result<Stop, ProcessError> {
+        if let Some(end) = self.gone {
+            return Ok(end);
+        }
+        self.release();
+        loop {
+            let (who, status) = wait_any()?;
+            if who != self.pid {
+                self.serve_other(who, status);
+            } else if let Some(stop) = self.stop(status) {
+                return Ok(stop);
+            }
+            if self.tasks == 0 {
+                return Ok(Stop::TooManyTasks);
+            }
+        }
+    }
+
+    fn stop(&mut self, status: i32) -> Option<Stop> {
+        if let Some(end) = end(status) {
+            self.gone = Some(end);
+            return Some(end);
+        }
+        let signal = libc::WSTOPSIG(status);
+        match status >> 16 {
+            0 if signal == libc::SIGTRAP => Some(Stop::Trap),
+            0 => Some(Stop::Signal(signal)),
+            libc::PTRACE_EVENT_EXEC => Some(Stop::Executed),
+            libc::PTRACE_EVENT_VFORK => {
+                self.adopt(self.pid);
+                Some(Stop::SharedMemory)
+            }
+            libc::PTRACE_EVENT_VFORK_DONE => Some(Stop::OwnMemoryAgain),
+            libc::PTRACE_EVENT_FORK => self.adopt(self.pid).map(Stop::Forked),
+            libc::PTRACE_EVENT_CLONE => match self.adopt(self.pid) {
+                Some(new) if is_thread(new, self.pid) => Some(Stop::Thread),
+                Some(new) => Some(Stop::Forked(new)),
+                None => None,
+            },
+            libc::PTRACE_EVENT_EXIT => Some(Stop::Exiting),
+            // A stop signal (trap 3). SIGTRAP there is the end of one.
+            libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP => Some(Stop::Stopped),
+            _ => {
+                self.go_on(0);
+                None
+            }
+        }
+    }
+
+    /// Takes note of the process that the event of `parent` is about.
+    fn adopt(&mut self, parent: Pid) -> Option<Pid> {
+        let mut message: libc::c_ulong = 0;
+        // SAFETY: the request writes one long to the address.
+        let result = unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, parent.as_raw(), 0, &raw mut message) };
+        let new = (result == 0).then(|| Pid::from_raw(message as i32))?;
+        self.tasks = self.tasks.saturating_sub(1);
+        self.others.insert(new);
+        Some(new)
+    }
+
+    fn serve_other(&mut self, who: Pid, status: i32) {
+        if end(status).is_some() {
+            self.others.remove(&who);
+            self.held.remove(&who);
+        } else if !self.others.contains(&who) {
+            // Its memory may be a copy with breakpoints, which have to go before it runs (trap 8).
+            self.held.insert(who);
+        } else {
+            if matches!(
+                status >> 16,
+                libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE
+            ) {
+                self.adopt(who);
+                self.release();
+            }
+            restart(who, libc::PTRACE_CONT, passed_on(status));
+        }
+    }
+
+    /// Lets those held processes run whose parents have reported them meanwhile.
+    fn release(&mut self) {
+        let (others, held) = (&self.others, &mut self.held);
+        held.retain(|&pid| {
+            let known = others.contains(&pid);
+            if known {
+                restart(pid, libc::PTRACE_CONT, 0);
+            }
+            !known
+        });
+    }
+
+    /// Lets the program run on; `signal` is delivered to it, 0 for none.
+    pub(crate) fn go_on(&self, signal: i32) {
+        restart(self.pid, libc::PTRACE_CONT, signal);
+    }
+
+    /// Lets the program execute one instruction; `signal` is delivered to it, 0 for none.
+    pub(crate) fn step(&self, signal: i32) {
+        restart(self.pid, libc::PTRACE_SINGLESTEP, signal);
+    }
+
+    /// The general registers; `None` if the program has just died.
+    pub(crate) fn registers(&self) -> Option<libc::user_regs_struct> {
+        nix::sys::ptrace::getregs(self.pid).ok()
+    }
+
+    /// Sets the general registers.
+    pub(crate) fn set_registers(&self, registers: &libc::user_regs_struct) {
+        let _ = nix::sys::ptrace::setregs(self.pid, *registers);
+    }
+
+    /// Sets the instruction pointer alone.
+    pub(crate) fn set_pc(&self, pc: RuntimeAddress) {
+        let offset = std::mem::offset_of!(libc::user_regs_struct, rip);
+        // SAFETY: writes a register of a stopped process; nothing in this one.
+        unsafe { libc::ptrace(libc::PTRACE_POKEUSER, self.pid.as_raw(), offset, pc.0) };
+    }
+
+    /// Sets each of the 16 SSE registers to these two words, repeated.
+    pub(crate) fn set_vector_registers(&self, value: u64) {
+        let mut registers = MaybeUninit::<libc::user_fpregs_struct>::zeroed();
+        // SAFETY: the request fills the whole structure, which is valid for any bytes.
+        let got =
+            unsafe { libc::ptrace(libc::PTRACE_GETFPREGS, self.pid.as_raw(), 0, registers.as_mut_ptr()) };
+        if got == 0 {
+            // SAFETY: zeroed at first and filled by the request above.
+            let mut registers = unsafe { registers.assume_init() };
+            for (i, word) in registers.xmm_space.iter_mut().enumerate() {
+                *word = if i % 2 == 0 { value as u32 } else { (value >> 32) as u32 };
+            }
+            // SAFETY: the request only reads the structure.
+            unsafe { libc::ptrace(libc::PTRACE_SETFPREGS, self.pid.as_raw(), 0, &raw const registers) };
+        }
+    }
+
+    /// What the latest signal was about: its code and the address that could not be used.
+    pub(crate) fn signal_cause(&self) -> Option<(i32, u64)> {
+        let info = nix::sys::ptrace::getsiginfo(self.pid).ok()?;
+        // SAFETY: reads a field of the union as the kernel has filled it for faults; for other signals
+        // the bits mean something else, and the code tells.
+        Some((info.si_code, unsafe { info.si_addr() } as u64))
+    }
+
+    /// Whether the signal would end the program: its action is the default one, and that is fatal.
+    pub(crate) fn is_fatal(&self, signal: i32) -> bool {
+        const HARMLESS: [i32; 8] = [
+            libc::SIGCHLD,
+            libc::SIGCONT,
+            libc::SIGURG,
+            libc::SIGWINCH,
+            libc::SIGSTOP,
+            libc::SIGTSTP,
+            libc::SIGTTIN,
+            libc::SIGTTOU,
+        ];
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        let has = |field: &str| {
+            let mask = status.lines().find_map(|line| line.strip_prefix(field));
+            mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+                .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+        };
+        !HARMLESS.contains(&signal) && !has("SigCgt:") && !has("SigIgn:")
+    }
+
+    /// Reads memory; `None` where none is mapped.
+    pub(crate) fn read(&self, at: RuntimeAddress, length: usize) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        self.memory.read_exact_at(&mut bytes, at.0).ok().map(|()| bytes)
+    }
+
+    /// Writes memory, the program's text included. Whether all of it could be written.
+    pub(crate) fn write(&self, at: RuntimeAddress, bytes: &[u8]) -> bool {
+        self.memory.write_all_at(bytes, at.0).is_ok()
+    }
+
+    /// A value of the auxiliary vector that the kernel has handed to the program, getauxval(3).
+    pub(crate) fn auxiliary(&self, kind: u64) -> Option<u64> {
+        let vector = fs::read(format!("/proc/{}/auxv", self.pid)).ok()?;
+        let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
+        vector.chunks_exact(16).find(|pair| word(&pair[..8]) == kind).map(|pair| word(&pair[8..]))
+    }
+
+    /// The mapped files: where each begins in memory, and its path; in the order of addresses.
+    pub(crate) fn mapped_files(&self) -> Vec<(RuntimeAddress, std::path::PathBuf)> {
+        let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
+        let mut files: Vec<(RuntimeAddress, std::path::PathBuf)> = Vec::new();
+        for line in maps.lines() {
+            let Some(path) = line.find('/').map(|at| std::path::PathBuf::from(&line[at..])) else { continue };
+            let start = line.split('-').next().and_then(|start| u64::from_str_radix(start, 16).ok());
+            if let Some(start) = start.filter(|_| files.iter().all(|(_, known)| *known != path)) {
+                files.push((RuntimeAddress(start), path));
+            }
+        }
+        files
+    }
+
+    /// The processor time used so far, and the largest address space in bytes.
+    pub(crate) fn usage(&self) -> (Duration, u64) {
+        let cpu = nix::time::clock_getcpuclockid(self.pid).and_then(nix::time::clock_gettime);
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmPeak:"));
+        let kilobytes = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse::<u64>().ok());
+        (cpu.map_or(Duration::ZERO, Duration::from), kilobytes.unwrap_or(0) * 1024)
+    }
+
+    /// Writes into the memory of a process that the program has forked, before that runs.
+    pub(crate) fn write_to_fork(&self, fork: Pid, at: RuntimeAddress, bytes: &[u8]) {
+        let memory = File::options().write(true).open(format!("/proc/{fork}/mem"));
+        let _ = memory.and_then(|memory| memory.write_all_at(bytes, at.0));
+    }
+
+    /// Ends the program and all that it has started, and waits until they are gone.
+    pub(crate) fn end(&mut self) {
+        if self.gone.is_none() {
+            kill(self.pid);
+        }
+        self.others.iter().chain(&self.held).copied().for_each(kill);
+        // Until this thread has no child left. A process that shows up here for the first time was being
+        // forked just now.
+        while let Ok((who, status)) = wait_any() {
+            match end(status) {
+                Some(end) if who == self.pid => self.gone = Some(end),
+                Some(_) => {}
+                None => {
+                    kill(who);
+                    restart(who, libc::PTRACE_CONT, 0);
+                }
+            }
+        }
+        self.others.clear();
+        self.held.clear();
+    }
+}
+
+impl Drop for Tracee {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Waits for any child of this thread.
+fn wait_any() -> Result<(Pid, i32), ProcessError> {
+    loop {
+        let mut status = 0;
+        // SAFETY: `status` outlives the call.
+        let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::__WNOTHREAD) };
+        if pid > 0 {
+            return Ok((Pid::from_raw(pid), status));
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(ProcessError::System { what: "waiting for the program", source: error });
+        }
+    }
+}
+
+/// How a process has ended, if this status says so.
+fn end(status: i32) -> Option<Stop> {
+    if libc::WIFEXITED(status) {
+        Some(Stop::Exited(libc::WEXITSTATUS(status)))
+    } else if libc::WIFSIGNALED(status) {
+        Some(Stop::Killed(libc::WTERMSIG(status)))
+    } else {
+        None
+    }
+}
+
+fn restart(pid: Pid, request: libc::c_uint, signal: i32) {
+    // SAFETY: the request takes a number; that the process may be gone is no error here (trap 2).
+    unsafe { libc::ptrace(request, pid.as_raw(), 0, signal as usize) };
+}
+
+fn kill(pid: Pid) {
+    let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+}
+
+fn kill_and_reap(pid: Pid) {
+    kill(pid);
+    let _ = nix::sys::wait::waitpid(pid, Some(nix::sys::wait::WaitPidFlag::__WALL));
+}
+
+/// The signal of a stop that has to be delivered for the process to go on as if it were not traced.
+fn passed_on(status: i32) -> i32 {
+    let signal = libc::WSTOPSIG(status);
+    if status >> 16 == 0 { signal } else { 0 }
+}
+
+/// Whether `new` is a thread of the process `of`.
+fn is_thread(new: Pid, of: Pid) -> bool {
+    fs::metadata(format!("/proc/{of}/task/{new}")).is_ok()
+}

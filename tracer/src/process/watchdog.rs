@@ -1,0 +1,131 @@
+//! End runs that take too long, from a thread of its own: the tracer sleeps in `waitpid`.
+//!
+//! The thread looks at the clocks every few milliseconds. It kills through a pidfd, so that a reused
+//! process number cannot be hit. All clocks are monotonic.
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use nix::unistd::Pid;
+
+use super::ProcessError;
+use crate::invocation::Limits;
+use crate::termination::Cut;
+
+/// How often the clocks are looked at.
+const INTERVAL: Duration = Duration::from_millis(10);
+
+/// Looks after the runs of one tracer, one at a time.
+pub(crate) struct Watchdog {
+    watched: Arc<Mutex<Option<Watched>>>,
+}
+
+struct Watched {
+    process: OwnedFd,
+    clock: libc::clockid_t,
+    deadline: Instant,
+    cpu: Duration,
+    stop: Arc<AtomicBool>,
+    bitten: Option<Cut>,
+}
+
+/// A run under watch; the watch ends with it.
+pub(crate) struct Alarm<'a> {
+    watchdog: &'a Watchdog,
+}
+
+impl Watchdog {
+    /// Starts the thread; it ends with the watchdog.
+    pub(crate) fn new() -> Result<Watchdog, ProcessError> {
+        let watched = Arc::new(Mutex::new(None));
+        let weak = Arc::downgrade(&watched);
+        let thread = std::thread::Builder::new().name("watchdog".into());
+        thread
+            .spawn(move || patrol(&weak))
+            .map_err(|source| ProcessError::System { what: "starting a thread", source })?;
+        Ok(Watchdog { watched })
+    }
+
+    /// Kills the process `pid` once it is over its limits, or once `stop` is set.
+    pub(crate) fn watch(
+        &self,
+        pid: Pid,
+        limits: &Limits,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Alarm<'_>, ProcessError> {
+        // SAFETY: pidfd_open takes two integers and returns a new descriptor or an error.
+        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) };
+        if fd < 0 {
+            return Err(ProcessError::last("watching the program"));
+        }
+        let mut clock = 0;
+        // SAFETY: `clock` outlives the call, which only writes to it.
+        if unsafe { libc::clock_getcpuclockid(pid.as_raw(), &raw mut clock) } != 0 {
+            return Err(ProcessError::last("reading the program's clock"));
+        }
+        let watched = Watched {
+            // SAFETY: the kernel has just returned this descriptor, and nobody else owns it.
+            process: unsafe { OwnedFd::from_raw_fd(fd as i32) },
+            clock,
+            deadline: Instant::now() + limits.wall,
+            cpu: limits.cpu,
+            stop: Arc::clone(stop),
+            bitten: None,
+        };
+        *self.slot() = Some(watched);
+        Ok(Alarm { watchdog: self })
+    }
+
+    fn slot(&self) -> std::sync::MutexGuard<'_, Option<Watched>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Alarm<'_> {
+    /// Why the run was killed, if it was.
+    pub(crate) fn raised(&self) -> Option<Cut> {
+        self.watchdog.slot().as_ref().and_then(|watched| watched.bitten)
+    }
+}
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        *self.watchdog.slot() = None;
+    }
+}
+
+fn patrol(watched: &Weak<Mutex<Option<Watched>>>) {
+    loop {
+        std::thread::sleep(INTERVAL);
+        let Some(watched) = watched.upgrade() else {
+            return;
+        };
+        let mut slot = watched.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(watched) = slot.as_mut().filter(|watched| watched.bitten.is_none()) {
+            watched.check();
+        }
+    }
+}
+
+impl Watched {
+    fn check(&mut self) {
+        let used = nix::time::clock_gettime(self.clock.into()).map_or(Duration::ZERO, Duration::from);
+        self.bitten = if self.stop.load(Ordering::Relaxed) {
+            Some(Cut::Interrupted)
+        } else if used > self.cpu {
+            Some(Cut::CpuTime)
+        } else if Instant::now() > self.deadline {
+            Some(Cut::WallTime)
+        } else {
+            None
+        };
+        if self.bitten.is_some() {
+            // SAFETY: the descriptor is open; the other arguments are plain numbers.
+            unsafe {
+                libc::syscall(libc::SYS_pidfd_send_signal, self.process.as_raw_fd(), libc::SIGKILL, 0, 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Connect the leaders of a function: where control can go from each, and which leader every way out
+//! must pass (the immediate post-dominator).
+//!
+//! Source: Ferrante, Ottenstein and Warren, "The Program Dependence Graph and Its Use in
+//! Optimization", TOPLAS 1987, for control dependence by post-dominance.
+
+use std::collections::{HashMap, HashSet};
+
+use iced_x86::{Mnemonic, OpKind, Register};
+use petgraph::algo::dominators;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::Reversed;
+
+use super::code::{Code, Flow};
+
+/// What follows the block of a leader, leaders numbered within their function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Follow {
+    /// The leaders that can come next in the same activation, except the leader itself; ascending.
+    pub(super) successors: Vec<usize>,
+    /// The leader that every way from here to the end of the function passes first. `None` where
+    /// there is none but the end itself.
+    pub(super) post_dominator: Option<usize>,
+}
+
+/// A jump table has at most this many entries.
+const MAX_TABLE: u64 = 4096;
+/// How far before an indirect jump the address of its table is looked for, in instructions.
+const TABLE_WINDOW: usize = 12;
+
+/// Reads the image's memory as the file gives it: address and length to bytes.
+pub(super) type Memory<'a> = dyn Fn(u64, u64) -> Option<&'a [u8]> + 'a;
+
+/// Connects the leaders at these instructions, given in ascending order.
+pub(super) fn connect(code: &Code, leaders: &[usize], memory: &Memory<'_>) -> Vec<Follow> {
+    let number: HashMap<usize, usize> = leaders.iter().enumerate().map(|(i, &insn)| (insn, i)).collect();
+    let indirect = Indirect::new(code, leaders, memory);
+    let exit = leaders.len();
+    let nexts: Vec<Vec<usize>> =
+        leaders.iter().map(|&insn| nexts(code, insn, &number, &indirect, exit)).collect();
+    let mut graph: DiGraph<(), ()> = DiGraph::new();
+    let nodes: Vec<NodeIndex> = (0..=exit).map(|_| graph.add_node(())).collect();
+    for (leader, nexts) in nexts.iter().enumerate() {
+        for &next in nexts {
+            graph.add_edge(nodes[leader], nodes[next], ());
+        }
+    }
+    let post_dominators = dominators::simple_fast(Reversed(&graph), nodes[exit]);
+    let follow = |(leader, nexts): (usize, Vec<usize>)| Follow {
+        successors: nexts.into_iter().filter(|&next| next != leader && next != exit).collect(),
+        post_dominator: post_dominators
+            .immediate_dominator(nodes[leader])
+            .map(NodeIndex::index)
+            .filter(|&dominator| dominator != exit),
+    };
+    nexts.into_iter().enumerate().map(follow).collect()
+}
+
+/// The leaders that can be reached from `start` without passing another one; `exit` for the end of the
+/// function.
+fn nexts(
+    code: &Code,
+    start: usize,
+    number: &HashMap<usize, usize>,
+    indirect: &Indirect,
+    exit: usize,
+) -> Vec<usize> {
+    let mut found = HashSet::new();
+    let mut seen = HashSet::new();
+    let mut open = vec![start];
+    while let Some(insn) = open.pop() {
+        let mut ways: Vec<usize> =
+            code.successors(insn).filter(|&way| !is_canary_alarm(code, insn, way)).collect();
+        if code.at(insn).flow == Flow::Indirect {
+            ways.extend(indirect.targets(insn));
+        }
+        if ways.is_empty() {
+            found.insert(exit);
+        }
+        for way in ways {
+            match number.get(&way) {
+                Some(&leader) => {
+                    found.insert(leader);
+                }
+                None if seen.insert(way) => open.push(way),
+                None => {}
+            }
+        }
+    }
+    let mut found: Vec<usize> = found.into_iter().collect();
+    found.sort_unstable();
+    found
+}
+
+/// Whether the way from a branch leads to the alarm of the stack canary, which is no decision of the
+/// program's: the branch follows the comparison with the canary, and the way ends in a call.
+fn is_canary_alarm(code: &Code, branch: usize, way: usize) -> bool {
+    let compared = (branch.saturating_sub(3)..branch).any(|insn| code.at(insn).reads_canary());
+    matches!(code.at(branch).flow, Flow::Branch(_)) && compared && code.at(way).flow == Flow::Call
+}
+
+/// Where indirect jumps go: as their tables say, or else wherever no direct jump does.
+struct Indirect {
+    tables: HashMap<usize, Vec<usize>>,
+    unclaimed: Vec<usize>,
+}
+
+impl Indirect {
+    fn new(code: &Code, leaders: &[usize], memory: &Memory<'_>) -> Indirect {
+        let jumps = (0..code.insns().len()).filter(|&insn| code.at(insn).flow == Flow::Indirect);
+        let tables: HashMap<usize, Vec<usize>> =
+            jumps.map(|jump| (jump, read_table(code, jump, memory))).collect();
+        let mut unclaimed = Vec::new();
+        if !tables.is_empty() {
+            let predecessors = code.predecessors();
+            unclaimed
+                .extend(leaders.iter().copied().filter(|&insn| insn != 0 && predecessors[insn].is_empty()));
+        }
+        Indirect { tables, unclaimed }
+    }
+
+    fn targets(&self, jump: usize) -> impl Iterator<Item = usize> {
+        let table = self.tables.get(&jump).filter(|table| !table.is_empty()).unwrap_or(&self.unclaimed);
+        table.iter().copied()
+    }
+}
+
+/// The targets of a compiler's jump table: 32-bit offsets from the table itself (`lea r,[rip+table]`)
+/// or 64-bit addresses (`[r*8+table]`). Empty if the code before `jump` shows no table.
+fn read_table(code: &Code, jump: usize, memory: &Memory<'_>) -> Vec<usize> {
+    let window = (jump.saturating_sub(TABLE_WINDOW)..=jump).rev().map(|insn| &code.at(insn).iced);
+    for insn in window {
+        if insn.mnemonic() == Mnemonic::Lea && insn.memory_base() == Register::RIP {
+            let table = insn.memory_displacement64();
+            let offset = |bytes: &[u8]| bytes.try_into().ok().map(i32::from_le_bytes);
+            let targets = entries(code, table, 4, memory, |bytes| {
+                offset(bytes).map(|offset| table.wrapping_add_signed(offset.into()))
+            });
+            if !targets.is_empty() {
+                return targets;
+            }
+        }
+        let has_memory = (0..insn.op_count()).any(|i| insn.op_kind(i) == OpKind::Memory);
+        if has_memory && insn.memory_index_scale() == 8 && insn.memory_base() == Register::None {
+            let address = |bytes: &[u8]| bytes.try_into().ok().map(u64::from_le_bytes);
+            return entries(code, insn.memory_displacement64(), 8, memory, address);
+        }
+    }
+    Vec::new()
+}
+
+/// The entries of a table up to the first that is no instruction of the function.
+fn entries(
+    code: &Code,
+    table: u64,
+    width: u64,
+    memory: &Memory<'_>,
+    target: impl Fn(&[u8]) -> Option<u64>,
+) -> Vec<usize> {
+    (0..MAX_TABLE)
+        .map_while(|i| memory(table.checked_add(i * width)?, width))
+        .map_while(|bytes| code.index_of(target(bytes)?))
+        .collect()
+}

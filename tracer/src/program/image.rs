@@ -1,0 +1,298 @@
+//! Bring the readers of this module together: from files to one [`Program`].
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use gimli::{Dwarf, EndianSlice, RunTimeEndian};
+
+use super::code::Disassembler;
+use super::elf::{self, Elf};
+use super::functions::{self, Extent};
+use super::leaders::{self, Found};
+use super::lines::{self, Files, Home, Row, UnitLines};
+use super::scope::Candidate;
+use super::stack::Heights;
+use super::{
+    Function, FunctionId, Granularity, ImageId, Leader, LeaderId, LeaderKind, LoadError, Program, Scope,
+    Statement, flow,
+};
+use crate::address::FileAddress;
+
+/// One ELF file of the program.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// Where it was loaded from.
+    pub path: PathBuf,
+    /// Its first instruction.
+    pub entry: FileAddress,
+    /// The lowest address of its segments.
+    pub base: FileAddress,
+    /// Whether the dynamic loader starts it.
+    pub is_dynamic: bool,
+    /// The build id in hexadecimal, where the linker left one.
+    pub build_id: Option<String>,
+    /// The names of the functions that it takes from other images.
+    pub imports: Vec<String>,
+    /// The compilers, with their options, of the units in scope; each once.
+    pub producers: Vec<String>,
+    /// The code of the traced functions: address and bytes, ascending, without overlaps.
+    pub text: Vec<(FileAddress, Vec<u8>)>,
+}
+
+/// A program in the making.
+pub(super) struct Builder<'a> {
+    scope: &'a Scope,
+    granularity: Granularity,
+    disassembler: Disassembler,
+    files: Files,
+    images: Vec<Image>,
+    functions: Vec<Function>,
+    leaders: Vec<Leader>,
+}
+
+/// What the debug information of an image says, before anything is decoded.
+struct DebugInfo {
+    units: Vec<UnitLines>,
+    functions: Vec<Extent>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(scope: &'a Scope, granularity: Granularity) -> Result<Builder<'a>, LoadError> {
+        Ok(Builder {
+            scope,
+            granularity,
+            disassembler: Disassembler::new()?,
+            files: Files::default(),
+            images: Vec::new(),
+            functions: Vec::new(),
+            leaders: Vec::new(),
+        })
+    }
+
+    /// Adds the image in the file at `path`.
+    pub(super) fn add(&mut self, path: &Path) -> Result<(), LoadError> {
+        let data = elf::read(path)?;
+        let elf = Elf::parse(path, &data)?;
+        let info = match elf.separate_debug_file()? {
+            Some(debug) => {
+                let data = std::fs::read(&debug)
+                    .map_err(|source| LoadError::Unreadable { path: debug.clone(), source })?;
+                self.debug_info(&Elf::parse(&debug, &data)?, path)?
+            }
+            None => self.debug_info(&elf, path)?,
+        };
+        if info.units.iter().all(|unit| unit.sequences.is_empty()) {
+            return Err(LoadError::NoLineTable(path.into()));
+        }
+        let image = ImageId(self.images.len() as u16);
+        self.images.push(Image {
+            path: path.into(),
+            entry: FileAddress(elf.entry()),
+            base: FileAddress(elf.base()),
+            is_dynamic: elf.is_dynamic(),
+            build_id: elf.build_id(),
+            imports: elf.imports(),
+            producers: Vec::new(),
+            text: Vec::new(),
+        });
+        let rows = RowIndex::new(&info.units);
+        let mut text = Vec::new();
+        let mut producers = Vec::new();
+        for extent in info.functions {
+            let Some((home, row)) = rows.at(extent.entry) else {
+                continue;
+            };
+            let candidate = Candidate { function: &extent.name, file: self.files.get(row.file), home };
+            if !self.scope.includes(candidate) {
+                continue;
+            }
+            if let Some(producer) = home.producer.as_ref().filter(|producer| !producers.contains(*producer)) {
+                producers.push(producer.clone());
+            }
+            if self.add_function(image, &elf, &extent, &rows)? {
+                text.extend(extent.ranges);
+            }
+        }
+        let image = &mut self.images[usize::from(image.0)];
+        image.text = merged(text)
+            .into_iter()
+            .filter_map(|(start, end)| Some((FileAddress(start), elf.code(start, end)?.to_vec())))
+            .collect();
+        image.producers = producers;
+        Ok(())
+    }
+
+    fn debug_info(&mut self, elf: &Elf<'_>, path: &Path) -> Result<DebugInfo, LoadError> {
+        let damaged = |source| LoadError::DamagedDwarf { path: path.into(), source };
+        let sections = gimli::DwarfSections::load(|id| elf.section(id.name()))?;
+        let dwarf: Dwarf<lines::Slice<'_>> =
+            sections.borrow(|section| EndianSlice::new(section, RunTimeEndian::Little));
+        let symbols = elf.functions();
+        let names = functions::names(&symbols);
+        let mut info = DebugInfo { units: Vec::new(), functions: Vec::new() };
+        let mut headers = dwarf.units();
+        while let Some(header) = headers.next().map_err(damaged)? {
+            let unit = dwarf.unit(header).map_err(damaged)?;
+            info.units.extend(lines::read(&dwarf, &unit, &mut self.files).map_err(damaged)?);
+            info.functions.extend(functions::of_unit(&dwarf, &unit, &names).map_err(damaged)?);
+        }
+        info.functions.extend(functions::of_symbols(&symbols));
+        let mut known = HashSet::new();
+        info.functions.retain(|extent| known.insert(extent.entry));
+        info.functions.sort_by_key(|extent| extent.entry);
+        without_overlaps(&mut info.functions);
+        Ok(info)
+    }
+
+    /// Adds a function with its leaders; false if it has no code or no rows.
+    fn add_function(
+        &mut self,
+        image: ImageId,
+        elf: &Elf<'_>,
+        extent: &Extent,
+        rows: &RowIndex<'_>,
+    ) -> Result<bool, LoadError> {
+        let ranges: Option<Vec<(u64, &[u8])>> =
+            extent.ranges.iter().map(|&(start, end)| Some((start, elf.code(start, end)?))).collect();
+        let Some(ranges) = ranges else {
+            return Ok(false);
+        };
+        let code = self.disassembler.decode(&ranges)?;
+        let Some(entry) = code.index_of(extent.entry) else {
+            return Ok(false);
+        };
+        let rows = self.rows_in_scope(extent, rows);
+        let heights = Heights::new(&code, entry);
+        let found = leaders::find(&code, &rows, entry, &heights, self.granularity);
+        if found.is_empty() {
+            return Ok(false);
+        }
+        let insns: Vec<usize> = found.iter().map(|leader| leader.insn).collect();
+        let follow =
+            flow::connect(&code, &insns, &|address, length| elf.code(address, address.checked_add(length)?));
+        let function = FunctionId(self.functions.len() as u32);
+        let first = self.leaders.len() as u32;
+        for (Found { insn, kind, row }, follow) in found.iter().zip(follow) {
+            self.leaders.push(Leader {
+                image,
+                address: FileAddress(code.at(*insn).address),
+                function,
+                kind: *kind,
+                statement: self.statement(row, *kind),
+                decides: follow.successors.len() > 1,
+                post_dominator: follow.post_dominator.map(|number| LeaderId(first + number as u32)),
+            });
+        }
+        self.functions.push(Function {
+            name: extent.name.clone(),
+            leaders: first..self.leaders.len() as u32,
+            frame_size: heights.frame_size(),
+        });
+        Ok(true)
+    }
+
+    /// The rows of a function; code that was inlined from elsewhere belongs to the row before.
+    fn rows_in_scope(&self, extent: &Extent, rows: &RowIndex<'_>) -> Vec<Row> {
+        let mut kept = Vec::new();
+        for &(start, end) in &extent.ranges {
+            for (home, row) in rows.within(start, end) {
+                let candidate = Candidate { function: &extent.name, file: self.files.get(row.file), home };
+                if self.scope.includes(candidate) {
+                    kept.push(row);
+                }
+            }
+        }
+        kept
+    }
+
+    fn statement(&self, row: &Row, kind: LeaderKind) -> Statement {
+        let column = match self.granularity {
+            Granularity::Statement if kind == LeaderKind::Statement => row.column,
+            _ => 0,
+        };
+        Statement { file: row.file, line: row.line, column }
+    }
+
+    pub(super) fn finish(self) -> Program {
+        let by_address: HashMap<(ImageId, FileAddress), LeaderId> = self
+            .leaders
+            .iter()
+            .enumerate()
+            .map(|(number, leader)| ((leader.image, leader.address), LeaderId(number as u32)))
+            .collect();
+        Program {
+            images: self.images,
+            files: self.files.into_vec(),
+            functions: self.functions,
+            leaders: self.leaders,
+            by_address,
+        }
+    }
+}
+
+/// All rows of an image in the order of their addresses.
+struct RowIndex<'a> {
+    sequences: Vec<(&'a Home, &'a lines::Sequence)>,
+}
+
+impl<'a> RowIndex<'a> {
+    fn new(units: &'a [UnitLines]) -> RowIndex<'a> {
+        let mut sequences: Vec<_> = units
+            .iter()
+            .flat_map(|unit| unit.sequences.iter().map(|sequence| (&unit.home, sequence)))
+            .collect();
+        sequences.sort_by_key(|(_, sequence)| sequence.rows[0].address);
+        RowIndex { sequences }
+    }
+
+    fn sequences_within(
+        &self,
+        start: u64,
+        end: u64,
+    ) -> impl Iterator<Item = &(&'a Home, &'a lines::Sequence)> {
+        let behind = self.sequences.partition_point(|(_, sequence)| sequence.rows[0].address < end);
+        self.sequences[..behind].iter().rev().take_while(move |(_, sequence)| sequence.end > start)
+    }
+
+    /// The last row that begins at or before `address`.
+    fn at(&self, address: u64) -> Option<(&'a Home, Row)> {
+        self.sequences_within(address, address + 1).find_map(|&(home, sequence)| {
+            let behind = sequence.rows.partition_point(|row| row.address <= address);
+            Some((home, *sequence.rows.get(behind.checked_sub(1)?)?))
+        })
+    }
+
+    fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (&'a Home, Row)> {
+        self.sequences_within(start, end).flat_map(move |&(home, sequence)| {
+            let first = sequence.rows.partition_point(|row| row.address < start);
+            let last = sequence.rows.partition_point(|row| row.address < end);
+            sequence.rows[first..last].iter().map(move |&row| (home, row))
+        })
+    }
+}
+
+/// Cuts functions where the next one begins: sizes in symbol tables and damaged files overlap.
+fn without_overlaps(functions: &mut [Extent]) {
+    let entries: Vec<u64> = functions.iter().map(|extent| extent.entry).collect();
+    for extent in functions {
+        for (start, end) in &mut extent.ranges {
+            let next = entries.partition_point(|&entry| entry <= *start);
+            if let Some(&next) = entries.get(next) {
+                *end = (*end).min(next);
+            }
+        }
+    }
+}
+
+/// Ranges in ascending order, with those that touch made one.
+fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    ranges.sort_unstable();
+    let mut merged: Vec<(u64, u64)> = Vec::new();
+    for (start, end) in ranges {
+        match merged.last_mut() {
+            Some(last) if start <= last.1 => last.1 = last.1.max(end),
+            _ => merged.push((start, end)),
+        }
+    }
+    merged
+}

@@ -1,0 +1,316 @@
+//! Find the leaders of a function: the addresses where an event begins.
+//!
+//! For a function with entry `lo`, and with key = (file, line), or (file, line, column) for
+//! [`Granularity::Statement`], a leader is
+//! - (a) `lo`;
+//! - (b) a statement row that control can reach directly from another key;
+//! - (c) a statement row that control can only reach by an indirect jump, such as a switch case;
+//! - (d) the first row behind the prologue;
+//! - (e) the epilogue before each `ret`, with or without a row of its own.
+//!
+//! Not a leader is a block of one `jmp` (its target inherits the predecessors) and, except for (a)
+//! and (e), an address where a statement is half done. That is *rule S*: on the straight line that
+//! follows, a register other than rsp and rbp, a status flag or the floating-point stack is read
+//! before it is written; or arguments are on the stack already, so that rsp is not where the prologue
+//! has left it. This turns a compiler's many rows per expression into real statements.
+//!
+//! This module knows one function at a time and neither ELF nor DWARF.
+
+use std::collections::{BTreeMap, HashSet};
+
+use iced_x86::{InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, RflagsBits};
+
+use super::code::{Code, Flow, Insn};
+use super::lines::Row;
+use super::stack::Heights;
+use super::{Granularity, LeaderKind};
+
+/// A leader within its function: the index of its instruction, and why it is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) insn: usize,
+    pub(super) kind: LeaderKind,
+    /// The row that says which statement begins here.
+    pub(super) row: Row,
+}
+
+/// The flags that carry a result from one instruction to the next. The direction flag and the like
+/// are settings, which every statement may rely on.
+const STATUS_FLAGS: u32 =
+    RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::CF | RflagsBits::PF;
+
+/// The leaders of the function with this code, in the order of their addresses.
+///
+/// `rows` are the line table's rows in the function, several at one address allowed; `entry` is the
+/// index of the first instruction. Empty if the function's entry has no row.
+pub(super) fn find(
+    code: &Code,
+    rows: &[Row],
+    entry: usize,
+    heights: &Heights,
+    granularity: Granularity,
+) -> Vec<Found> {
+    let table = Table::new(code, rows, granularity);
+    let Some(entry_row) = table.covering(entry) else {
+        return Vec::new();
+    };
+    let epilogues = epilogues(code, entry);
+    let mut found = BTreeMap::new();
+    for &(start, _) in &epilogues {
+        if let Some(row) = table.covering(start) {
+            found.insert(start, Found { insn: start, kind: LeaderKind::Epilogue, row });
+        }
+    }
+    let in_epilogue = |insn: usize| epilogues.iter().any(|&(start, end)| (start..=end).contains(&insn));
+    let behind_prologue = behind_prologue(code, &table, entry);
+    let base = behind_prologue.and_then(|insn| heights.at(insn));
+    let predecessors = Predecessors::new(code, &table);
+    let mut half_done = HalfDone::new();
+    for (&insn, &row) in &table.rows {
+        let first = Some(insn) == behind_prologue;
+        let in_prologue = behind_prologue.is_some_and(|first| insn < first)
+            && code.at(insn).address >= code.at(entry).address;
+        if !(row.is_stmt || first) || in_prologue || in_epilogue(insn) || table.is_jump_only(code, insn) {
+            continue;
+        }
+        let sources = predecessors.of(insn);
+        let from_elsewhere = sources.iter().any(|&source| table.key(source) != table.key(insn));
+        let unsettled = matches!((heights.at(insn), base), (Some(here), Some(base)) if here != base);
+        if (first || sources.is_empty() || from_elsewhere) && !unsettled && !half_done.at(code, insn) {
+            found.insert(insn, Found { insn, kind: LeaderKind::Statement, row });
+        }
+    }
+    found.insert(entry, Found { insn: entry, kind: LeaderKind::Entry, row: entry_row });
+    found.into_values().collect()
+}
+
+/// The rows of a function by the instruction at which they begin: the last row of an address, a
+/// statement if any row there is one; without those of line 0 and of `nop`, which belong to the row
+/// before.
+struct Table {
+    rows: BTreeMap<usize, Row>,
+    granularity: Granularity,
+}
+
+impl Table {
+    fn new(code: &Code, all: &[Row], granularity: Granularity) -> Table {
+        let mut rows: BTreeMap<usize, Row> = BTreeMap::new();
+        for row in all {
+            let Some(insn) = code.index_of(row.address) else {
+                continue;
+            };
+            let before = rows.get(&insn);
+            let is_stmt = row.is_stmt || before.is_some_and(|before| before.is_stmt);
+            let prologue_end = row.prologue_end || before.is_some_and(|before| before.prologue_end);
+            rows.insert(insn, Row { is_stmt, prologue_end, ..*row });
+        }
+        rows.retain(|&insn, row| row.line != 0 && !code.at(insn).is_nop());
+        Table { rows, granularity }
+    }
+
+    /// The row to which an instruction belongs.
+    fn covering(&self, insn: usize) -> Option<Row> {
+        self.rows.range(..=insn).next_back().map(|(_, &row)| row)
+    }
+
+    fn key(&self, insn: usize) -> Option<(u32, u32, u32)> {
+        let row = self.covering(insn)?;
+        let column = match self.granularity {
+            Granularity::Line => 0,
+            Granularity::Statement => row.column,
+        };
+        Some((row.file.0, row.line, column))
+    }
+
+    /// Whether a row begins here whose block is one `jmp` inside the function.
+    fn is_jump_only(&self, code: &Code, insn: usize) -> bool {
+        match code.at(insn).flow {
+            Flow::Jump(target) => self.rows.contains_key(&insn) && code.index_of(target).is_some(),
+            _ => false,
+        }
+    }
+}
+
+/// Where control comes from, seen through blocks of one `jmp`.
+struct Predecessors {
+    direct: Vec<Vec<usize>>,
+    transparent: HashSet<usize>,
+}
+
+impl Predecessors {
+    fn new(code: &Code, table: &Table) -> Predecessors {
+        let transparent = table.rows.keys().copied().filter(|&insn| table.is_jump_only(code, insn)).collect();
+        Predecessors { direct: code.predecessors(), transparent }
+    }
+
+    fn of(&self, insn: usize) -> Vec<usize> {
+        let mut sources = Vec::new();
+        let mut seen = HashSet::new();
+        let mut open = self.direct[insn].clone();
+        while let Some(source) = open.pop() {
+            if !seen.insert(source) {
+                continue;
+            }
+            if self.transparent.contains(&source) {
+                open.extend(&self.direct[source]);
+            } else {
+                sources.push(source);
+            }
+        }
+        sources
+    }
+}
+
+/// The instruction of the first row behind the prologue: the compiler's mark, or else the second row.
+/// The store of the stack canary belongs to the prologue.
+fn behind_prologue(code: &Code, table: &Table, entry: usize) -> Option<usize> {
+    let marked = table.rows.range(entry + 1..).find(|(_, row)| row.prologue_end).map(|(&insn, _)| insn);
+    let start = marked.unwrap_or(entry + 1);
+    table.rows.range(start..).map(|(&insn, _)| insn).find(|&insn| !code.at(insn).reads_canary())
+}
+
+/// First and last instruction of the epilogue before each `ret`.
+///
+/// The longest suffix of `nop`, `add rsp`, `lea` and `mov rsp`, `leave`, `pop` and the check of the
+/// stack canary, but none that control enters in its middle: each way out must pass the leader.
+fn epilogues(code: &Code, entry: usize) -> Vec<(usize, usize)> {
+    let predecessors = code.predecessors();
+    let returns = (0..code.insns().len()).filter(|&insn| code.at(insn).flow == Flow::Return);
+    returns
+        .map(|last| {
+            let mut start = last;
+            while start > 0 {
+                let entered = predecessors[start].iter().any(|&source| source + 1 != start);
+                let before = if entered { None } else { tears_down(code.at(start - 1)).then_some(start - 1) };
+                match before.or_else(|| canary_check(code, &predecessors, start)) {
+                    Some(before) if code.fall_through(before).is_some() && before != entry => start = before,
+                    _ => break,
+                }
+            }
+            (start, last)
+        })
+        .collect()
+}
+
+fn tears_down(insn: &Insn) -> bool {
+    let writes_rsp = insn.iced.op0_register() == Register::RSP;
+    match insn.iced.mnemonic() {
+        Mnemonic::Nop | Mnemonic::Leave | Mnemonic::Pop => true,
+        Mnemonic::Add | Mnemonic::Lea | Mnemonic::Mov => writes_rsp,
+        _ => false,
+    }
+}
+
+/// If the code before `end` is the check of the stack canary, where the check begins.
+///
+/// gcc: `mov r,[slot]; sub r,fs:28h; je end; call __stack_chk_fail`.
+fn canary_check(code: &Code, predecessors: &[Vec<usize>], end: usize) -> Option<usize> {
+    let start = end.checked_sub(4)?;
+    let [load, compare, branch, call] = [start, start + 1, start + 2, start + 3].map(|insn| code.at(insn));
+    let shape = load.iced.mnemonic() == Mnemonic::Mov
+        && compare.reads_canary()
+        && branch.flow == Flow::Branch(code.at(end).address)
+        && call.flow == Flow::Call;
+    let only_from_check = predecessors[end].iter().all(|&source| source == start + 2 || source == start + 3);
+    (shape && only_from_check).then_some(start)
+}
+
+/// Rule S as far as registers, flags and the floating-point stack go.
+struct HalfDone {
+    info: InstructionInfoFactory,
+}
+
+impl HalfDone {
+    fn new() -> HalfDone {
+        HalfDone { info: InstructionInfoFactory::new() }
+    }
+
+    /// Whether the straight line from `start`, up to the first call, jump or return, uses a value that
+    /// it has not produced.
+    fn at(&mut self, code: &Code, start: usize) -> bool {
+        let mut written: HashSet<Register> = HashSet::new();
+        let mut flags = 0;
+        let mut pushed = 0;
+        let mut next = Some(start);
+        while let Some(index) = next {
+            let insn = code.at(index);
+            if self.reads_foreign(insn, &mut written)
+                || (insn.iced.rflags_read() & STATUS_FLAGS & !flags) != 0
+            {
+                return true;
+            }
+            flags |= insn.iced.rflags_modified();
+            let fpu = insn.iced.fpu_stack_increment_info();
+            if uses_fpu_stack(insn) && pushed < fpu_operands(insn) {
+                return true;
+            }
+            pushed -= fpu.increment();
+            next = if insn.flow == Flow::Next { code.fall_through(index) } else { None };
+        }
+        false
+    }
+
+    fn reads_foreign(&mut self, insn: &Insn, written: &mut HashSet<Register>) -> bool {
+        if clears(insn) {
+            written.insert(insn.iced.op0_register().full_register());
+            return false;
+        }
+        let mut writes = Vec::new();
+        for used in self.info.info(&insn.iced).used_registers() {
+            let register = used.register().full_register();
+            if !is_data(register) {
+                continue;
+            }
+            let writes_it = matches!(used.access(), OpAccess::Write | OpAccess::ReadWrite);
+            // A conditional write (`cmov`) may leave the old value in place: it reads.
+            let reads_it = !matches!(used.access(), OpAccess::Write | OpAccess::NoMemAccess | OpAccess::None);
+            if reads_it && !written.contains(&register) {
+                return true;
+            }
+            if writes_it {
+                writes.push(register);
+            }
+        }
+        written.extend(writes);
+        false
+    }
+}
+
+/// `xor r,r` and its kin: the old value does not matter.
+fn clears(insn: &Insn) -> bool {
+    use Mnemonic::*;
+    let insn = &insn.iced;
+    matches!(insn.mnemonic(), Xor | Sub | Pxor | Xorps | Xorpd | Vpxor | Vxorps | Vxorpd | Psubd | Psubq)
+        && (1..insn.op_count()).all(|i| insn.op_kind(i) == OpKind::Register)
+        && insn.op0_kind() == OpKind::Register
+        && insn.op_register(insn.op_count() - 1) == insn.op_register(insn.op_count() - 2)
+}
+
+/// A register that carries values from statement to statement: general or vector, but neither the
+/// stack pointer nor the frame pointer.
+fn is_data(register: Register) -> bool {
+    let general = register.is_gpr() && !matches!(register, Register::RSP | Register::RBP);
+    general || register.is_vector_register() || register.is_mm()
+}
+
+fn uses_fpu_stack(insn: &Insn) -> bool {
+    insn.iced.fpu_stack_increment_info().writes_top()
+        || (0..insn.iced.op_count()).any(|i| insn.iced.op_register(i).is_st())
+}
+
+/// How many values an x87 instruction expects on the floating-point stack.
+fn fpu_operands(insn: &Insn) -> i32 {
+    let deepest = (0..insn.iced.op_count())
+        .map(|i| insn.iced.op_register(i))
+        .filter(|register| register.is_st())
+        .map(|register| register as i32 - Register::ST0 as i32 + 1)
+        .max()
+        .unwrap_or(0);
+    let loads = insn.iced.fpu_stack_increment_info().increment() < 0;
+    let pops = insn.iced.fpu_stack_increment_info().increment().max(0);
+    match insn.iced.mnemonic() {
+        Mnemonic::Fld if insn.iced.op0_kind() == OpKind::Memory => 0,
+        _ if loads && deepest <= 1 => deepest.min(i32::from(insn.iced.op_count() > 1)),
+        _ => deepest.max(pops),
+    }
+}

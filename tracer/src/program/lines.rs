@@ -1,0 +1,179 @@
+//! Read the line table: which statement each address of the program belongs to.
+//!
+//! Also tells which compilation unit a sequence of rows came from, because the unit's directory
+//! decides whether a file is the user's own. What counts as the beginning of a statement is for
+//! `leaders` to say.
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+use gimli::{AttributeValue, Dwarf, EndianSlice, LineProgramHeader, RunTimeEndian, Unit};
+
+use super::{File, FileId};
+
+pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
+
+/// A row of the line table: what the compiler says about the instruction at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) address: u64,
+    pub(super) file: FileId,
+    /// From 1; 0 where the compiler attributes the instruction to no line.
+    pub(super) line: u32,
+    /// From 1; 0 for the left edge.
+    pub(super) column: u32,
+    pub(super) is_stmt: bool,
+    pub(super) prologue_end: bool,
+}
+
+/// The source files of a program, each once.
+#[derive(Default)]
+pub(super) struct Files {
+    files: Vec<File>,
+    by_path: HashMap<PathBuf, FileId>,
+}
+
+impl Files {
+    fn intern(&mut self, path: PathBuf, shown: String) -> FileId {
+        *self.by_path.entry(path.clone()).or_insert_with(|| {
+            self.files.push(File { path, shown });
+            FileId(self.files.len() as u32 - 1)
+        })
+    }
+
+    /// The file of this number.
+    pub(super) fn get(&self, file: FileId) -> &File {
+        &self.files[file.0 as usize]
+    }
+
+    pub(super) fn into_vec(self) -> Vec<File> {
+        self.files
+    }
+}
+
+/// Where a compilation unit was compiled.
+#[derive(Debug)]
+pub(super) struct Home {
+    /// `DW_AT_comp_dir`.
+    pub(super) directory: PathBuf,
+    /// The folder of the unit's primary source file: build systems such as CMake compile outside
+    /// of the source tree.
+    pub(super) sources: PathBuf,
+    /// `DW_AT_producer`: the compiler with its options.
+    pub(super) producer: Option<String>,
+}
+
+/// The line table of one compilation unit.
+pub(super) struct UnitLines {
+    pub(super) home: Home,
+    /// Sequences of rows with ascending addresses; each ends at the given address.
+    pub(super) sequences: Vec<Sequence>,
+}
+
+/// A run of rows without a gap.
+pub(super) struct Sequence {
+    pub(super) rows: Vec<Row>,
+    pub(super) end: u64,
+}
+
+/// Makes a path absolute within `base` and takes `.` and `..` out of it, without asking the disk:
+/// the sources may be on another machine.
+pub(super) fn normal(base: &Path, path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in base.join(path).components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+/// Reads the line table of a unit; `None` if it has none.
+pub(super) fn read(
+    dwarf: &Dwarf<Slice<'_>>,
+    unit: &Unit<Slice<'_>>,
+    files: &mut Files,
+) -> gimli::Result<Option<UnitLines>> {
+    let Some(program) = unit.line_program.clone() else {
+        return Ok(None);
+    };
+    let home = home(dwarf, unit)?;
+    let mut names: HashMap<u64, FileId> = HashMap::new();
+    let mut sequences = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
+    let mut state = program.rows();
+    while let Some((header, row)) = state.next_row()? {
+        if row.end_sequence() {
+            let rows = std::mem::take(&mut rows);
+            // Linkers resolve the line tables of discarded functions to address 0.
+            if rows.first().is_some_and(|first| first.address != 0) {
+                sequences.push(Sequence { rows, end: row.address() });
+            }
+            continue;
+        }
+        let file = match names.get(&row.file_index()) {
+            Some(&file) => file,
+            None => {
+                let path = file_path(dwarf, unit, header, row.file_index(), &home.directory)?;
+                let shown =
+                    path.strip_prefix(&home.directory).unwrap_or(&path).to_string_lossy().into_owned();
+                let file = files.intern(path, shown);
+                names.insert(row.file_index(), file);
+                file
+            }
+        };
+        // A sequence may not go back; rows that do are damage.
+        if rows.last().is_some_and(|last| last.address > row.address()) {
+            continue;
+        }
+        rows.push(Row {
+            address: row.address(),
+            file,
+            line: row.line().map_or(0, |line| u32::try_from(line.get()).unwrap_or(0)),
+            column: match row.column() {
+                gimli::ColumnType::LeftEdge => 0,
+                gimli::ColumnType::Column(column) => u32::try_from(column.get()).unwrap_or(0),
+            },
+            is_stmt: row.is_stmt(),
+            prologue_end: row.prologue_end(),
+        });
+    }
+    Ok(Some(UnitLines { home, sequences }))
+}
+
+fn home(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>) -> gimli::Result<Home> {
+    let text = |slice: &Slice<'_>| slice.to_string_lossy().into_owned();
+    let directory = normal(Path::new("/"), Path::new(&unit.comp_dir.as_ref().map(text).unwrap_or_default()));
+    let name = unit.name.as_ref().map(text).unwrap_or_default();
+    let sources =
+        normal(&directory, Path::new(&name)).parent().map_or_else(|| directory.clone(), Path::to_path_buf);
+    let mut entries = unit.entries();
+    let producer = entries.next_dfs()?.and_then(|root| root.attr_value(gimli::DW_AT_producer));
+    let producer = producer.map(|value| dwarf.attr_string(unit, value)).transpose()?.as_ref().map(text);
+    Ok(Home { directory, sources, producer })
+}
+
+fn file_path(
+    dwarf: &Dwarf<Slice<'_>>,
+    unit: &Unit<Slice<'_>>,
+    header: &LineProgramHeader<Slice<'_>>,
+    index: u64,
+    directory: &Path,
+) -> gimli::Result<PathBuf> {
+    let text = |value: AttributeValue<Slice<'_>>| -> gimli::Result<String> {
+        Ok(dwarf.attr_string(unit, value)?.to_string_lossy().into_owned())
+    };
+    let Some(entry) = header.file(index) else {
+        return Ok(directory.join("?"));
+    };
+    let folder = match entry.directory(header) {
+        Some(value) => text(value)?,
+        None => String::new(),
+    };
+    let name = text(entry.path_name())?;
+    Ok(normal(directory, &Path::new(&folder).join(name)))
+}

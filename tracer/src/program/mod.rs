@@ -1,0 +1,239 @@
+//! Say what the executable says: its traced functions, their leaders and how these follow each other.
+//!
+//! The only reader of ELF, DWARF and machine code. A [`Program`] is fixed once loaded and knows nothing
+//! of processes; `stripe`'s design calls its parts by the terms of compilers: *leader* (Aho, Sethi and
+//! Ullman, "Compilers", 9.4), *post-dominator*.
+
+mod code;
+mod elf;
+mod error;
+mod flow;
+mod functions;
+mod image;
+mod leaders;
+mod lines;
+mod scope;
+mod stack;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+pub use error::LoadError;
+pub use image::Image;
+pub use scope::{InvalidPattern, Scope};
+
+use crate::address::FileAddress;
+
+/// What counts as one statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Granularity {
+    /// All code of a line is one statement.
+    Line,
+    /// File, line and column tell statements apart.
+    #[default]
+    Statement,
+}
+
+/// A leader by its position in [`Program::leaders`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LeaderId(pub u32);
+
+/// A function by its position in [`Program::functions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FunctionId(pub u32);
+
+/// A source file by its position in [`Program::files`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u32);
+
+/// An image by its position in [`Program::images`]; the executable is the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ImageId(pub u16);
+
+/// A source file.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Where the compiler found it.
+    pub path: PathBuf,
+    /// The path as users know it: relative to the directory of the compilation where it lies below.
+    pub shown: String,
+}
+
+/// A place in the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Statement {
+    /// The source file.
+    pub file: FileId,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1; 0 where the compiler gives none, or where lines are the statements.
+    pub column: u32,
+}
+
+/// Why an address is a leader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeaderKind {
+    /// The entry of a function: sets up its frame, structural.
+    Entry,
+    /// A statement of the user's.
+    Statement,
+    /// The epilogue before a `ret`: tears down the frame, structural.
+    Epilogue,
+}
+
+impl LeaderKind {
+    /// Whether the leader serves the frame and is never omitted.
+    pub fn is_structural(self) -> bool {
+        self != LeaderKind::Statement
+    }
+}
+
+/// The address where an event begins.
+#[derive(Clone, Debug)]
+pub struct Leader {
+    /// The image that holds it.
+    pub image: ImageId,
+    /// Its address in that image.
+    pub address: FileAddress,
+    /// The function that it belongs to.
+    pub function: FunctionId,
+    /// Why it is a leader.
+    pub kind: LeaderKind,
+    /// The statement that begins here.
+    pub statement: Statement,
+    /// Whether more than one leader can follow: a decision.
+    pub decides: bool,
+    /// The leader that every way to the end of the function passes first, if there is one.
+    pub post_dominator: Option<LeaderId>,
+}
+
+/// A traced function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name as the source language writes it.
+    pub name: String,
+    /// Its leaders, as positions in [`Program::leaders`].
+    pub leaders: Range<u32>,
+    /// How many bytes below the stack pointer at the entry it may use.
+    pub frame_size: u32,
+}
+
+/// The traced part of an executable and of those shared libraries that the scope names.
+#[derive(Debug)]
+pub struct Program {
+    images: Vec<Image>,
+    files: Vec<File>,
+    functions: Vec<Function>,
+    leaders: Vec<Leader>,
+    by_address: HashMap<(ImageId, FileAddress), LeaderId>,
+}
+
+impl Program {
+    /// Reads the executable at `path` and the `libraries`, and finds the leaders of all functions in
+    /// scope.
+    ///
+    /// # Errors
+    /// Where the executable is none that can be traced, has no line table, or has nothing in scope; and
+    /// where a library is damaged. A library without a line table has nothing to trace.
+    pub fn load(
+        path: &Path,
+        libraries: &[PathBuf],
+        scope: &Scope,
+        granularity: Granularity,
+    ) -> Result<Program, LoadError> {
+        let mut builder = image::Builder::new(scope, granularity)?;
+        builder.add(path)?;
+        for library in libraries {
+            match builder.add(library) {
+                Err(LoadError::NoLineTable(_)) => {}
+                other => other?,
+            }
+        }
+        let program = builder.finish();
+        if program.leaders.is_empty() {
+            return Err(LoadError::NothingInScope(path.into()));
+        }
+        Ok(program)
+    }
+
+    /// The executable, then the traced shared libraries.
+    pub fn images(&self) -> &[Image] {
+        &self.images
+    }
+
+    /// The executable itself.
+    pub fn executable(&self) -> &Image {
+        &self.images[0]
+    }
+
+    /// All source files of the images, in no particular order.
+    pub fn files(&self) -> &[File] {
+        &self.files
+    }
+
+    /// The traced functions.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// All leaders, grouped by function, each group in the order of addresses.
+    pub fn leaders(&self) -> &[Leader] {
+        &self.leaders
+    }
+
+    /// The leader with this number.
+    pub fn leader(&self, id: LeaderId) -> &Leader {
+        &self.leaders[id.0 as usize]
+    }
+
+    /// The function with this number.
+    pub fn function(&self, id: FunctionId) -> &Function {
+        &self.functions[id.0 as usize]
+    }
+
+    /// The function that a leader belongs to.
+    pub fn function_of(&self, leader: LeaderId) -> &Function {
+        self.function(self.leader(leader).function)
+    }
+
+    /// The file with this number.
+    pub fn file(&self, id: FileId) -> &File {
+        &self.files[id.0 as usize]
+    }
+
+    /// The leader at an address of an image.
+    pub fn leader_at(&self, image: ImageId, address: FileAddress) -> Option<LeaderId> {
+        self.by_address.get(&(image, address)).copied()
+    }
+
+    /// A leader's place in the words of compilers, `file:line`.
+    pub fn place(&self, leader: LeaderId) -> Place<'_> {
+        self.place_of(self.leader(leader).statement)
+    }
+
+    /// A statement's place in the words of compilers, `file:line`.
+    pub fn place_of(&self, statement: Statement) -> Place<'_> {
+        Place { file: &self.file(statement.file).shown, line: statement.line }
+    }
+}
+
+/// Where the ELF file at `path` has this dynamic symbol.
+pub(crate) fn symbol_address(path: &Path, name: &str) -> Option<FileAddress> {
+    let data = std::fs::read(path).ok()?;
+    elf::Elf::parse(path, &data).ok()?.dynamic_symbol(name).map(FileAddress)
+}
+
+/// A source line for messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    file: &'a str,
+    line: u32,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}

@@ -1,0 +1,39 @@
+//! Hold what can be observed of a run from outside.
+
+use std::time::Duration;
+
+use crate::termination::Termination;
+use crate::trace::Trace;
+
+/// A run that has ended.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Everything it wrote to standard output.
+    pub stdout: Vec<u8>,
+    /// Everything it wrote to standard error.
+    pub stderr: Vec<u8>,
+    /// How it ended.
+    pub termination: Termination,
+    /// What it used up.
+    pub usage: Usage,
+}
+
+/// What a run used up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usage {
+    /// Processor time.
+    pub cpu: Duration,
+    /// Time from start to end.
+    pub wall: Duration,
+    /// The largest address space, in bytes.
+    pub memory: u64,
+}
+
+/// A run together with its trace.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// What can be seen from outside.
+    pub run: Run,
+    /// What happened inside.
+    pub trace: Trace,
+}

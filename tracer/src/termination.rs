@@ -1,0 +1,94 @@
+//! Name the ways in which a run ends.
+
+use std::fmt;
+
+use crate::lockstep::Deviation;
+use crate::program::{FunctionId, Statement};
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Termination {
+    /// By itself, with this exit status.
+    Exited(i32),
+    /// By a signal.
+    Crashed(Crash),
+    /// The tracer ended it because it had left the recorded path.
+    Left(Deviation),
+    /// The tracer ended it because of what it did.
+    Cut(Cut),
+}
+
+/// Where and how a run crashed. Two crashes are the same if all of this is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Crash {
+    /// The signal's number.
+    pub signal: i32,
+    /// The class of the address that could not be used.
+    pub address: AddressClass,
+    /// The statement that was being executed.
+    pub statement: Option<Statement>,
+    /// The functions that were active, innermost first; `None` for one that the trace does not know.
+    pub calls: Vec<Option<FunctionId>>,
+}
+
+/// What kind of address a crash was about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressClass {
+    /// The signal is not about an address.
+    None,
+    /// The first page: a null pointer, or a member of an object at one.
+    NullPage,
+    /// Any other.
+    Other,
+}
+
+/// Why the tracer ended a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// It used up its processor time.
+    CpuTime,
+    /// It took too long.
+    WallTime,
+    /// It reached too many leaders.
+    Arrivals,
+    /// It started too many processes.
+    Tasks,
+    /// It started a thread while executing this statement.
+    Thread(Option<Statement>),
+    /// It stopped itself.
+    Stopped,
+    /// It wrote too much into a file or to its output.
+    FileSize,
+    /// The user, or a test that is no longer needed, asked for the end.
+    Interrupted,
+}
+
+impl Cut {
+    /// Whether the run might have ended by itself on a less busy machine.
+    pub fn is_time(self) -> bool {
+        matches!(self, Cut::CpuTime | Cut::WallTime)
+    }
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cut::CpuTime => "used up its processor time",
+            Cut::WallTime => "took too long",
+            Cut::Arrivals => "executed too many statements",
+            Cut::Tasks => "started too many processes",
+            Cut::Thread(_) => "started a thread",
+            Cut::Stopped => "stopped itself",
+            Cut::FileSize => "wrote too much",
+            Cut::Interrupted => "was interrupted",
+        })
+    }
+}
+
+/// The name of a signal, `SIGSEGV`; `signal 35` for those without.
+pub fn signal_name(signal: i32) -> String {
+    match nix::sys::signal::Signal::try_from(signal) {
+        Ok(signal) => signal.as_str().to_owned(),
+        Err(_) => format!("signal {signal}"),
+    }
+}

@@ -1,0 +1,285 @@
+//! Hold what a run did: its events in order, and the activation (call of a function) of each.
+//!
+//! An *event* is the arrival at a leader; an arrival at the leader that was reached last, with no other
+//! leader in between, does not count. Events carry no values, only their place in the order; 16 bytes
+//! each, and 12 for each activation, whatever the program.
+
+use std::fmt;
+
+use crate::program::{LeaderId, LeaderKind, Program};
+
+/// An event by its position in the trace, from 0. Users see it counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId(pub u32);
+
+impl EventId {
+    /// The number that users see: events count from 1, and it is also the event's time.
+    pub fn time(self) -> u32 {
+        self.0 + 1
+    }
+}
+
+/// A call of a function by its position in the order of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ActivationId(pub u32);
+
+/// An optional position in four bytes: the last number stands for none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Link(u32);
+
+impl Link {
+    const NONE: Link = Link(u32::MAX);
+
+    fn get(self) -> Option<u32> {
+        (self != Link::NONE).then_some(self.0)
+    }
+}
+
+impl From<Option<u32>> for Link {
+    fn from(position: Option<u32>) -> Link {
+        position.map_or(Link::NONE, Link)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Event {
+    leader: LeaderId,
+    activation: ActivationId,
+    /// The next event of the same activation.
+    next: Link,
+    /// The first activation that this event called.
+    callee: Link,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Activation {
+    /// The event of its entry.
+    entry: EventId,
+    /// The event that called it.
+    caller: Link,
+    /// The next activation that the same event called; for one that nobody called, the next such.
+    sibling: Link,
+}
+
+/// The trace of a run.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Trace {
+    events: Vec<Event>,
+    activations: Vec<Activation>,
+}
+
+impl Trace {
+    /// The number of events.
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Whether nothing traced was executed.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// All events in order.
+    pub fn events(&self) -> impl DoubleEndedIterator<Item = EventId> + use<> {
+        (0..self.events.len() as u32).map(EventId)
+    }
+
+    /// The leader that the event reached.
+    pub fn leader(&self, event: EventId) -> LeaderId {
+        self.events[event.0 as usize].leader
+    }
+
+    /// The activation that the event belongs to.
+    pub fn activation(&self, event: EventId) -> ActivationId {
+        self.events[event.0 as usize].activation
+    }
+
+    /// The next event of the same activation.
+    pub fn next(&self, event: EventId) -> Option<EventId> {
+        self.events[event.0 as usize].next.get().map(EventId)
+    }
+
+    /// The first activation that the event called.
+    pub fn first_callee(&self, event: EventId) -> Option<ActivationId> {
+        self.events[event.0 as usize].callee.get().map(ActivationId)
+    }
+
+    /// The first activation that nobody called: `main`, or a static constructor.
+    pub fn first_root(&self) -> Option<ActivationId> {
+        (!self.activations.is_empty()).then_some(ActivationId(0))
+    }
+
+    /// The next activation with the same caller.
+    pub fn sibling(&self, activation: ActivationId) -> Option<ActivationId> {
+        self.activations[activation.0 as usize].sibling.get().map(ActivationId)
+    }
+
+    /// The event at the entry of the activation.
+    pub fn entry(&self, activation: ActivationId) -> EventId {
+        self.activations[activation.0 as usize].entry
+    }
+
+    /// The event that called the activation; `None` for `main` and others that no traced code calls.
+    pub fn caller(&self, activation: ActivationId) -> Option<EventId> {
+        self.activations[activation.0 as usize].caller.get().map(EventId)
+    }
+
+    /// How many traced calls the event is deep, 0 in `main`.
+    pub fn depth(&self, event: EventId) -> usize {
+        self.callers(event).count()
+    }
+
+    /// The events that called the event's activation, innermost first.
+    pub fn callers(&self, event: EventId) -> impl Iterator<Item = EventId> {
+        let caller_of = |event| self.caller(self.activation(event));
+        std::iter::successors(caller_of(event), move |&caller| caller_of(caller))
+    }
+
+    /// Whether the event can be omitted at all: it is no entry or epilogue, and its activation goes on
+    /// behind it.
+    pub fn is_omittable(&self, program: &Program, event: EventId) -> bool {
+        let kind = program.leader(self.leader(event)).kind;
+        !kind.is_structural() && self.next(event).is_some()
+    }
+
+    /// The first event in which this trace differs from another; `None` if they are equal.
+    pub fn first_difference(&self, other: &Trace) -> Option<EventId> {
+        let differs =
+            |(one, other): (&Event, &Event)| one.leader != other.leader || one.activation != other.activation;
+        let common = self.events.len().min(other.events.len());
+        let position = self.events.iter().zip(&other.events).position(differs);
+        match position {
+            Some(position) => Some(EventId(position as u32)),
+            None if self.events.len() != other.events.len() => Some(EventId(common as u32)),
+            None => None,
+        }
+    }
+
+    /// How many bytes of memory the trace holds.
+    pub fn memory(&self) -> usize {
+        self.events.capacity() * size_of::<Event>() + self.activations.capacity() * size_of::<Activation>()
+    }
+}
+
+impl fmt::Debug for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Trace({} events, {} activations)", self.events.len(), self.activations.len())
+    }
+}
+
+/// Why arrivals do not form a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BrokenTrace {
+    /// Control reached the middle of a function that was not entered, or that was left: the program
+    /// switches stacks.
+    NotEntered(LeaderId),
+    /// More events than a trace can number.
+    TooLong,
+}
+
+struct Open {
+    activation: ActivationId,
+    entry_sp: u64,
+    last: EventId,
+    /// The latest activation that `last` called.
+    callee: Link,
+}
+
+/// Makes a trace of arrivals at leaders.
+///
+/// An entry opens an activation and remembers the stack pointer there; an activation is over once the
+/// stack pointer has risen above it. This carries recursion, `longjmp`, exceptions, callbacks and
+/// signal handlers without a special case.
+#[derive(Default)]
+pub struct TraceBuilder {
+    trace: Trace,
+    open: Vec<Open>,
+    latest_root: Option<ActivationId>,
+    last: Option<LeaderId>,
+}
+
+impl TraceBuilder {
+    /// Takes down that the run has reached `leader` with the stack pointer `sp`; tells the event, or
+    /// `None` for an arrival that does not count.
+    ///
+    /// # Errors
+    /// If the arrivals so far cannot come from calls and returns on one stack.
+    pub fn arrive(
+        &mut self,
+        program: &Program,
+        leader: LeaderId,
+        sp: u64,
+    ) -> Result<Option<EventId>, BrokenTrace> {
+        if self.last.replace(leader) == Some(leader) {
+            return Ok(None);
+        }
+        if self.trace.events.len() >= (u32::MAX - 1) as usize {
+            return Err(BrokenTrace::TooLong);
+        }
+        let event = EventId(self.trace.events.len() as u32);
+        let is_entry = program.leader(leader).kind == LeaderKind::Entry;
+        while self.open.last().is_some_and(|open| is_over(open.entry_sp, sp, is_entry)) {
+            self.open.pop();
+        }
+        let activation = if is_entry { self.enter(event, sp) } else { self.go_on(program, leader, event)? };
+        self.trace.events.push(Event { leader, activation, next: Link::NONE, callee: Link::NONE });
+        Ok(Some(event))
+    }
+
+    /// The event of the innermost open activation: what the program is doing.
+    pub fn current(&self) -> Option<EventId> {
+        self.open.last().map(|open| open.last)
+    }
+
+    /// The trace so far.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// The finished trace.
+    pub fn finish(mut self) -> Trace {
+        self.trace.events.shrink_to_fit();
+        self.trace.activations.shrink_to_fit();
+        self.trace
+    }
+
+    fn enter(&mut self, event: EventId, sp: u64) -> ActivationId {
+        let activation = ActivationId(self.trace.activations.len() as u32);
+        let caller = self.open.last().map(|open| open.last.0);
+        self.trace.activations.push(Activation { entry: event, caller: caller.into(), sibling: Link::NONE });
+        let elder = match self.open.last_mut() {
+            Some(open) => std::mem::replace(&mut open.callee, Link(activation.0)).get(),
+            None => self.latest_root.replace(activation).map(|root| root.0),
+        };
+        match (elder, caller) {
+            (Some(elder), _) => self.trace.activations[elder as usize].sibling = Link(activation.0),
+            (None, Some(caller)) => self.trace.events[caller as usize].callee = Link(activation.0),
+            (None, None) => {}
+        }
+        self.open.push(Open { activation, entry_sp: sp, last: event, callee: Link::NONE });
+        activation
+    }
+
+    fn go_on(
+        &mut self,
+        program: &Program,
+        leader: LeaderId,
+        event: EventId,
+    ) -> Result<ActivationId, BrokenTrace> {
+        let open = self.open.last_mut().ok_or(BrokenTrace::NotEntered(leader))?;
+        let before = &mut self.trace.events[open.last.0 as usize];
+        if program.leader(before.leader).function != program.leader(leader).function {
+            return Err(BrokenTrace::NotEntered(leader));
+        }
+        before.next = Link(event.0);
+        open.last = event;
+        open.callee = Link::NONE;
+        Ok(open.activation)
+    }
+}
+
+/// Whether an activation that was entered with the stack pointer `entry_sp` is over when a leader is
+/// reached with `sp`. An entry at the same height overlays it.
+pub(crate) fn is_over(entry_sp: u64, sp: u64, at_entry: bool) -> bool {
+    if at_entry { entry_sp <= sp } else { entry_sp < sp }
+}

@@ -1,0 +1,214 @@
+//! Record and replay: the two verbs of this crate.
+//!
+//! A [`Tracer`] is one worker's place for runs of one program: it holds what all runs share, such as
+//! the sandbox, the standard input and the addresses of the breakpoints. Runs of a tracer follow one
+//! after the other; several tracers may work side by side, each on its own thread from start to end,
+//! because ptrace ties a program to the thread that started it.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use crate::engine::{Conditions, Execution, Method, Placement, Recorder, Replayer};
+use crate::invocation::{Invocation, Stdout};
+use crate::lockstep::Lockstep;
+use crate::process::{Containment, Launch, Launcher, Output, ProcessError, Sandbox, Stop, Tracee, Watchdog};
+use crate::program::{LeaderId, Program};
+use crate::run::{Recording, Run, Usage};
+use crate::schedule::Schedule;
+use crate::termination::{Cut, Termination};
+use crate::trace::{BrokenTrace, Trace};
+
+/// Why a run cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages are the documentation of the fields")]
+pub enum RecordError {
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    #[error("the program starts a thread{}: events of several threads have no fixed order; make it run on one thread", at(.0))]
+    Thread(Option<String>),
+    #[error(
+        "the program reaches {0} without a call: it switches stacks (makecontext, coroutines), which cannot be replayed; keep the function out with --scope"
+    )]
+    StackSwitch(String),
+    #[error("the program executes more than 4,294,967,294 statements: record a shorter run")]
+    TooLong,
+    #[error(
+        "the program's code in memory differs from the file at {0}: it is packed or changes itself; use the original executable"
+    )]
+    ChangedText(String),
+    #[error(
+        "the program {0} while it was recorded: raise --timeout if it needs more, or record a shorter run"
+    )]
+    Cut(Cut),
+    #[error(
+        "the program executed none of the functions in scope: name those to trace with --scope, for example --scope '*.c'"
+    )]
+    NothingTraced,
+}
+
+fn at(place: &Option<String>) -> String {
+    place.as_ref().map_or_else(String::new, |place| format!(" (called at {place})"))
+}
+
+/// One worker's place for runs of a program.
+pub struct Tracer<'p> {
+    program: &'p Program,
+    stdout: Stdout,
+    launcher: Launcher,
+    sandbox: Sandbox,
+    watchdog: Watchdog,
+    placement: Placement,
+}
+
+impl<'p> Tracer<'p> {
+    /// Prepares for runs of `program` that are started as `invocation` says.
+    ///
+    /// # Errors
+    /// If the machine refuses files, threads or processes.
+    pub fn new(program: &'p Program, invocation: &Invocation) -> Result<Tracer<'p>, ProcessError> {
+        Ok(Tracer {
+            program,
+            stdout: invocation.stdout,
+            launcher: Launcher::new(invocation)?,
+            sandbox: Sandbox::new(&invocation.directory),
+            watchdog: Watchdog::new()?,
+            placement: Placement::default(),
+        })
+    }
+
+    /// How well the runs are contained.
+    pub fn containment(&self) -> Containment {
+        self.sandbox.containment()
+    }
+
+    /// Runs the program and takes down its events.
+    ///
+    /// # Errors
+    /// If the run cannot be recorded, or must not be because it could not be replayed.
+    pub fn record(&mut self, method: Method, conditions: &Conditions) -> Result<Recording, RecordError> {
+        let program = self.program;
+        let mut recorder = Recorder::new(program);
+        let run = self.run(conditions, |execution| {
+            if let Some(address) = execution.placement.changed_text(execution.tracee) {
+                return Err(RecordError::ChangedText(address.to_string()));
+            }
+            execution.tracee.stop_at_exit();
+            Ok(execution.run(method, &mut recorder)?)
+        })?;
+        if let Termination::Cut(cut) = run.termination {
+            return Err(match cut {
+                Cut::Thread(statement) => {
+                    RecordError::Thread(statement.map(|statement| program.place_of(statement).to_string()))
+                }
+                cut => RecordError::Cut(cut),
+            });
+        }
+        let place =
+            |leader: LeaderId| format!("{} in {}", program.place(leader), program.function_of(leader).name);
+        let trace = recorder.finish().map_err(|broken| match broken {
+            BrokenTrace::NotEntered(leader) => RecordError::StackSwitch(place(leader)),
+            BrokenTrace::TooLong => RecordError::TooLong,
+        })?;
+        if trace.is_empty() {
+            return Err(RecordError::NothingTraced);
+        }
+        Ok(Recording { run, trace })
+    }
+
+    /// Runs the program along `trace`, and omits what `schedule` leaves out.
+    ///
+    /// # Errors
+    /// If the machine refuses; whatever the program does is a [`Run`].
+    pub fn replay(
+        &mut self,
+        trace: &Trace,
+        schedule: &Schedule,
+        conditions: &Conditions,
+    ) -> Result<Run, ProcessError> {
+        let lockstep = Lockstep::new(self.program, trace, schedule);
+        let mut replayer = Replayer::new(lockstep, trace);
+        self.run(conditions, |execution| execution.run(Method::Breakpoint, &mut replayer))
+    }
+
+    fn run<E: From<ProcessError>>(
+        &mut self,
+        conditions: &Conditions,
+        execute: impl FnOnce(&mut Execution<'_>) -> Result<Termination, E>,
+    ) -> Result<Run, E> {
+        self.sandbox.refresh()?;
+        let output = Output::new(self.stdout, conditions.limits.file_size)?;
+        let started = Instant::now();
+        let launch = Launch {
+            sandbox: &self.sandbox,
+            output: &output,
+            limits: &conditions.limits,
+            poison: conditions.poison,
+        };
+        let mut tracee = Tracee::start(&self.launcher, &launch)?;
+        let alarm = self.watchdog.watch(tracee.pid(), &conditions.limits, &conditions.stop)?;
+        self.placement.start(self.program, &tracee);
+        fix_random_bytes(&tracee);
+        let mut execution = Execution {
+            program: self.program,
+            placement: &mut self.placement,
+            tracee: &mut tracee,
+            alarm,
+            conditions,
+            current: None,
+            arrivals: 0,
+            started,
+            usage: Usage::default(),
+            scratch: Vec::new(),
+        };
+        let termination = execute(&mut execution)?;
+        let mut usage = execution.usage;
+        drop(execution);
+        tracee.end();
+        usage.wall = started.elapsed();
+        let (stdout, stderr) = output.collect()?;
+        Ok(Run { stdout, stderr, termination, usage })
+    }
+}
+
+/// Makes the bytes that the kernel hands to the program for canaries and hash seeds the same in each
+/// run.
+fn fix_random_bytes(tracee: &Tracee) {
+    if let Some(address) = tracee.auxiliary(libc::AT_RANDOM) {
+        tracee.write(crate::address::RuntimeAddress(address), &[0x5a; 16]);
+    }
+}
+
+/// Runs the program once, without tracing its statements, and tells which shared libraries it had
+/// loaded at its end.
+///
+/// # Errors
+/// If the program cannot be started.
+pub fn survey(invocation: &Invocation, conditions: &Conditions) -> Result<Vec<PathBuf>, ProcessError> {
+    let launcher = Launcher::new(invocation)?;
+    let sandbox = Sandbox::new(&invocation.directory);
+    let watchdog = Watchdog::new()?;
+    let output = Output::new(invocation.stdout, conditions.limits.file_size)?;
+    let launch =
+        Launch { sandbox: &sandbox, output: &output, limits: &conditions.limits, poison: conditions.poison };
+    let mut tracee = Tracee::start(&launcher, &launch)?;
+    let _alarm = watchdog.watch(tracee.pid(), &conditions.limits, &conditions.stop)?;
+    tracee.stop_at_exit();
+    let mut libraries = BTreeSet::new();
+    let mut signal = 0;
+    loop {
+        tracee.go_on(signal);
+        signal = match tracee.wait()? {
+            Stop::Signal(signal) => signal,
+            Stop::Trap => libc::SIGTRAP,
+            Stop::Exiting => {
+                libraries.extend(tracee.mapped_files().into_iter().map(|(_, path)| path));
+                0
+            }
+            Stop::Exited(_) | Stop::Killed(_) | Stop::Stopped | Stop::TooManyTasks => break,
+            _ => 0,
+        };
+    }
+    libraries.remove(&invocation.program);
+    Ok(libraries.into_iter().collect())
+}
