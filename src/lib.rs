@@ -1,2 +1,9 @@
 //! Find the statement executions that a failure needs.
+pub mod baseline;
+pub mod cli;
+pub mod circumstances;
 pub mod dd;
+pub mod investigation;
+pub mod oracle;
+pub mod report;
+pub mod slice;

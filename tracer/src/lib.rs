@@ -27,5 +27,5 @@ pub mod trace;
 mod tracer;
 
 pub use engine::{Conditions, Method};
-pub use process::{Containment, ProcessError, Sandbox, pin_to_processor};
-pub use tracer::{RecordError, Tracer, survey};
+pub use process::{Containment, ProcessError, Processors, Sandbox};
+pub use tracer::{RecordError, Tracer, probe, survey};

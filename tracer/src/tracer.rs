@@ -7,11 +7,12 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::engine::{Conditions, Execution, Method, Placement, Recorder, Replayer};
-use crate::invocation::{Invocation, Stdout};
+use crate::invocation::{Invocation, Limits, Stdout};
 use crate::lockstep::Lockstep;
+use crate::poison::Poison;
 use crate::process::{Containment, Launch, Launcher, Output, ProcessError, Sandbox, Stop, Tracee, Watchdog};
 use crate::program::{LeaderId, Program};
 use crate::run::{Recording, Run, Usage};
@@ -211,4 +212,33 @@ pub fn survey(invocation: &Invocation, conditions: &Conditions) -> Result<Vec<Pa
     }
     libraries.remove(&invocation.program);
     Ok(libraries.into_iter().collect())
+}
+
+/// Starts this very program under the tracer, and ends it before its first instruction, to see whether
+/// the machine allows that.
+///
+/// # Errors
+/// If it does not; the message says what was refused.
+pub fn probe() -> Result<(), ProcessError> {
+    let failed = |source| ProcessError::System { what: "finding this program", source };
+    let invocation = Invocation {
+        program: std::env::current_exe().map_err(failed)?,
+        arguments: Vec::new(),
+        environment: Vec::new(),
+        directory: PathBuf::from("/"),
+        stdin: Vec::new(),
+        stdout: Stdout::File,
+    };
+    let sandbox = Sandbox::new(&invocation.directory);
+    let limits = Limits {
+        cpu: Duration::from_secs(1),
+        wall: Duration::from_secs(1),
+        arrivals: 0,
+        memory: None,
+        file_size: 0,
+        tasks: 1,
+    };
+    let output = Output::new(invocation.stdout, 0)?;
+    let launch = Launch { sandbox: &sandbox, output: &output, limits: &limits, poison: Poison::Off };
+    Tracee::start(&Launcher::new(&invocation)?, &launch).map(drop)
 }

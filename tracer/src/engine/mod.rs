@@ -10,7 +10,7 @@ mod recorder;
 mod replayer;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 pub(crate) use placement::Placement;
@@ -159,6 +159,9 @@ impl Execution<'_> {
         self.arrivals += 1;
         if self.arrivals > self.conditions.limits.arrivals {
             return Ok(Trap::End(Termination::Cut(Cut::Arrivals)));
+        }
+        if self.conditions.stop.load(Ordering::Relaxed) {
+            return Ok(Trap::End(Termination::Cut(Cut::Interrupted)));
         }
         let directive = guide.arrive(leader, registers.rsp);
         let target = match directive {

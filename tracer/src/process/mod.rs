@@ -18,6 +18,9 @@ pub(crate) use watchdog::{Alarm, Watchdog};
 
 use std::io;
 
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+
 /// The machine refuses what a run needs. Each message names what was tried and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
@@ -43,20 +46,31 @@ impl ProcessError {
     }
 }
 
-/// Binds the calling thread, and the programs that it will start, to one processor.
-///
-/// A stop then costs a fourth: tracer and tracee hand over without waking another processor. Without
-/// effect where the processor may not be chosen.
-pub fn pin_to_processor(worker: usize) {
-    use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
-    let this = nix::unistd::Pid::from_raw(0);
-    let Ok(allowed) = sched_getaffinity(this) else {
-        return;
-    };
-    let processors: Vec<usize> =
-        (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu).unwrap_or(false)).collect();
-    let mut one = CpuSet::new();
-    if !processors.is_empty() && one.set(processors[worker % processors.len()]).is_ok() {
-        let _ = sched_setaffinity(this, &one);
+/// The processors that this program may use.
+#[derive(Clone, Debug)]
+pub struct Processors(Vec<usize>);
+
+impl Processors {
+    /// Asks the kernel. Call it before [`Processors::bind`], which leaves only one.
+    pub fn available() -> Processors {
+        let allowed = sched_getaffinity(Pid::from_raw(0));
+        let is_set = |cpu: &usize| allowed.is_ok_and(|allowed| allowed.is_set(*cpu).unwrap_or(false));
+        Processors((0..CpuSet::count()).filter(is_set).collect())
+    }
+
+    /// How many there are; at least one.
+    pub fn count(&self) -> usize {
+        self.0.len().max(1)
+    }
+
+    /// Binds the calling thread, and the programs that it will start, to one processor.
+    ///
+    /// A stop then costs a fourth: tracer and tracee hand over without waking another processor.
+    /// Without effect where the processor may not be chosen.
+    pub fn bind(&self, worker: usize) {
+        let mut one = CpuSet::new();
+        if !self.0.is_empty() && one.set(self.0[worker % self.0.len()]).is_ok() {
+            let _ = sched_setaffinity(Pid::from_raw(0), &one);
+        }
     }
 }

@@ -1,0 +1,173 @@
+//! Leave out statement executions.
+//!
+//! A test replays the recorded run without the events that are not chosen, and lets the oracle judge.
+//! Undefined values are set to one pattern; only if the failure shows, the test is repeated under the
+//! others, because a failure that needs lucky garbage is not the one under study.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tracer::invocation::Limits;
+use tracer::poison::Poison;
+use tracer::program::Program;
+use tracer::run::Run;
+use tracer::schedule::{Control, Omission, Schedule};
+use tracer::termination::Termination;
+use tracer::trace::{EventId, Trace};
+use tracer::{Conditions, ProcessError, Tracer};
+
+use super::speculation::Worker;
+use crate::dd::{Configuration, Outcome, Test};
+use crate::oracle::{Oracle, OracleError};
+use crate::slice::{Evidence, Recorded};
+
+/// Why a test cannot be made: nothing that the program does, but a broken set-up.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages are the documentation of the fields")]
+pub enum TestError {
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    #[error(transparent)]
+    Oracle(#[from] OracleError),
+}
+
+/// The events that a reduction may leave out, as the circumstances 0, 1, 2, ...
+#[derive(Debug)]
+pub struct Universe<'a> {
+    omission: Omission<'a>,
+    events: Vec<EventId>,
+}
+
+impl<'a> Universe<'a> {
+    /// The omittable events of `trace`, a run of `program`.
+    pub fn new(program: &Program, trace: &'a Trace, control: Control) -> Universe<'a> {
+        let omission = Omission::new(program, trace, control);
+        let events = omission.omittable().collect();
+        Universe { omission, events }
+    }
+
+    /// How many circumstances there are.
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Whether nothing can be left out.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// The event behind a circumstance.
+    pub fn event(&self, circumstance: usize) -> EventId {
+        self.events[circumstance]
+    }
+
+    /// The configuration that chooses those of its events that are among these.
+    pub fn configuration(&self, chosen: impl Iterator<Item = EventId>) -> Configuration {
+        let circumstances = chosen.filter_map(|event| self.events.binary_search(&event).ok());
+        Configuration::from_iter(self.len(), circumstances)
+    }
+
+    /// What a replay of this configuration executes.
+    pub fn schedule(&self, configuration: &Configuration) -> Schedule {
+        let chosen = |event| self.events.binary_search(&event).is_ok_and(|number| configuration.contains(number));
+        self.omission.schedule(chosen)
+    }
+
+    /// The effective set: those of the configuration's events that a replay of it executes.
+    pub fn effective(&self, configuration: &Configuration) -> Configuration {
+        let schedule = self.schedule(configuration);
+        let kept = configuration.iter().filter(|&number| schedule.keeps(self.events[number]));
+        Configuration::from_iter(self.len(), kept)
+    }
+}
+
+/// What all tests of a reduction share.
+pub struct Laboratory<'a> {
+    /// The recorded run.
+    pub recorded: Recorded<'a>,
+    /// Judges the runs.
+    pub oracle: &'a Oracle,
+    /// The patterns for undefined values, in the order in which a test uses them.
+    pub patterns: &'a [Poison],
+    /// What a run may use up.
+    pub limits: Limits,
+    /// Counts all replays.
+    pub runs: &'a AtomicU64,
+}
+
+/// One worker's testing function.
+pub struct EventTest<'a, 't, 'p> {
+    laboratory: &'a Laboratory<'a>,
+    universe: &'a Universe<'a>,
+    tracer: &'t mut Tracer<'p>,
+    stop: Arc<AtomicBool>,
+}
+
+impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
+    /// A testing function that replays with `tracer`.
+    pub fn new(laboratory: &'a Laboratory<'a>, universe: &'a Universe<'a>, tracer: &'t mut Tracer<'p>) -> Self {
+        EventTest { laboratory, universe, tracer, stop: Arc::default() }
+    }
+
+    /// Replays under each pattern as long as the failure shows; tells the last run with its evidence.
+    ///
+    /// # Errors
+    /// If the set-up is broken.
+    pub fn examine(&mut self, schedule: &Schedule) -> Result<(Run, Evidence), TestError> {
+        let mut examined = None;
+        for (number, &poison) in self.laboratory.patterns.iter().enumerate() {
+            let run = self.replay(schedule, poison)?;
+            let mut evidence = self.laboratory.oracle.judge(&run, self.laboratory.recorded)?;
+            let reproduced = evidence.outcome == Outcome::Fail;
+            if !reproduced && number > 0 {
+                let why = format!("reproduced only with some values of undefined memory: {}", evidence.why);
+                evidence = Evidence { outcome: Outcome::Pass, why };
+            }
+            examined = Some((run, evidence));
+            if !reproduced {
+                break;
+            }
+        }
+        Ok(examined.expect("there is at least one pattern, if only that of no poison"))
+    }
+
+    /// Replays once; a run that took too long gets a second chance with twice the time, because one
+    /// time-out on a busy machine proves nothing.
+    fn replay(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
+        let mut conditions = Conditions { poison, limits: self.laboratory.limits, stop: Arc::clone(&self.stop) };
+        let run = self.replay_once(schedule, &conditions)?;
+        match run.termination {
+            Termination::Cut(cut) if cut.is_time() => {
+                conditions.limits.cpu *= 2;
+                conditions.limits.wall *= 2;
+                self.replay_once(schedule, &conditions)
+            }
+            _ => Ok(run),
+        }
+    }
+
+    fn replay_once(&mut self, schedule: &Schedule, conditions: &Conditions) -> Result<Run, ProcessError> {
+        self.laboratory.runs.fetch_add(1, Ordering::Relaxed);
+        self.tracer.replay(self.laboratory.recorded.trace, schedule, conditions)
+    }
+}
+
+impl Test for EventTest<'_, '_, '_> {
+    type Evidence = Evidence;
+    type Error = TestError;
+
+    fn normalise(&self, configuration: &Configuration) -> Configuration {
+        self.universe.effective(configuration)
+    }
+
+    fn test(&mut self, configuration: &Configuration) -> Result<(Outcome, Evidence), TestError> {
+        let (_, evidence) = self.examine(&self.universe.schedule(configuration))?;
+        Ok((evidence.outcome, evidence))
+    }
+}
+
+impl Worker for EventTest<'_, '_, '_> {
+    fn stop_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+}

@@ -1,0 +1,11 @@
+//! Make testing functions of the things that can be left out.
+//!
+//! One file per kind of circumstance, each with an implementation of [`Test`](crate::dd::Test); and
+//! what lets several of them work side by side. This is the seam between delta debugging, which knows
+//! numbers only, and the world.
+
+mod events;
+mod speculation;
+
+pub use events::{EventTest, Laboratory, TestError, Universe};
+pub use speculation::{Speculation, Worker};

@@ -1,0 +1,80 @@
+//! Name the exit statuses.
+
+use std::process::ExitCode;
+
+/// How the program ends, as the shell sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Finished; a slice is 1-minimal, a replay has reproduced the failure.
+    Done,
+    /// An operational error, or a replay that has not reproduced the failure.
+    Failed,
+    /// The command line cannot be used.
+    Usage,
+    /// The recorded run does not show the failure.
+    NotReproduced,
+    /// Two runs differ.
+    Flaky,
+    /// A budget has ended the search.
+    Budget,
+    /// The failure shows even if nothing is executed.
+    Trivial,
+    /// A fault of this program.
+    Internal,
+    /// A replay says nothing.
+    Unresolved,
+    /// The user has ended it, with this signal.
+    Interrupted(i32),
+}
+
+impl Exit {
+    /// The number.
+    pub fn status(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::NotReproduced => 3,
+            Exit::Flaky => 4,
+            Exit::Budget => 5,
+            Exit::Trivial => 6,
+            Exit::Internal => 70,
+            Exit::Unresolved => 125,
+            Exit::Interrupted(signal) => 128 + signal as u8,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.status())
+    }
+}
+
+/// An error that ends the program.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit status.
+    pub exit: Exit,
+    /// What the user reads.
+    pub message: String,
+}
+
+impl Failure {
+    /// A failure with this exit status.
+    pub fn new(exit: Exit, message: impl ToString) -> Failure {
+        Failure { exit, message: message.to_string() }
+    }
+
+    /// Makes failures with this exit status of errors.
+    pub fn of<E: ToString>(exit: Exit) -> impl Fn(E) -> Failure {
+        move |error| Failure::new(exit, error)
+    }
+}
+
+/// Any other error is an operational one.
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure::new(Exit::Failed, error)
+    }
+}

@@ -1,0 +1,84 @@
+//! Do what the command line says: one file for each subcommand, each a table of contents.
+
+mod demo;
+mod doctor;
+mod exit;
+mod interrupt;
+mod options;
+mod progress;
+mod replay;
+mod run;
+mod target;
+mod terminal;
+mod trace;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+pub use exit::{Exit, Failure};
+pub use options::CommandLine;
+use options::Command;
+
+/// Parses the arguments, does what they say and prints what went wrong.
+pub fn main() -> ExitCode {
+    let line = CommandLine::parse();
+    match dispatch(line) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            // Nobody can be told that standard error is closed.
+            let _ = writeln!(io::stderr(), "stripe: {}", failure.message);
+            failure.exit.into()
+        }
+    }
+}
+
+fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
+    let color = line.color;
+    match line.command {
+        Command::Run(options) => run::run(options, color),
+        Command::Trace(options) => trace::trace(options, color),
+        Command::Replay(options) => replay::replay(options),
+        Command::Demo(options) => demo::demo(options, color),
+        Command::Doctor(options) => doctor::doctor(options),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut CommandLine::command(), "stripe", &mut script);
+            print(&script)
+        }
+        Command::Man => print(&manual()?),
+    }
+}
+
+/// The manual page: the program's own, then one section for each subcommand.
+fn manual() -> Result<Vec<u8>, Failure> {
+    let mut page = Vec::new();
+    let command = CommandLine::command();
+    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    for subcommand in command.get_subcommands() {
+        let name = format!("stripe-{}", subcommand.get_name());
+        let man = clap_mangen::Man::new(subcommand.clone().name(name));
+        man.render_name_section(&mut page)?;
+        man.render_synopsis_section(&mut page)?;
+        man.render_description_section(&mut page)?;
+        man.render_options_section(&mut page)?;
+    }
+    Ok(page)
+}
+
+/// Writes to standard output.
+fn print(bytes: &[u8]) -> Result<Exit, Failure> {
+    let mut stdout = io::stdout().lock();
+    tolerate_closed(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+}
+
+/// A reader of standard output that has gone away, as behind `| head`, is no error.
+fn tolerate_closed(written: io::Result<()>) -> Result<Exit, Failure> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(Exit::Failed, format!("standard output: {error}; make room, or write elsewhere")))
+        }
+        _ => Ok(Exit::Done),
+    }
+}

@@ -1,0 +1,483 @@
+//! Declare the command line, in groups that several subcommands share.
+//!
+//! Only what a user types is here; what becomes of it is in the subcommands' own files. Help, shell
+//! completions and the man page all come from these definitions.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use regex::bytes::Regex;
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "stripe",
+    version,
+    about = "Find the statement executions that a failure needs: the critical slice of a failing run.",
+    before_help = EXAMPLES,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+pub struct CommandLine {
+    /// When to use colours; NO_COLOR in the environment means never.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: ColorChoice,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  stripe demo                                     the example of the paper, explained
+  stripe run ./prog --expect-output out.txt       what did this output need?
+  stripe run ./prog --stdin in.txt --expect-match 'sum = 15' -- 0 5
+  stripe run ./prog                               same output, or same crash, as now
+  stripe trace ./prog --stdin in.txt              what was executed, in order
+  stripe replay ./prog --omit 8-12,40             one experiment of your own
+  stripe doctor ./prog                            can it be traced here?";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Record a failing run and reduce it to its critical slice.
+    #[command(after_help = EXIT_STATUS)]
+    Run(RunOptions),
+    /// Record a run and print its events.
+    Trace(TraceOptions),
+    /// Replay a run once with some events left out; exit status 0: reproduced, 1: not, 125: unresolved.
+    Replay(ReplayOptions),
+    /// Run the example of the paper and explain what is seen.
+    Demo(DemoOptions),
+    /// Say whether this machine can trace, and whether a program can be traced.
+    Doctor(DoctorOptions),
+    /// Print the completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, in roff.
+    Man,
+}
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  finished, 1-minimal              5    a budget ended the search (best so far is printed)
+  1  operational error                6    the failure shows even if nothing is executed
+  2  usage                            70   internal error
+  3  the run does not show the failure     130  interrupted (best so far is printed)
+  4  it is flaky";
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The program, and the world that it sees.
+#[derive(Debug, Args)]
+pub struct TargetOptions {
+    /// The program: an executable for Linux x86-64, compiled with -g -O0.
+    pub program: PathBuf,
+    /// Its arguments.
+    #[arg(last = true, value_name = "ARG")]
+    pub arguments: Vec<OsString>,
+    /// Its standard input; without, what is piped into stripe. A terminal is never handed on.
+    #[arg(long, value_name = "FILE", help_heading = "The program")]
+    pub stdin: Option<PathBuf>,
+    /// Set a variable of its environment.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = environment_variable, help_heading = "The program")]
+    pub env: Vec<(OsString, OsString)>,
+    /// Begin with an empty environment.
+    #[arg(long, help_heading = "The program")]
+    pub clear_env: bool,
+    /// Its working directory.
+    #[arg(long, value_name = "DIR", help_heading = "The program")]
+    pub cwd: Option<PathBuf>,
+    /// Give it a pseudo-terminal as standard output, so that it writes line by line.
+    #[arg(long, help_heading = "The program")]
+    pub pty: bool,
+    /// Trace these: a file, a function or a glob of them, or a shared library; `!` excludes.
+    #[arg(long, value_name = "PATTERN", help_heading = "The program")]
+    pub scope: Vec<String>,
+    /// What counts as one statement.
+    #[arg(long, value_enum, default_value_t, value_name = "UNIT", help_heading = "The program")]
+    pub granularity: GranularityChoice,
+    /// End a run after this time, such as 500ms, 10s or 5m.
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
+    pub timeout: Option<Duration>,
+    /// How the program is stopped at its statements.
+    #[arg(long, value_enum, default_value_t, value_name = "ENGINE", help_heading = "The program")]
+    pub engine: EngineChoice,
+}
+
+/// What counts as one statement.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum GranularityChoice {
+    /// File, line and column.
+    #[default]
+    Statement,
+    /// File and line.
+    Line,
+}
+
+/// How the program is stopped at its statements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum EngineChoice {
+    /// The best there is for the program.
+    #[default]
+    Auto,
+    /// By a breakpoint at each statement.
+    Breakpoint,
+    /// After each instruction: slow, records only.
+    Step,
+}
+
+/// When a run shows the failure. Without any: when it has the same output, and the same crash if the
+/// recorded run crashed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The failure (without any: same output, or same crash)")]
+pub struct OracleOptions {
+    /// The standard output is that of FILE.
+    #[arg(long, value_name = "FILE")]
+    pub expect_output: Option<PathBuf>,
+    /// The standard error is that of FILE.
+    #[arg(long, value_name = "FILE")]
+    pub expect_stderr: Option<PathBuf>,
+    /// The exit status is N.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8))]
+    pub expect_exit: Option<u8>,
+    /// It crashes with this signal, such as SEGV, where the recorded run does.
+    #[arg(long, value_name = "SIGNAL", value_parser = signal)]
+    pub expect_signal: Option<i32>,
+    /// The standard output matches RE.
+    #[arg(long, value_name = "RE", value_parser = regex)]
+    pub expect_match: Vec<Regex>,
+    /// The standard output does not match RE.
+    #[arg(long, value_name = "RE", value_parser = regex)]
+    pub reject_match: Vec<Regex>,
+    /// Compare only those lines of the output that match RE.
+    #[arg(long, value_name = "RE", value_parser = regex)]
+    pub only_lines: Option<Regex>,
+    /// The shell command CMD says so, reading the output: 0 reproduced, 1 not, 125 unresolved.
+    #[arg(long, value_name = "CMD")]
+    pub check: Option<String>,
+    /// FILE is the correct output; the failure is the first line that differs from it.
+    #[arg(long, value_name = "FILE")]
+    pub reference: Option<PathBuf>,
+}
+
+/// Whether undefined values are set to patterns.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum PoisonOption {
+    /// Unless the program reads uninitialised memory.
+    #[default]
+    Auto,
+    /// Never.
+    Off,
+}
+
+/// `stripe run`.
+#[derive(Debug, Args)]
+pub struct RunOptions {
+    /// The program.
+    #[command(flatten)]
+    pub target: TargetOptions,
+    /// The failure.
+    #[command(flatten)]
+    pub oracle: OracleOptions,
+    /// The search.
+    #[command(flatten)]
+    pub search: SearchOptions,
+    /// The result.
+    #[command(flatten)]
+    pub output: OutputOptions,
+}
+
+/// How to search.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The search")]
+pub struct SearchOptions {
+    /// What makes a statement be executed: `program`, its branches; `trace`, the recorded order;
+    /// `both`, one after the other, which tells effects from decisions.
+    #[arg(long, value_enum, default_value_t, value_name = "CONTROL")]
+    pub control: ControlChoice,
+    /// How subsets are chosen.
+    #[arg(long, value_enum, default_value_t, value_name = "ALGORITHM")]
+    pub algorithm: AlgorithmChoice,
+    /// Whether undefined values are set to patterns.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub poison: PoisonOption,
+    /// Test at most N configurations.
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub max_tests: Option<u64>,
+    /// Search for at most this time, such as 10s or 5m.
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
+    pub max_time: Option<Duration>,
+    /// How many tests run at the same time; without, one for each processor.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Limits")]
+    pub jobs: Option<u16>,
+}
+
+/// What makes a statement be executed.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum ControlChoice {
+    /// Under `program`, then from there under `trace`.
+    #[default]
+    Both,
+    /// A branch decides.
+    Program,
+    /// The trace states the control flow.
+    Trace,
+}
+
+/// What makes a statement be executed in a single replay.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum SingleControl {
+    /// A branch decides.
+    Program,
+    /// The trace states the control flow.
+    #[default]
+    Trace,
+}
+
+/// How subsets are chosen.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum AlgorithmChoice {
+    /// From the end to the beginning, in ever smaller steps.
+    #[default]
+    Sweep,
+    /// As in the paper: subsets and complements.
+    Ddmin,
+}
+
+/// What to print.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The result")]
+pub struct OutputOptions {
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub format: Format,
+    /// Write the result to FILE too; KIND is text, json or trace.
+    #[arg(long, value_name = "KIND=FILE", value_parser = emission)]
+    pub emit: Vec<Emission>,
+    /// Overwrite files given to --emit.
+    #[arg(long)]
+    pub force: bool,
+    /// Print nothing but the result.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Print a line for each test.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// How to print a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// A file to be written.
+#[derive(Clone, Debug)]
+pub struct Emission {
+    /// What to write.
+    pub kind: EmissionKind,
+    /// Where.
+    pub file: PathBuf,
+}
+
+/// What can be written to a file.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum EmissionKind {
+    /// The result for people.
+    Text,
+    /// The result for programs.
+    Json,
+    /// All events of the trace, for programs.
+    Trace,
+}
+
+/// `stripe trace`.
+#[derive(Debug, Args)]
+pub struct TraceOptions {
+    /// The program.
+    #[command(flatten)]
+    pub target: TargetOptions,
+    /// How to print the events.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub format: TraceFormat,
+}
+
+/// How to print events.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum TraceFormat {
+    /// An event a line, with depth, function and source.
+    #[default]
+    Text,
+    /// As words, `line_time`.
+    Compact,
+    /// For programs.
+    Json,
+}
+
+/// `stripe replay`.
+#[derive(Debug, Args)]
+pub struct ReplayOptions {
+    /// The program.
+    #[command(flatten)]
+    pub target: TargetOptions,
+    /// The failure.
+    #[command(flatten)]
+    pub oracle: OracleOptions,
+    /// Leave out these events, by the numbers of `stripe trace`: 8-12,40.
+    #[arg(long, value_name = "EVENTS", value_parser = event_list, conflicts_with = "keep", help_heading = "The experiment")]
+    pub omit: Option<EventList>,
+    /// Leave out all events that can be but these; an empty text keeps none.
+    #[arg(long, value_name = "EVENTS", value_parser = event_list, help_heading = "The experiment")]
+    pub keep: Option<EventList>,
+    /// What makes a statement be executed.
+    #[arg(long, value_enum, default_value_t, value_name = "CONTROL", help_heading = "The experiment")]
+    pub control: SingleControl,
+    /// Whether undefined values are set to patterns.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "The experiment")]
+    pub poison: PoisonOption,
+}
+
+/// Events by number, as ranges.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventList(pub Vec<std::ops::RangeInclusive<u32>>);
+
+/// `stripe demo`.
+#[derive(Debug, Args)]
+pub struct DemoOptions {
+    /// The folder for the sample and its input; without, `stripe-demo` in the working directory.
+    #[arg(value_name = "DIR", default_value = "stripe-demo")]
+    pub folder: PathBuf,
+}
+
+/// `stripe doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorOptions {
+    /// A program to look at.
+    pub program: Option<PathBuf>,
+    /// Trace these: a file, a function or a glob of them; `!` excludes.
+    #[arg(long, value_name = "PATTERN")]
+    pub scope: Vec<String>,
+}
+
+fn environment_variable(text: &str) -> Result<(OsString, OsString), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("not of the form NAME=VALUE".into()),
+    }
+}
+
+fn regex(text: &str) -> Result<Regex, String> {
+    Regex::new(text).map_err(|error| error.to_string())
+}
+
+/// A time such as `500ms`, `10s`, `5m`, `1h`; a plain number means seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("the unit must be ms, s, m or h".into()),
+    };
+    let number: f64 = number.parse().map_err(|_| "not a time: write 500ms, 10s, 5m or 1h".to_owned())?;
+    match Duration::try_from_secs_f64(number * factor) {
+        Ok(time) if !time.is_zero() && time <= Duration::from_secs(366 * 86400) => Ok(time),
+        _ => Err("must be more than nothing and at most a year".into()),
+    }
+}
+
+fn signal(text: &str) -> Result<i32, String> {
+    let name = text.to_ascii_uppercase();
+    let name = if name.starts_with("SIG") { name } else { format!("SIG{name}") };
+    (1..=31)
+        .find(|&number| tracer::termination::signal_name(number) == name || text.parse() == Ok(number))
+        .ok_or_else(|| "no such signal: write its name, such as SEGV, or its number".into())
+}
+
+fn emission(text: &str) -> Result<Emission, String> {
+    let (kind, file) = text.split_once('=').ok_or("not of the form KIND=FILE")?;
+    let kind = EmissionKind::from_str(kind, false).map_err(|_| "the kind must be text, json or trace")?;
+    match file {
+        "" => Err("the file has no name".into()),
+        file => Ok(Emission { kind, file: file.into() }),
+    }
+}
+
+fn event_list(text: &str) -> Result<EventList, String> {
+    let number = |text: &str| match text.trim().parse::<u32>() {
+        Ok(number @ 1..) => Ok(number),
+        _ => Err(format!("`{text}` is no event: events count from 1")),
+    };
+    let range = |text: &str| match text.split_once('-') {
+        Some((first, last)) => Ok(number(first)?..=number(last)?),
+        None => Ok(number(text)?..=number(text)?),
+    };
+    let parts = text.split(',').filter(|part| !part.trim().is_empty());
+    parts.map(range).collect::<Result<_, String>>().map(EventList)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn options_may_stand_on_either_side_of_the_program() {
+        for line in ["stripe run --stdin in ./p -- 0 5", "stripe run ./p --stdin in -- 0 5"] {
+            let Command::Run(run) = CommandLine::parse_from(line.split(' ')).command else { panic!("{line}") };
+            assert_eq!((run.target.stdin, run.target.arguments.len()), (Some("in".into()), 2));
+        }
+    }
+
+    #[test]
+    fn times_have_units_and_sense() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        for bad in ["-1", "NaN", "inf", "0", "1e300", "5 parsecs", "", "1180591620717411303424"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn event_lists_are_ranges_from_one() {
+        assert_eq!(event_list("8-12,40"), Ok(EventList(vec![8..=12, 40..=40])));
+        assert_eq!(event_list(""), Ok(EventList::default()));
+        assert!(event_list("0").is_err() && event_list("a").is_err());
+    }
+
+    #[test]
+    fn signals_have_names_and_numbers() {
+        assert_eq!(signal("segv"), Ok(11));
+        assert_eq!(signal("SIGABRT"), Ok(6));
+        assert_eq!(signal("8"), Ok(8));
+        assert!(signal("SIGNONSENSE").is_err());
+    }
+}

@@ -1,0 +1,84 @@
+//! `stripe replay`: one partial execution, with its output and its outcome.
+
+use std::io::{Write, stderr};
+use std::sync::atomic::AtomicU64;
+
+use tracer::Processors;
+use tracer::Tracer;
+use tracer::schedule::{Control, Schedule};
+
+use super::exit::{Exit, Failure};
+use super::interrupt::Interrupt;
+use super::options::{EventList, ReplayOptions, SingleControl};
+use super::run::{establish, limits, refuse_step};
+use super::target::{Target, criterion};
+use crate::circumstances::{EventTest, Laboratory, Universe};
+use crate::dd::Outcome;
+use crate::report::words;
+use crate::slice::Recorded;
+
+/// Does it.
+pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::listen()?;
+    let criterion = criterion(options.oracle)?;
+    let target = Target::new(&options.target, interrupt.flag())?;
+    refuse_step(options.target.engine)?;
+    Processors::available().bind(0);
+    let mut tracer = Tracer::new(&target.program, &target.invocation)?;
+    let baseline = establish(&target, &mut tracer, options.poison, &interrupt)?;
+    let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
+    let oracle = criterion.oracle(&baseline.recording.run).map_err(Failure::of(Exit::NotReproduced))?;
+    let control = match options.control {
+        SingleControl::Program => Control::Program,
+        SingleControl::Trace => Control::Trace,
+    };
+    let universe = Universe::new(recorded.program, recorded.trace, control);
+    let schedule = schedule(&universe, recorded, options.omit, options.keep)?;
+    let laboratory = Laboratory {
+        recorded,
+        oracle: &oracle,
+        patterns: &baseline.patterns,
+        limits: limits(&baseline, options.target.timeout),
+        runs: &AtomicU64::new(0),
+    };
+    let (run, evidence) = EventTest::new(&laboratory, &universe, &mut tracer).examine(&schedule)?;
+    super::print(&run.stdout)?;
+    let mut stderr = stderr().lock();
+    let _ = stderr.write_all(&run.stderr);
+    let executed = schedule.kept().count();
+    let _ = writeln!(
+        stderr,
+        "stripe: {}: {} ({executed} of {} events executed)",
+        words::outcome(evidence.outcome),
+        evidence.why,
+        recorded.trace.len()
+    );
+    Ok(match evidence.outcome {
+        Outcome::Fail => Exit::Done,
+        Outcome::Pass => Exit::Failed,
+        Outcome::Unresolved => Exit::Unresolved,
+    })
+}
+
+/// The schedule that the user asks for; events that cannot be omitted stay.
+fn schedule(
+    universe: &Universe<'_>,
+    recorded: Recorded<'_>,
+    omit: Option<EventList>,
+    keep: Option<EventList>,
+) -> Result<Schedule, Failure> {
+    let (list, kept) = match (omit, keep) {
+        (_, Some(keep)) => (keep, true),
+        (omit, None) => (omit.unwrap_or_default(), false),
+    };
+    let last = recorded.trace.len() as u32;
+    if let Some(range) = list.0.iter().find(|range| *range.end() > last || range.is_empty()) {
+        let (first, end) = (range.start(), range.end());
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("{first}-{end} are no events of this run: it has events 1 to {last}; `stripe trace` lists them"),
+        ));
+    }
+    let chosen = recorded.trace.events().filter(|event| list.0.iter().any(|range| range.contains(&event.time())) == kept);
+    Ok(universe.schedule(&universe.configuration(chosen)))
+}

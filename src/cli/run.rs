@@ -1,0 +1,251 @@
+//! `stripe run`: record a failing run and reduce it to its critical slice.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use tracer::invocation::Limits;
+use tracer::{Containment, Processors, Tracer};
+
+use super::exit::{Exit, Failure};
+use super::interrupt::Interrupt;
+use super::options::{
+    AlgorithmChoice, ColorChoice, ControlChoice, Emission, EmissionKind, EngineChoice, Format, OutputOptions,
+    PoisonOption, RunOptions, SearchOptions,
+};
+use super::progress::Progress;
+use super::target::{Target, criterion};
+use super::terminal;
+use crate::baseline::{Baseline, BaselineError, PoisonChoice, not_reproduced};
+use crate::circumstances::Laboratory;
+use crate::dd::{Algorithm, Outcome};
+use crate::investigation::{Finding, Means, Obstacle, Plan, investigate};
+use crate::oracle::Oracle;
+use crate::report::{self, Style};
+use crate::slice::{Control, CriticalSlice, Question, Recorded, Status};
+
+/// Does it.
+pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failure> {
+    let started = Instant::now();
+    check_emissions(&options.output, &options.target.program)?;
+    let interrupt = Interrupt::listen()?;
+    let criterion = criterion(options.oracle)?;
+    let target = Target::new(&options.target, interrupt.flag())?;
+    refuse_step(options.target.engine)?;
+    let processors = Processors::available();
+    let mut tracers = tracers(&target, &options.search, &processors)?;
+    processors.bind(0);
+    let baseline = establish(&target, &mut tracers[0], options.search.poison, &interrupt)?;
+    let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
+    let run = &baseline.recording.run;
+    let oracle = criterion.oracle(run).map_err(Failure::of(Exit::NotReproduced))?;
+    require_failure(&oracle, &baseline, recorded)?;
+
+    let runs = AtomicU64::new(0);
+    let limits = limits(&baseline, options.target.timeout);
+    let laboratory = Laboratory { recorded, oracle: &oracle, patterns: &baseline.patterns, limits, runs: &runs };
+    let plan = plan(&options.search);
+    let style = terminal::style(color);
+    let mut progress = Progress::new(&options.output, style, interrupt.clone(), options.search.max_time);
+    let means = Means { tracers: &mut tracers, processors: &processors };
+    let found = investigate(&laboratory, plan, means, &mut progress);
+    progress.finish();
+
+    let (finding, exit) = conclude(found, &interrupt)?;
+    let question = question(&target, &oracle, plan);
+    let mut warnings = warnings(&target, &tracers[0], &oracle, &finding);
+    warnings.splice(0..0, baseline.warnings.iter().cloned());
+    let slice = CriticalSlice {
+        question,
+        status: finding.status,
+        recorded: recorded.trace.len(),
+        omittable: finding.omittable,
+        needed: finding.needed,
+        tests: finding.tests,
+        runs: runs.load(Ordering::Relaxed),
+        elapsed: started.elapsed(),
+        warnings,
+    };
+    deliver(recorded, &slice, &options.output, style)?;
+    if exit == Exit::Trivial {
+        return Err(Failure::new(exit, TRIVIAL));
+    }
+    Ok(exit)
+}
+
+const TRIVIAL: &str = "the failure shows even if nothing is executed, so that every execution seems needless: ask for \
+                       more, for example with --expect-output or --expect-match";
+
+/// Only recording works by single steps.
+pub(super) fn refuse_step(engine: EngineChoice) -> Result<(), Failure> {
+    match engine {
+        EngineChoice::Auto | EngineChoice::Breakpoint => Ok(()),
+        EngineChoice::Step => {
+            Err(Failure::new(Exit::Usage, "--engine step only records: use it with `stripe trace`, or take breakpoint"))
+        }
+    }
+}
+
+fn tracers<'p>(target: &'p Target, search: &SearchOptions, processors: &Processors) -> Result<Vec<Tracer<'p>>, Failure> {
+    let jobs = search.jobs.map_or(processors.count(), usize::from);
+    let tracers = (0..jobs).map(|_| Tracer::new(&target.program, &target.invocation));
+    Ok(tracers.collect::<Result<_, _>>()?)
+}
+
+/// Records the run; what must not be reduced ends here.
+pub(super) fn establish(
+    target: &Target,
+    tracer: &mut Tracer<'_>,
+    poison: PoisonOption,
+    interrupt: &Interrupt,
+) -> Result<Baseline, Failure> {
+    let choice = match poison {
+        PoisonOption::Auto => PoisonChoice::Auto,
+        PoisonOption::Off => PoisonChoice::Off,
+    };
+    Baseline::establish(&target.program, tracer, &target.conditions, choice).map_err(|error| match error {
+        _ if interrupt.signal().is_some() => {
+            let signal = interrupt.signal().unwrap_or_default();
+            Failure::new(Exit::Interrupted(signal), "interrupted before anything was found")
+        }
+        BaselineError::Flaky(_) => Failure::new(Exit::Flaky, error),
+        BaselineError::Record(_) => Failure::new(Exit::Failed, error),
+    })
+}
+
+fn require_failure(oracle: &Oracle, baseline: &Baseline, recorded: Recorded<'_>) -> Result<(), Failure> {
+    let run = &baseline.recording.run;
+    let evidence = oracle.judge(run, recorded)?;
+    match evidence.outcome {
+        Outcome::Fail => Ok(()),
+        _ => {
+            let message = not_reproduced(&evidence.why, oracle.unmet_text(run), recorded, run);
+            Err(Failure::new(Exit::NotReproduced, message))
+        }
+    }
+}
+
+/// What a replay may use up.
+pub(super) fn limits(baseline: &Baseline, timeout: Option<std::time::Duration>) -> Limits {
+    let limits = baseline.limits();
+    match timeout {
+        Some(timeout) => Limits { cpu: timeout, wall: timeout, ..limits },
+        None => limits,
+    }
+}
+
+fn plan(search: &SearchOptions) -> Plan {
+    Plan {
+        control: match search.control {
+            ControlChoice::Both => Control::Both,
+            ControlChoice::Program => Control::Program,
+            ControlChoice::Trace => Control::Trace,
+        },
+        algorithm: match search.algorithm {
+            AlgorithmChoice::Sweep => Algorithm::Sweep,
+            AlgorithmChoice::Ddmin => Algorithm::Ddmin,
+        },
+        max_tests: search.max_tests,
+    }
+}
+
+fn conclude(found: Result<Finding, Obstacle>, interrupt: &Interrupt) -> Result<(Finding, Exit), Failure> {
+    match found {
+        Ok(mut finding) => {
+            let exit = match (finding.status, interrupt.signal()) {
+                (Status::Minimal, _) => Exit::Done,
+                (_, Some(signal)) => {
+                    finding.status = Status::Interrupted;
+                    Exit::Interrupted(signal)
+                }
+                (_, None) => {
+                    finding.status = Status::Budget;
+                    Exit::Budget
+                }
+            };
+            Ok((finding, exit))
+        }
+        Err(Obstacle::Trivial(finding)) => Ok((finding, Exit::Trivial)),
+        Err(Obstacle::NotReplayable(evidence)) => Err(Failure::new(
+            Exit::Flaky,
+            format!("the recorded run shows the failure, but a full replay of it does not: {}", evidence.why),
+        )),
+        Err(Obstacle::Broken(error)) => Err(Failure::new(Exit::Failed, error)),
+    }
+}
+
+fn question(target: &Target, oracle: &Oracle, plan: Plan) -> Question {
+    Question {
+        command: target.command.clone(),
+        criterion: oracle.describe(),
+        control: plan.control,
+        granularity: target.granularity,
+        algorithm: plan.algorithm,
+        engine: "breakpoint",
+    }
+}
+
+/// What weakens the answer, besides what the baseline knows.
+fn warnings(target: &Target, tracer: &Tracer<'_>, oracle: &Oracle, finding: &Finding) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Containment::None(reason) = tracer.containment() {
+        warnings.push(format!(
+            "replays were not contained ({reason}): they could change files in {}",
+            target.invocation.directory.display()
+        ));
+    }
+    if !oracle.is_strict() {
+        warnings.push(
+            "the criterion is weak: it asks for nothing that a run must print; --expect-output or --expect-match ask for more"
+                .into(),
+        );
+    }
+    match finding.status {
+        Status::Minimal => {}
+        Status::Budget => warnings.push("a budget ended the search; raise --max-tests or --max-time".into()),
+        Status::Interrupted => warnings.push("the search was interrupted".into()),
+    }
+    warnings
+}
+
+/// Refuses output files that would be overwritten, before any work is done.
+fn check_emissions(output: &OutputOptions, program: &Path) -> Result<(), Failure> {
+    for Emission { file, .. } in &output.emit {
+        let usage = |reason| Err(Failure::new(Exit::Usage, format!("{}: {reason}", file.display())));
+        if file.canonicalize().ok().is_some_and(|file| program.canonicalize().is_ok_and(|program| program == file)) {
+            return usage("is the program itself: give --emit another file");
+        }
+        if file.exists() && !output.force {
+            return usage("exists: give --emit another file, or add --force");
+        }
+    }
+    Ok(())
+}
+
+fn deliver(recorded: Recorded<'_>, slice: &CriticalSlice, output: &OutputOptions, style: Style) -> Result<(), Failure> {
+    let plain = Style { color: false, ..style };
+    for Emission { kind, file } in &output.emit {
+        let text = match kind {
+            EmissionKind::Text => report::text::slice(recorded, slice, plain),
+            EmissionKind::Json => report::json::slice(recorded, slice),
+            EmissionKind::Trace => report::json::trace(recorded, &slice.question.command),
+        };
+        write_whole(file, text.as_bytes())?;
+    }
+    let text = match output.format {
+        Format::Text => report::text::slice(recorded, slice, style),
+        Format::Json => report::json::slice(recorded, slice),
+    };
+    super::print(text.as_bytes()).map(drop)
+}
+
+/// Writes a file that is either there as a whole or not at all.
+fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::new(Exit::Failed, format!("{}: {error}; give --emit a file that can be written", file.display()))
+    };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    std::io::Write::write_all(&mut temporary, bytes).map_err(failed)?;
+    temporary.persist(file).map(drop).map_err(|error| failed(error.error))
+}

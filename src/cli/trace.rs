@@ -1,0 +1,35 @@
+//! `stripe trace`: record a run and print its events.
+
+use std::io::{self, BufWriter, Write};
+
+use tracer::{Method, Processors, Tracer};
+
+use super::exit::{Exit, Failure};
+use super::interrupt::Interrupt;
+use super::options::{ColorChoice, EngineChoice, TraceFormat, TraceOptions};
+use super::target::Target;
+use super::terminal;
+use crate::report;
+use crate::slice::Recorded;
+
+/// Does it.
+pub(super) fn trace(options: TraceOptions, color: ColorChoice) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::listen()?;
+    let target = Target::new(&options.target, interrupt.flag())?;
+    let method = match options.target.engine {
+        EngineChoice::Auto | EngineChoice::Breakpoint => Method::Breakpoint,
+        EngineChoice::Step => Method::SingleStep,
+    };
+    Processors::available().bind(0);
+    let mut tracer = Tracer::new(&target.program, &target.invocation)?;
+    let recording = tracer.record(method, &target.conditions)?;
+    let recorded = Recorded { program: &target.program, trace: &recording.trace };
+    let mut out = BufWriter::new(io::stdout().lock());
+    let style = terminal::style(color);
+    let written = match options.format {
+        TraceFormat::Text => report::trace::text(recorded, style, &mut out),
+        TraceFormat::Compact => report::trace::compact(recorded, style, &mut out),
+        TraceFormat::Json => out.write_all(report::json::trace(recorded, &target.command).as_bytes()),
+    };
+    super::tolerate_closed(written.and_then(|()| out.flush()))
+}

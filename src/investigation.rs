@@ -1,0 +1,279 @@
+//! Find the critical slice of a recorded run: the main job, from baseline to result.
+//!
+//! Under [`Control::Both`] in two phases: first a branch decides, then, from that result, the trace
+//! states the control flow. The results are nested, so that what only the first one has is needed as a
+//! decision. Before the search the recorded run must reproduce in full, twice, and the empty set must
+//! not.
+
+use tracer::schedule::Control as Rule;
+use tracer::trace::EventId;
+use tracer::{Processors, Tracer};
+
+use crate::circumstances::{EventTest, Laboratory, Speculation, TestError, Universe};
+use crate::dd::{
+    Algorithm, Configuration, Counts, End, Experiment, Observer, Outcome, Reduction, Sequential, Stop, TestFunction,
+};
+use crate::slice::{Control, Evidence, Necessity, Needed, Recorded, Status};
+
+/// How to search.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// What makes a statement be executed.
+    pub control: Control,
+    /// How subsets are chosen.
+    pub algorithm: Algorithm,
+    /// At most this many tests in all.
+    pub max_tests: Option<u64>,
+}
+
+/// The means of a search: one tracer for each worker, and where these may run.
+pub struct Means<'m, 'p> {
+    /// The workers' tracers, at least one.
+    pub tracers: &'m mut [Tracer<'p>],
+    /// The processors, one for each worker in turn.
+    pub processors: &'m Processors,
+}
+
+/// What a search has found.
+#[derive(Debug)]
+pub struct Finding {
+    /// How it ended.
+    pub status: Status,
+    /// The needed events in order.
+    pub needed: Vec<Needed>,
+    /// How many events could have been omitted.
+    pub omittable: usize,
+    /// The tests by outcome.
+    pub tests: Counts,
+}
+
+/// Why there is nothing to be found.
+#[derive(Debug)]
+pub enum Obstacle {
+    /// The recorded run, replayed in full, does not show the failure; what was seen.
+    NotReplayable(Evidence),
+    /// The failure shows even if nothing is executed: an empty finding.
+    Trivial(Finding),
+    /// The set-up is broken.
+    Broken(TestError),
+}
+
+impl From<TestError> for Obstacle {
+    fn from(error: TestError) -> Obstacle {
+        Obstacle::Broken(error)
+    }
+}
+
+/// Reduces the run of the laboratory to what the failure needs.
+///
+/// # Errors
+/// See [`Obstacle`].
+pub fn investigate(
+    laboratory: &Laboratory<'_>,
+    plan: Plan,
+    means: Means<'_, '_>,
+    observer: &mut dyn Observer<Evidence>,
+) -> Result<Finding, Obstacle> {
+    let mut search = Search { laboratory, plan, means, observer };
+    match plan.control {
+        Control::Program => search.single(Rule::Program),
+        Control::Trace => search.single(Rule::Trace),
+        Control::Both => search.both(),
+    }
+}
+
+struct Search<'a, 'm, 'p> {
+    laboratory: &'a Laboratory<'a>,
+    plan: Plan,
+    means: Means<'m, 'p>,
+    observer: &'a mut dyn Observer<Evidence>,
+}
+
+/// From where a phase starts.
+enum Start<'e> {
+    /// From the whole run, after the checks that make a search meaningful.
+    Recorded,
+    /// From what an earlier phase executes in the end, behind its tests.
+    Reduced { executed: &'e [EventId], tests: Counts },
+}
+
+impl<'a> Search<'a, '_, '_> {
+    fn single(&mut self, rule: Rule) -> Result<Finding, Obstacle> {
+        let universe = self.universe(rule);
+        self.rehearse(&universe)?;
+        let phase = self.phase(&universe, Start::Recorded)?;
+        Ok(self.finding(&phase, universe.len()))
+    }
+
+    fn both(&mut self) -> Result<Finding, Obstacle> {
+        let universe = self.universe(Rule::Program);
+        self.rehearse(&universe)?;
+        let decided = self.phase(&universe, Start::Recorded)?;
+        let universe = self.universe(Rule::Trace);
+        if decided.status != Status::Minimal {
+            return Ok(self.finding(&decided, universe.len()));
+        }
+        let start = Start::Reduced { executed: &decided.executed, tests: decided.tests };
+        let stated = self.phase(&universe, start)?;
+        let for_effect = stated.kept.iter().map(|&event| stated.needed(event, Necessity::Effect));
+        let only_decisions = decided.kept.iter().filter(|event| stated.kept.binary_search(event).is_err());
+        let only_decisions = only_decisions.map(|&event| decided.needed(event, Necessity::Decision));
+        let mut needed: Vec<Needed> = for_effect.chain(only_decisions).collect();
+        needed.sort_by_key(|needed| needed.event);
+        let tests = sum(decided.tests, stated.tests);
+        Ok(Finding { status: stated.status, needed, omittable: universe.len(), tests })
+    }
+
+    fn universe(&self, rule: Rule) -> Universe<'a> {
+        let Recorded { program, trace } = self.laboratory.recorded;
+        Universe::new(program, trace, rule)
+    }
+
+    /// What one phase alone has found. Whether an event is needed for its effect has not been tried
+    /// where a branch decides; a decision is then taken to be needed as such.
+    fn finding(&self, phase: &Phase, omittable: usize) -> Finding {
+        let Recorded { program, trace } = self.laboratory.recorded;
+        let necessity = |event| match phase.rule {
+            Rule::Program if program.leader(trace.leader(event)).decides => Necessity::Decision,
+            _ => Necessity::Effect,
+        };
+        let needed = phase.kept.iter().map(|&event| phase.needed(event, necessity(event)));
+        Finding { status: phase.status, needed: needed.collect(), omittable, tests: phase.tests }
+    }
+
+    /// Replays the recorded run in full once; the phase's first test does it again.
+    fn rehearse(&mut self, universe: &Universe<'_>) -> Result<(), Obstacle> {
+        self.means.processors.bind(0);
+        let mut test = EventTest::new(self.laboratory, universe, &mut self.means.tracers[0]);
+        let (_, evidence) = test.examine(&universe.schedule(&Configuration::full(universe.len())))?;
+        match evidence.outcome {
+            Outcome::Fail => Ok(()),
+            _ => Err(Obstacle::NotReplayable(evidence)),
+        }
+    }
+
+    fn phase(&mut self, universe: &Universe<'_>, start: Start<'_>) -> Result<Phase, Obstacle> {
+        let Search { laboratory, plan, means, observer } = self;
+        let job = Job { universe, start, plan: *plan };
+        if let [tracer] = means.tracers {
+            let test = EventTest::new(laboratory, universe, tracer);
+            return job.carry_out(Sequential::new(test), &mut **observer);
+        }
+        std::thread::scope(|scope| {
+            let workers = means.tracers.iter_mut().map(|tracer| EventTest::new(laboratory, universe, tracer)).collect();
+            let processors = means.processors;
+            let crew = Speculation::new(
+                scope,
+                workers,
+                |worker| processors.bind(worker),
+                |configuration| universe.effective(configuration),
+            );
+            job.carry_out(crew, &mut **observer)
+        })
+    }
+}
+
+/// A phase to be done, by whatever testing function.
+struct Job<'j, 'u> {
+    universe: &'j Universe<'u>,
+    start: Start<'j>,
+    plan: Plan,
+}
+
+impl Job<'_, '_> {
+    fn carry_out<T>(&self, test_function: T, observer: &mut dyn Observer<Evidence>) -> Result<Phase, Obstacle>
+    where
+        T: TestFunction<Evidence = Evidence, Error = TestError>,
+    {
+        let spent = match self.start {
+            Start::Recorded => 0,
+            Start::Reduced { tests, .. } => tests.total,
+        };
+        let left = self.plan.max_tests.map(|most| most.saturating_sub(spent));
+        let mut experiment = Experiment::new(test_function).limited_to(left).observed_by(observer);
+        let start = self.start();
+        let reduction = match self.check(&mut experiment, &start) {
+            Ok(None) => self.plan.algorithm.reduce(&mut experiment, start),
+            Ok(Some(obstacle)) => return Err(obstacle),
+            Err(stop) => Reduction { configuration: start, end: End::Stopped(stop), evidence: Vec::new() },
+        };
+        self.conclude(reduction, experiment.counts())
+    }
+
+    fn start(&self) -> Configuration {
+        match self.start {
+            Start::Recorded => Configuration::full(self.universe.len()),
+            Start::Reduced { executed, .. } => self.universe.configuration(executed.iter().copied()),
+        }
+    }
+
+    /// The start must show the failure, and nothing at all must not.
+    fn check<T>(&self, experiment: &mut Experiment<'_, T>, start: &Configuration) -> Result<Option<Obstacle>, Stop<TestError>>
+    where
+        T: TestFunction<Evidence = Evidence, Error = TestError>,
+    {
+        let (outcome, evidence) = experiment.test(start)?;
+        if outcome != Outcome::Fail {
+            return Ok(Some(Obstacle::NotReplayable(evidence)));
+        }
+        if let Start::Recorded = self.start {
+            let (outcome, _) = experiment.test(&Configuration::empty(self.universe.len()))?;
+            return Ok((outcome == Outcome::Fail).then(|| {
+                Obstacle::Trivial(Finding {
+                    status: Status::Minimal,
+                    needed: Vec::new(),
+                    omittable: self.universe.len(),
+                    tests: experiment.counts(),
+                })
+            }));
+        }
+        Ok(None)
+    }
+
+    fn conclude(&self, reduction: Reduction<Evidence, TestError>, tests: Counts) -> Result<Phase, Obstacle> {
+        let status = match reduction.end {
+            End::Minimal => Status::Minimal,
+            End::Stopped(Stop::Limit) => Status::Budget,
+            End::Stopped(Stop::Asked) => Status::Interrupted,
+            End::Stopped(Stop::Error(error)) => return Err(error.into()),
+        };
+        let schedule = self.universe.schedule(&reduction.configuration);
+        let events = |numbers: &mut dyn Iterator<Item = usize>| numbers.map(|number| self.universe.event(number)).collect();
+        Ok(Phase {
+            rule: schedule.control(),
+            status,
+            kept: events(&mut reduction.configuration.iter()),
+            evidence: reduction.evidence.into_iter().map(|(number, _, seen)| (self.universe.event(number), seen)).collect(),
+            executed: schedule.kept().collect(),
+            tests,
+        })
+    }
+}
+
+/// The result of a phase. All lists are in the order of events.
+struct Phase {
+    rule: Rule,
+    status: Status,
+    kept: Vec<EventId>,
+    evidence: Vec<(EventId, Evidence)>,
+    /// All events that the final replay executes, omittable or not.
+    executed: Vec<EventId>,
+    tests: Counts,
+}
+
+impl Phase {
+    fn needed(&self, event: EventId, necessity: Necessity) -> Needed {
+        let seen = self.evidence.binary_search_by_key(&event, |&(event, _)| event);
+        Needed { event, necessity, without: seen.ok().map(|position| self.evidence[position].1.clone()) }
+    }
+}
+
+fn sum(one: Counts, other: Counts) -> Counts {
+    Counts {
+        total: one.total + other.total,
+        fail: one.fail + other.fail,
+        pass: one.pass + other.pass,
+        unresolved: one.unresolved + other.unresolved,
+        cached: one.cached + other.cached,
+    }
+}

@@ -1,0 +1,70 @@
+//! Let a command of the user's judge a run.
+
+use std::fs;
+use std::io;
+use std::process::{Command, Stdio};
+
+use tracer::run::Run;
+use tracer::termination::Termination;
+
+use super::OracleError;
+use crate::dd::Outcome;
+use crate::slice::Evidence;
+
+/// The exit status by which a check says that a run says nothing; the one of `git bisect run`.
+const UNRESOLVED: i32 = 125;
+
+/// A command for the shell. Its standard input is the run's standard output; the environment holds
+/// `STRIPE_STDOUT` and `STRIPE_STDERR`, files with what the run wrote, and `STRIPE_EXIT`, its exit
+/// status or `signal N`.
+#[derive(Clone, Debug)]
+pub struct Check {
+    command: String,
+}
+
+impl Check {
+    /// A check by `command`.
+    pub fn new(command: String) -> Check {
+        Check { command }
+    }
+
+    /// The command as the user gave it.
+    pub fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// Exit status 0 means reproduced (`None`), 1 to 124 not, 125 unresolved.
+    pub(super) fn judge(&self, run: &Run) -> Result<Option<Evidence>, OracleError> {
+        let failed = |reason: String| OracleError::Check { command: self.command.clone(), reason };
+        let status = self.execute(run).map_err(|error| failed(error.to_string()))?;
+        let evidence = |outcome| Some(Evidence { outcome, why: format!("the check exited with {}", status.unwrap_or(0)) });
+        match status {
+            Some(0) => Ok(None),
+            Some(1..UNRESOLVED) => Ok(evidence(Outcome::Pass)),
+            Some(UNRESOLVED) => Ok(evidence(Outcome::Unresolved)),
+            Some(status) => Err(failed(format!("exit status {status}"))),
+            None => Err(failed("it was killed by a signal".into())),
+        }
+    }
+
+    fn execute(&self, run: &Run) -> io::Result<Option<i32>> {
+        let folder = tempfile::Builder::new().prefix("stripe-check-").tempdir()?;
+        let (stdout, stderr) = (folder.path().join("stdout"), folder.path().join("stderr"));
+        fs::write(&stdout, &run.stdout)?;
+        fs::write(&stderr, &run.stderr)?;
+        let exit = match &run.termination {
+            Termination::Exited(status) => status.to_string(),
+            Termination::Crashed(crash) => format!("signal {}", crash.signal),
+            Termination::Left(_) | Termination::Cut(_) => String::new(),
+        };
+        let status = Command::new("sh")
+            .args(["-c", &self.command])
+            .stdin(fs::File::open(&stdout)?)
+            .stdout(Stdio::null())
+            .env("STRIPE_STDOUT", &stdout)
+            .env("STRIPE_STDERR", &stderr)
+            .env("STRIPE_EXIT", exit)
+            .status()?;
+        Ok(status.code())
+    }
+}

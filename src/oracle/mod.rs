@@ -1,0 +1,253 @@
+//! Say of a finished run whether it shows the failure under study.
+//!
+//! A [`Criterion`] is what the user asks for; together with the recorded run it becomes an
+//! [`Oracle`]. A run that was ended by the tracer, or that crashed in another way, says nothing:
+//! unresolved. Knows no configurations and starts no traced program; only `--check` starts a command
+//! of the user's.
+
+mod check;
+mod difference;
+mod words;
+
+use std::collections::HashSet;
+
+use regex::bytes::Regex;
+use tracer::run::Run;
+use tracer::termination::{Crash, Termination, signal_name};
+
+pub use check::Check;
+pub use difference::{diff, first_difference};
+pub use words::{crash, deviation, signal, termination};
+
+use crate::dd::Outcome;
+use crate::slice::{Evidence, Recorded};
+
+/// What the user expects of a run that shows the failure. Everything that is given must hold; if
+/// nothing is, the run must end as the recorded one, with the same standard output.
+#[derive(Clone, Debug, Default)]
+pub struct Criterion {
+    /// The standard output, byte for byte.
+    pub output: Option<Vec<u8>>,
+    /// The standard error, byte for byte.
+    pub stderr: Option<Vec<u8>>,
+    /// The exit status.
+    pub exit: Option<i32>,
+    /// The signal that ends the run, in the same place as in the recorded run.
+    pub signal: Option<i32>,
+    /// Expressions that the standard output matches.
+    pub matches: Vec<Regex>,
+    /// Expressions that the standard output does not match.
+    pub rejects: Vec<Regex>,
+    /// Compare only the lines that match.
+    pub only_lines: Option<Regex>,
+    /// The correct output: the first line of the failing output that differs from it is the failure.
+    pub reference: Option<Vec<u8>>,
+    /// A command that judges.
+    pub check: Option<Check>,
+}
+
+/// Why there can be no oracle, or why it cannot judge.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages are the documentation of the fields")]
+pub enum OracleError {
+    #[error("the output equals the one given with --reference: nothing is wrong with it; check the input")]
+    EqualsReference,
+    #[error(
+        "the output is the beginning of the one given with --reference, and line {line} is missing: what is not there cannot be looked for; judge runs with --check"
+    )]
+    LineMissing { line: usize },
+    #[error("the check `{command}` failed: {reason}; let it exit with 0 (reproduced), 1 (not) or 125 (unresolved)")]
+    Check { command: String, reason: String },
+}
+
+/// Tells whether a run shows the failure.
+#[derive(Debug)]
+pub struct Oracle {
+    conditions: Vec<Condition>,
+    /// How the recorded run crashed, if it did: only a run that crashes the same way is not another
+    /// failure.
+    crash: Option<Crash>,
+}
+
+#[derive(Debug)]
+enum Condition {
+    Output { expected: Vec<u8>, only: Option<Regex> },
+    Stderr(Vec<u8>),
+    Exit(i32),
+    Crash(Option<i32>),
+    Match(Regex),
+    Reject(Regex),
+    Line { number: usize, text: Vec<u8> },
+    Check(Check),
+}
+
+impl Criterion {
+    /// The oracle for runs that are compared with `recorded`.
+    ///
+    /// # Errors
+    /// If `--reference` does not say what is wrong with the recorded output.
+    pub fn oracle(self, recorded: &Run) -> Result<Oracle, OracleError> {
+        let crash = match &recorded.termination {
+            Termination::Crashed(crash) => Some(crash.clone()),
+            _ => None,
+        };
+        let mut conditions = Vec::new();
+        let only = self.only_lines;
+        let compares_output = self.output.is_some();
+        if let Some(expected) = self.output {
+            conditions.push(Condition::Output { expected, only: only.clone() });
+        }
+        if let Some(reference) = self.reference {
+            conditions.push(first_wrong_line(&recorded.stdout, &reference)?);
+        }
+        conditions.extend(self.stderr.map(Condition::Stderr));
+        conditions.extend(self.exit.map(Condition::Exit));
+        conditions.extend(self.signal.map(|signal| Condition::Crash(Some(signal))));
+        conditions.extend(self.matches.into_iter().map(Condition::Match));
+        conditions.extend(self.rejects.into_iter().map(Condition::Reject));
+        conditions.extend(self.check.map(Condition::Check));
+        let nothing_given = conditions.is_empty();
+        if nothing_given || only.is_some() && !compares_output {
+            conditions.push(Condition::Output { expected: recorded.stdout.clone(), only });
+        }
+        if nothing_given && crash.is_some() {
+            conditions.push(Condition::Crash(None));
+        }
+        Ok(Oracle { conditions, crash })
+    }
+}
+
+impl Oracle {
+    /// Judges a run of the recorded program.
+    ///
+    /// # Errors
+    /// If a command that has to judge does not.
+    pub fn judge(&self, run: &Run, recorded: Recorded<'_>) -> Result<Evidence, OracleError> {
+        let unresolved = |why| Ok(Evidence { outcome: Outcome::Unresolved, why });
+        match &run.termination {
+            Termination::Left(deviation) => return unresolved(words::deviation(deviation, recorded)),
+            Termination::Cut(cut) => return unresolved(format!("the run {cut}")),
+            Termination::Crashed(crash) if self.crash.as_ref() != Some(crash) => {
+                return unresolved(format!("crashed in another way: {}", words::crash(crash, recorded.program)));
+            }
+            Termination::Crashed(_) | Termination::Exited(_) => {}
+        }
+        for condition in &self.conditions {
+            if let Some(evidence) = condition.judge(run, self)? {
+                return Ok(evidence);
+            }
+        }
+        Ok(Evidence { outcome: Outcome::Fail, why: "the failure is reproduced".into() })
+    }
+
+    /// When a run shows the failure, in words.
+    pub fn describe(&self) -> String {
+        let words: Vec<String> = self.conditions.iter().map(|condition| condition.describe(self)).collect();
+        words.join(", and ")
+    }
+
+    /// Whether a run has to show something in order to meet the criterion.
+    pub fn is_strict(&self) -> bool {
+        self.conditions.iter().any(|condition| !matches!(condition, Condition::Reject(_) | Condition::Exit(_)))
+    }
+
+    /// The expected and the actual text of the first condition on a text that the run does not meet,
+    /// for a message to show.
+    pub fn unmet_text<'a>(&'a self, run: &'a Run) -> Option<(&'a [u8], &'a [u8])> {
+        self.conditions.iter().find_map(|condition| match condition {
+            Condition::Output { expected, .. } if *expected != run.stdout => Some((&expected[..], &run.stdout[..])),
+            Condition::Stderr(expected) if *expected != run.stderr => Some((&expected[..], &run.stderr[..])),
+            _ => None,
+        })
+    }
+}
+
+impl Condition {
+    /// `None` if the run meets the condition.
+    fn judge(&self, run: &Run, oracle: &Oracle) -> Result<Option<Evidence>, OracleError> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let why = match self {
+            Condition::Output { expected, only } => first_difference("output", expected, &run.stdout, only.as_ref()),
+            Condition::Stderr(expected) => first_difference("standard error", expected, &run.stderr, None),
+            Condition::Exit(expected) => match run.termination {
+                Termination::Exited(status) if status == *expected => None,
+                Termination::Exited(status) => Some(format!("exit status {status} instead of {expected}")),
+                _ => Some(format!("no exit status, instead of {expected}")),
+            },
+            Condition::Crash(signal) => oracle.crash_missing(run, *signal),
+            Condition::Match(regex) => {
+                (!regex.is_match(&run.stdout)).then(|| format!("output does not match `{}`", regex.as_str()))
+            }
+            Condition::Reject(regex) => {
+                regex.find(&run.stdout).map(|found| format!("output has `{}`", text(found.as_bytes())))
+            }
+            Condition::Line { text: expected, .. } => {
+                let found = difference::lines(&run.stdout).any(|line| line == expected);
+                (!found).then(|| format!("output has no line `{}`", text(expected)))
+            }
+            Condition::Check(check) => return check.judge(run),
+        };
+        Ok(why.map(|why| Evidence { outcome: Outcome::Pass, why }))
+    }
+
+    fn describe(&self, oracle: &Oracle) -> String {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+        match self {
+            Condition::Output { expected, only: None } if expected.is_empty() => "no output".into(),
+            Condition::Output { only: None, .. } => "the same standard output".into(),
+            Condition::Output { only: Some(regex), .. } => {
+                format!("the same lines of output that match `{}`", regex.as_str())
+            }
+            Condition::Stderr(_) => "the same standard error".into(),
+            Condition::Exit(status) => format!("exit status {status}"),
+            Condition::Crash(signal) => {
+                let signal = signal.or(oracle.crash.as_ref().map(|crash| crash.signal)).unwrap_or(0);
+                format!("the same crash ({})", signal_name(signal))
+            }
+            Condition::Match(regex) => format!("output that matches `{}`", regex.as_str()),
+            Condition::Reject(regex) => format!("output that does not match `{}`", regex.as_str()),
+            Condition::Line { number, text: line } => {
+                format!("the line `{}`, the first wrong one (line {number})", text(line))
+            }
+            Condition::Check(check) => format!("`{}` says so", check.command()),
+        }
+    }
+}
+
+impl Oracle {
+    /// Why the run does not end in the crash that was recorded; `None` if it does.
+    fn crash_missing(&self, run: &Run, expected: Option<i32>) -> Option<String> {
+        let wanted = expected.or(self.crash.as_ref().map(|crash| crash.signal)).unwrap_or(0);
+        match &run.termination {
+            Termination::Crashed(crash) if crash.signal == wanted => None,
+            Termination::Crashed(crash) => {
+                Some(format!("{} instead of {}", signal_name(crash.signal), signal_name(wanted)))
+            }
+            _ => Some(format!("ended by itself instead of by {}", signal_name(wanted))),
+        }
+    }
+}
+
+/// The first line of `output` that differs from the correct one.
+fn first_wrong_line(output: &[u8], reference: &[u8]) -> Result<Condition, OracleError> {
+    let mut correct = difference::lines(reference);
+    for (index, line) in difference::lines(output).enumerate() {
+        if correct.next() != Some(line) {
+            return Ok(Condition::Line { number: index + 1, text: line.to_vec() });
+        }
+    }
+    match correct.next() {
+        Some(_) => Err(OracleError::LineMissing { line: difference::lines(output).count() + 1 }),
+        None => Err(OracleError::EqualsReference),
+    }
+}
+
+/// The functions whose calls make a program depend on more than its input, of those it imports.
+pub fn usual_causes(imports: &[String]) -> Vec<&str> {
+    const CAUSES: [&str; 12] = [
+        "time", "gettimeofday", "clock_gettime", "clock", "getpid", "getppid", "rand", "random", "getrandom",
+        "arc4random", "getentropy", "gettid",
+    ];
+    let imports: HashSet<&str> = imports.iter().map(String::as_str).collect();
+    CAUSES.into_iter().filter(|cause| imports.contains(cause)).collect()
+}

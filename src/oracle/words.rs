@@ -1,0 +1,67 @@
+//! Put into words how a run ended.
+
+use tracer::lockstep::Deviation;
+use tracer::program::{LeaderId, Program};
+use tracer::termination::{AddressClass, Crash, Termination, signal_name};
+use tracer::trace::EventId;
+
+use crate::slice::Recorded;
+
+/// How a run ended, in words.
+pub fn termination(termination: &Termination, recorded: Recorded<'_>) -> String {
+    match termination {
+        Termination::Exited(status) => format!("exit status {status}"),
+        Termination::Crashed(how) => crash(how, recorded.program),
+        Termination::Left(how) => deviation(how, recorded),
+        Termination::Cut(cut) => format!("the run {cut}"),
+    }
+}
+
+/// The name of the signal that ended a run.
+pub fn signal(crash: &Crash) -> String {
+    signal_name(crash.signal)
+}
+
+/// A crash with its place: `SIGSEGV at main.c:3 in f (null pointer)`.
+pub fn crash(crash: &Crash, program: &Program) -> String {
+    let mut words = signal_name(crash.signal);
+    if let Some(statement) = crash.statement {
+        words += &format!(" at {}", program.place_of(statement));
+    }
+    match crash.calls.first() {
+        Some(Some(function)) => words += &format!(" in {}", program.function(*function).name),
+        Some(None) => words += " in a call that was not recorded",
+        None => {}
+    }
+    match crash.address {
+        AddressClass::NullPage => words += " (null pointer)",
+        AddressClass::Other => words += " (bad address)",
+        AddressClass::None => {}
+    }
+    words
+}
+
+/// How a replay left the recorded path.
+pub fn deviation(deviation: &Deviation, recorded: Recorded<'_>) -> String {
+    let Recorded { program, trace } = recorded;
+    let at = |event: EventId| format!("{} (event {})", program.place(trace.leader(event)), event.time());
+    let name = |leader: LeaderId| &program.function_of(leader).name;
+    match *deviation {
+        Deviation::Diverged { after, expected, reached } => {
+            format!("after {} control went to {} instead of {}", at(after), program.place(reached), program.place(expected))
+        }
+        Deviation::OtherCall { caller: Some(caller), entered } => {
+            format!("{} called {} in addition", at(caller), name(entered))
+        }
+        Deviation::OtherCall { caller: None, entered } => format!("{} was called in addition", name(entered)),
+        Deviation::MissingCall { caller, missing } => {
+            format!("{} did not call {}", at(caller), name(trace.leader(missing)))
+        }
+        Deviation::RanPastEnd { after, reached } => {
+            format!("after {} nothing was recorded, but control went on to {}", at(after), program.place(reached))
+        }
+        Deviation::NotEntered(leader) => {
+            format!("control reached {} in {} without a call", program.place(leader), name(leader))
+        }
+    }
+}

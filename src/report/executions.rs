@@ -1,0 +1,109 @@
+//! Count the executions of each line, and which of them the failure needs.
+//!
+//! An execution of a line is an event at one of its statements; entry and epilogue of a function do not
+//! count. Executions that are alike and follow each other take no more room than one.
+
+use std::collections::BTreeMap;
+
+use tracer::program::FileId;
+
+use crate::slice::{CriticalSlice, Necessity, Recorded};
+
+/// What an execution is to the failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// Needed for its effect.
+    Effect,
+    /// Needed as a decision only.
+    Decision,
+    /// Not needed.
+    Unneeded,
+}
+
+impl From<Necessity> for Mark {
+    fn from(necessity: Necessity) -> Mark {
+        match necessity {
+            Necessity::Effect => Mark::Effect,
+            Necessity::Decision => Mark::Decision,
+        }
+    }
+}
+
+/// Executions that are alike and follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) mark: Mark,
+    pub(super) count: u64,
+}
+
+/// The executions of a line in order; none where only entry or epilogue of a function were executed.
+#[derive(Debug, Default)]
+pub(super) struct Executions(Vec<Run>);
+
+impl Executions {
+    pub(super) fn push(&mut self, mark: Mark) {
+        match self.0.last_mut() {
+            Some(run) if run.mark == mark => run.count += 1,
+            _ => self.0.push(Run { mark, count: 1 }),
+        }
+    }
+
+    pub(super) fn runs(&self) -> &[Run] {
+        &self.0
+    }
+
+    pub(super) fn executed(&self) -> u64 {
+        self.0.iter().map(|run| run.count).sum()
+    }
+
+    pub(super) fn needed(&self) -> u64 {
+        self.0.iter().filter(|run| run.mark != Mark::Unneeded).map(|run| run.count).sum()
+    }
+}
+
+/// The lines that were executed.
+pub(super) type Lines = BTreeMap<(FileId, u32), Executions>;
+
+/// Counts the executions in a trace.
+pub(super) fn count(recorded: Recorded<'_>, slice: &CriticalSlice) -> Lines {
+    let Recorded { program, trace } = recorded;
+    let mut lines = Lines::new();
+    let mut needed = slice.needed.iter().peekable();
+    for event in trace.events() {
+        let leader = program.leader(trace.leader(event));
+        let executions = lines.entry((leader.statement.file, leader.statement.line)).or_default();
+        let needed = needed.next_if(|needed| needed.event == event);
+        if !leader.kind.is_structural() {
+            executions.push(needed.map_or(Mark::Unneeded, |needed| needed.necessity.into()));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::Sample;
+    use super::*;
+
+    #[test]
+    fn each_statement_of_a_line_counts_and_entries_and_epilogues_do_not() {
+        let sample = Sample::sum_mul();
+        let additions = sample.omittable(11);
+        let lines = count(sample.recorded(), &sample.slice(&additions[1..], &sample.omittable(10)));
+        let counts: Vec<_> =
+            lines.iter().map(|((_, line), all)| (*line, all.executed(), all.needed())).collect();
+        let before = [(4, 0, 0), (6, 1, 0), (7, 1, 0), (8, 2, 0), (9, 2, 0)];
+        let behind = [(10, 7, 7), (11, 6, 5), (12, 6, 0), (13, 6, 0), (15, 1, 0), (16, 1, 0), (17, 1, 0)];
+        assert_eq!(counts, [&before[..], &behind, &[(18, 0, 0)]].concat());
+    }
+
+    #[test]
+    fn executions_that_are_alike_make_one_run() {
+        let mut executions = Executions::default();
+        for mark in [Mark::Effect, Mark::Effect, Mark::Unneeded, Mark::Effect] {
+            executions.push(mark);
+        }
+        let runs = [(Mark::Effect, 2), (Mark::Unneeded, 1), (Mark::Effect, 1)];
+        assert_eq!(executions.runs(), runs.map(|(mark, count)| Run { mark, count }));
+    }
+}

@@ -1,0 +1,97 @@
+//! Lay out annotated source text in columns.
+//!
+//! Source text and markers share what the numbers leave of the width: the markers get what they need
+//! up to a third of it, the source what it needs of the rest, the markers all that is then left.
+
+use tracer::program::Program;
+
+use super::executions::Executions;
+use super::markers;
+use super::rows::{Code, Row};
+use super::sections::Section;
+use super::source::printable;
+use super::style::{Style, length};
+
+const HEADINGS: [&str; 5] = ["line", "source", "executed", "needed", "which"];
+
+/// The least that source text and markers share, however narrow the width.
+const LEAST: usize = 24;
+
+/// A section with its rows.
+pub(super) type Part<'a> = (Section, Vec<Row<'a>>);
+
+/// The rows of all sections, each with its functions on top.
+pub(super) fn write(program: &Program, parts: &[Part<'_>], style: Style) -> String {
+    let layout = Layout::new(parts, style);
+    let mut lines = vec![layout.row(HEADINGS)];
+    for (position, (section, rows)) in parts.iter().enumerate() {
+        if position > 0 {
+            lines.push(String::new());
+        }
+        lines.push(style.bold(&style.cut(&title(program, section), style.width)));
+        lines.extend(rows.iter().map(|row| layout.write(row)));
+    }
+    lines.join("\n")
+}
+
+fn title(program: &Program, section: &Section) -> String {
+    let names = section.functions.iter().map(|&function| program.function(function).name.as_str());
+    let mut names: Vec<&str> = names.collect();
+    names.dedup();
+    printable(&format!("{}: {}", program.file(section.file).shown, names.join(", ")))
+}
+
+/// The widths of the columns that vary.
+struct Layout {
+    style: Style,
+    number: usize,
+    source: usize,
+    markers: usize,
+}
+
+impl Layout {
+    fn new(parts: &[Part<'_>], style: Style) -> Layout {
+        let [line, source, executed, needed, which] = HEADINGS.map(length);
+        let (mut number, mut longest, mut most) = (line, source, which);
+        for row in parts.iter().flat_map(|(_, rows)| rows) {
+            if let Row::Line { number: of_row, text, .. } = row {
+                number = number.max(length(&of_row.to_string()));
+                longest = longest.max(length(text.trim_end()));
+            }
+            most = most.max(row.executions().map_or(0, |all| all.executed() as usize));
+        }
+        let gaps = 2 * (HEADINGS.len() - 1);
+        let room = style.width.saturating_sub(number + executed + needed + gaps).max(LEAST);
+        let source = longest.min(room - most.min(room / 3));
+        Layout { style, number, source, markers: room - source }
+    }
+
+    fn write(&self, row: &Row<'_>) -> String {
+        let Row::Line { number, text, code } = row else {
+            return self.row(["...", "", "", "", ""]);
+        };
+        let text = self.style.cut(text.trim_end(), self.source);
+        let count = |count: fn(&Executions) -> u64| match code {
+            Code::None => String::new(),
+            Code::Unexecuted => "0".to_owned(),
+            Code::Executed(executions) => count(executions).to_string(),
+        };
+        let markers = row.executions().map(|all| markers::write(all, self.markers, self.style));
+        let markers = markers.unwrap_or_default();
+        let (executed, needed) = (count(Executions::executed), count(Executions::needed));
+        let row = |markers: &str| self.row([&number.to_string(), &text, &executed, &needed, markers]);
+        match code {
+            Code::Executed(executions) if executions.needed() == 0 => self.style.dim(&row(&markers)),
+            _ => row(&markers::embolden(&markers, self.style)),
+        }
+    }
+
+    fn row(&self, [number, source, executed, needed, markers]: [&str; 5]) -> String {
+        let [_, _, executed_width, needed_width, _] = HEADINGS.map(length);
+        let (number_width, source_width) = (self.number, self.source);
+        let row = format!(
+            "{number:>number_width$}  {source:<source_width$}  {executed:>executed_width$}  {needed:>needed_width$}  {markers}"
+        );
+        row.trim_end().to_owned()
+    }
+}

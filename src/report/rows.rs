@@ -1,0 +1,95 @@
+//! Choose the rows of a section: its lines, with long stretches that were never executed folded.
+//!
+//! Does not know how a row is written.
+
+use std::collections::HashSet;
+
+use tracer::program::{FileId, LeaderKind, Program};
+
+use super::executions::{Executions, Lines};
+use super::sections::Section;
+use super::source::Sources;
+
+/// Stretches that were never executed are shown up to this many lines.
+const LONGEST_STRETCH: usize = 8;
+
+/// What is known of a line.
+#[derive(Clone, Copy)]
+pub(super) enum Code<'a> {
+    /// It has no statement, or only entry and epilogue of its function were executed.
+    None,
+    /// It has statements, none of which was executed.
+    Unexecuted,
+    /// Its statements were executed.
+    Executed(&'a Executions),
+}
+
+/// A row of the listing.
+pub(super) enum Row<'a> {
+    /// A line of the source; its text is empty where the source is missing.
+    Line {
+        /// From 1.
+        number: u32,
+        /// Without tabs and control characters.
+        text: String,
+        /// What is known of it.
+        code: Code<'a>,
+    },
+    /// Several lines that were never executed.
+    Fold,
+}
+
+impl Row<'_> {
+    /// The executions of the row's line, if there were any.
+    pub(super) fn executions(&self) -> Option<&Executions> {
+        match self {
+            Row::Line { code: Code::Executed(executions), .. } => Some(executions),
+            Row::Line { .. } | Row::Fold => None,
+        }
+    }
+}
+
+/// Makes the rows of sections.
+pub(super) struct Rows<'a> {
+    lines: &'a Lines,
+    statements: HashSet<(FileId, u32)>,
+    sources: Sources<'a>,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(program: &'a Program, lines: &'a Lines) -> Rows<'a> {
+        let statements = program.leaders().iter().filter(|leader| leader.kind == LeaderKind::Statement);
+        let statements = statements.map(|leader| (leader.statement.file, leader.statement.line)).collect();
+        Rows { lines, statements, sources: Sources::new(program) }
+    }
+
+    /// The rows of a section.
+    pub(super) fn of(&mut self, section: &Section) -> Vec<Row<'a>> {
+        let lines = self.lines;
+        let is_executed = |number: u32| lines.contains_key(&(section.file, number));
+        let numbers: Vec<u32> = section.lines.clone().collect();
+        let mut rows = Vec::new();
+        for stretch in numbers.chunk_by(|&one, &next| is_executed(one) == is_executed(next)) {
+            if stretch.len() > LONGEST_STRETCH && !is_executed(stretch[0]) {
+                rows.push(Row::Fold);
+            } else {
+                rows.extend(stretch.iter().filter_map(|&number| self.line(section.file, number)));
+            }
+        }
+        rows
+    }
+
+    /// The row of a line; none if nothing at all is known of it.
+    fn line(&mut self, file: FileId, number: u32) -> Option<Row<'a>> {
+        let code = match self.lines.get(&(file, number)) {
+            Some(executions) if executions.executed() > 0 => Some(Code::Executed(executions)),
+            None if self.statements.contains(&(file, number)) => Some(Code::Unexecuted),
+            entered => entered.map(|_| Code::None),
+        };
+        let text = self.sources.line(file, number).map(str::to_owned);
+        if code.is_none() && text.is_none() {
+            return None;
+        }
+        Some(Row::Line { number, text: text.unwrap_or_default(), code: code.unwrap_or(Code::None) })
+    }
+}

@@ -1,0 +1,136 @@
+//! Record small programs for the tests of the reports.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use tracer::invocation::{Invocation, Limits, Stdout};
+use tracer::poison::Poison;
+use tracer::program::{Granularity, Program, Scope};
+use tracer::trace::{EventId, Trace};
+use tracer::{Conditions, Method, Tracer};
+
+use crate::dd::{Algorithm, Counts, Outcome};
+use crate::slice::{Control, CriticalSlice, Evidence, Necessity, Needed, Question, Recorded, Status};
+
+/// A folder of its own for a test; gone with the value.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    pub(super) fn new() -> Folder {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("stripe-report-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A program that has run.
+pub(super) struct Sample {
+    program: Program,
+    trace: Trace,
+}
+
+impl Sample {
+    /// Compiles `source`, a file in `folder`, and runs it.
+    pub(super) fn new(folder: &Path, source: &str, stdin: &str) -> Sample {
+        let binaries = Folder::new();
+        let path = binaries.path().join("program");
+        let mut compiler = Command::new("cc");
+        compiler.args(["-g", "-O0", "-o"]).arg(&path).arg(source).current_dir(folder);
+        assert!(compiler.status().unwrap().success(), "{compiler:?}");
+        let program = Program::load(&path, &[], &Scope::default(), Granularity::Statement).unwrap();
+        let invocation = Invocation {
+            program: path,
+            arguments: vec!["program".into()],
+            environment: Vec::new(),
+            directory: binaries.path().into(),
+            stdin: stdin.into(),
+            stdout: Stdout::File,
+        };
+        let recording =
+            Tracer::new(&program, &invocation).unwrap().record(Method::Breakpoint, &conditions()).unwrap();
+        Sample { trace: recording.trace, program }
+    }
+
+    /// The paper's example with its input.
+    pub(super) fn sum_mul() -> &'static Sample {
+        static SAMPLE: LazyLock<Sample> = LazyLock::new(|| {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/sum-mul");
+            Sample::new(&folder, "sum-mul.c", "0 5\n")
+        });
+        &SAMPLE
+    }
+
+    pub(super) fn recorded(&self) -> Recorded<'_> {
+        Recorded { program: &self.program, trace: &self.trace }
+    }
+
+    /// All omittable events of a line.
+    pub(super) fn omittable(&self, line: u32) -> Vec<EventId> {
+        let leader = |event| self.program.leader(self.trace.leader(event));
+        let chosen = |&event: &EventId| {
+            self.trace.is_omittable(&self.program, event) && leader(event).statement.line == line
+        };
+        self.trace.events().filter(chosen).collect()
+    }
+
+    /// A slice of the given events; those of `decisions` are needed as such.
+    pub(super) fn slice(&self, effects: &[EventId], decisions: &[EventId]) -> CriticalSlice {
+        let needed = |necessity| {
+            let without = Evidence { outcome: Outcome::Pass, why: "no output".to_owned() };
+            move |&event: &EventId| Needed { event, necessity, without: Some(without.clone()) }
+        };
+        let mut all: Vec<Needed> = effects.iter().map(needed(Necessity::Effect)).collect();
+        all.extend(decisions.iter().map(needed(Necessity::Decision)));
+        all.sort_by_key(|needed| needed.event);
+        let is_omittable = |&event: &EventId| self.trace.is_omittable(&self.program, event);
+        CriticalSlice {
+            question: question(),
+            status: Status::Minimal,
+            recorded: self.trace.len(),
+            omittable: self.trace.events().filter(is_omittable).count(),
+            needed: all,
+            tests: Counts { total: 120, fail: 11, pass: 80, unresolved: 29, cached: 40 },
+            runs: 142,
+            elapsed: Duration::from_millis(210),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+fn question() -> Question {
+    Question {
+        command: vec!["./sum-mul".to_owned()],
+        criterion: "the output contains `sum = 15`".to_owned(),
+        control: Control::Both,
+        granularity: Granularity::Statement,
+        algorithm: Algorithm::Sweep,
+        engine: "breakpoint",
+    }
+}
+
+fn conditions() -> Conditions {
+    let limits = Limits {
+        cpu: Duration::from_secs(10),
+        wall: Duration::from_secs(60),
+        arrivals: 1_000_000,
+        memory: None,
+        file_size: 1 << 20,
+        tasks: 1,
+    };
+    Conditions { poison: Poison::Off, limits, stop: Default::default() }
+}

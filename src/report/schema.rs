@@ -1,0 +1,166 @@
+//! Define the JSON documents: every key, in the order in which it is written.
+//!
+//! Keys are stable: a version in `schema` promises that none goes away or changes its meaning; more may
+//! be added. Does not fill the documents in.
+
+use serde::Serialize;
+
+/// The name and version of [`Slice`].
+pub(super) const SLICE: &str = "stripe.slice/1";
+/// The name and version of [`Trace`].
+pub(super) const TRACE: &str = "stripe.trace/1";
+
+/// The result of a reduction.
+#[derive(Serialize)]
+pub(super) struct Slice<'a> {
+    /// [`SLICE`].
+    pub(super) schema: &'static str,
+    /// The program and its arguments, as the user gave them.
+    pub(super) command: &'a [String],
+    /// The executable.
+    pub(super) program: Executable<'a>,
+    /// When a run shows the failure, in words.
+    pub(super) criterion: &'a str,
+    /// `both`, `program` or `trace`.
+    pub(super) control: &'static str,
+    /// `statement` or `line`.
+    pub(super) granularity: &'static str,
+    /// `sweep` or `ddmin`.
+    pub(super) algorithm: &'static str,
+    /// How the program was replayed.
+    pub(super) engine: &'static str,
+    /// `minimal`, `budget` or `interrupted`.
+    pub(super) status: &'static str,
+    /// Numbers of events.
+    pub(super) events: Events,
+    /// Numbers of tests.
+    pub(super) tests: Tests,
+    /// Wall time from the first recording to the end, to the millisecond.
+    pub(super) seconds: f64,
+    /// The omittable events that are needed, in order.
+    pub(super) slice: Vec<NeededEvent<'a>>,
+    /// All lines that were executed, by file and line.
+    pub(super) lines: Vec<Line<'a>>,
+    /// Everything that weakens the answer; each one sentence.
+    pub(super) warnings: &'a [String],
+}
+
+/// The executable.
+#[derive(Serialize)]
+pub(super) struct Executable<'a> {
+    /// Where it was loaded from; what is no UTF-8 is replaced.
+    pub(super) path: String,
+    /// In hexadecimal; null if the linker left none.
+    pub(super) build_id: Option<&'a str>,
+}
+
+/// Numbers of events.
+#[derive(Serialize)]
+pub(super) struct Events {
+    /// In the trace, structural ones included.
+    pub(super) recorded: usize,
+    /// Those that can be omitted at all.
+    pub(super) omittable: usize,
+    /// Omittable ones that are needed.
+    pub(super) kept: usize,
+    /// Those needed for their effect.
+    pub(super) kept_for_effect: usize,
+}
+
+/// Numbers of tests.
+#[derive(Serialize)]
+pub(super) struct Tests {
+    /// Configurations really tested: the sum of the next three.
+    pub(super) total: u64,
+    /// Tests that reproduced the failure.
+    pub(super) reproduced: u64,
+    /// Tests that did not.
+    pub(super) not_reproduced: u64,
+    /// Tests that said nothing.
+    pub(super) unresolved: u64,
+    /// Candidates that needed no test, because their effective set had been tested before.
+    pub(super) cached: u64,
+    /// All replays, confirmations under further patterns included.
+    pub(super) runs: u64,
+}
+
+/// When and where an event happened.
+#[derive(Serialize)]
+pub(super) struct Place<'a> {
+    /// The event's number, counted from 1 over all events of the trace.
+    pub(super) event: u32,
+    /// The source file as users know it.
+    pub(super) file: &'a str,
+    /// From 1.
+    pub(super) line: u32,
+    /// From 1; 0 where the compiler gives none, or where lines are the statements.
+    pub(super) column: u32,
+    /// The name of the function.
+    pub(super) function: &'a str,
+    /// The how-manieth execution of this statement (file, line, column) it is, from 1; entries and
+    /// epilogues are counted by themselves.
+    pub(super) occurrence: u32,
+    /// The same as `event`: the paper's time.
+    pub(super) time: u32,
+}
+
+/// An event that the failure needs.
+#[derive(Serialize)]
+pub(super) struct NeededEvent<'a> {
+    /// When and where.
+    #[serde(flatten)]
+    pub(super) place: Place<'a>,
+    /// `effect` or `decision`.
+    pub(super) needed: &'static str,
+    /// What was seen without it; null if the search ended before this was tried.
+    pub(super) without: Option<Without<'a>>,
+}
+
+/// What was seen without an event.
+#[derive(Serialize)]
+pub(super) struct Without<'a> {
+    /// `reproduced`, `not_reproduced` or `unresolved`.
+    pub(super) outcome: &'static str,
+    /// The reason, in words.
+    pub(super) why: &'a str,
+}
+
+/// A line that was executed.
+#[derive(Serialize)]
+pub(super) struct Line<'a> {
+    /// The source file as users know it.
+    pub(super) file: &'a str,
+    /// From 1.
+    pub(super) line: u32,
+    /// How many events happened at its statements.
+    pub(super) executed: u64,
+    /// How many of them are needed.
+    pub(super) needed: u64,
+}
+
+/// A recorded run. `E` writes itself as a list of [`TraceEvent`]s.
+#[derive(Serialize)]
+pub(super) struct Trace<'a, E: Serialize> {
+    /// [`TRACE`].
+    pub(super) schema: &'static str,
+    /// The program and its arguments, as the user gave them.
+    pub(super) command: &'a [String],
+    /// The executable.
+    pub(super) program: Executable<'a>,
+    /// All events in order.
+    pub(super) events: E,
+}
+
+/// An event of a trace.
+#[derive(Serialize)]
+pub(super) struct TraceEvent<'a> {
+    /// When and where.
+    #[serde(flatten)]
+    pub(super) place: Place<'a>,
+    /// How many traced calls deep, 0 in `main`.
+    pub(super) depth: u32,
+    /// `entry`, `statement` or `epilogue`.
+    pub(super) kind: &'static str,
+    /// Whether it can be omitted.
+    pub(super) omittable: bool,
+}

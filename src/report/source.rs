@@ -1,0 +1,84 @@
+//! Read the source text of the program.
+//!
+//! The only place of the reports that opens files. A source that is missing, changed or not UTF-8 is no
+//! error: a report can do without.
+
+use std::collections::HashMap;
+
+use tracer::program::{FileId, Program};
+
+const TAB: usize = 8;
+
+/// The source files of a program, read when they are first asked for.
+pub(super) struct Sources<'a> {
+    program: &'a Program,
+    read: HashMap<FileId, Vec<String>>,
+}
+
+impl<'a> Sources<'a> {
+    pub(super) fn new(program: &'a Program) -> Sources<'a> {
+        Sources { program, read: HashMap::new() }
+    }
+
+    /// The text of a line, counted from 1, if there is such a line.
+    pub(super) fn line(&mut self, file: FileId, line: u32) -> Option<&str> {
+        let program = self.program;
+        let lines = self.read.entry(file).or_insert_with(|| read(&program.file(file).path));
+        lines.get((line as usize).checked_sub(1)?).map(String::as_str)
+    }
+}
+
+/// The lines of a file; none where it cannot be read. Devices and pipes are left alone: what a debug
+/// section names may be anything.
+fn read(path: &std::path::Path) -> Vec<String> {
+    let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let bytes = if is_file { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+    String::from_utf8_lossy(&bytes).lines().map(printable).collect()
+}
+
+/// The text with tabs expanded, and without characters that would steer a terminal.
+pub(super) fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    let mut column = 0;
+    for character in text.chars() {
+        let (character, count) = match character {
+            '\t' => (' ', TAB - column % TAB),
+            control if control.is_control() => (char::REPLACEMENT_CHARACTER, 1),
+            other => (other, 1),
+        };
+        printable.extend(std::iter::repeat_n(character, count));
+        column += count;
+    }
+    printable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::Folder;
+    use super::*;
+
+    #[test]
+    fn tabs_reach_to_the_next_multiple_of_eight() {
+        assert_eq!(printable("\tx\ty"), "        x       y");
+        assert_eq!(printable("1234567\t8"), "1234567 8");
+    }
+
+    #[test]
+    fn nothing_that_steers_a_terminal_gets_through() {
+        assert_eq!(printable("a\x1b[31mb\u{9b}c\x7f"), "a\u{fffd}[31mb\u{fffd}c\u{fffd}");
+    }
+
+    #[test]
+    fn a_file_is_read_whatever_is_in_it() {
+        let folder = Folder::new();
+        let path = folder.path().join("odd.c");
+        std::fs::write(&path, b"caf\xe9\r\n\tx\n\nlast").unwrap();
+        assert_eq!(read(&path), ["caf\u{fffd}", "        x", "", "last"]);
+    }
+
+    #[test]
+    fn what_is_no_file_has_no_lines() {
+        assert!(read(std::path::Path::new("/nowhere/sum-mul.c")).is_empty());
+        assert!(read(std::path::Path::new("/dev/zero")).is_empty());
+    }
+}

@@ -1,0 +1,108 @@
+//! Say how text is to look: colour, character set, width.
+//!
+//! The only place that knows escape sequences. Widths are counted in characters; those that terminals
+//! draw two columns wide are not told apart.
+
+/// How text is to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Whether escape sequences may set off what matters.
+    pub color: bool,
+    /// Whether characters outside ASCII may be used.
+    pub unicode: bool,
+    /// How many columns a row may take.
+    pub width: usize,
+}
+
+impl Default for Style {
+    fn default() -> Style {
+        Style { color: false, unicode: true, width: 80 }
+    }
+}
+
+impl Style {
+    /// The text, set off.
+    pub(super) fn bold(self, text: &str) -> String {
+        self.painted("\x1b[1m", text)
+    }
+
+    /// The text, toned down.
+    pub(super) fn dim(self, text: &str) -> String {
+        self.painted("\x1b[2m", text)
+    }
+
+    /// One of two spellings, depending on the character set.
+    pub(super) fn either<T>(self, unicode: T, ascii: T) -> T {
+        if self.unicode { unicode } else { ascii }
+    }
+
+    /// What stands for text that was left out.
+    pub(super) fn ellipsis(self) -> &'static str {
+        self.either("…", "...")
+    }
+
+    /// The text as far as it fits into `room` columns.
+    pub(super) fn cut(self, text: &str, room: usize) -> String {
+        if length(text) <= room {
+            return text.to_owned();
+        }
+        let kept = room.saturating_sub(length(self.ellipsis()));
+        text.chars().take(kept).chain(self.ellipsis().chars()).take(room).collect()
+    }
+
+    fn painted(self, code: &str, text: &str) -> String {
+        if self.color && !text.is_empty() { format!("{code}{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// How many columns a text takes.
+pub(super) fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The text in lines of at most `width` columns, where its words allow; lines but the first begin with
+/// `indent` spaces. Spaces between words stay as they are.
+pub(super) fn wrap(text: &str, width: usize, indent: usize) -> String {
+    let mut lines = String::new();
+    let mut column = 0;
+    for (position, word) in text.split(' ').enumerate() {
+        if position > 0 && column + 1 + length(word) > width {
+            lines.push('\n');
+            lines.extend(std::iter::repeat_n(' ', indent));
+            column = indent;
+        } else if position > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += length(word);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_too_long_ends_in_an_ellipsis_within_its_room() {
+        let (unicode, ascii) = (Style::default(), Style { unicode: false, ..Style::default() });
+        assert_eq!(unicode.cut("sum = sum + a;", 14), "sum = sum + a;");
+        assert_eq!(unicode.cut("sum = sum + a;", 6), "sum =…");
+        assert_eq!(ascii.cut("sum = sum + a;", 6), "sum...");
+        assert_eq!(ascii.cut("sum = sum + a;", 2), "..");
+    }
+
+    #[test]
+    fn words_are_wrapped_at_the_width_and_longer_ones_are_left_whole() {
+        assert_eq!(wrap("a bb  ccc dddd", 7, 0), "a bb \nccc\ndddd");
+        assert_eq!(wrap("warning: a monstrosity", 10, 2), "warning: a\n  monstrosity");
+    }
+
+    #[test]
+    fn escape_sequences_appear_with_colour_only() {
+        let colored = Style { color: true, ..Style::default() };
+        assert_eq!(Style::default().bold("x"), "x");
+        assert_eq!(colored.bold("x") + &colored.dim("y"), "\x1b[1mx\x1b[0m\x1b[2my\x1b[0m");
+    }
+}

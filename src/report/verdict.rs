@@ -1,0 +1,141 @@
+//! Say in sentences what a reduction has found, and what its answer is worth.
+
+use crate::slice::{Control, CriticalSlice, Status};
+
+use super::words::{count, duration, one_or_more};
+
+/// The verdict: how many executions, for what, whether fewer would do, and at what cost.
+pub(super) fn verdict(slice: &CriticalSlice) -> String {
+    format!("{}{}; {}. {}.", kept(slice), purposes(slice), minimality(slice), effort(slice))
+}
+
+fn kept(slice: &CriticalSlice) -> String {
+    let kept = slice.needed.len() as u64;
+    let number = if kept == 0 { "None".to_owned() } else { kept.to_string() };
+    let omittable = count(slice.omittable as u64, "statement execution");
+    let what = match slice.status {
+        Status::Minimal => "needed",
+        Status::Budget | Status::Interrupted => "kept",
+    };
+    format!("{number} of {omittable} {} {what}", one_or_more(kept, "is", "are"))
+}
+
+/// What the executions are needed for, where the control tells this apart.
+fn purposes(slice: &CriticalSlice) -> String {
+    let effects = slice.kept_for_effect();
+    let decisions = slice.needed.len() - effects;
+    let only_decisions = one_or_more(decisions as u64, "only as a decision", "only as decisions");
+    match (slice.question.control, effects, decisions) {
+        (Control::Trace, ..) | (Control::Program, _, 0) | (_, 0, 0) => String::new(),
+        (_, 1, 0) => " (for its effect)".to_owned(),
+        (_, _, 0) => " (all for their effect)".to_owned(),
+        (_, 0, 1) => format!(" ({only_decisions})"),
+        (_, 0, _) => format!(" (all {only_decisions})"),
+        _ => {
+            let their = one_or_more(effects as u64, "its", "their");
+            format!(" ({effects} for {their} effect, {decisions} {only_decisions})")
+        }
+    }
+}
+
+fn minimality(slice: &CriticalSlice) -> &'static str {
+    match (slice.needed.len(), slice.status) {
+        (0, _) => "the failure is there without any of them",
+        (1, Status::Minimal) => "1-minimal: without it the failure is gone",
+        (_, Status::Minimal) => "1-minimal: without any single one of them the failure is gone",
+        (_, Status::Budget) => "not 1-minimal: the search was ended by its budget, fewer may do",
+        (_, Status::Interrupted) => "not 1-minimal: the search was interrupted, fewer may do",
+    }
+}
+
+fn effort(slice: &CriticalSlice) -> String {
+    let tests = &slice.tests;
+    let outcomes = match tests.total {
+        0 => String::new(),
+        _ => format!(
+            ": {} reproduced the failure, {} did not, {} {} unresolved",
+            tests.fail,
+            tests.pass,
+            tests.unresolved,
+            one_or_more(tests.unresolved, "was", "were")
+        ),
+    };
+    let (total, runs) = (count(tests.total, "test"), count(slice.runs, "run"));
+    format!("{total}{outcomes}; {runs} in {}", duration(slice.elapsed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::Sample;
+    use super::*;
+    use crate::dd::Counts;
+
+    /// The first sentence about a slice of so many effects and decisions.
+    fn finding(effects: usize, decisions: usize, control: Control, status: Status) -> String {
+        let sample = Sample::sum_mul();
+        let (sums, tests) = (sample.omittable(11), sample.omittable(10));
+        let mut slice = sample.slice(&sums[..effects], &tests[..decisions]);
+        slice.question.control = control;
+        slice.status = status;
+        verdict(&slice).split_inclusive('.').next().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_minimal_slice_tells_effects_from_decisions() {
+        let both = |effects, decisions| finding(effects, decisions, Control::Both, Status::Minimal);
+        let gone = "1-minimal: without any single one of them the failure is gone.";
+        let needed = "of 34 statement executions are needed";
+        assert_eq!(
+            both(5, 7),
+            format!("12 {needed} (5 for their effect, 7 only as decisions); {gone}")
+        );
+        assert_eq!(both(1, 1), format!("2 {needed} (1 for its effect, 1 only as a decision); {gone}"));
+        assert_eq!(both(2, 0), format!("2 {needed} (all for their effect); {gone}"));
+        assert_eq!(both(0, 2), format!("2 {needed} (all only as decisions); {gone}"));
+    }
+
+    #[test]
+    fn where_the_trace_states_the_control_flow_nobody_speaks_of_decisions() {
+        let found = finding(2, 0, Control::Trace, Status::Minimal);
+        assert!(found.starts_with("2 of 34 statement executions are needed; 1-minimal: "), "{found}");
+    }
+
+    #[test]
+    fn a_single_execution_and_none_have_sentences_of_their_own() {
+        assert_eq!(
+            finding(1, 0, Control::Both, Status::Minimal),
+            "1 of 34 statement executions is needed (for its effect); \
+             1-minimal: without it the failure is gone."
+        );
+        assert_eq!(
+            finding(0, 0, Control::Both, Status::Minimal),
+            "None of 34 statement executions are needed; the failure is there without any of them."
+        );
+    }
+
+    #[test]
+    fn a_search_that_was_cut_short_claims_neither_need_nor_minimality() {
+        let found = finding(5, 0, Control::Program, Status::Budget);
+        let budget = "not 1-minimal: the search was ended by its budget, fewer may do.";
+        assert_eq!(found, format!("5 of 34 statement executions are kept; {budget}"));
+        let found = finding(5, 0, Control::Program, Status::Interrupted);
+        assert!(found.ends_with("not 1-minimal: the search was interrupted, fewer may do."), "{found}");
+    }
+
+    #[test]
+    fn the_effort_is_told_by_outcome() {
+        let mut slice = Sample::sum_mul().slice(&[], &[]);
+        assert_eq!(
+            effort(&slice),
+            "120 tests: 11 reproduced the failure, 80 did not, 29 were unresolved; 142 runs in 0.2 s"
+        );
+        slice.tests = Counts { total: 1, fail: 0, pass: 0, unresolved: 1, cached: 0 };
+        slice.runs = 1;
+        assert_eq!(
+            effort(&slice),
+            "1 test: 0 reproduced the failure, 0 did not, 1 was unresolved; 1 run in 0.2 s"
+        );
+        slice.tests = Counts::default();
+        assert_eq!(effort(&slice), "0 tests; 1 run in 0.2 s");
+    }
+}

@@ -1,0 +1,120 @@
+//! Hold the result of a reduction: the critical slice, and all that is needed to judge its worth.
+//!
+//! Source of the term: Cleve and Zeller, "Finding Failure Causes through Automated Testing", AADEBUG
+//! 2000, section 6.
+
+use std::time::Duration;
+
+use tracer::program::{Granularity, Program};
+use tracer::trace::{EventId, Trace};
+
+use crate::dd::{Algorithm, Counts, Outcome};
+
+/// What makes a statement be executed again, as the user chooses it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Control {
+    /// Under `program` first, then from there under `trace`: tells effects from decisions.
+    #[default]
+    Both,
+    /// A branch decides, and has to go as recorded.
+    Program,
+    /// The trace states the control flow; decisions are not needed.
+    Trace,
+}
+
+/// What an execution is needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Necessity {
+    /// For its effect: without it the failure is gone even where the trace states the control flow.
+    Effect,
+    /// Only to steer control.
+    Decision,
+}
+
+/// An execution that the failure needs.
+#[derive(Clone, Debug)]
+pub struct Needed {
+    /// Which.
+    pub event: EventId,
+    /// What for.
+    pub necessity: Necessity,
+    /// What was seen without it. `None` if the search ended before this was tried.
+    pub without: Option<Evidence>,
+}
+
+/// What a test has shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// Whether the failure was reproduced.
+    pub outcome: Outcome,
+    /// The reason, in words: a part of a sentence such as ``output line 1: `sum = 14` instead of
+    /// `sum = 15` ``.
+    pub why: String,
+}
+
+/// How the search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// No single execution can be left out any more.
+    Minimal,
+    /// A budget was used up; what is kept so far reproduces the failure.
+    Budget,
+    /// The user asked for the end; what is kept so far reproduces the failure.
+    Interrupted,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The program and its arguments, as the user gave them.
+    pub command: Vec<String>,
+    /// When a run shows the failure, in words.
+    pub criterion: String,
+    /// What makes a statement be executed again.
+    pub control: Control,
+    /// What counts as a statement.
+    pub granularity: Granularity,
+    /// How subsets were chosen.
+    pub algorithm: Algorithm,
+    /// How the program was replayed.
+    pub engine: &'static str,
+}
+
+/// The result of a reduction.
+#[derive(Clone, Debug)]
+pub struct CriticalSlice {
+    /// What was asked for.
+    pub question: Question,
+    /// How the search ended.
+    pub status: Status,
+    /// How many events the recorded run has, structural ones included.
+    pub recorded: usize,
+    /// How many of them can be omitted at all.
+    pub omittable: usize,
+    /// The omittable events that are needed, in order.
+    pub needed: Vec<Needed>,
+    /// The tests by outcome.
+    pub tests: Counts,
+    /// All replays, confirmations under further patterns included.
+    pub runs: u64,
+    /// From the first recording to the end.
+    pub elapsed: Duration,
+    /// Everything that weakens the answer; each one sentence.
+    pub warnings: Vec<String>,
+}
+
+impl CriticalSlice {
+    /// How many executions are needed for their effect.
+    pub fn kept_for_effect(&self) -> usize {
+        self.needed.iter().filter(|needed| needed.necessity == Necessity::Effect).count()
+    }
+}
+
+/// A program with its recorded run: what all reports about it look things up in.
+#[derive(Clone, Copy)]
+pub struct Recorded<'a> {
+    /// What the executable says.
+    pub program: &'a Program,
+    /// What the run did.
+    pub trace: &'a Trace,
+}

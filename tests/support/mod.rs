@@ -1,0 +1,286 @@
+//! Compile fixtures and run the binary on them, for all integration tests.
+
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use serde_json::Value;
+
+/// A compiler with options; the name tells build folders apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Build {
+    pub name: &'static str,
+    pub cc: &'static str,
+    pub cxx: &'static str,
+    pub flags: &'static str,
+}
+
+pub const GCC: Build = Build { name: "gcc", cc: "gcc", cxx: "g++", flags: "" };
+pub const CLANG: Build = Build { name: "clang", cc: "clang", cxx: "clang++", flags: "" };
+
+/// A fixture: one file or a folder below `tests/fixtures`.
+#[derive(Clone, Debug)]
+pub struct Fixture {
+    pub name: String,
+    pub source: PathBuf,
+    directives: HashMap<String, String>,
+}
+
+impl Fixture {
+    /// All fixtures, by name.
+    pub fn all() -> Vec<Fixture> {
+        let entries = fs::read_dir(root().join("tests/fixtures")).expect("there are fixtures");
+        let sources = entries.map(|entry| entry.expect("readable").path());
+        let mut fixtures: Vec<Fixture> = sources.filter(|path| path.extension().is_none_or(|e| e != "md")).map(Fixture::new).collect();
+        fixtures.sort_by(|one, other| one.name.cmp(&other.name));
+        fixtures
+    }
+
+    /// The fixture of this name.
+    pub fn named(name: &str) -> Fixture {
+        Fixture::all().into_iter().find(|fixture| fixture.name == name).unwrap_or_else(|| panic!("no fixture {name}"))
+    }
+
+    fn new(source: PathBuf) -> Fixture {
+        let name = source.file_stem().expect("a name").to_string_lossy().into_owned();
+        let main = ["main.c", "src/main.c"].map(|file| source.join(file)).into_iter().find(|file| file.is_file());
+        let text = fs::read_to_string(main.as_ref().unwrap_or(&source)).expect("readable");
+        let lines = text.lines().skip(1).map_while(|line| line.strip_prefix("// ")?.split_once(": "));
+        let directives = lines.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        Fixture { name, source, directives }
+    }
+
+    pub fn directive(&self, key: &str) -> Option<&str> {
+        self.directives.get(key).map(String::as_str)
+    }
+
+    fn words(&self, key: &str) -> Vec<String> {
+        self.directive(key).unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// Compiles it and gives it an empty working directory with a copy of its data files.
+    pub fn build(&self, build: Build) -> Program {
+        let folder = tmp().join("fixtures").join(build.name).join(&self.name);
+        once(&folder, || {
+            fs::create_dir_all(folder.join("run")).expect("a build folder");
+            self.compile(build, &folder);
+        });
+        let stdin = self.directive("stdin").unwrap_or_default().replace("\\n", "\n");
+        let stdin_file = folder.join("stdin");
+        if !stdin_file.exists() {
+            fs::write(&stdin_file, stdin).expect("a file for the input");
+        }
+        Program { path: folder.join(&self.name), directory: folder.join("run"), stdin: stdin_file, arguments: self.words("args") }
+    }
+
+    fn compile(&self, build: Build, folder: &Path) {
+        let output = folder.join(&self.name);
+        let extension = self.source.extension().map(|extension| extension.to_string_lossy().into_owned());
+        let parent = self.source.parent().expect("fixtures lie in a folder");
+        match extension.as_deref() {
+            Some("rs") => execute(
+                Command::new("rustc")
+                    .args(["--edition", "2021", "-g", "-C", "opt-level=0", "-o"])
+                    .arg(&output)
+                    .arg(self.source.file_name().expect("a name"))
+                    .current_dir(parent),
+            ),
+            Some("cpp") => self.compile_files(build.cxx, build, parent, &[self.source.clone()], &output, &[]),
+            Some(_) => self.compile_files(build.cc, build, parent, &[self.source.clone()], &output, &[]),
+            None => self.compile_folder(build, folder, &output),
+        }
+    }
+
+    fn compile_folder(&self, build: Build, folder: &Path, output: &Path) {
+        if self.source.join("src").is_dir() {
+            let sources = folder.join("src");
+            fs::create_dir_all(folder.join("build")).expect("a folder");
+            copy_files(&self.source.join("src"), &sources);
+            let files = c_files(&sources);
+            return self.compile_files(build.cc, build, &folder.join("build"), &files, output, &[]);
+        }
+        let (libraries, programs): (Vec<PathBuf>, Vec<PathBuf>) =
+            c_files(&self.source).into_iter().partition(|file| stem(file).starts_with("lib"));
+        let mut link = Vec::new();
+        for library in &libraries {
+            let name = stem(library);
+            self.compile_files(
+                build.cc,
+                build,
+                &self.source,
+                &[library.file_name().expect("a name").into()],
+                &folder.join(format!("{name}.so")),
+                &["-shared".into(), "-fPIC".into()],
+            );
+            link.extend([format!("-L{}", folder.display()), format!("-l{}", &name[3..]), "-Wl,-rpath,$ORIGIN".into()]);
+        }
+        let files: Vec<PathBuf> = programs.iter().map(|file| file.file_name().expect("a name").into()).collect();
+        self.compile_files(build.cc, build, &self.source, &files, output, &link);
+        let data = fs::read_dir(&self.source).expect("readable").map(|entry| entry.expect("readable").path());
+        for file in data.filter(|file| !["c", "h", "md"].contains(&extension(file).as_str())) {
+            fs::copy(&file, folder.join("run").join(file.file_name().expect("a name"))).expect("copied");
+        }
+    }
+
+    fn compile_files(&self, cc: &str, build: Build, directory: &Path, files: &[PathBuf], output: &Path, extra: &[String]) {
+        execute(
+            Command::new(cc)
+                .args(["-g", "-O0", "-w"])
+                .args(build.flags.split_whitespace())
+                .args(self.words("cflags"))
+                .arg("-o")
+                .arg(output)
+                .args(files.iter().map(|file| if file.is_absolute() && file.parent() == Some(directory) { file.file_name().expect("a name").into() } else { file.clone() }))
+                .args(extra)
+                .args(self.words("link"))
+                .current_dir(directory),
+        );
+    }
+}
+
+/// A program that stripe can be run on.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub path: PathBuf,
+    pub directory: PathBuf,
+    pub stdin: PathBuf,
+    pub arguments: Vec<String>,
+}
+
+impl Program {
+    /// `stripe VERB PROG --stdin FILE OPTIONS -- ARGUMENTS` in the program's working directory.
+    pub fn stripe(&self, verb: &str, options: &[&str]) -> Output {
+        let mut command = stripe();
+        command.arg(verb).arg(&self.path).arg("--stdin").arg(&self.stdin).args(options);
+        if !self.arguments.is_empty() {
+            command.arg("--").args(&self.arguments);
+        }
+        command.current_dir(&self.directory).output().expect("stripe can be started")
+    }
+
+    /// The result of a run as JSON, which must have ended with this exit status.
+    pub fn slice(&self, options: &[&str], status: i32) -> Value {
+        let output = self.stripe("run", &[options, &["--format", "json", "-q"]].concat());
+        assert_eq!(output.status.code(), Some(status), "{}: {}", self.path.display(), text(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(&output.stdout)))
+    }
+
+    /// The events of the trace as JSON.
+    pub fn events(&self, options: &[&str]) -> Vec<Value> {
+        let output = self.stripe("trace", &[options, &["--format", "json"]].concat());
+        assert!(output.status.success(), "{}: {}", self.path.display(), text(&output.stderr));
+        let trace: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        trace["events"].as_array().expect("events").clone()
+    }
+}
+
+/// The program under test.
+pub fn stripe() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stripe"));
+    command.stdin(Stdio::null()).env_remove("NO_COLOR").env("LC_ALL", "C.UTF-8");
+    command
+}
+
+/// The sample of the paper.
+pub fn sample(build: Build, extra: &str) -> Program {
+    let folder = tmp().join("sample").join(build.name).join(extra.replace([' ', '/'], "_"));
+    let source = root().join("samples/sum-mul");
+    once(&folder, || {
+        fs::create_dir_all(folder.join("run")).expect("a build folder");
+        execute(
+            Command::new(build.cc)
+                .args(["-g", "-O0", "-w"])
+                .args(build.flags.split_whitespace())
+                .args(extra.split_whitespace())
+                .arg("-o")
+                .arg(folder.join("sum-mul"))
+                .arg("sum-mul.c")
+                .current_dir(&source),
+        );
+    });
+    Program {
+        path: folder.join("sum-mul"),
+        directory: folder.join("run"),
+        stdin: source.join("input.txt"),
+        arguments: Vec::new(),
+    }
+}
+
+/// The folder of the project.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A folder for what tests make.
+pub fn tmp() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+}
+
+/// A fresh, empty folder for one test.
+pub fn scratch(name: &str) -> PathBuf {
+    let folder = tmp().join("scratch").join(format!("{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("a scratch folder");
+    folder
+}
+
+/// The text of a stream.
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Compares with a golden file; with STRIPE_ACCEPT=1 in the environment, makes it the new one.
+pub fn assert_golden(name: &str, actual: &str) {
+    let file = root().join("tests/golden").join(name);
+    if std::env::var_os("STRIPE_ACCEPT").is_some() {
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        fs::write(&file, actual).expect("written");
+        return;
+    }
+    let expected = fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        expected == actual,
+        "{name} differs; if the new result is right, accept it with STRIPE_ACCEPT=1\n--- expected\n{expected}--- actual\n{actual}"
+    );
+}
+
+/// Does what makes `folder`, once per test process and afresh in each; several threads may ask.
+fn once(folder: &Path, make: impl FnOnce()) {
+    static MADE: OnceLock<Mutex<HashMap<PathBuf, ()>>> = OnceLock::new();
+    let mut made = MADE.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    if made.insert(folder.to_path_buf(), ()).is_none() {
+        make();
+    }
+}
+
+fn execute(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
+}
+
+fn c_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path()).collect();
+    files.retain(|file| extension(file) == "c");
+    files.sort();
+    files
+}
+
+fn copy_files(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("readable") {
+        let file = entry.expect("readable").path();
+        fs::copy(&file, to.join(file.file_name().expect("a name"))).expect("copied");
+    }
+}
+
+fn extension(file: &Path) -> String {
+    file.extension().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn stem(file: &Path) -> String {
+    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
