@@ -111,7 +111,9 @@ pub fn recording_limits() -> Limits {
 }
 
 fn same(one: &Recording, other: &Recording) -> bool {
-    one.trace == other.trace && one.run.stdout == other.run.stdout && one.run.termination == other.run.termination
+    one.trace == other.trace
+        && one.run.stdout == other.run.stdout
+        && one.run.termination == other.run.termination
 }
 
 /// Two runs of the same program on the same input differ: where first, and what the usual causes are.
@@ -140,7 +142,8 @@ fn uninitialised(program: &Program, clean: &Recording, poisoned: &Recording) -> 
     if let Some(difference) = output_difference(&clean.run, &poisoned.run) {
         words += &format!("; with other values there, {difference}");
     }
-    words + "; this may well be the fault; undefined values are left as they are, so that some needed statements may be missing"
+    words
+        + "; this may well be the fault; undefined values are left as they are, so that some needed statements may be missing"
 }
 
 fn path_difference(program: &Program, one: &Trace, other: &Trace) -> Option<String> {

@@ -11,7 +11,8 @@ use tracer::{Processors, Tracer};
 
 use crate::circumstances::{EventTest, Laboratory, Speculation, TestError, Universe};
 use crate::dd::{
-    Algorithm, Configuration, Counts, End, Experiment, Observer, Outcome, Reduction, Sequential, Stop, TestFunction,
+    Algorithm, Configuration, Counts, End, Experiment, Observer, Outcome, Reduction, Sequential, Stop,
+    TestFunction,
 };
 use crate::slice::{Control, Evidence, Necessity, Needed, Recorded, Status};
 
@@ -160,7 +161,8 @@ impl<'a> Search<'a, '_, '_> {
             return job.carry_out(Sequential::new(test), &mut **observer);
         }
         std::thread::scope(|scope| {
-            let workers = means.tracers.iter_mut().map(|tracer| EventTest::new(laboratory, universe, tracer)).collect();
+            let workers =
+                means.tracers.iter_mut().map(|tracer| EventTest::new(laboratory, universe, tracer)).collect();
             let processors = means.processors;
             let crew = Speculation::new(
                 scope,
@@ -208,7 +210,11 @@ impl Job<'_, '_> {
     }
 
     /// The start must show the failure, and nothing at all must not.
-    fn check<T>(&self, experiment: &mut Experiment<'_, T>, start: &Configuration) -> Result<Option<Obstacle>, Stop<TestError>>
+    fn check<T>(
+        &self,
+        experiment: &mut Experiment<'_, T>,
+        start: &Configuration,
+    ) -> Result<Option<Obstacle>, Stop<TestError>>
     where
         T: TestFunction<Evidence = Evidence, Error = TestError>,
     {
@@ -238,12 +244,18 @@ impl Job<'_, '_> {
             End::Stopped(Stop::Error(error)) => return Err(error.into()),
         };
         let schedule = self.universe.schedule(&reduction.configuration);
-        let events = |numbers: &mut dyn Iterator<Item = usize>| numbers.map(|number| self.universe.event(number)).collect();
+        let events = |numbers: &mut dyn Iterator<Item = usize>| {
+            numbers.map(|number| self.universe.event(number)).collect()
+        };
         Ok(Phase {
             rule: schedule.control(),
             status,
             kept: events(&mut reduction.configuration.iter()),
-            evidence: reduction.evidence.into_iter().map(|(number, _, seen)| (self.universe.event(number), seen)).collect(),
+            evidence: reduction
+                .evidence
+                .into_iter()
+                .map(|(number, _, seen)| (self.universe.event(number), seen))
+                .collect(),
             executed: schedule.kept().collect(),
             tests,
         })

@@ -1,7 +1,7 @@
 //! Find the statement executions that a failure needs.
 pub mod baseline;
-pub mod cli;
 pub mod circumstances;
+pub mod cli;
 pub mod dd;
 pub mod investigation;
 pub mod oracle;

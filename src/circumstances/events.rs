@@ -69,7 +69,8 @@ impl<'a> Universe<'a> {
 
     /// What a replay of this configuration executes.
     pub fn schedule(&self, configuration: &Configuration) -> Schedule {
-        let chosen = |event| self.events.binary_search(&event).is_ok_and(|number| configuration.contains(number));
+        let chosen =
+            |event| self.events.binary_search(&event).is_ok_and(|number| configuration.contains(number));
         self.omission.schedule(chosen)
     }
 
@@ -105,7 +106,11 @@ pub struct EventTest<'a, 't, 'p> {
 
 impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     /// A testing function that replays with `tracer`.
-    pub fn new(laboratory: &'a Laboratory<'a>, universe: &'a Universe<'a>, tracer: &'t mut Tracer<'p>) -> Self {
+    pub fn new(
+        laboratory: &'a Laboratory<'a>,
+        universe: &'a Universe<'a>,
+        tracer: &'t mut Tracer<'p>,
+    ) -> Self {
         EventTest { laboratory, universe, tracer, stop: Arc::default() }
     }
 
@@ -134,7 +139,8 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     /// Replays once; a run that took too long gets a second chance with twice the time, because one
     /// time-out on a busy machine proves nothing.
     fn replay(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
-        let mut conditions = Conditions { poison, limits: self.laboratory.limits, stop: Arc::clone(&self.stop) };
+        let mut conditions =
+            Conditions { poison, limits: self.laboratory.limits, stop: Arc::clone(&self.stop) };
         let run = self.replay_once(schedule, &conditions)?;
         match run.termination {
             Termination::Cut(cut) if cut.is_time() => {

@@ -122,7 +122,8 @@ impl<V: Clone, E> TestFunction for Speculation<'_, V, E> {
                 return Ok(None);
             }
             let Some(result) = crew.receive() else { continue };
-            if !matches!(result.result, Ok((Outcome::Pass | Outcome::Unresolved, _))) && result.position < end {
+            if !matches!(result.result, Ok((Outcome::Pass | Outcome::Unresolved, _))) && result.position < end
+            {
                 end = result.position;
                 crew.cut_short_behind(end);
             }

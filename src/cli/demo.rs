@@ -75,7 +75,9 @@ fn prepare(folder: &Path) -> Result<PathBuf, Failure> {
     let compiler = compiler.to_string_lossy();
     match compiled {
         Ok(status) if status.success() => Ok(folder.join("sum-mul")),
-        Ok(status) => Err(Failure::new(Exit::Failed, format!("{compiler} could not compile sum-mul.c ({status})"))),
+        Ok(status) => {
+            Err(Failure::new(Exit::Failed, format!("{compiler} could not compile sum-mul.c ({status})")))
+        }
         Err(error) => Err(Failure::new(
             Exit::Failed,
             format!("{compiler}: {error}; install a C compiler (apt-get install gcc), or name one in CC"),
@@ -84,7 +86,13 @@ fn prepare(folder: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Prints a command as a user would type it, and does what it says.
-fn stripe(program: &Path, input: &Path, criterion: &str, extra: &[&str], color: ColorChoice) -> Result<(), Failure> {
+fn stripe(
+    program: &Path,
+    input: &Path,
+    criterion: &str,
+    extra: &[&str],
+    color: ColorChoice,
+) -> Result<(), Failure> {
     let (program, input) = (program.to_string_lossy(), input.to_string_lossy());
     let program = if program.contains('/') { program.into_owned() } else { format!("./{program}") };
     let mut words = vec!["stripe", "run", &program, "--stdin", &input, "--expect-match", criterion];

@@ -62,7 +62,11 @@ fn listed(findings: &[Finding]) -> String {
             Weight::Fair => "fair",
             Weight::Bad => "BAD ",
         };
-        let remedy = if finding.remedy.is_empty() { String::new() } else { format!("\n        -> {}", finding.remedy) };
+        let remedy = if finding.remedy.is_empty() {
+            String::new()
+        } else {
+            format!("\n        -> {}", finding.remedy)
+        };
         format!("  {mark}  {}{remedy}\n", finding.what)
     };
     findings.iter().map(row).collect()
@@ -73,10 +77,7 @@ fn machine() -> Vec<Finding> {
     vec![
         match tracer::probe() {
             Ok(()) => Finding::good("programs can be traced (ptrace)"),
-            Err(error) => Finding::bad(
-                "programs cannot be traced",
-                format!("{error}"),
-            ),
+            Err(error) => Finding::bad("programs cannot be traced", format!("{error}")),
         },
         match sandbox.containment() {
             Containment::Overlay => Finding::good("replays change no file (namespaces and overlays)"),
@@ -89,7 +90,10 @@ fn machine() -> Vec<Finding> {
         if sandbox.contains_signals() {
             Finding::good("replays signal no other process (Landlock)")
         } else {
-            Finding::fair("replays may signal other processes of yours", "use Linux 6.12 or later with Landlock")
+            Finding::fair(
+                "replays may signal other processes of yours",
+                "use Linux 6.12 or later with Landlock",
+            )
         },
     ]
 }
@@ -103,16 +107,21 @@ fn program_findings(path: &Path, scope: &Scope) -> Vec<Finding> {
     let statements = program.leaders().iter().filter(|leader| leader.kind == LeaderKind::Statement).count();
     let mut findings = vec![
         Finding::good("x86-64, with a line table"),
-        Finding::good(format!("{} functions with {statements} statements are in scope", program.functions().len())),
+        Finding::good(format!(
+            "{} functions with {statements} statements are in scope",
+            program.functions().len()
+        )),
         Finding::good(if image.is_dynamic { "dynamically linked" } else { "statically linked" }),
     ];
     findings.push(match crate::baseline::optimisation(&program) {
         None => Finding::good("no sign of optimisation"),
-        Some(option) => {
-            Finding::fair(format!("compiled with {option}: few statements have code of their own"), "compile with -O0")
-        }
+        Some(option) => Finding::fair(
+            format!("compiled with {option}: few statements have code of their own"),
+            "compile with -O0",
+        ),
     });
-    let threads = ["pthread_create", "thrd_create"].iter().find(|name| image.imports.iter().any(|i| i == *name));
+    let threads =
+        ["pthread_create", "thrd_create"].iter().find(|name| image.imports.iter().any(|i| i == *name));
     findings.push(match threads {
         None => Finding::good("imports no function that starts threads"),
         Some(name) => Finding::fair(

@@ -21,7 +21,11 @@ impl Interrupt {
         let interrupt = Interrupt::default();
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             // In this order: the second signal finds the flag set by the first.
-            signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&interrupt.asked))?;
+            signal_hook::flag::register_conditional_shutdown(
+                signal,
+                128 + signal,
+                Arc::clone(&interrupt.asked),
+            )?;
             signal_hook::flag::register_usize(signal, Arc::clone(&interrupt.signal), signal as usize)?;
             signal_hook::flag::register(signal, Arc::clone(&interrupt.asked))?;
         }

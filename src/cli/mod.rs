@@ -18,8 +18,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 pub use exit::{Exit, Failure};
-pub use options::CommandLine;
 use options::Command;
+pub use options::CommandLine;
 
 /// Parses the arguments, does what they say and prints what went wrong.
 pub fn main() -> ExitCode {
@@ -76,9 +76,10 @@ fn print(bytes: &[u8]) -> Result<Exit, Failure> {
 /// A reader of standard output that has gone away, as behind `| head`, is no error.
 fn tolerate_closed(written: io::Result<()>) -> Result<Exit, Failure> {
     match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(Exit::Failed, format!("standard output: {error}; make room, or write elsewhere")))
-        }
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(
+            Exit::Failed,
+            format!("standard output: {error}; make room, or write elsewhere"),
+        )),
         _ => Ok(Exit::Done),
     }
 }

@@ -452,7 +452,9 @@ mod tests {
     #[test]
     fn options_may_stand_on_either_side_of_the_program() {
         for line in ["stripe run --stdin in ./p -- 0 5", "stripe run ./p --stdin in -- 0 5"] {
-            let Command::Run(run) = CommandLine::parse_from(line.split(' ')).command else { panic!("{line}") };
+            let Command::Run(run) = CommandLine::parse_from(line.split(' ')).command else {
+                panic!("{line}")
+            };
             assert_eq!((run.target.stdin, run.target.arguments.len()), (Some("in".into()), 2));
         }
     }

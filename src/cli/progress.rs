@@ -37,7 +37,12 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(options: &OutputOptions, style: Style, interrupt: Interrupt, max_time: Option<Duration>) -> Progress {
+    pub(super) fn new(
+        options: &OutputOptions,
+        style: Style,
+        interrupt: Interrupt,
+        max_time: Option<Duration>,
+    ) -> Progress {
         let detail = match (options.quiet, options.verbose, stderr().is_terminal()) {
             (true, ..) => Detail::Nothing,
             (_, true, _) => Detail::Tests,
@@ -68,7 +73,11 @@ impl Progress {
         let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= INTERVAL);
         if self.detail == Detail::Live && due {
             let left = self.smallest.map_or_else(String::new, |left| format!("{left} executions left, "));
-            say(&format!("\r\x1b[K{left}{} tests, {:.0} s", self.tests, self.started.elapsed().as_secs_f64()));
+            say(&format!(
+                "\r\x1b[K{left}{} tests, {:.0} s",
+                self.tests,
+                self.started.elapsed().as_secs_f64()
+            ));
             self.drawn = Some(Instant::now());
         }
     }

@@ -76,9 +76,14 @@ fn schedule(
         let (first, end) = (range.start(), range.end());
         return Err(Failure::new(
             Exit::Usage,
-            format!("{first}-{end} are no events of this run: it has events 1 to {last}; `stripe trace` lists them"),
+            format!(
+                "{first}-{end} are no events of this run: it has events 1 to {last}; `stripe trace` lists them"
+            ),
         ));
     }
-    let chosen = recorded.trace.events().filter(|event| list.0.iter().any(|range| range.contains(&event.time())) == kept);
+    let chosen = recorded
+        .trace
+        .events()
+        .filter(|event| list.0.iter().any(|range| range.contains(&event.time())) == kept);
     Ok(universe.schedule(&universe.configuration(chosen)))
 }

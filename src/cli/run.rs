@@ -43,7 +43,8 @@ pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failu
 
     let runs = AtomicU64::new(0);
     let limits = limits(&baseline, options.target.timeout);
-    let laboratory = Laboratory { recorded, oracle: &oracle, patterns: &baseline.patterns, limits, runs: &runs };
+    let laboratory =
+        Laboratory { recorded, oracle: &oracle, patterns: &baseline.patterns, limits, runs: &runs };
     let plan = plan(&options.search);
     let style = terminal::style(color);
     let mut progress = Progress::new(&options.output, style, interrupt.clone(), options.search.max_time);
@@ -80,13 +81,18 @@ const TRIVIAL: &str = "the failure shows even if nothing is executed, so that ev
 pub(super) fn refuse_step(engine: EngineChoice) -> Result<(), Failure> {
     match engine {
         EngineChoice::Auto | EngineChoice::Breakpoint => Ok(()),
-        EngineChoice::Step => {
-            Err(Failure::new(Exit::Usage, "--engine step only records: use it with `stripe trace`, or take breakpoint"))
-        }
+        EngineChoice::Step => Err(Failure::new(
+            Exit::Usage,
+            "--engine step only records: use it with `stripe trace`, or take breakpoint",
+        )),
     }
 }
 
-fn tracers<'p>(target: &'p Target, search: &SearchOptions, processors: &Processors) -> Result<Vec<Tracer<'p>>, Failure> {
+fn tracers<'p>(
+    target: &'p Target,
+    search: &SearchOptions,
+    processors: &Processors,
+) -> Result<Vec<Tracer<'p>>, Failure> {
     let jobs = search.jobs.map_or(processors.count(), usize::from);
     let tracers = (0..jobs).map(|_| Tracer::new(&target.program, &target.invocation));
     Ok(tracers.collect::<Result<_, _>>()?)
@@ -212,7 +218,11 @@ fn warnings(target: &Target, tracer: &Tracer<'_>, oracle: &Oracle, finding: &Fin
 fn check_emissions(output: &OutputOptions, program: &Path) -> Result<(), Failure> {
     for Emission { file, .. } in &output.emit {
         let usage = |reason| Err(Failure::new(Exit::Usage, format!("{}: {reason}", file.display())));
-        if file.canonicalize().ok().is_some_and(|file| program.canonicalize().is_ok_and(|program| program == file)) {
+        if file
+            .canonicalize()
+            .ok()
+            .is_some_and(|file| program.canonicalize().is_ok_and(|program| program == file))
+        {
             return usage("is the program itself: give --emit another file");
         }
         if file.exists() && !output.force {
@@ -222,7 +232,12 @@ fn check_emissions(output: &OutputOptions, program: &Path) -> Result<(), Failure
     Ok(())
 }
 
-fn deliver(recorded: Recorded<'_>, slice: &CriticalSlice, output: &OutputOptions, style: Style) -> Result<(), Failure> {
+fn deliver(
+    recorded: Recorded<'_>,
+    slice: &CriticalSlice,
+    output: &OutputOptions,
+    style: Style,
+) -> Result<(), Failure> {
     let plain = Style { color: false, ..style };
     for Emission { kind, file } in &output.emit {
         let text = match kind {
@@ -242,7 +257,10 @@ fn deliver(recorded: Recorded<'_>, slice: &CriticalSlice, output: &OutputOptions
 /// Writes a file that is either there as a whole or not at all.
 fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
-        Failure::new(Exit::Failed, format!("{}: {error}; give --emit a file that can be written", file.display()))
+        Failure::new(
+            Exit::Failed,
+            format!("{}: {error}; give --emit a file that can be written", file.display()),
+        )
     };
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;

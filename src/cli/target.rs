@@ -44,7 +44,8 @@ impl Target {
             libraries.retain(|library| scope.includes_library(library));
             program = Program::load(&path, &libraries, &scope, granularity).map_err(load_failure)?;
         }
-        let words = std::iter::once(options.program.as_os_str()).chain(options.arguments.iter().map(|a| a.as_os_str()));
+        let words = std::iter::once(options.program.as_os_str())
+            .chain(options.arguments.iter().map(|a| a.as_os_str()));
         let command = words.map(|word| word.to_string_lossy().into_owned()).collect();
         Ok(Target { program, invocation, granularity, command, conditions })
     }

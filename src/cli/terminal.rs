@@ -18,15 +18,16 @@ pub(super) fn style(choice: ColorChoice) -> Style {
         ColorChoice::Never => false,
         ColorChoice::Auto => stdout.is_terminal() && !forbidden && !dumb,
     };
-    let width = terminal_size::terminal_size_of(&stdout).map_or(WIDTH, |(width, _)| usize::from(width.0).max(40));
+    let width =
+        terminal_size::terminal_size_of(&stdout).map_or(WIDTH, |(width, _)| usize::from(width.0).max(40));
     Style { color, unicode: is_utf8(), width }
 }
 
 /// Whether the locale can show more than ASCII; unset, as in most containers, it is taken to.
 fn is_utf8() -> bool {
-    let value = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| {
-        std::env::var(name).ok().filter(|value| !value.is_empty())
-    });
+    let value = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
     value.is_none_or(|value| {
         let value = value.to_ascii_lowercase();
         value.contains("utf-8") || value.contains("utf8")

@@ -29,20 +29,15 @@ fn passes<T: TestFunction>(
     experiment: &mut Experiment<'_, T>,
     smallest: &mut Configuration,
 ) -> Result<(), Stop<T::Error>> {
-    let mut chunk = half(smallest.len());
+    let mut chunk = smallest.len().div_ceil(2).max(1);
     loop {
         let before = smallest.len();
         pass(experiment, smallest, chunk)?;
         if chunk == 1 && smallest.len() == before {
             return Ok(());
         }
-        chunk = half(chunk);
+        chunk = (chunk / 2).max(1);
     }
-}
-
-/// Half of a size, but at least 1.
-fn half(size: usize) -> usize {
-    size.div_ceil(2).max(1)
 }
 
 /// Goes once through `smallest`, from the end to the beginning.

@@ -37,7 +37,9 @@ impl Check {
     pub(super) fn judge(&self, run: &Run) -> Result<Option<Evidence>, OracleError> {
         let failed = |reason: String| OracleError::Check { command: self.command.clone(), reason };
         let status = self.execute(run).map_err(|error| failed(error.to_string()))?;
-        let evidence = |outcome| Some(Evidence { outcome, why: format!("the check exited with {}", status.unwrap_or(0)) });
+        let evidence = |outcome| {
+            Some(Evidence { outcome, why: format!("the check exited with {}", status.unwrap_or(0)) })
+        };
         match status {
             Some(0) => Ok(None),
             Some(1..UNRESOLVED) => Ok(evidence(Outcome::Pass)),

@@ -37,7 +37,9 @@ pub fn first_difference(what: &str, expected: &[u8], actual: &[u8], only: Option
                 format!("{what} {which} {number}: {} instead of {}", quoted(actual), quoted(expected))
             }
             (Some(_), None) if number == 1 => format!("no {what}"),
-            (Some(expected), None) => format!("{what} ends before {which} {number}: {} is missing", quoted(expected)),
+            (Some(expected), None) => {
+                format!("{what} ends before {which} {number}: {} is missing", quoted(expected))
+            }
             (None, Some(actual)) => format!("{what} has a further {which} {number}: {}", quoted(actual)),
         });
     }

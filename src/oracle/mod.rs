@@ -56,7 +56,9 @@ pub enum OracleError {
         "the output is the beginning of the one given with --reference, and line {line} is missing: what is not there cannot be looked for; judge runs with --check"
     )]
     LineMissing { line: usize },
-    #[error("the check `{command}` failed: {reason}; let it exit with 0 (reproduced), 1 (not) or 125 (unresolved)")]
+    #[error(
+        "the check `{command}` failed: {reason}; let it exit with 0 (reproduced), 1 (not) or 125 (unresolved)"
+    )]
     Check { command: String, reason: String },
 }
 
@@ -128,7 +130,10 @@ impl Oracle {
             Termination::Left(deviation) => return unresolved(words::deviation(deviation, recorded)),
             Termination::Cut(cut) => return unresolved(format!("the run {cut}")),
             Termination::Crashed(crash) if self.crash.as_ref() != Some(crash) => {
-                return unresolved(format!("crashed in another way: {}", words::crash(crash, recorded.program)));
+                return unresolved(format!(
+                    "crashed in another way: {}",
+                    words::crash(crash, recorded.program)
+                ));
             }
             Termination::Crashed(_) | Termination::Exited(_) => {}
         }
@@ -148,14 +153,18 @@ impl Oracle {
 
     /// Whether a run has to show something in order to meet the criterion.
     pub fn is_strict(&self) -> bool {
-        self.conditions.iter().any(|condition| !matches!(condition, Condition::Reject(_) | Condition::Exit(_)))
+        self.conditions
+            .iter()
+            .any(|condition| !matches!(condition, Condition::Reject(_) | Condition::Exit(_)))
     }
 
     /// The expected and the actual text of the first condition on a text that the run does not meet,
     /// for a message to show.
     pub fn unmet_text<'a>(&'a self, run: &'a Run) -> Option<(&'a [u8], &'a [u8])> {
         self.conditions.iter().find_map(|condition| match condition {
-            Condition::Output { expected, .. } if *expected != run.stdout => Some((&expected[..], &run.stdout[..])),
+            Condition::Output { expected, .. } if *expected != run.stdout => {
+                Some((&expected[..], &run.stdout[..]))
+            }
             Condition::Stderr(expected) if *expected != run.stderr => Some((&expected[..], &run.stderr[..])),
             _ => None,
         })
@@ -167,7 +176,9 @@ impl Condition {
     fn judge(&self, run: &Run, oracle: &Oracle) -> Result<Option<Evidence>, OracleError> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let why = match self {
-            Condition::Output { expected, only } => first_difference("output", expected, &run.stdout, only.as_ref()),
+            Condition::Output { expected, only } => {
+                first_difference("output", expected, &run.stdout, only.as_ref())
+            }
             Condition::Stderr(expected) => first_difference("standard error", expected, &run.stderr, None),
             Condition::Exit(expected) => match run.termination {
                 Termination::Exited(status) if status == *expected => None,
@@ -245,8 +256,18 @@ fn first_wrong_line(output: &[u8], reference: &[u8]) -> Result<Condition, Oracle
 /// The functions whose calls make a program depend on more than its input, of those it imports.
 pub fn usual_causes(imports: &[String]) -> Vec<&str> {
     const CAUSES: [&str; 12] = [
-        "time", "gettimeofday", "clock_gettime", "clock", "getpid", "getppid", "rand", "random", "getrandom",
-        "arc4random", "getentropy", "gettid",
+        "time",
+        "gettimeofday",
+        "clock_gettime",
+        "clock",
+        "getpid",
+        "getppid",
+        "rand",
+        "random",
+        "getrandom",
+        "arc4random",
+        "getentropy",
+        "gettid",
     ];
     let imports: HashSet<&str> = imports.iter().map(String::as_str).collect();
     CAUSES.into_iter().filter(|cause| imports.contains(cause)).collect()

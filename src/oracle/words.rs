@@ -48,7 +48,12 @@ pub fn deviation(deviation: &Deviation, recorded: Recorded<'_>) -> String {
     let name = |leader: LeaderId| &program.function_of(leader).name;
     match *deviation {
         Deviation::Diverged { after, expected, reached } => {
-            format!("after {} control went to {} instead of {}", at(after), program.place(reached), program.place(expected))
+            format!(
+                "after {} control went to {} instead of {}",
+                at(after),
+                program.place(reached),
+                program.place(expected)
+            )
         }
         Deviation::OtherCall { caller: Some(caller), entered } => {
             format!("{} called {} in addition", at(caller), name(entered))
@@ -58,7 +63,11 @@ pub fn deviation(deviation: &Deviation, recorded: Recorded<'_>) -> String {
             format!("{} did not call {}", at(caller), name(trace.leader(missing)))
         }
         Deviation::RanPastEnd { after, reached } => {
-            format!("after {} nothing was recorded, but control went on to {}", at(after), program.place(reached))
+            format!(
+                "after {} nothing was recorded, but control went on to {}",
+                at(after),
+                program.place(reached)
+            )
         }
         Deviation::NotEntered(leader) => {
             format!("control reached {} in {} without a call", program.place(leader), name(leader))

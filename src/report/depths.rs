@@ -32,11 +32,13 @@ mod tests {
 
     #[test]
     fn each_call_is_one_deeper_than_its_caller() {
-        let folder = Folder::new();
-        let source =
-            "int sum(int n) { int rest = n ? sum(n - 1) : 0;\n return n + rest; }\nint main(void) { return sum(60) + sum(2); }\n";
-        std::fs::write(folder.path().join("sum.c"), source).unwrap();
-        let sample = Sample::new(folder.path(), "sum.c", "");
+        let source = [
+            "int sum(int n) { int rest = n ? sum(n - 1) : 0;",
+            "    return n + rest;",
+            "}",
+            "int main(void) { return sum(60) + sum(2); }",
+        ];
+        let sample = Sample::of(&Folder::new(), &source.join("\n"));
         let trace = sample.recorded().trace;
         let mut depths = Depths::new(trace);
         let told: Vec<usize> = trace.events().map(|event| depths.next(event) as usize).collect();

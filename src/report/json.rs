@@ -1,20 +1,17 @@
 //! Write results as JSON, for programs.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
-use tracer::program::{Granularity, LeaderKind, Program, Statement};
-use tracer::trace::EventId;
+use tracer::program::Program;
 
-use crate::dd::{Algorithm, Outcome};
-use crate::slice::{Control, CriticalSlice, Evidence, Necessity, Needed, Recorded, Status};
+use crate::slice::{CriticalSlice, Evidence, Recorded};
 
 use super::depths::Depths;
-use super::executions;
-use super::schema::{
-    self, Events, Executable, Line, NeededEvent, Place, Slice, Tests, Trace, TraceEvent, Without,
-};
+use super::executions::{self, Executions};
+use super::places::Places;
+use super::schema::{self, Events, Executable, Line, NeededEvent, Slice, Tests, Trace, TraceEvent, Without};
+use super::spelling;
 
 /// The slice as a document of the schema `stripe.slice/1`.
 pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
@@ -24,11 +21,11 @@ pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
         command: &question.command,
         program: executable(recorded.program),
         criterion: &question.criterion,
-        control: control(question.control),
-        granularity: granularity(question.granularity),
-        algorithm: algorithm(question.algorithm),
+        control: spelling::control(question.control),
+        granularity: spelling::granularity(question.granularity),
+        algorithm: spelling::algorithm(question.algorithm),
         engine: question.engine,
-        status: status(slice.status),
+        status: spelling::status(slice.status),
         events: events(slice),
         tests: tests(slice),
         seconds: seconds(slice.elapsed),
@@ -87,7 +84,7 @@ fn needed_events<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Vec<Ne
         let needed = needed.next_if(|needed| needed.event == event)?;
         Some(NeededEvent {
             place,
-            needed: necessity(needed),
+            needed: spelling::necessity(needed.necessity),
             without: needed.without.as_ref().map(without),
         })
     };
@@ -95,13 +92,13 @@ fn needed_events<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Vec<Ne
 }
 
 fn without(evidence: &Evidence) -> Without<'_> {
-    Without { outcome: outcome(evidence.outcome), why: &evidence.why }
+    Without { outcome: spelling::outcome(evidence.outcome), why: &evidence.why }
 }
 
 fn lines<'a>(recorded: Recorded<'a>, slice: &CriticalSlice) -> Vec<Line<'a>> {
     let counted = executions::count(recorded, slice);
     let executed = counted.iter().filter(|(_, executions)| executions.executed() > 0);
-    let line = |(&(file, line), executions): (_, &executions::Executions)| Line {
+    let line = |(&(file, line), executions): (_, &Executions)| Line {
         file: &recorded.program.file(file).shown,
         line,
         executed: executions.executed(),
@@ -123,91 +120,86 @@ impl Serialize for AllEvents<'_> {
         serializer.collect_seq(trace.events().map(|event| TraceEvent {
             place: places.next(event),
             depth: depths.next(event),
-            kind: kind(program.leader(trace.leader(event)).kind),
+            kind: spelling::kind(program.leader(trace.leader(event)).kind),
             omittable: trace.is_omittable(program, event),
         }))
     }
 }
 
-/// Tells the places of the events of a trace, one after the other.
-struct Places<'a> {
-    recorded: Recorded<'a>,
-    occurrences: HashMap<(Statement, &'static str), u32>,
-}
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
 
-impl<'a> Places<'a> {
-    fn new(recorded: Recorded<'a>) -> Places<'a> {
-        Places { recorded, occurrences: HashMap::new() }
+    use super::super::sample::Sample;
+    use super::*;
+    use crate::slice::Status;
+
+    fn document() -> Value {
+        let sample = Sample::sum_mul();
+        let mut result = sample.slice(&sample.omittable(11)[4..], &sample.omittable(10)[6..]);
+        result.status = Status::Budget;
+        result.needed[2].without = None;
+        serde_json::from_str(&slice(sample.recorded(), &result)).unwrap()
     }
 
-    /// To be asked of all events in order.
-    fn next(&mut self, event: EventId) -> Place<'a> {
-        let program = self.recorded.program;
-        let leader = program.leader(self.recorded.trace.leader(event));
-        let statement = leader.statement;
-        let occurrence = self.occurrences.entry((statement, kind(leader.kind))).or_default();
-        *occurrence += 1;
-        Place {
-            event: event.time(),
-            file: &program.file(statement.file).shown,
-            line: statement.line,
-            column: statement.column,
-            function: &program.function(leader.function).name,
-            occurrence: *occurrence,
-            time: event.time(),
-        }
+    #[test]
+    fn the_result_is_told_by_stable_keys() {
+        let document = document();
+        let mut keys: Vec<&str> = "schema command program criterion control granularity algorithm engine \
+            status events tests seconds slice lines warnings"
+            .split_whitespace()
+            .collect();
+        keys.sort_unstable();
+        assert_eq!(document.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
+        assert_eq!([&document["schema"], &document["status"]], ["stripe.slice/1", "budget"]);
+        assert_eq!(document["seconds"], 0.21);
+        let events = json!({"recorded": 36, "omittable": 34, "kept": 3, "kept_for_effect": 2});
+        assert_eq!(document["events"], events);
+        let outcomes = json!([120, 11, 80, 29, 40, 142]);
+        let keys = ["total", "reproduced", "not_reproduced", "unresolved", "cached", "runs"];
+        assert_eq!(json!(keys.map(|key| &document["tests"][key])), outcomes);
     }
-}
 
-fn kind(kind: LeaderKind) -> &'static str {
-    match kind {
-        LeaderKind::Entry => "entry",
-        LeaderKind::Statement => "statement",
-        LeaderKind::Epilogue => "epilogue",
+    #[test]
+    fn an_event_has_its_place_its_purpose_and_what_was_seen_without_it() {
+        let events = document()["slice"].clone();
+        assert_eq!(events.as_array().unwrap().len(), 3);
+        let first = json!({
+            "event": 25, "file": "sum-mul.c", "line": 11, "column": 19, "function": "main",
+            "occurrence": 5, "time": 25, "needed": "effect",
+            "without": {"outcome": "not_reproduced", "why": "no output"}
+        });
+        assert_eq!(events[0], first);
+        let last = json!({
+            "event": 32, "file": "sum-mul.c", "line": 10, "column": 14, "function": "main",
+            "occurrence": 7, "time": 32, "needed": "decision", "without": null
+        });
+        assert_eq!(events[2], last);
     }
-}
 
-fn necessity(needed: &Needed) -> &'static str {
-    match needed.necessity {
-        Necessity::Effect => "effect",
-        Necessity::Decision => "decision",
+    #[test]
+    fn lines_are_those_with_executed_statements() {
+        let lines = document()["lines"].clone();
+        let numbers: Vec<_> = lines.as_array().unwrap().iter().map(|line| line["line"].clone()).collect();
+        assert_eq!(numbers, [6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17]);
+        assert_eq!(lines[5], json!({"file": "sum-mul.c", "line": 11, "executed": 6, "needed": 2}));
     }
-}
 
-fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Fail => "reproduced",
-        Outcome::Pass => "not_reproduced",
-        Outcome::Unresolved => "unresolved",
-    }
-}
-
-fn status(status: Status) -> &'static str {
-    match status {
-        Status::Minimal => "minimal",
-        Status::Budget => "budget",
-        Status::Interrupted => "interrupted",
-    }
-}
-
-fn control(control: Control) -> &'static str {
-    match control {
-        Control::Both => "both",
-        Control::Program => "program",
-        Control::Trace => "trace",
-    }
-}
-
-fn granularity(granularity: Granularity) -> &'static str {
-    match granularity {
-        Granularity::Line => "line",
-        Granularity::Statement => "statement",
-    }
-}
-
-fn algorithm(algorithm: Algorithm) -> &'static str {
-    match algorithm {
-        Algorithm::Sweep => "sweep",
-        Algorithm::Ddmin => "ddmin",
+    #[test]
+    fn a_trace_lists_all_events_with_the_same_numbers() {
+        let command = ["./sum-mul".to_owned()];
+        let text = trace(Sample::sum_mul().recorded(), &command);
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["schema"], "stripe.trace/1");
+        assert_eq!(document["command"], json!(command));
+        assert_eq!(document["events"].as_array().unwrap().len(), 36);
+        let statement = json!({
+            "event": 25, "time": 25, "file": "sum-mul.c", "line": 11, "column": 19, "function": "main",
+            "depth": 0, "kind": "statement", "omittable": true, "occurrence": 5
+        });
+        assert_eq!(document["events"][24], statement);
+        let kinds = [0, 35].map(|event| &document["events"][event]["kind"]);
+        assert_eq!(kinds, ["entry", "epilogue"]);
+        assert_eq!(document["events"][0]["omittable"], false);
     }
 }

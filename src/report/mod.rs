@@ -6,7 +6,7 @@
 //! Where to look:
 //! - [`text`] writes a critical slice for people: `sections` chooses the parts of the source, `rows` the
 //!   lines, `listing` lays them out with the `markers` of their `executions`, `verdict` concludes;
-//! - [`json`] writes it for programs, in the documents that `schema` defines;
+//! - [`json`] writes it for programs: `schema` defines the keys, `spelling` the values;
 //! - [`trace`] prints a trace as the papers do;
 //! - [`bullets`] draws a test as in Figure 5 of Cleve and Zeller, AADEBUG 2000;
 //! - [`words`] has the user's words for outcomes, numbers and times.
@@ -17,12 +17,14 @@ mod executions;
 pub mod json;
 mod listing;
 mod markers;
+mod places;
 mod rows;
 #[cfg(test)]
 mod sample;
 mod schema;
 mod sections;
 mod source;
+mod spelling;
 mod style;
 pub mod text;
 pub mod trace;

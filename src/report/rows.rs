@@ -93,3 +93,45 @@ impl<'a> Rows<'a> {
         Some(Row::Line { number, text: text.unwrap_or_default(), code: code.unwrap_or(Code::None) })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::executions;
+    use super::super::sample::{Folder, Sample};
+    use super::super::sections;
+    use super::*;
+
+    /// The rows of a program that does not take a branch of so many lines: numbers with what is known.
+    fn rows(dead: usize) -> Vec<String> {
+        let folder = Folder::new();
+        let branch = "        x = 2;\n".repeat(dead);
+        let source = format!(
+            "int main(void) {{ int x = 1;\n    if (x > 5) {{\n{branch}    }}\n    return x - 1;\n}}\n"
+        );
+        let sample = Sample::of(&folder, &source);
+        let slice = sample.slice(&sample.omittable(1), &[]);
+        let lines = executions::count(sample.recorded(), &slice);
+        let section = &sections::find(sample.recorded(), &slice)[0];
+        Rows::new(sample.recorded().program, &lines).of(section).iter().map(word).collect()
+    }
+
+    fn word(row: &Row<'_>) -> String {
+        match row {
+            Row::Fold => "...".to_owned(),
+            Row::Line { number, code: Code::None, .. } => number.to_string(),
+            Row::Line { number, code: Code::Unexecuted, .. } => format!("{number}:0"),
+            Row::Line { number, code: Code::Executed(all), .. } => format!("{number}:{}", all.executed()),
+        }
+    }
+
+    #[test]
+    fn lines_that_were_never_executed_are_shown_with_the_others() {
+        assert_eq!(rows(3), ["1:1", "2:1", "3:0", "4:0", "5:0", "6", "7:1", "8"]);
+    }
+
+    #[test]
+    fn a_stretch_of_more_than_eight_of_them_is_folded() {
+        assert_eq!(rows(7).len(), 7 + 5);
+        assert_eq!(rows(8), ["1:1", "2:1", "...", "12:1", "13"]);
+    }
+}

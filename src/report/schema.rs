@@ -97,8 +97,8 @@ pub(super) struct Place<'a> {
     pub(super) column: u32,
     /// The name of the function.
     pub(super) function: &'a str,
-    /// The how-manieth execution of this statement (file, line, column) it is, from 1; entries and
-    /// epilogues are counted by themselves.
+    /// It is this execution of its statement (file, line, column), from 1; entries and epilogues are
+    /// counted by themselves.
     pub(super) occurrence: u32,
     /// The same as `event`: the paper's time.
     pub(super) time: u32,

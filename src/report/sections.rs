@@ -118,7 +118,6 @@ mod tests {
 
     #[test]
     fn functions_come_in_the_order_of_execution_and_only_with_something_needed() {
-        let folder = Folder::new();
         let source = [
             "int f(int x) { x = x + 1;",
             "    return x;",
@@ -131,8 +130,7 @@ mod tests {
             "    return x - 4;",
             "}",
         ];
-        std::fs::write(folder.path().join("calls.c"), source.join("\n")).unwrap();
-        let sample = Sample::new(folder.path(), "calls.c", "");
+        let sample = Sample::of(&Folder::new(), &source.join("\n"));
         let (f, g) = (sample.omittable(1), sample.omittable(4));
         let shown = |effects: &[EventId]| -> Vec<_> {
             let sections = find(sample.recorded(), &sample.slice(effects, &[]));

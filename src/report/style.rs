@@ -60,16 +60,19 @@ pub(super) fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The text in lines of at most `width` columns, where its words allow; lines but the first begin with
-/// `indent` spaces. Spaces between words stay as they are.
-pub(super) fn wrap(text: &str, width: usize, indent: usize) -> String {
+/// How far all but the first line of a wrapped text are moved in.
+const INDENT: &str = "  ";
+
+/// The text in lines of at most `width` columns, where its words allow. Spaces between words stay as they
+/// are.
+pub(super) fn wrap(text: &str, width: usize) -> String {
     let mut lines = String::new();
     let mut column = 0;
     for (position, word) in text.split(' ').enumerate() {
         if position > 0 && column + 1 + length(word) > width {
             lines.push('\n');
-            lines.extend(std::iter::repeat_n(' ', indent));
-            column = indent;
+            lines.push_str(INDENT);
+            column = length(INDENT);
         } else if position > 0 {
             lines.push(' ');
             column += 1;
@@ -95,8 +98,8 @@ mod tests {
 
     #[test]
     fn words_are_wrapped_at_the_width_and_longer_ones_are_left_whole() {
-        assert_eq!(wrap("a bb  ccc dddd", 7, 0), "a bb \nccc\ndddd");
-        assert_eq!(wrap("warning: a monstrosity", 10, 2), "warning: a\n  monstrosity");
+        assert_eq!(wrap("a bb  ccc dddd", 7), "a bb \n  ccc\n  dddd");
+        assert_eq!(wrap("warning: a monstrosity", 10), "warning: a\n  monstrosity");
     }
 
     #[test]

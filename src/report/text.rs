@@ -8,11 +8,8 @@ use super::markers;
 use super::rows::{Row, Rows};
 use super::sections;
 use super::source::printable;
-use super::style::{Style, wrap};
+use super::style::{Style, length, wrap};
 use super::verdict::verdict;
-
-/// How far the second and further lines of a sentence are moved in.
-const INDENT: usize = 2;
 
 /// The slice for people: the source of all functions with a needed execution, with the executions of
 /// each line; what the markers mean; the criterion, the verdict and the warnings.
@@ -46,7 +43,8 @@ fn legend(parts: &[Part<'_>], control: Control, style: Style) -> String {
     };
     let explained = |mark| format!("{} {}", markers::glyph(mark, style), meaning(mark));
     let all: Vec<String> = markers::ALL.into_iter().filter(occurs).map(explained).collect();
-    wrap(&all.join(", "), style.width, 0)
+    let line = all.join(", ");
+    if length(&line) <= style.width { line } else { all.join("\n") }
 }
 
 /// The criterion, the verdict and the warnings.
@@ -60,5 +58,103 @@ fn conclusion(slice: &CriticalSlice, style: Style) -> String {
 /// A sentence in lines; what comes from outside may hold anything.
 fn paragraph(sentence: &str, style: Style) -> String {
     let words: Vec<String> = sentence.lines().map(printable).collect();
-    wrap(&words.join(" "), style.width, INDENT)
+    wrap(&words.join(" "), style.width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{Folder, Sample};
+    use super::*;
+
+    /// What `sum = 15` needs of the paper's example.
+    fn sum_is_15() -> CriticalSlice {
+        let sample = Sample::sum_mul();
+        let whole = [6, 8, 9, 15].map(|line| sample.omittable(line)).concat();
+        let (sums, steps) = (sample.omittable(11), sample.omittable(13));
+        let effects = [&whole, &sums[1..], &steps[..5]].concat();
+        let mut slice = sample.slice(&effects, &sample.omittable(10));
+        slice.warnings =
+            vec!["the program was compiled with -O1, which leaves few statements to omit".into()];
+        slice
+    }
+
+    #[test]
+    fn a_slice_is_told_by_the_source_and_its_executions() {
+        let text = slice(Sample::sum_mul().recorded(), &sum_is_15(), Style::default());
+        let expected = r#"line  source                               executed  needed  which
+sum-mul.c: main
+   4  {
+   5      int a, b, sum, mul;
+   6      sum = 0;                                1       1  ●
+   7      mul = 1;                                1       0  ·
+   8      printf("a? "); scanf("%d", &a);         2       2  ●●
+   9      printf("b? "); scanf("%d", &b);         2       2  ●●
+  10      while (a <= b) {                        7       7  ○○○○○○○
+  11          sum = sum + a;                      6       5  ·●●●●●
+  12          mul = mul * a;                      6       0  ······
+  13          a = a + 1;                          6       5  ●●●●●·
+  14      }
+  15      printf("sum = %d\n", sum);              1       1  ●
+  16      printf("mul = %d\n", mul);              1       0  ·
+  17      return 0;                               1       0  ·
+  18  }
+
+● needed for its effect, ○ needed only as a decision, · executed but not needed
+
+Failure: the output contains `sum = 15`
+23 of 34 statement executions are needed (16 for their effect, 7 only as
+  decisions); 1-minimal: without any single one of them the failure is gone. 120
+  tests: 11 reproduced the failure, 80 did not, 29 were unresolved; 142 runs in
+  0.2 s.
+warning: the program was compiled with -O1, which leaves few statements to omit
+"#;
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn whatever_the_width_is_rows_keep_to_it() {
+        for width in [60, 65, 72, 100] {
+            let style = Style { width, ..Style::default() };
+            let text = slice(Sample::sum_mul().recorded(), &sum_is_15(), style);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        }
+    }
+
+    #[test]
+    fn colour_sets_off_what_is_needed_and_tones_down_what_is_not() {
+        let style = Style { color: true, ..Style::default() };
+        let text = slice(Sample::sum_mul().recorded(), &sum_is_15(), style);
+        let line = |number: &str| text.lines().find(|line| line.contains(number)).unwrap().to_owned();
+        assert!(line("  11  ").ends_with("6       5  ·\x1b[1m●●●●●\x1b[0m"), "{text}");
+        assert!(line("  12  ").starts_with("\x1b[2m  12  ") && line("  12  ").ends_with("······\x1b[0m"));
+        assert_eq!(line("  18  "), "  18  }");
+    }
+
+    #[test]
+    fn ascii_is_enough() {
+        let style = Style { unicode: false, width: 60, ..Style::default() };
+        assert!(slice(Sample::sum_mul().recorded(), &sum_is_15(), style).is_ascii());
+    }
+
+    #[test]
+    fn a_slice_of_nothing_has_a_verdict_only() {
+        let sample = Sample::sum_mul();
+        let text = slice(sample.recorded(), &sample.slice(&[], &[]), Style::default());
+        assert!(text.starts_with("Failure: the output contains `sum = 15`\nNone of 34 "), "{text}");
+    }
+
+    #[test]
+    fn without_its_source_a_program_has_rows_of_numbers() {
+        let source = "int main(void) { int x = 1;\n\n    return x - 1;\n}\n";
+        let sample = Sample::of(&Folder::new(), source);
+        let text = slice(sample.recorded(), &sample.slice(&sample.omittable(1), &[]), Style::default());
+        let rows = [
+            "line  source  executed  needed  which",
+            "program.c: main",
+            "   1                 1       1  ●",
+            "   3                 1       0  ·",
+            "   4",
+        ];
+        assert!(text.starts_with(&(rows.join("\n") + "\n\n")), "{text}");
+    }
 }

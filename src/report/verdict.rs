@@ -85,10 +85,7 @@ mod tests {
         let both = |effects, decisions| finding(effects, decisions, Control::Both, Status::Minimal);
         let gone = "1-minimal: without any single one of them the failure is gone.";
         let needed = "of 34 statement executions are needed";
-        assert_eq!(
-            both(5, 7),
-            format!("12 {needed} (5 for their effect, 7 only as decisions); {gone}")
-        );
+        assert_eq!(both(5, 7), format!("12 {needed} (5 for their effect, 7 only as decisions); {gone}"));
         assert_eq!(both(1, 1), format!("2 {needed} (1 for its effect, 1 only as a decision); {gone}"));
         assert_eq!(both(2, 0), format!("2 {needed} (all for their effect); {gone}"));
         assert_eq!(both(0, 2), format!("2 {needed} (all only as decisions); {gone}"));

@@ -1,6 +1,11 @@
 //! Compile fixtures and run the binary on them, for all integration tests.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "each test binary is a crate and uses a part of it"
+)]
 
 use std::collections::HashMap;
 use std::fs;
@@ -35,19 +40,24 @@ impl Fixture {
     pub fn all() -> Vec<Fixture> {
         let entries = fs::read_dir(root().join("tests/fixtures")).expect("there are fixtures");
         let sources = entries.map(|entry| entry.expect("readable").path());
-        let mut fixtures: Vec<Fixture> = sources.filter(|path| path.extension().is_none_or(|e| e != "md")).map(Fixture::new).collect();
+        let mut fixtures: Vec<Fixture> =
+            sources.filter(|path| path.extension().is_none_or(|e| e != "md")).map(Fixture::new).collect();
         fixtures.sort_by(|one, other| one.name.cmp(&other.name));
         fixtures
     }
 
     /// The fixture of this name.
     pub fn named(name: &str) -> Fixture {
-        Fixture::all().into_iter().find(|fixture| fixture.name == name).unwrap_or_else(|| panic!("no fixture {name}"))
+        Fixture::all()
+            .into_iter()
+            .find(|fixture| fixture.name == name)
+            .unwrap_or_else(|| panic!("no fixture {name}"))
     }
 
     fn new(source: PathBuf) -> Fixture {
         let name = source.file_stem().expect("a name").to_string_lossy().into_owned();
-        let main = ["main.c", "src/main.c"].map(|file| source.join(file)).into_iter().find(|file| file.is_file());
+        let main =
+            ["main.c", "src/main.c"].map(|file| source.join(file)).into_iter().find(|file| file.is_file());
         let text = fs::read_to_string(main.as_ref().unwrap_or(&source)).expect("readable");
         let lines = text.lines().skip(1).map_while(|line| line.strip_prefix("// ")?.split_once(": "));
         let directives = lines.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
@@ -74,7 +84,12 @@ impl Fixture {
         if !stdin_file.exists() {
             fs::write(&stdin_file, stdin).expect("a file for the input");
         }
-        Program { path: folder.join(&self.name), directory: folder.join("run"), stdin: stdin_file, arguments: self.words("args") }
+        Program {
+            path: folder.join(&self.name),
+            directory: folder.join("run"),
+            stdin: stdin_file,
+            arguments: self.words("args"),
+        }
     }
 
     fn compile(&self, build: Build, folder: &Path) {
@@ -116,9 +131,14 @@ impl Fixture {
                 &folder.join(format!("{name}.so")),
                 &["-shared".into(), "-fPIC".into()],
             );
-            link.extend([format!("-L{}", folder.display()), format!("-l{}", &name[3..]), "-Wl,-rpath,$ORIGIN".into()]);
+            link.extend([
+                format!("-L{}", folder.display()),
+                format!("-l{}", &name[3..]),
+                "-Wl,-rpath,$ORIGIN".into(),
+            ]);
         }
-        let files: Vec<PathBuf> = programs.iter().map(|file| file.file_name().expect("a name").into()).collect();
+        let files: Vec<PathBuf> =
+            programs.iter().map(|file| file.file_name().expect("a name").into()).collect();
         self.compile_files(build.cc, build, &self.source, &files, output, &link);
         let data = fs::read_dir(&self.source).expect("readable").map(|entry| entry.expect("readable").path());
         for file in data.filter(|file| !["c", "h", "md"].contains(&extension(file).as_str())) {
@@ -126,7 +146,15 @@ impl Fixture {
         }
     }
 
-    fn compile_files(&self, cc: &str, build: Build, directory: &Path, files: &[PathBuf], output: &Path, extra: &[String]) {
+    fn compile_files(
+        &self,
+        cc: &str,
+        build: Build,
+        directory: &Path,
+        files: &[PathBuf],
+        output: &Path,
+        extra: &[String],
+    ) {
         execute(
             Command::new(cc)
                 .args(["-g", "-O0", "-w"])
@@ -134,7 +162,13 @@ impl Fixture {
                 .args(self.words("cflags"))
                 .arg("-o")
                 .arg(output)
-                .args(files.iter().map(|file| if file.is_absolute() && file.parent() == Some(directory) { file.file_name().expect("a name").into() } else { file.clone() }))
+                .args(files.iter().map(|file| {
+                    if file.is_absolute() && file.parent() == Some(directory) {
+                        file.file_name().expect("a name").into()
+                    } else {
+                        file.clone()
+                    }
+                }))
                 .args(extra)
                 .args(self.words("link"))
                 .current_dir(directory),
@@ -166,7 +200,8 @@ impl Program {
     pub fn slice(&self, options: &[&str], status: i32) -> Value {
         let output = self.stripe("run", &[options, &["--format", "json", "-q"]].concat());
         assert_eq!(output.status.code(), Some(status), "{}: {}", self.path.display(), text(&output.stderr));
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(&output.stdout)))
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", text(&output.stdout)))
     }
 
     /// The events of the trace as JSON.
@@ -263,7 +298,8 @@ fn execute(command: &mut Command) {
 }
 
 fn c_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path()).collect();
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path()).collect();
     files.retain(|file| extension(file) == "c");
     files.sort();
     files

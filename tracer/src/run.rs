@@ -16,6 +16,10 @@ pub struct Run {
     pub termination: Termination,
     /// What it used up.
     pub usage: Usage,
+    /// How many arrivals at leaders there were.
+    pub arrivals: u64,
+    /// At how many of them the run was made to go on elsewhere.
+    pub redirections: u64,
 }
 
 /// What a run used up.

@@ -158,17 +158,19 @@ impl<'p> Tracer<'p> {
             conditions,
             current: None,
             arrivals: 0,
+            redirections: 0,
             started,
             usage: Usage::default(),
             scratch: Vec::new(),
         };
         let termination = execute(&mut execution)?;
-        let mut usage = execution.usage;
+        let (mut usage, arrivals, redirections) =
+            (execution.usage, execution.arrivals, execution.redirections);
         drop(execution);
         tracee.end();
         usage.wall = started.elapsed();
         let (stdout, stderr) = output.collect()?;
-        Ok(Run { stdout, stderr, termination, usage })
+        Ok(Run { stdout, stderr, termination, usage, arrivals, redirections })
     }
 }
 

@@ -67,6 +67,8 @@ pub(crate) struct Execution<'a> {
     /// The leader that was reached last; its breakpoint is out of the way.
     pub(crate) current: Option<LeaderId>,
     pub(crate) arrivals: u64,
+    /// How often the program was made to go on elsewhere than where it was.
+    pub(crate) redirections: u64,
     pub(crate) started: Instant,
     pub(crate) usage: Usage,
     pub(crate) scratch: Vec<u8>,
@@ -178,6 +180,7 @@ impl Execution<'_> {
             }
             Directive::Leave(deviation) => return Ok(Trap::End(Termination::Left(deviation))),
         };
+        self.redirections += u64::from(target != leader);
         let before = self.current.replace(target);
         if method == Method::Breakpoint {
             if before != Some(target) {

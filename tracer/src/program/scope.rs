@@ -97,10 +97,13 @@ fn is_own(candidate: Candidate<'_>) -> bool {
     let path = &candidate.file.path;
     let home = candidate.home;
     let near = path.starts_with(&home.directory) || path.starts_with(&home.sources);
-    let system =
-        ["/usr", "/rustc"].iter().any(|root| path.starts_with(root) && !home.directory.starts_with(root));
     let text = path.to_string_lossy();
-    let dependency = text.contains("/.cargo/registry/") || text.contains("/rustlib/src/");
+    // A project of the user's may lie below /usr, as in many containers; its headers do not.
+    let system = path.starts_with("/usr") && !home.directory.starts_with("/usr");
     let header = path.starts_with("/usr/include") || path.starts_with("/usr/lib");
+    let dependency = path.starts_with("/rustc")
+        || path.starts_with("/rust/deps")
+        || text.contains("/.cargo/registry/")
+        || text.contains("/rustlib/src/");
     near && !system && !header && !dependency
 }

@@ -1,0 +1,66 @@
+//! Spell the values of closed sets as JSON documents have them.
+
+use tracer::program::{Granularity, LeaderKind};
+
+use crate::dd::{Algorithm, Outcome};
+use crate::slice::{Control, Necessity, Status};
+
+/// Why an address is a leader.
+pub(super) fn kind(kind: LeaderKind) -> &'static str {
+    match kind {
+        LeaderKind::Entry => "entry",
+        LeaderKind::Statement => "statement",
+        LeaderKind::Epilogue => "epilogue",
+    }
+}
+
+/// What an execution is needed for.
+pub(super) fn necessity(necessity: Necessity) -> &'static str {
+    match necessity {
+        Necessity::Effect => "effect",
+        Necessity::Decision => "decision",
+    }
+}
+
+/// What a test said about the failure under study.
+pub(super) fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Fail => "reproduced",
+        Outcome::Pass => "not_reproduced",
+        Outcome::Unresolved => "unresolved",
+    }
+}
+
+/// How the search ended.
+pub(super) fn status(status: Status) -> &'static str {
+    match status {
+        Status::Minimal => "minimal",
+        Status::Budget => "budget",
+        Status::Interrupted => "interrupted",
+    }
+}
+
+/// What makes a statement be executed again.
+pub(super) fn control(control: Control) -> &'static str {
+    match control {
+        Control::Both => "both",
+        Control::Program => "program",
+        Control::Trace => "trace",
+    }
+}
+
+/// What counts as a statement.
+pub(super) fn granularity(granularity: Granularity) -> &'static str {
+    match granularity {
+        Granularity::Line => "line",
+        Granularity::Statement => "statement",
+    }
+}
+
+/// How subsets were chosen.
+pub(super) fn algorithm(algorithm: Algorithm) -> &'static str {
+    match algorithm {
+        Algorithm::Sweep => "sweep",
+        Algorithm::Ddmin => "ddmin",
+    }
+}

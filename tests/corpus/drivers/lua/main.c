@@ -1,0 +1,37 @@
+/* Runs the Lua script that stands on standard input.
+
+   With the argument `bare` there are no libraries, only a function `print` of
+   our own: that leaves out nine tenths of the start-up. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lauxlib.h"
+#include "lua.h"
+#include "lualib.h"
+
+static int print(lua_State *lua)
+{
+    printf("%s\n", lua_tostring(lua, 1));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    lua_State *lua = luaL_newstate();
+    int status;
+
+    if (lua == NULL)
+        return 2;
+    if (argc > 1 && strcmp(argv[1], "bare") == 0)
+        lua_register(lua, "print", print);
+    else
+        luaL_openlibs(lua);
+    status = luaL_loadfile(lua, NULL);
+    if (status == LUA_OK)
+        status = lua_pcall(lua, 0, 0, 0);
+    if (status != LUA_OK)
+        fprintf(stderr, "lua: %s\n", lua_tostring(lua, -1));
+    lua_close(lua);
+    return status == LUA_OK ? 0 : 1;
+}

@@ -1,0 +1,67 @@
+//! The language as people write it: each fixture has the trace and the slice that it should.
+
+mod support;
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde_json::Value;
+use support::{Fixture, GCC, assert_golden, text};
+
+/// Fixtures whose reduction is cut short, because they run long.
+const BUDGETS: [(&str, &str); 1] = [("deep_recursion", "10")];
+
+fn traced() -> impl Iterator<Item = Fixture> {
+    Fixture::all().into_iter().filter(|fixture| fixture.directive("refused").is_none())
+}
+
+#[test]
+fn every_fixture_has_its_trace() {
+    for fixture in traced() {
+        assert_golden(&format!("{}.trace", fixture.name), &outline(&fixture.build(GCC).events(&[])));
+    }
+}
+
+#[test]
+fn every_fixture_has_its_slice() {
+    for fixture in traced() {
+        let program = fixture.build(GCC);
+        let budget = BUDGETS.iter().find(|(name, _)| *name == fixture.name);
+        let limit = budget.map_or(Vec::new(), |(_, tests)| vec!["--max-tests", tests]);
+        let output = program.stripe("run", &[&limit[..], &["-q", "-j1"]].concat());
+        let status = if budget.is_some() { 5 } else { 0 };
+        assert_eq!(output.status.code(), Some(status), "{}: {}", fixture.name, text(&output.stderr));
+        assert_golden(&format!("{}.slice", fixture.name), &without_time(&text(&output.stdout)));
+    }
+}
+
+/// The lines of a trace, one row for each stretch in the same call.
+fn outline(events: &[Value]) -> String {
+    let mut outline = String::new();
+    let mut here = None;
+    for event in events {
+        let place =
+            (event["depth"].as_u64().expect("a depth"), event["function"].as_str().expect("a function"));
+        if here.replace(place) != Some(place) {
+            let indent = usize::try_from(place.0).expect("small").min(40);
+            let file = Path::new(event["file"].as_str().expect("a file"))
+                .file_name()
+                .expect("a name")
+                .to_string_lossy();
+            let _ = write!(outline, "\n{:indent$}{} ({file}):", "", place.1);
+        }
+        let _ = write!(outline, " {}", event["line"]);
+    }
+    format!("{}\n", outline.trim_start())
+}
+
+/// The report without what differs from run to run.
+fn without_time(report: &str) -> String {
+    let Some(verdict) = report.find("statement execution") else {
+        return report.to_owned();
+    };
+    let tail: Vec<&str> = report[verdict..].split_whitespace().collect();
+    let until = tail.iter().position(|word| *word == "runs").map_or(tail.len(), |at| at + 1);
+    let rest = report[verdict..].find("warning:").map_or("", |at| &report[verdict + at..]);
+    format!("{}{}\n{rest}", &report[..verdict], tail[..until].join(" "))
+}
