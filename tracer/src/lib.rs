@@ -24,6 +24,8 @@ pub mod run;
 pub mod schedule;
 pub mod termination;
 pub mod trace;
+#[cfg(test)]
+mod tests;
 mod tracer;
 
 pub use engine::{Conditions, Method};

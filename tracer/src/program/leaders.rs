@@ -56,8 +56,8 @@ pub(super) fn find(
     };
     let epilogues = epilogues(code, entry);
     let mut found = BTreeMap::new();
-    for &(start, _) in &epilogues {
-        if let Some(row) = table.covering(start) {
+    for &(start, end) in &epilogues {
+        if let Some(row) = table.of_epilogue(start, end) {
             found.insert(start, Found { insn: start, kind: LeaderKind::Epilogue, row });
         }
     }
@@ -89,6 +89,8 @@ pub(super) fn find(
 /// before.
 struct Table {
     rows: BTreeMap<usize, Row>,
+    /// The rows of `nop`, which only say where an epilogue stands.
+    of_nops: BTreeMap<usize, Row>,
     granularity: Granularity,
 }
 
@@ -104,13 +106,20 @@ impl Table {
             let prologue_end = row.prologue_end || before.is_some_and(|before| before.prologue_end);
             rows.insert(insn, Row { is_stmt, prologue_end, ..*row });
         }
-        rows.retain(|&insn, row| row.line != 0 && !code.at(insn).is_nop());
-        Table { rows, granularity }
+        rows.retain(|_, row| row.line != 0);
+        let (of_nops, rows) = rows.into_iter().partition(|&(insn, _)| code.at(insn).is_nop());
+        Table { rows, of_nops, granularity }
     }
 
     /// The row to which an instruction belongs.
     fn covering(&self, insn: usize) -> Option<Row> {
         self.rows.range(..=insn).next_back().map(|(_, &row)| row)
+    }
+
+    /// The row of an epilogue from `start` to `end`: its own, if it has one.
+    fn of_epilogue(&self, start: usize, end: usize) -> Option<Row> {
+        let own = [&self.of_nops, &self.rows].into_iter().find_map(|rows| rows.range(start..=end).next());
+        own.map(|(_, &row)| row).or_else(|| self.covering(start))
     }
 
     fn key(&self, insn: usize) -> Option<(u32, u32, u32)> {

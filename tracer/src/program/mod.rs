@@ -13,6 +13,8 @@ mod image;
 mod leaders;
 mod lines;
 mod scope;
+#[cfg(test)]
+pub(crate) mod sketch;
 mod stack;
 
 use std::collections::HashMap;

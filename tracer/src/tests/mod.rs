@@ -1,0 +1,241 @@
+//! Trace, schedule and lockstep together, on programs in outline: no process takes part.
+
+use crate::lockstep::{Deviation, Directive, Lockstep};
+use crate::program::Program;
+use crate::program::sketch::{Outline, leader, program};
+use crate::schedule::{Control, Omission};
+use crate::trace::{BrokenTrace, EventId, Trace, TraceBuilder};
+
+/// An arrival: function, line, and how many frames deep the stack is.
+type Arrival = (&'static str, u32, u64);
+
+fn sp(depth: u64, at_entry: bool) -> u64 {
+    // A frame takes 32 bytes, of which the entry has only seen the return address.
+    0x8000 - 32 * depth + if at_entry { 24 } else { 0 }
+}
+
+fn record(program: &Program, arrivals: &[Arrival]) -> Trace {
+    let mut builder = TraceBuilder::default();
+    for &(function, line, depth) in arrivals {
+        builder.arrive(program, leader(program, function, line), sp(depth, line == 1)).expect("a sound trace");
+    }
+    builder.finish()
+}
+
+/// The lines of a trace, an activation behind a bar.
+fn lines(program: &Program, trace: &Trace) -> String {
+    let word = |event| {
+        let line = program.leader(trace.leader(event)).statement.line;
+        let entered = trace.entry(trace.activation(event)) == event;
+        format!("{}{line}", if entered { "| " } else { "" })
+    };
+    trace.events().map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn caller_helper() -> Program {
+    program(&[
+        Outline { name: "main", lines: &[2, 3, 4], decisions: &[] },
+        Outline { name: "f", lines: &[2, 3], decisions: &[] },
+    ])
+}
+
+const CALLS: [Arrival; 12] = [
+    ("main", 1, 0),
+    ("main", 2, 0),
+    ("f", 1, 1),
+    ("f", 2, 1),
+    ("f", 99, 1),
+    ("main", 3, 0),
+    ("f", 1, 1),
+    ("f", 2, 1),
+    ("f", 3, 1),
+    ("f", 99, 1),
+    ("main", 4, 0),
+    ("main", 99, 0),
+];
+
+/// Replays arrivals and tells where each makes the run go on; ends at the first deviation.
+fn replay(program: &Program, trace: &Trace, control: Control, omitted: &[u32], arrivals: &[Arrival]) -> Vec<String> {
+    let omission = Omission::new(program, trace, control);
+    let schedule = omission.schedule(|event| !omitted.contains(&event.time()));
+    let mut lockstep = Lockstep::new(program, trace, &schedule);
+    let tell = |&(function, line, depth): &Arrival| match lockstep
+        .arrive(leader(program, function, line), sp(depth, line == 1))
+    {
+        Directive::RunFreely => "free".into(),
+        Directive::Enter => "enter".into(),
+        Directive::Resume { at, omitting } => {
+            format!("{}{}", program.leader(at).statement.line, if omitting { "!" } else { "" })
+        }
+        Directive::Leave(deviation) => match deviation {
+            Deviation::Diverged { .. } => "diverged".into(),
+            Deviation::OtherCall { .. } => "other call".into(),
+            Deviation::MissingCall { .. } => "missing call".into(),
+            Deviation::RanPastEnd { .. } => "past end".into(),
+            Deviation::NotEntered(_) => "not entered".into(),
+        },
+    };
+    arrivals.iter().map(tell).collect()
+}
+
+#[test]
+fn a_second_arrival_at_the_same_leader_does_not_count() {
+    let program = caller_helper();
+    let trace = record(&program, &[("main", 1, 0), ("main", 2, 0), ("main", 2, 0), ("main", 3, 0), ("main", 2, 0)]);
+    assert_eq!(lines(&program, &trace), "| 1 2 3 2");
+}
+
+#[test]
+fn the_stack_pointer_tells_calls_from_returns() {
+    let program = caller_helper();
+    let trace = record(&program, &CALLS);
+    assert_eq!(lines(&program, &trace), "| 1 2 | 1 2 99 3 | 1 2 3 99 4 99");
+    let second = trace.activation(EventId(6));
+    assert_eq!(trace.caller(second), Some(EventId(5)));
+    assert_eq!(trace.next(EventId(1)), Some(EventId(5)));
+    assert_eq!(trace.depth(EventId(7)), 1);
+    assert_eq!(trace.first_callee(EventId(5)), Some(second));
+}
+
+#[test]
+fn a_jump_over_several_frames_closes_them_all() {
+    let program = caller_helper();
+    let trace = record(&program, &[("main", 1, 0), ("main", 2, 0), ("f", 1, 1), ("f", 1, 2), ("f", 2, 2), ("main", 4, 0)]);
+    assert_eq!(trace.next(EventId(1)), Some(EventId(4)));
+    // The entry of f twice in a row is one event.
+    assert_eq!(lines(&program, &trace), "| 1 2 | 1 2 4");
+}
+
+#[test]
+fn a_function_that_nobody_entered_breaks_the_trace() {
+    let program = caller_helper();
+    let mut builder = TraceBuilder::default();
+    let middle = leader(&program, "f", 2);
+    assert_eq!(builder.arrive(&program, middle, sp(1, false)), Err(BrokenTrace::NotEntered(middle)));
+}
+
+#[test]
+fn structural_and_last_events_cannot_be_omitted() {
+    let program = caller_helper();
+    let trace = record(&program, &CALLS[..8]);
+    let omission = Omission::new(&program, &trace, Control::Trace);
+    let times: Vec<u32> = omission.omittable().map(EventId::time).collect();
+    // Not the entries 1, 3, 7, not the epilogue 5, not 6 and 8, behind which the activation ends.
+    assert_eq!(times, [2, 4]);
+}
+
+#[test]
+fn an_omitted_call_takes_the_events_of_its_callee_along() {
+    let program = caller_helper();
+    let trace = record(&program, &CALLS);
+    let schedule = Omission::new(&program, &trace, Control::Trace).schedule(|event| event.time() != 6);
+    let kept: Vec<u32> = schedule.kept().map(EventId::time).collect();
+    assert_eq!(kept, [1, 2, 3, 4, 5, 11, 12]);
+}
+
+#[test]
+fn a_replay_that_omits_nothing_goes_on_where_it_is() {
+    let program = caller_helper();
+    let trace = record(&program, &CALLS);
+    for control in [Control::Trace, Control::Program] {
+        let told = replay(&program, &trace, control, &[], &CALLS);
+        assert_eq!(told, ["enter", "2", "enter", "2", "99", "3", "enter", "2", "3", "99", "4", "99"]);
+    }
+}
+
+#[test]
+fn omission_goes_on_at_the_next_kept_event_of_the_activation() {
+    let program = caller_helper();
+    let trace = record(&program, &CALLS);
+    let arrivals = [("main", 1, 0), ("main", 2, 0), ("main", 99, 0)];
+    let told = replay(&program, &trace, Control::Trace, &[2, 6, 11], &arrivals);
+    assert_eq!(told[..2], ["enter", "99!"]);
+}
+
+#[test]
+fn under_trace_control_any_arrival_in_the_function_goes_on_as_recorded() {
+    let program = caller_helper();
+    let trace = record(&program, &CALLS);
+    let arrivals = [("main", 1, 0), ("main", 4, 0), ("f", 1, 1), ("f", 3, 1)];
+    assert_eq!(replay(&program, &trace, Control::Trace, &[], &arrivals), ["enter", "2", "enter", "2"]);
+    assert_eq!(replay(&program, &trace, Control::Program, &[], &arrivals)[..2], ["enter", "diverged"]);
+}
+
+#[test]
+fn an_unrecorded_call_runs_freely_or_diverges() {
+    let program = program(&[
+        Outline { name: "main", lines: &[2, 3], decisions: &[] },
+        Outline { name: "f", lines: &[2], decisions: &[] },
+    ]);
+    let trace = record(&program, &[("main", 1, 0), ("main", 2, 0), ("main", 3, 0), ("main", 99, 0)]);
+    let arrivals = [("main", 1, 0), ("main", 2, 0), ("f", 1, 1), ("f", 2, 1), ("f", 1, 2), ("main", 3, 0)];
+    let told = replay(&program, &trace, Control::Trace, &[], &arrivals);
+    assert_eq!(told, ["enter", "2", "enter", "free", "enter", "3"]);
+    let told = replay(&program, &trace, Control::Program, &[], &arrivals[..3]);
+    assert_eq!(told, ["enter", "2", "other call"]);
+}
+
+#[test]
+fn a_recorded_call_that_is_not_made_is_missed_where_branches_decide() {
+    let program = caller_helper();
+    let trace = record(&program, &CALLS);
+    let arrivals = [("main", 1, 0), ("main", 2, 0), ("main", 3, 0)];
+    assert_eq!(replay(&program, &trace, Control::Program, &[], &arrivals)[2], "missing call");
+    assert_eq!(replay(&program, &trace, Control::Trace, &[], &arrivals)[2], "3");
+}
+
+#[test]
+fn what_goes_on_behind_the_last_recorded_event_has_run_past_the_end() {
+    let program = caller_helper();
+    let trace = record(&program, &[("main", 1, 0), ("main", 2, 0)]);
+    let told = replay(&program, &trace, Control::Trace, &[], &[("main", 1, 0), ("main", 2, 0), ("main", 3, 0)]);
+    assert_eq!(told[2], "past end");
+}
+
+/// `while (2) { 3 } 4` with `if (5) 6` behind it.
+fn loop_and_branch() -> Program {
+    program(&[Outline { name: "main", lines: &[2, 3, 4, 5, 6, 7], decisions: &[(2, 4), (5, 7)] }])
+}
+
+fn loop_trace(program: &Program) -> Trace {
+    record(program, &[1, 2, 3, 2, 3, 2, 4, 5, 6, 7, 99].map(|line| ("main", line, 0)))
+}
+
+#[test]
+fn a_decision_governs_until_its_ways_meet_again() {
+    let program = loop_and_branch();
+    let trace = loop_trace(&program);
+    let omission = Omission::new(&program, &trace, Control::Program);
+    let governors: Vec<u32> = trace.events().map(|event| omission.governor(event).map_or(0, EventId::time)).collect();
+    assert_eq!(governors, [0, 0, 2, 2, 4, 4, 0, 0, 8, 0, 0]);
+}
+
+#[test]
+fn without_its_decision_nothing_that_it_governs_is_kept() {
+    let program = loop_and_branch();
+    let trace = loop_trace(&program);
+    let omission = Omission::new(&program, &trace, Control::Program);
+    let kept: Vec<u32> = omission.schedule(|event| event.time() != 4).kept().map(EventId::time).collect();
+    assert_eq!(kept, [1, 2, 3, 7, 8, 9, 10, 11]);
+    let trace_kept = Omission::new(&program, &trace, Control::Trace).schedule(|event| event.time() != 4).kept().count();
+    assert_eq!(trace_kept, 10);
+}
+
+#[test]
+fn the_decisions_on_the_way_to_a_final_call_cannot_be_omitted() {
+    let program = loop_and_branch();
+    // The run ends within line 6, as by exit().
+    let trace = record(&program, &[1, 4, 5, 6].map(|line| ("main", line, 0)));
+    let times = |control| Omission::new(&program, &trace, control).omittable().map(EventId::time).collect::<Vec<_>>();
+    assert_eq!(times(Control::Trace), [2, 3]);
+    assert_eq!(times(Control::Program), [2]);
+}
+
+#[test]
+fn a_kept_decision_must_go_as_recorded() {
+    let program = loop_and_branch();
+    let trace = loop_trace(&program);
+    let arrivals = [("main", 1, 0), ("main", 2, 0), ("main", 4, 0)];
+    assert_eq!(replay(&program, &trace, Control::Program, &[], &arrivals)[2], "diverged");
+    assert_eq!(replay(&program, &trace, Control::Trace, &[], &arrivals)[2], "3");
+}
