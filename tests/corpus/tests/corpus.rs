@@ -81,3 +81,16 @@ fn random_programs_end_and_print_the_same_each_time() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+#[ignore = "takes half a minute and needs valgrind"]
+fn no_case_reads_uninitialised_memory() -> Result<()> {
+    for case in CASES {
+        let built = case.program.build(&Toolchain::default())?;
+        let mut command = Command::new("valgrind");
+        command.args(["-q", "--error-exitcode=9"]).arg(&built.executable).args(case.arguments);
+        let output = case.run_as(command)?;
+        assert!(output.status.success(), "{}: {}", case.name, String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(())
+}

@@ -174,7 +174,7 @@ impl Execution<'_> {
             }
             Directive::Resume { at, omitting } => {
                 if omitting {
-                    self.poison_registers(registers);
+                    self.poison_registers(leader, at, registers);
                 }
                 at
             }
@@ -295,22 +295,33 @@ impl Execution<'_> {
         Ok(stop == Stop::Trap)
     }
 
-    /// Makes the registers undefined that no statement may rely on where it begins.
-    fn poison_registers(&self, mut registers: libc::user_regs_struct) {
+    /// Makes the registers undefined that a call may change, except those in which the function keeps a
+    /// value from before `reached`, where the run was, to behind `at`, where it goes on.
+    fn poison_registers(&self, reached: LeaderId, at: LeaderId, mut registers: libc::user_regs_struct) {
         let poison = self.conditions.poison;
         if poison == Poison::Off {
             return;
         }
+        let live = self.program.leader(reached).live & self.program.leader(at).live;
         let r = &mut registers;
         let scratch = [
-            &mut r.rax, &mut r.rcx, &mut r.rdx, &mut r.rsi, &mut r.rdi, &mut r.r8, &mut r.r9, &mut r.r10,
-            &mut r.r11,
+            (0, &mut r.rax),
+            (1, &mut r.rcx),
+            (2, &mut r.rdx),
+            (6, &mut r.rsi),
+            (7, &mut r.rdi),
+            (8, &mut r.r8),
+            (9, &mut r.r9),
+            (10, &mut r.r10),
+            (11, &mut r.r11),
         ];
-        for (place, register) in scratch.into_iter().enumerate() {
-            *register = poison.long(8 * place as u64);
+        for (number, register) in scratch.into_iter().filter(|&(number, _)| !live.has_general(number)) {
+            *register = poison.long(8 * u64::from(number));
         }
         self.tracee.set_registers(&registers);
-        self.tracee.set_vector_registers(poison.long(0));
+        if !live.has_vector() {
+            self.tracee.set_vector_registers(poison.long(0));
+        }
     }
 }
 

@@ -172,12 +172,13 @@ impl<'a> Builder<'a> {
             flow::connect(&code, &insns, &|address, length| elf.code(address, address.checked_add(length)?));
         let function = FunctionId(self.functions.len() as u32);
         let first = self.leaders.len() as u32;
-        for (Found { insn, kind, row }, follow) in found.iter().zip(follow) {
+        for (Found { insn, kind, row, live }, follow) in found.iter().zip(follow) {
             self.leaders.push(Leader {
                 image,
                 address: FileAddress(code.at(*insn).address),
                 function,
                 kind: *kind,
+                live: *live,
                 statement: self.statement(row, *kind),
                 decides: follow.successors.len() > 1,
                 post_dominator: follow.post_dominator.map(|number| LeaderId(first + number as u32)),

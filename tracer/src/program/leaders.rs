@@ -18,10 +18,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use iced_x86::{InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, RflagsBits};
+use iced_x86::{Mnemonic, OpKind, Register, RflagsBits};
 
 use super::code::{Code, Flow, Insn};
 use super::lines::Row;
+use super::registers::{self, RegisterSet, Uses};
 use super::stack::Heights;
 use super::{Granularity, LeaderKind};
 
@@ -32,6 +33,8 @@ pub(super) struct Found {
     pub(super) kind: LeaderKind,
     /// The row that says which statement begins here.
     pub(super) row: Row,
+    /// The registers that hold values which are used behind it.
+    pub(super) live: RegisterSet,
 }
 
 /// The flags that carry a result from one instruction to the next. The direction flag and the like
@@ -54,18 +57,19 @@ pub(super) fn find(
     let Some(entry_row) = table.covering(entry) else {
         return Vec::new();
     };
+    let mut uses = Uses::new();
+    let live = registers::live(code, &mut uses);
     let epilogues = epilogues(code, entry);
     let mut found = BTreeMap::new();
     for &(start, end) in &epilogues {
         if let Some(row) = table.of_epilogue(start, end) {
-            found.insert(start, Found { insn: start, kind: LeaderKind::Epilogue, row });
+            found.insert(start, Found { insn: start, kind: LeaderKind::Epilogue, row, live: live[start] });
         }
     }
     let in_epilogue = |insn: usize| epilogues.iter().any(|&(start, end)| (start..=end).contains(&insn));
     let behind_prologue = behind_prologue(code, &table, entry);
     let base = behind_prologue.and_then(|insn| heights.at(insn));
     let predecessors = Predecessors::new(code, &table);
-    let mut half_done = HalfDone::new();
     for (&insn, &row) in &table.rows {
         let first = Some(insn) == behind_prologue;
         let in_prologue = behind_prologue.is_some_and(|first| insn < first)
@@ -76,11 +80,11 @@ pub(super) fn find(
         let sources = predecessors.of(insn);
         let from_elsewhere = sources.iter().any(|&source| table.key(source) != table.key(insn));
         let unsettled = matches!((heights.at(insn), base), (Some(here), Some(base)) if here != base);
-        if (first || sources.is_empty() || from_elsewhere) && !unsettled && !half_done.at(code, insn) {
-            found.insert(insn, Found { insn, kind: LeaderKind::Statement, row });
+        if (first || sources.is_empty() || from_elsewhere) && !unsettled && !is_half_done(code, &mut uses, insn) {
+            found.insert(insn, Found { insn, kind: LeaderKind::Statement, row, live: live[insn] });
         }
     }
-    found.insert(entry, Found { insn: entry, kind: LeaderKind::Entry, row: entry_row });
+    found.insert(entry, Found { insn: entry, kind: LeaderKind::Entry, row: entry_row, live: live[entry] });
     found.into_values().collect()
 }
 
@@ -224,82 +228,29 @@ fn canary_check(code: &Code, predecessors: &[Vec<usize>], end: usize) -> Option<
     (shape && only_from_check).then_some(start)
 }
 
-/// Rule S as far as registers, flags and the floating-point stack go.
-struct HalfDone {
-    info: InstructionInfoFactory,
-}
-
-impl HalfDone {
-    fn new() -> HalfDone {
-        HalfDone { info: InstructionInfoFactory::new() }
-    }
-
-    /// Whether the straight line from `start`, up to the first call, jump or return, uses a value that
-    /// it has not produced.
-    fn at(&mut self, code: &Code, start: usize) -> bool {
-        let mut written: HashSet<Register> = HashSet::new();
-        let mut flags = 0;
-        let mut pushed = 0;
-        let mut next = Some(start);
-        while let Some(index) = next {
-            let insn = code.at(index);
-            if self.reads_foreign(insn, &mut written)
-                || (insn.iced.rflags_read() & STATUS_FLAGS & !flags) != 0
-            {
-                return true;
-            }
-            flags |= insn.iced.rflags_modified();
-            let fpu = insn.iced.fpu_stack_increment_info();
-            if uses_fpu_stack(insn) && pushed < fpu_operands(insn) {
-                return true;
-            }
-            pushed -= fpu.increment();
-            next = if insn.flow == Flow::Next { code.fall_through(index) } else { None };
+/// Rule S as far as registers, flags and the floating-point stack go: whether the straight line from
+/// `start`, up to the first call, jump or return, uses a value that it has not produced.
+fn is_half_done(code: &Code, uses: &mut Uses, start: usize) -> bool {
+    let mut written = RegisterSet::default();
+    let mut flags = 0;
+    let mut pushed = 0;
+    let mut next = Some(start);
+    while let Some(index) = next {
+        let insn = code.at(index);
+        let registers = uses.of(insn);
+        let foreign = registers.reads & !written;
+        if !foreign.is_empty() || (insn.iced.rflags_read() & STATUS_FLAGS & !flags) != 0 {
+            return true;
         }
-        false
-    }
-
-    fn reads_foreign(&mut self, insn: &Insn, written: &mut HashSet<Register>) -> bool {
-        if clears(insn) {
-            written.insert(insn.iced.op0_register().full_register());
-            return false;
+        written |= registers.writes;
+        flags |= insn.iced.rflags_modified();
+        if uses_fpu_stack(insn) && pushed < fpu_operands(insn) {
+            return true;
         }
-        let mut writes = Vec::new();
-        for used in self.info.info(&insn.iced).used_registers() {
-            let register = used.register().full_register();
-            if !is_data(register) {
-                continue;
-            }
-            let writes_it = matches!(used.access(), OpAccess::Write | OpAccess::ReadWrite);
-            // A conditional write (`cmov`) may leave the old value in place: it reads.
-            let reads_it = !matches!(used.access(), OpAccess::Write | OpAccess::NoMemAccess | OpAccess::None);
-            if reads_it && !written.contains(&register) {
-                return true;
-            }
-            if writes_it {
-                writes.push(register);
-            }
-        }
-        written.extend(writes);
-        false
+        pushed -= insn.iced.fpu_stack_increment_info().increment();
+        next = if insn.flow == Flow::Next { code.fall_through(index) } else { None };
     }
-}
-
-/// `xor r,r` and its kin: the old value does not matter.
-fn clears(insn: &Insn) -> bool {
-    use Mnemonic::*;
-    let insn = &insn.iced;
-    matches!(insn.mnemonic(), Xor | Sub | Pxor | Xorps | Xorpd | Vpxor | Vxorps | Vxorpd | Psubd | Psubq)
-        && (1..insn.op_count()).all(|i| insn.op_kind(i) == OpKind::Register)
-        && insn.op0_kind() == OpKind::Register
-        && insn.op_register(insn.op_count() - 1) == insn.op_register(insn.op_count() - 2)
-}
-
-/// A register that carries values from statement to statement: general or vector, but neither the
-/// stack pointer nor the frame pointer.
-fn is_data(register: Register) -> bool {
-    let general = register.is_gpr() && !matches!(register, Register::RSP | Register::RBP);
-    general || register.is_vector_register() || register.is_mm()
+    false
 }
 
 fn uses_fpu_stack(insn: &Insn) -> bool {

@@ -12,6 +12,7 @@ mod functions;
 mod image;
 mod leaders;
 mod lines;
+mod registers;
 mod scope;
 #[cfg(test)]
 pub(crate) mod sketch;
@@ -24,6 +25,7 @@ use std::path::{Path, PathBuf};
 
 pub use error::LoadError;
 pub use image::Image;
+pub use registers::RegisterSet;
 pub use scope::{InvalidPattern, Scope};
 
 use crate::address::FileAddress;
@@ -105,6 +107,9 @@ pub struct Leader {
     pub kind: LeaderKind,
     /// The statement that begins here.
     pub statement: Statement,
+    /// The registers that hold values which the function uses behind it: no leader needs them on its
+    /// own straight line, but a compiler may keep, say, the stack pointer in one across statements.
+    pub live: RegisterSet,
     /// Whether more than one leader can follow: a decision.
     pub decides: bool,
     /// The leader that every way to the end of the function passes first, if there is one.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{
-    FileId, Function, FunctionId, ImageId, Leader, LeaderId, LeaderKind, Program, Statement,
+    FileId, Function, FunctionId, ImageId, Leader, LeaderId, LeaderKind, Program, RegisterSet, Statement,
 };
 use crate::address::FileAddress;
 
@@ -36,6 +36,7 @@ pub(crate) fn program(outlines: &[Outline<'_>]) -> Program {
                     _ => LeaderKind::Statement,
                 },
                 statement: Statement { file: FileId(0), line, column: 0 },
+                live: RegisterSet::default(),
                 decides: decision.is_some(),
                 post_dominator: decision.and_then(|&(_, end)| position(if end == 0 { 99 } else { end })),
             });
