@@ -4,6 +4,7 @@
 //! all agree, it is deterministic and does not depend on uninitialised memory. This comes before any
 //! reduction, because no outcome means anything otherwise.
 
+use regex::bytes::Regex;
 use tracer::invocation::Limits;
 use tracer::poison::Poison;
 use tracer::program::Program;
@@ -23,6 +24,15 @@ pub enum PoisonChoice {
     Auto,
     /// Never.
     Off,
+}
+
+/// What runs must agree in, and how they are made to disagree.
+#[derive(Clone, Debug, Default)]
+pub struct Demands {
+    /// Whether undefined values are set to patterns.
+    pub poison: PoisonChoice,
+    /// Of the output, only the lines that match count, because the user compares no others.
+    pub only_lines: Option<Regex>,
 }
 
 /// A run that others can be compared with.
@@ -55,27 +65,27 @@ impl Baseline {
         program: &Program,
         tracer: &mut Tracer<'_>,
         conditions: &Conditions,
-        choice: PoisonChoice,
+        demands: &Demands,
     ) -> Result<Baseline, BaselineError> {
         let mut record =
             |poison| tracer.record(Method::Breakpoint, &Conditions { poison, ..conditions.clone() });
         let recording = record(Poison::Off)?;
         let mut warnings = optimisation_warning(program).into_iter().collect::<Vec<_>>();
-        let patterns: &[Poison] = match choice {
+        let patterns: &[Poison] = match demands.poison {
             PoisonChoice::Auto => &Poison::PATTERNS,
             PoisonChoice::Off => &[Poison::Off],
         };
         for &poison in patterns {
             let other = record(poison)?;
-            if same(&recording, &other) {
+            if demands.met(&recording, &other) {
                 continue;
             }
             let repeated = if poison == Poison::Off { other } else { record(Poison::Off)? };
-            if !same(&recording, &repeated) {
-                return Err(BaselineError::Flaky(flaky(program, &recording, &repeated)));
+            if !demands.met(&recording, &repeated) {
+                return Err(BaselineError::Flaky(demands.flaky(program, &recording, &repeated)));
             }
             let other = record(poison)?;
-            warnings.push(uninitialised(program, &recording, &other));
+            warnings.push(demands.uninitialised(program, &recording, &other));
             return Ok(Baseline { recording, patterns: vec![Poison::Off], warnings });
         }
         Ok(Baseline { recording, patterns: patterns.to_vec(), warnings })
@@ -110,40 +120,62 @@ pub fn recording_limits() -> Limits {
     }
 }
 
-fn same(one: &Recording, other: &Recording) -> bool {
-    one.trace == other.trace
-        && one.run.stdout == other.run.stdout
-        && one.run.termination == other.run.termination
-}
-
-/// Two runs of the same program on the same input differ: where first, and what the usual causes are.
-fn flaky(program: &Program, one: &Recording, other: &Recording) -> String {
-    let mut words = "two runs of the program differ, so that no test would mean anything".to_owned();
-    words += &path_difference(program, &one.trace, &other.trace).unwrap_or_default();
-    if let Some(difference) = output_difference(&one.run, &other.run) {
-        words += &format!("; {difference}");
+impl Demands {
+    fn met(&self, one: &Recording, other: &Recording) -> bool {
+        one.trace == other.trace
+            && one.run.termination == other.run.termination
+            && first_difference("output", &one.run.stdout, &other.run.stdout, self.only_lines.as_ref())
+                .is_none()
     }
-    let imports = &program.executable().imports;
-    let called = match usual_causes(imports)[..] {
-        [] => String::new(),
-        ref causes => format!(" (it uses {})", causes.join(", ")),
-    };
-    words
-        + &format!(
-            "; the usual causes are time, process numbers, random numbers and addresses{called}: make them \
-             constant, or name with --only-lines what does not depend on them"
-        )
-}
 
-/// The program behaves differently with other values in memory that it has not initialised.
-fn uninitialised(program: &Program, clean: &Recording, poisoned: &Recording) -> String {
-    let mut words = "the program reads uninitialised memory".to_owned();
-    words += &path_difference(program, &clean.trace, &poisoned.trace).unwrap_or_default();
-    if let Some(difference) = output_difference(&clean.run, &poisoned.run) {
-        words += &format!("; with other values there, {difference}");
+    /// Two runs of the same program on the same input differ: where first, and what the usual causes
+    /// are.
+    fn flaky(&self, program: &Program, one: &Recording, other: &Recording) -> String {
+        let mut words = "two runs of the program differ, so that no test would mean anything".to_owned();
+        let path = path_difference(program, &one.trace, &other.trace);
+        words += path.as_deref().unwrap_or_default();
+        if let Some(difference) = self.output_difference(&one.run, &other.run) {
+            words += &format!("; {difference}");
+        }
+        let imports = &program.executable().imports;
+        let called = match usual_causes(imports)[..] {
+            [] => String::new(),
+            ref causes => format!(" (it uses {})", causes.join(", ")),
+        };
+        let remedy = match path {
+            Some(_) => "make them constant",
+            None => "make them constant, or name with --only-lines what does not depend on them",
+        };
+        words
+            + &format!(
+                "; the usual causes are time, process numbers, random numbers and addresses{called}: {remedy}"
+            )
     }
-    words
-        + "; this may well be the fault; undefined values are left as they are, so that some needed statements may be missing"
+
+    /// The program behaves differently with other values in memory that it has not initialised.
+    fn uninitialised(&self, program: &Program, clean: &Recording, poisoned: &Recording) -> String {
+        let mut words = "the program reads uninitialised memory".to_owned();
+        words += &path_difference(program, &clean.trace, &poisoned.trace).unwrap_or_default();
+        if let Some(difference) = self.output_difference(&clean.run, &poisoned.run) {
+            words += &format!("; with other values there, {difference}");
+        }
+        words
+            + "; this may well be the fault; undefined values are left as they are, so that some needed statements may be missing"
+    }
+
+    fn output_difference(&self, one: &Run, other: &Run) -> Option<String> {
+        let output = first_difference("output", &one.stdout, &other.stdout, self.only_lines.as_ref());
+        let ended = || {
+            let ended = |run: &Run| match &run.termination {
+                Termination::Exited(status) => format!("exit status {status}"),
+                Termination::Crashed(how) => crate::oracle::signal(how),
+                Termination::Left(_) | Termination::Cut(_) => "an end by the tracer".into(),
+            };
+            (one.termination != other.termination)
+                .then(|| format!("{} instead of {}", ended(other), ended(one)))
+        };
+        output.or_else(ended)
+    }
 }
 
 fn path_difference(program: &Program, one: &Trace, other: &Trace) -> Option<String> {
@@ -153,19 +185,6 @@ fn path_difference(program: &Program, one: &Trace, other: &Trace) -> Option<Stri
         false => "its end".into(),
     };
     Some(format!("; at event {} one is at {}, the other at {}", event.time(), place(one), place(other)))
-}
-
-fn output_difference(one: &Run, other: &Run) -> Option<String> {
-    let output = first_difference("output", &one.stdout, &other.stdout, None);
-    let ended = || {
-        let ended = |run: &Run| match &run.termination {
-            Termination::Exited(status) => format!("exit status {status}"),
-            Termination::Crashed(how) => crate::oracle::signal(how),
-            Termination::Left(_) | Termination::Cut(_) => "an end by the tracer".into(),
-        };
-        (one.termination != other.termination).then(|| format!("{} instead of {}", ended(other), ended(one)))
-    };
-    output.or_else(ended)
 }
 
 /// The option by which the compiler was asked to optimise, as far as the debug information tells.
@@ -183,14 +202,19 @@ fn optimisation_warning(program: &Program) -> Option<String> {
 }
 
 /// Explains why the recorded run does not show the failure.
-pub fn not_reproduced(why: &str, texts: Option<(&[u8], &[u8])>, recorded: Recorded<'_>, run: &Run) -> String {
+pub fn not_reproduced(
+    why: &str,
+    texts: Option<(Vec<u8>, Vec<u8>)>,
+    recorded: Recorded<'_>,
+    run: &Run,
+) -> String {
     let ended = crate::oracle::termination(&run.termination, recorded);
     let mut words = format!(
         "the recorded run does not show the failure: {why} (it ended with {ended}); check the input, the arguments and \
          what is expected"
     );
     if let Some((expected, actual)) = texts {
-        words += &format!("\nexpected (-) and actual (+):\n{}", diff(expected, actual, 10).trim_end());
+        words += &format!("\nexpected (-) and actual (+):\n{}", diff(&expected, &actual, 10).trim_end());
     }
     words
 }

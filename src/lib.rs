@@ -1,4 +1,52 @@
-//! Find the statement executions that a failure needs.
+//! Find the statement executions that a failure needs: its *critical slice*.
+//!
+//! A failing native program is run under a tracer, which records the trace: which statement was executed
+//! when. Then the run is repeated with some of these executions left out, again and again. Delta debugging
+//! chooses which, until no single one can be left out any more. What remains was seen to be necessary, by
+//! experiments. The method is STRIPE of Cleve and Zeller, "Finding Failure Causes through Automated
+//! Testing", AADEBUG 2000, section 6.
+//!
+//! # The map
+//!
+//! In the order in which they build on each other, from the bottom up:
+//!
+//! - [`dd`] reduces a set of numbers by tests: delta debugging. It knows nothing of programs, files or
+//!   clocks.
+//! - [`slice`](mod@slice) names the result, the [`CriticalSlice`](slice::CriticalSlice), and what it is
+//!   worth.
+//! - [`oracle`] says of a finished run whether it shows the failure under study.
+//! - [`baseline`] records the failing run several times, and finds out whether it can be trusted.
+//! - [`circumstances`] makes testing functions of what can be left out. This is the seam: below it are
+//!   numbers, above it are programs.
+//! - [`investigation`] leads from a recorded run to what is needed: the checks, then the phases of the
+//!   search.
+//! - [`report`] writes slices and traces as text and as JSON.
+//! - [`cli`] does what the command line says, one file for each subcommand.
+//!
+//! The debugger is a package of its own, [`tracer`]: it records and replays, and knows nothing of delta
+//! debugging. Only there are system calls, unsafe code, DWARF and machine code.
+//!
+//! # The way of one datum
+//!
+//! 1. `cli` makes of the command line a [`Program`](tracer::program::Program), an
+//!    [`Invocation`](tracer::invocation::Invocation) and a [`Criterion`](oracle::Criterion).
+//! 2. [`Tracer::record`](tracer::Tracer::record) runs the program and hands back its
+//!    [`Trace`](tracer::trace::Trace) and its [`Run`](tracer::run::Run), what could be seen from outside.
+//! 3. [`Baseline::establish`](baseline::Baseline::establish) repeats that and refuses a program that
+//!    differs from run to run. The criterion and the run become an [`Oracle`](oracle::Oracle), and the run
+//!    must meet it.
+//! 4. The events that can be omitted become the circumstances of a
+//!    [`Universe`](circumstances::Universe), and all of them the first
+//!    [`Configuration`](dd::Configuration).
+//! 5. For each test: a `Configuration` becomes a [`Schedule`](tracer::schedule::Schedule), which
+//!    [`Tracer::replay`](tracer::Tracer::replay) follows; the [`Oracle`](oracle::Oracle) judges the run,
+//!    and [`EventTest`](circumstances::EventTest) hands the [`Outcome`](dd::Outcome) back to the
+//!    algorithm.
+//! 6. What the algorithm ends with, a minimal `Configuration`, becomes a
+//!    [`CriticalSlice`](slice::CriticalSlice), and that a report.
+
+#![forbid(unsafe_code)]
+
 pub mod baseline;
 pub mod circumstances;
 pub mod cli;

@@ -2,78 +2,47 @@
 
 mod support;
 
-use std::sync::Arc;
-
-use stripe::baseline::recording_limits;
-use support::{Build, CLANG, Fixture, GCC, Program};
-use tracer::invocation::{Invocation, Stdout};
-use tracer::poison::Poison;
-use tracer::program::{Granularity, Scope};
-use tracer::schedule::{Control, Omission};
-use tracer::{Conditions, Method, Tracer};
+use support::engine::{assert_identity, assert_same_by_steps, in_two_threads, invocation, load, record};
+use support::{Build, CLANG, Fixture, GCC};
+use tracer::Tracer;
+use tracer::program::Granularity;
 
 const NO_STACK_PROTECTOR: Build =
-    Build { name: "gcc-pie", cc: "gcc", cxx: "g++", flags: "-fPIE -pie -fno-stack-protector" };
+    Build { name: "gcc-plain", cc: "gcc", cxx: "g++", flags: "-fno-stack-protector -fcf-protection=none" };
 
-fn fixtures() -> Vec<Fixture> {
-    Fixture::all().into_iter().filter(|fixture| fixture.directive("refused").is_none()).collect()
+/// Each fixture that can be traced, built both ways.
+fn built(builds: [Build; 2], test: impl Fn(&support::Program, &str) + Sync) {
+    let fixtures = Fixture::all().into_iter().filter(|fixture| fixture.directive("refused").is_none());
+    let cases: Vec<(Fixture, Build)> = fixtures.flat_map(|fixture| builds.map(|build| (fixture.clone(), build))).collect();
+    in_two_threads(&cases, |(fixture, build)| {
+        test(&fixture.build(*build), &format!("{} by {}", fixture.name, build.name));
+    });
 }
 
-fn invocation(program: &Program) -> Invocation {
-    let name = program.path.clone().into_os_string();
-    Invocation {
-        program: program.path.canonicalize().expect("built"),
-        arguments: std::iter::once(name).chain(program.arguments.iter().map(Into::into)).collect(),
-        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
-        directory: program.directory.clone(),
-        stdin: std::fs::read(&program.stdin).expect("an input"),
-        stdout: Stdout::File,
-    }
-}
-
-fn conditions(poison: Poison) -> Conditions {
-    Conditions { poison, limits: recording_limits(), stop: Arc::default() }
-}
-
-fn load(program: &Program, granularity: Granularity) -> tracer::program::Program {
-    let path = program.path.canonicalize().expect("built");
-    tracer::program::Program::load(&path, &[], &Scope::default(), granularity)
-        .expect("a program that can be traced")
+fn start(program: &support::Program) -> tracer::invocation::Invocation {
+    let arguments: Vec<&str> = program.arguments.iter().map(String::as_str).collect();
+    let stdin = std::fs::read(&program.stdin).expect("an input");
+    invocation(&program.path, &program.directory, &arguments, stdin)
 }
 
 #[test]
 fn a_replay_that_omits_nothing_is_the_recorded_run() {
-    for (fixture, build) in fixtures().iter().flat_map(|fixture| [(fixture, GCC), (fixture, CLANG)]) {
-        let built = fixture.build(build);
+    built([GCC, CLANG], |built, case| {
         for granularity in [Granularity::Statement, Granularity::Line] {
-            let program = load(&built, granularity);
-            let mut tracer = Tracer::new(&program, &invocation(&built)).expect("a tracer");
-            let recording = tracer.record(Method::Breakpoint, &conditions(Poison::Off)).expect("a recording");
-            for control in [Control::Program, Control::Trace] {
-                let everything = Omission::new(&program, &recording.trace, control).schedule(|_| true);
-                let run =
-                    tracer.replay(&recording.trace, &everything, &conditions(Poison::Off)).expect("a replay");
-                let case = format!("{} by {}, {granularity:?}, {control:?}", fixture.name, build.name);
-                assert_eq!(run.termination, recording.run.termination, "{case}");
-                assert!(run.stdout == recording.run.stdout, "{case}: another output");
-                // Each arrival was the next event, and none was moved: the same trace.
-                assert_eq!((run.arrivals, run.redirections), (recording.trace.len() as u64, 0), "{case}");
-            }
+            let program = load(&built.path, granularity);
+            let mut tracer = Tracer::new(&program, &start(built)).expect("a tracer");
+            let recording = record(&mut tracer, case);
+            assert_identity(&program, &mut tracer, &recording, &format!("{case}, {granularity:?}"));
         }
-    }
+    });
 }
 
 #[test]
 fn single_stepping_records_the_same_events() {
-    for (fixture, build) in
-        fixtures().iter().flat_map(|fixture| [(fixture, GCC), (fixture, NO_STACK_PROTECTOR)])
-    {
-        let built = fixture.build(build);
-        let program = load(&built, Granularity::Statement);
-        let mut tracer = Tracer::new(&program, &invocation(&built)).expect("a tracer");
-        let quick = tracer.record(Method::Breakpoint, &conditions(Poison::Off)).expect("a recording");
-        let slow = tracer.record(Method::SingleStep, &conditions(Poison::Off)).expect("a recording");
-        assert_eq!(quick.trace.first_difference(&slow.trace), None, "{} by {}", fixture.name, build.name);
-        assert_eq!(quick.run.termination, slow.run.termination, "{}", fixture.name);
-    }
+    built([GCC, NO_STACK_PROTECTOR], |built, case| {
+        let program = load(&built.path, Granularity::Statement);
+        let mut tracer = Tracer::new(&program, &start(built)).expect("a tracer");
+        let recording = record(&mut tracer, case);
+        assert_same_by_steps(&program, &mut tracer, &recording, case);
+    });
 }

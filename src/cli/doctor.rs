@@ -4,11 +4,15 @@
 use std::path::Path;
 
 use tracer::program::{Granularity, LeaderKind, Program, Scope};
-use tracer::{Containment, Sandbox};
+use tracer::{Containment, Processors, Sandbox};
 
 use super::exit::{Exit, Failure};
 use super::options::DoctorOptions;
 use super::target::executable;
+use crate::report::words;
+
+/// As many files are named.
+const FILES: usize = 5;
 
 /// How a finding weighs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,8 +54,13 @@ pub(super) fn doctor(options: DoctorOptions) -> Result<Exit, Failure> {
         text += &format!("\n{}:\n{}", program.display(), listed(&about));
         findings.extend(about);
     }
-    super::print(text.as_bytes())?;
     let sick = findings.iter().any(|finding| finding.weight == Weight::Bad);
+    text += &match &options.program {
+        _ if sick => "\nFirst mend what is marked BAD.\n".to_owned(),
+        None => "\nReady. Look at a program with `stripe doctor ./prog`, or try `stripe demo`.\n".to_owned(),
+        Some(program) => format!("\nReady: stripe run {}\n", program.display()),
+    };
+    super::print(text.as_bytes())?;
     Ok(if sick { Exit::Failed } else { Exit::Done })
 }
 
@@ -74,9 +83,13 @@ fn listed(findings: &[Finding]) -> String {
 
 fn machine() -> Vec<Finding> {
     let sandbox = Sandbox::new(&std::env::current_dir().unwrap_or_else(|_| "/".into()));
+    let processors = Processors::available().count() as u64;
     vec![
         match tracer::probe() {
-            Ok(()) => Finding::good("programs can be traced (ptrace)"),
+            Ok(()) => Finding::good(format!(
+                "programs can be traced (ptrace), by default {} at a time",
+                words::count(processors, "test")
+            )),
             Err(error) => Finding::bad("programs cannot be traced", format!("{error}")),
         },
         match sandbox.containment() {
@@ -101,18 +114,10 @@ fn machine() -> Vec<Finding> {
 fn program_findings(path: &Path, scope: &Scope) -> Vec<Finding> {
     let program = match Program::load(path, &[], scope, Granularity::default()) {
         Ok(program) => program,
-        Err(error) => return vec![Finding::bad("cannot be traced", error.to_string())],
+        Err(error) => return vec![refusal(&error.to_string())],
     };
     let image = program.executable();
-    let statements = program.leaders().iter().filter(|leader| leader.kind == LeaderKind::Statement).count();
-    let mut findings = vec![
-        Finding::good("x86-64, with a line table"),
-        Finding::good(format!(
-            "{} functions with {statements} statements are in scope",
-            program.functions().len()
-        )),
-        Finding::good(if image.is_dynamic { "dynamically linked" } else { "statically linked" }),
-    ];
+    let mut findings = vec![Finding::good("x86-64, with a line table"), Finding::good(in_scope(&program))];
     findings.push(match crate::baseline::optimisation(&program) {
         None => Finding::good("no sign of optimisation"),
         Some(option) => Finding::fair(
@@ -120,20 +125,61 @@ fn program_findings(path: &Path, scope: &Scope) -> Vec<Finding> {
             "compile with -O0",
         ),
     });
+    if !image.is_dynamic {
+        findings.push(Finding::good(
+            "statically linked: a run will tell whether it starts threads or depends on the time",
+        ));
+        return findings;
+    }
+    findings.push(Finding::good("dynamically linked"));
     let threads =
         ["pthread_create", "thrd_create"].iter().find(|name| image.imports.iter().any(|i| i == *name));
     findings.push(match threads {
-        None => Finding::good("imports no function that starts threads"),
+        None => Finding::good("calls no function that starts threads"),
         Some(name) => Finding::fair(
-            format!("imports {name}: a run that starts a thread is refused"),
+            format!("calls {name}: a run that starts a thread is refused"),
             "choose input or options for which it stays on one thread",
         ),
     });
     if let causes @ [_, ..] = &crate::oracle::usual_causes(&image.imports)[..] {
         findings.push(Finding::fair(
-            format!("imports {}: runs may differ", causes.join(", ")),
-            "make them constant, or compare only what does not depend on them, with --only-lines",
+            format!("calls {}: runs may differ", causes.join(", ")),
+            "make what depends on them constant, or leave it out of the comparison with --only-lines",
         ));
     }
     findings
+}
+
+/// An error as a finding: the cause, and the remedy behind its last colon, if it has one.
+fn refusal(error: &str) -> Finding {
+    match error.rsplit_once(": ") {
+        Some((cause, remedy)) if cause.contains(": ") => Finding::bad(cause, remedy),
+        _ => Finding::bad(error, "give a program that can be read and executed"),
+    }
+}
+
+/// Which statements would be traced: how many, and in which files.
+fn in_scope(program: &Program) -> String {
+    let mut statements = 0;
+    let mut files: Vec<&str> = Vec::new();
+    for leader in program.leaders() {
+        statements += u64::from(leader.kind == LeaderKind::Statement);
+        let file = &program.file(leader.statement.file).shown[..];
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    let further = files.len().saturating_sub(FILES);
+    files.truncate(FILES);
+    let files = files.join(", ");
+    let further = if further > 0 {
+        format!(" and {}", words::count(further as u64, "further file"))
+    } else {
+        String::new()
+    };
+    format!(
+        "in scope: {} with {}, in {files}{further}",
+        words::count(program.functions().len() as u64, "function"),
+        words::count(statements, "statement"),
+    )
 }

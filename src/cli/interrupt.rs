@@ -8,7 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// Whether the user has asked for the end.
+use super::exit::{Exit, Failure};
+
+/// Whether the user has asked for the end. Before [`listen`](Interrupt::listen) there is nothing to
+/// lose, and signals end the program as they always do.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interrupt {
     asked: Arc<AtomicBool>,
@@ -17,19 +20,14 @@ pub(super) struct Interrupt {
 
 impl Interrupt {
     /// Listens to SIGINT, SIGTERM and SIGHUP from now on.
-    pub(super) fn listen() -> std::io::Result<Interrupt> {
-        let interrupt = Interrupt::default();
+    pub(super) fn listen(&self) -> std::io::Result<()> {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             // In this order: the second signal finds the flag set by the first.
-            signal_hook::flag::register_conditional_shutdown(
-                signal,
-                128 + signal,
-                Arc::clone(&interrupt.asked),
-            )?;
-            signal_hook::flag::register_usize(signal, Arc::clone(&interrupt.signal), signal as usize)?;
-            signal_hook::flag::register(signal, Arc::clone(&interrupt.asked))?;
+            signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.asked))?;
+            signal_hook::flag::register_usize(signal, Arc::clone(&self.signal), signal as usize)?;
+            signal_hook::flag::register(signal, Arc::clone(&self.asked))?;
         }
-        Ok(interrupt)
+        Ok(())
     }
 
     /// The flag, for whom it may end.
@@ -40,5 +38,13 @@ impl Interrupt {
     /// The signal by which the user has asked for the end, if so.
     pub(super) fn signal(&self) -> Option<i32> {
         self.asked.load(Ordering::Relaxed).then(|| self.signal.load(Ordering::Relaxed) as i32)
+    }
+
+    /// Why the work has failed: because the user has ended it, or else because of this error.
+    pub(super) fn or(&self, exit: Exit, error: impl ToString) -> Failure {
+        match self.signal() {
+            Some(signal) => Failure::new(Exit::Interrupted(signal), "interrupted before anything was found"),
+            None => Failure::new(exit, error),
+        }
     }
 }

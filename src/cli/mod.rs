@@ -2,7 +2,9 @@
 
 mod demo;
 mod doctor;
+mod emissions;
 mod exit;
+mod internal;
 mod interrupt;
 mod options;
 mod progress;
@@ -11,10 +13,12 @@ mod run;
 mod target;
 mod terminal;
 mod trace;
+mod usage;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 pub use exit::{Exit, Failure};
@@ -23,8 +27,11 @@ pub use options::CommandLine;
 
 /// Parses the arguments, does what they say and prints what went wrong.
 pub fn main() -> ExitCode {
-    let line = CommandLine::parse();
-    match dispatch(line) {
+    let ended = internal::guarded(|| match CommandLine::try_parse() {
+        Ok(line) => dispatch(line),
+        Err(error) => answer(&error),
+    });
+    match ended {
         Ok(exit) => exit.into(),
         Err(failure) => {
             // Nobody can be told that standard error is closed.
@@ -32,6 +39,19 @@ pub fn main() -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+/// Help and version come from the parser as errors, as do mistakes.
+fn answer(error: &clap::Error) -> Result<Exit, Failure> {
+    if !error.use_stderr() {
+        return tolerate_closed(error.print());
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        return Ok(Exit::Usage);
+    }
+    let subcommand = std::env::args_os().nth(1);
+    Err(usage::failure(error, subcommand.as_deref().and_then(|name| name.to_str())))
 }
 
 fn dispatch(line: CommandLine) -> Result<Exit, Failure> {

@@ -3,10 +3,12 @@
 //! Only what a user types is here; what becomes of it is in the subcommands' own files. Help, shell
 //! completions and the man page all come from these definitions.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::bytes::Regex;
 
@@ -22,8 +24,16 @@ use regex::bytes::Regex;
     max_term_width = 100
 )]
 pub struct CommandLine {
-    /// When to use colours; NO_COLOR in the environment means never.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    /// Use colours: always, never, or auto, on a terminal unless NO_COLOR is set.
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_possible_values = true,
+        display_order = 1000
+    )]
     pub color: ColorChoice,
     /// What to do.
     #[command(subcommand)]
@@ -44,15 +54,18 @@ Examples:
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Record a failing run and reduce it to its critical slice.
-    #[command(after_help = EXIT_STATUS)]
+    #[command(before_help = RUN_EXAMPLES, after_help = EXIT_STATUS)]
     Run(RunOptions),
     /// Record a run and print its events.
+    #[command(before_help = TRACE_EXAMPLES)]
     Trace(TraceOptions),
-    /// Replay a run once with some events left out; exit status 0: reproduced, 1: not, 125: unresolved.
+    /// Replay a run once with some events left out, and judge it.
+    #[command(before_help = REPLAY_EXAMPLES, after_help = REPLAY_STATUS)]
     Replay(ReplayOptions),
     /// Run the example of the paper and explain what is seen.
     Demo(DemoOptions),
     /// Say whether this machine can trace, and whether a program can be traced.
+    #[command(before_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorOptions),
     /// Print the completion script for a shell.
     Completions {
@@ -63,13 +76,49 @@ pub enum Command {
     Man,
 }
 
+const RUN_EXAMPLES: &str = "\
+Examples:
+  stripe run ./prog                                    the same output, or crash, as now
+  stripe run ./prog --expect-output out.txt < in.txt   exactly this output
+  stripe run ./prog --expect-match 'sum = 15' -- 0 5   this in the output; 0 and 5 are its arguments
+  stripe run ./prog --expect-signal SEGV               this crash, where it happens now
+  stripe run ./prog --reference good.txt               the first line that differs from good.txt
+  stripe run ./prog --only-lines '^sum'                just these lines, as they are now
+  stripe run ./prog --check 'grep -q wrong'            a command judges
+  stripe run ./prog --max-time 1m --emit json=s.json   stop after a minute, and keep the result";
+
+const TRACE_EXAMPLES: &str = "\
+Examples:
+  stripe trace ./prog --stdin in.txt                   an event a line
+  stripe trace ./prog --format compact -- 0 5          as in the paper: 6_1 7_2 8_3
+  stripe trace ./prog --format json > trace.json       for programs";
+
+const REPLAY_EXAMPLES: &str = "\
+Examples:
+  stripe replay ./prog --stdin in.txt --omit 8-12,40   all events of `stripe trace` but these
+  stripe replay ./prog --stdin in.txt --keep 3,7,8     these only, and what cannot be left out
+  stripe replay ./prog --omit 12 --expect-match 'sum = 15' -- 0 5";
+
+const REPLAY_STATUS: &str = "\
+Exit status:
+    0  the failure is reproduced          1  it is not, or an operational error
+  125  the run says nothing               2  usage
+                                          3  there is no failure to look for
+                                          4  the program differs from run to run";
+
+const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  stripe doctor                                        can programs be traced here?
+  stripe doctor ./prog                                 can this one, and what is in scope?";
+
 const EXIT_STATUS: &str = "\
 Exit status:
-  0  finished, 1-minimal              5    a budget ended the search (best so far is printed)
-  1  operational error                6    the failure shows even if nothing is executed
-  2  usage                            70   internal error
-  3  the run does not show the failure     130  interrupted (best so far is printed)
-  4  it is flaky";
+    0  finished, 1-minimal                5  a budget ended the search (best so far is printed)
+    1  operational error                  6  the failure shows even if nothing is executed
+    2  usage                             70  internal error
+    3  the run does not show the failure
+    4  the program differs from run to run
+  130  interrupted (best so far is printed); 129 and 143 by SIGHUP and SIGTERM";
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -95,9 +144,9 @@ pub struct TargetOptions {
     #[arg(long, value_name = "FILE", help_heading = "The program")]
     pub stdin: Option<PathBuf>,
     /// Set a variable of its environment.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = environment_variable, help_heading = "The program")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = OsStringValueParser::new().try_map(environment_variable), help_heading = "The program")]
     pub env: Vec<(OsString, OsString)>,
-    /// Begin with an empty environment.
+    /// Begin with an empty environment; --env adds to it.
     #[arg(long, help_heading = "The program")]
     pub clear_env: bool,
     /// Its working directory.
@@ -106,14 +155,22 @@ pub struct TargetOptions {
     /// Give it a pseudo-terminal as standard output, so that it writes line by line.
     #[arg(long, help_heading = "The program")]
     pub pty: bool,
-    /// Trace these: a file, a function or a glob of them, or a shared library; `!` excludes.
+    /// Trace these: a file, a function or a glob of them, or a shared library; `!` excludes. May be
+    /// given more than once.
     #[arg(long, value_name = "PATTERN", help_heading = "The program")]
     pub scope: Vec<String>,
     /// What counts as one statement.
     #[arg(long, value_enum, default_value_t, value_name = "UNIT", help_heading = "The program")]
     pub granularity: GranularityChoice,
-    /// End a run after this time, such as 500ms, 10s or 5m.
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
+    /// End each of its runs after this time, such as 500ms, 10s or 5m; without, after ten times what
+    /// the recorded run took.
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        allow_negative_numbers = true,
+        help_heading = "The program"
+    )]
     pub timeout: Option<Duration>,
     /// How the program is stopped at its statements.
     #[arg(long, value_enum, default_value_t, value_name = "ENGINE", help_heading = "The program")]
@@ -154,7 +211,7 @@ pub struct OracleOptions {
     #[arg(long, value_name = "FILE")]
     pub expect_stderr: Option<PathBuf>,
     /// The exit status is N.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8), allow_negative_numbers = true)]
     pub expect_exit: Option<u8>,
     /// It crashes with this signal, such as SEGV, where the recorded run does.
     #[arg(long, value_name = "SIGNAL", value_parser = signal)]
@@ -168,7 +225,8 @@ pub struct OracleOptions {
     /// Compare only those lines of the output that match RE.
     #[arg(long, value_name = "RE", value_parser = regex)]
     pub only_lines: Option<Regex>,
-    /// The shell command CMD says so, reading the output: 0 reproduced, 1 not, 125 unresolved.
+    /// The shell command CMD says so by its exit status: 0 reproduced, 1 to 124 not, 125 unresolved.
+    /// It reads the output; STRIPE_STDOUT, STRIPE_STDERR (files) and STRIPE_EXIT tell more.
     #[arg(long, value_name = "CMD")]
     pub check: Option<String>,
     /// FILE is the correct output; the failure is the first line that differs from it.
@@ -218,10 +276,16 @@ pub struct SearchOptions {
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub poison: PoisonOption,
     /// Test at most N configurations.
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
     pub max_tests: Option<u64>,
     /// Search for at most this time, such as 10s or 5m.
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        allow_negative_numbers = true,
+        help_heading = "Limits"
+    )]
     pub max_time: Option<Duration>,
     /// How many tests run at the same time; without, one for each processor.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Limits")]
@@ -268,12 +332,12 @@ pub struct OutputOptions {
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: Format,
     /// Write the result to FILE too; KIND is text, json or trace.
-    #[arg(long, value_name = "KIND=FILE", value_parser = emission)]
+    #[arg(long, value_name = "KIND=FILE", value_parser = OsStringValueParser::new().try_map(emission))]
     pub emit: Vec<Emission>,
     /// Overwrite files given to --emit.
     #[arg(long)]
     pub force: bool,
-    /// Print nothing but the result.
+    /// Print nothing but the result and errors.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Print a line for each test.
@@ -379,15 +443,27 @@ pub struct DoctorOptions {
     pub scope: Vec<String>,
 }
 
-fn environment_variable(text: &str) -> Result<(OsString, OsString), String> {
-    match text.split_once('=') {
+/// What a user typed need not be UTF-8.
+fn split_at_equals(text: &OsStr) -> Option<(&OsStr, &OsStr)> {
+    let bytes = text.as_bytes();
+    let place = bytes.iter().position(|&byte| byte == b'=')?;
+    Some((OsStr::from_bytes(&bytes[..place]), OsStr::from_bytes(&bytes[place + 1..])))
+}
+
+fn environment_variable(text: OsString) -> Result<(OsString, OsString), String> {
+    match split_at_equals(&text) {
         Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
         _ => Err("not of the form NAME=VALUE".into()),
     }
 }
 
+/// The message of a bad expression is a drawing of several lines; its last one says what is wrong.
 fn regex(text: &str) -> Result<Regex, String> {
-    Regex::new(text).map_err(|error| error.to_string())
+    Regex::new(text).map_err(|error| {
+        let message = error.to_string();
+        let last = message.lines().last().unwrap_or_default();
+        last.trim_start_matches("error: ").to_owned()
+    })
 }
 
 /// A time such as `500ms`, `10s`, `5m`, `1h`; a plain number means seconds.
@@ -416,12 +492,13 @@ fn signal(text: &str) -> Result<i32, String> {
         .ok_or_else(|| "no such signal: write its name, such as SEGV, or its number".into())
 }
 
-fn emission(text: &str) -> Result<Emission, String> {
-    let (kind, file) = text.split_once('=').ok_or("not of the form KIND=FILE")?;
-    let kind = EmissionKind::from_str(kind, false).map_err(|_| "the kind must be text, json or trace")?;
-    match file {
-        "" => Err("the file has no name".into()),
-        file => Ok(Emission { kind, file: file.into() }),
+fn emission(text: OsString) -> Result<Emission, String> {
+    let (kind, file) = split_at_equals(&text).ok_or("not of the form KIND=FILE")?;
+    let kind = EmissionKind::from_str(&kind.to_string_lossy(), false)
+        .map_err(|_| "the kind must be text, json or trace")?;
+    match file.is_empty() {
+        true => Err("the file has no name".into()),
+        false => Ok(Emission { kind, file: file.into() }),
     }
 }
 
@@ -431,7 +508,10 @@ fn event_list(text: &str) -> Result<EventList, String> {
         _ => Err(format!("`{text}` is no event: events count from 1")),
     };
     let range = |text: &str| match text.split_once('-') {
-        Some((first, last)) => Ok(number(first)?..=number(last)?),
+        Some((first, last)) => match number(first)?..=number(last)? {
+            range if range.is_empty() => Err(format!("`{text}` ends before it begins")),
+            range => Ok(range),
+        },
         None => Ok(number(text)?..=number(text)?),
     };
     let parts = text.split(',').filter(|part| !part.trim().is_empty());
@@ -472,7 +552,9 @@ mod tests {
     fn event_lists_are_ranges_from_one() {
         assert_eq!(event_list("8-12,40"), Ok(EventList(vec![8..=12, 40..=40])));
         assert_eq!(event_list(""), Ok(EventList::default()));
-        assert!(event_list("0").is_err() && event_list("a").is_err());
+        for bad in ["0", "a", "5-3", "-"] {
+            assert!(event_list(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::interrupt::Interrupt;
 use super::options::OutputOptions;
 use crate::dd::{Configuration, Counts, Observer, Outcome};
-use crate::report::{Style, bullets};
+use crate::report::{Style, bullets, words};
 use crate::slice::Evidence;
 
 /// How often a line on a terminal is drawn again.
@@ -72,10 +72,12 @@ impl Progress {
     fn draw(&mut self) {
         let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= INTERVAL);
         if self.detail == Detail::Live && due {
-            let left = self.smallest.map_or_else(String::new, |left| format!("{left} executions left, "));
+            let left = self.smallest.map_or_else(String::new, |left| {
+                format!("{} left, ", words::count(left as u64, "execution"))
+            });
             say(&format!(
-                "\r\x1b[K{left}{} tests, {:.0} s",
-                self.tests,
+                "\r\x1b[K{left}{}, {:.0} s",
+                words::count(self.tests, "test"),
                 self.started.elapsed().as_secs_f64()
             ));
             self.drawn = Some(Instant::now());
@@ -102,7 +104,9 @@ impl Observer<Evidence> for Progress {
         self.smallest = Some(smaller.len());
         if self.detail == Detail::Improvements {
             let elapsed = self.started.elapsed().as_secs_f64();
-            say(&format!("{} executions left after {} tests, {elapsed:.1} s\n", smaller.len(), self.tests));
+            let left = words::count(smaller.len() as u64, "execution");
+            let tests = words::count(self.tests, "test");
+            say(&format!("{left} left after {tests}, {elapsed:.1} s\n"));
         }
     }
 

@@ -10,7 +10,7 @@ use tracer::schedule::{Control, Schedule};
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::options::{EventList, ReplayOptions, SingleControl};
-use super::run::{establish, limits, refuse_step};
+use super::run::{demands, establish, limits, refuse_step};
 use super::target::{Target, criterion};
 use crate::circumstances::{EventTest, Laboratory, Universe};
 use crate::dd::Outcome;
@@ -19,13 +19,14 @@ use crate::slice::Recorded;
 
 /// Does it.
 pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
-    let interrupt = Interrupt::listen()?;
-    let criterion = criterion(options.oracle)?;
-    let target = Target::new(&options.target, interrupt.flag())?;
     refuse_step(options.target.engine)?;
+    let interrupt = Interrupt::default();
+    let criterion = criterion(options.oracle)?;
+    let target = Target::new(&options.target, &interrupt)?;
     Processors::available().bind(0);
     let mut tracer = Tracer::new(&target.program, &target.invocation)?;
-    let baseline = establish(&target, &mut tracer, options.poison, &interrupt)?;
+    let demands = demands(options.poison, &criterion);
+    let baseline = establish(&target, &mut tracer, &demands, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
     let oracle = criterion.oracle(&baseline.recording.run).map_err(Failure::of(Exit::NotReproduced))?;
     let control = match options.control {
@@ -46,11 +47,14 @@ pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
     let mut stderr = stderr().lock();
     let _ = stderr.write_all(&run.stderr);
     let executed = schedule.kept().count();
+    let why = match evidence.outcome {
+        Outcome::Fail => String::new(),
+        Outcome::Pass | Outcome::Unresolved => format!(": {}", evidence.why),
+    };
     let _ = writeln!(
         stderr,
-        "stripe: {}: {} ({executed} of {} events executed)",
+        "stripe: {}{why} ({executed} of {} events executed)",
         words::outcome(evidence.outcome),
-        evidence.why,
         recorded.trace.len()
     );
     Ok(match evidence.outcome {
@@ -72,12 +76,12 @@ fn schedule(
         (omit, None) => (omit.unwrap_or_default(), false),
     };
     let last = recorded.trace.len() as u32;
-    if let Some(range) = list.0.iter().find(|range| *range.end() > last || range.is_empty()) {
-        let (first, end) = (range.start(), range.end());
+    if let Some(range) = list.0.iter().find(|range| *range.end() > last) {
         return Err(Failure::new(
             Exit::Usage,
             format!(
-                "{first}-{end} are no events of this run: it has events 1 to {last}; `stripe trace` lists them"
+                "there is no event {}: this run has events 1 to {last}; `stripe trace` lists them",
+                range.end()
             ),
         ));
     }

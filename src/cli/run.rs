@@ -1,12 +1,12 @@
 //! `stripe run`: record a failing run and reduce it to its critical slice.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use tracer::invocation::Limits;
 use tracer::{Containment, Processors, Tracer};
 
+use super::emissions;
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::options::{
@@ -16,30 +16,32 @@ use super::options::{
 use super::progress::Progress;
 use super::target::{Target, criterion};
 use super::terminal;
-use crate::baseline::{Baseline, BaselineError, PoisonChoice, not_reproduced};
+use crate::baseline::{Baseline, BaselineError, Demands, PoisonChoice, not_reproduced};
 use crate::circumstances::Laboratory;
 use crate::dd::{Algorithm, Outcome};
 use crate::investigation::{Finding, Means, Obstacle, Plan, investigate};
-use crate::oracle::Oracle;
+use crate::oracle::{Criterion, Oracle};
 use crate::report::{self, Style};
 use crate::slice::{Control, CriticalSlice, Question, Recorded, Status};
 
 /// Does it.
 pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let started = Instant::now();
-    check_emissions(&options.output, &options.target.program)?;
-    let interrupt = Interrupt::listen()?;
-    let criterion = criterion(options.oracle)?;
-    let target = Target::new(&options.target, interrupt.flag())?;
     refuse_step(options.target.engine)?;
+    emissions::check(&options.output, &options.target.program)?;
+    let interrupt = Interrupt::default();
+    let criterion = criterion(options.oracle)?;
+    let target = Target::new(&options.target, &interrupt)?;
     let processors = Processors::available();
     let mut tracers = tracers(&target, &options.search, &processors)?;
     processors.bind(0);
-    let baseline = establish(&target, &mut tracers[0], options.search.poison, &interrupt)?;
+    let demands = demands(options.search.poison, &criterion);
+    let baseline = establish(&target, &mut tracers[0], &demands, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
     let run = &baseline.recording.run;
     let oracle = criterion.oracle(run).map_err(Failure::of(Exit::NotReproduced))?;
-    require_failure(&oracle, &baseline, recorded)?;
+    require_failure(&oracle, &baseline, recorded)
+        .map_err(|failure| interrupt.or(failure.exit, failure.message))?;
 
     let runs = AtomicU64::new(0);
     let limits = limits(&baseline, options.target.timeout);
@@ -98,24 +100,28 @@ fn tracers<'p>(
     Ok(tracers.collect::<Result<_, _>>()?)
 }
 
+/// What recordings must agree in.
+pub(super) fn demands(poison: PoisonOption, criterion: &Criterion) -> Demands {
+    let poison = match poison {
+        PoisonOption::Auto => PoisonChoice::Auto,
+        PoisonOption::Off => PoisonChoice::Off,
+    };
+    Demands { poison, only_lines: criterion.only_lines.clone() }
+}
+
 /// Records the run; what must not be reduced ends here.
 pub(super) fn establish(
     target: &Target,
     tracer: &mut Tracer<'_>,
-    poison: PoisonOption,
+    demands: &Demands,
     interrupt: &Interrupt,
 ) -> Result<Baseline, Failure> {
-    let choice = match poison {
-        PoisonOption::Auto => PoisonChoice::Auto,
-        PoisonOption::Off => PoisonChoice::Off,
-    };
-    Baseline::establish(&target.program, tracer, &target.conditions, choice).map_err(|error| match error {
-        _ if interrupt.signal().is_some() => {
-            let signal = interrupt.signal().unwrap_or_default();
-            Failure::new(Exit::Interrupted(signal), "interrupted before anything was found")
-        }
-        BaselineError::Flaky(_) => Failure::new(Exit::Flaky, error),
-        BaselineError::Record(_) => Failure::new(Exit::Failed, error),
+    Baseline::establish(&target.program, tracer, &target.conditions, demands).map_err(|error| {
+        let exit = match error {
+            BaselineError::Flaky(_) => Exit::Flaky,
+            BaselineError::Record(_) => Exit::Failed,
+        };
+        interrupt.or(exit, error)
     })
 }
 
@@ -172,11 +178,15 @@ fn conclude(found: Result<Finding, Obstacle>, interrupt: &Interrupt) -> Result<(
             Ok((finding, exit))
         }
         Err(Obstacle::Trivial(finding)) => Ok((finding, Exit::Trivial)),
-        Err(Obstacle::NotReplayable(evidence)) => Err(Failure::new(
+        Err(Obstacle::NotReplayable(evidence)) => Err(interrupt.or(
             Exit::Flaky,
-            format!("the recorded run shows the failure, but a full replay of it does not: {}", evidence.why),
+            format!(
+                "the recorded run shows the failure, but a full replay of it does not: {}; the program, or what \
+                 judges it, depends on more than its input: make that constant",
+                evidence.why
+            ),
         )),
-        Err(Obstacle::Broken(error)) => Err(Failure::new(Exit::Failed, error)),
+        Err(Obstacle::Broken(error)) => Err(interrupt.or(Exit::Failed, error)),
     }
 }
 
@@ -214,56 +224,27 @@ fn warnings(target: &Target, tracer: &Tracer<'_>, oracle: &Oracle, finding: &Fin
     warnings
 }
 
-/// Refuses output files that would be overwritten, before any work is done.
-fn check_emissions(output: &OutputOptions, program: &Path) -> Result<(), Failure> {
-    for Emission { file, .. } in &output.emit {
-        let usage = |reason| Err(Failure::new(Exit::Usage, format!("{}: {reason}", file.display())));
-        if file
-            .canonicalize()
-            .ok()
-            .is_some_and(|file| program.canonicalize().is_ok_and(|program| program == file))
-        {
-            return usage("is the program itself: give --emit another file");
-        }
-        if file.exists() && !output.force {
-            return usage("exists: give --emit another file, or add --force");
-        }
-    }
-    Ok(())
-}
-
+/// Prints the result and writes it to files; a fault of one does not keep it from the others.
 fn deliver(
     recorded: Recorded<'_>,
     slice: &CriticalSlice,
     output: &OutputOptions,
     style: Style,
 ) -> Result<(), Failure> {
+    let text = match output.format {
+        Format::Text => report::text::slice(recorded, slice, style),
+        Format::Json => report::json::slice(recorded, slice),
+    };
+    let printed = super::print(text.as_bytes()).map(drop);
     let plain = Style { color: false, ..style };
-    for Emission { kind, file } in &output.emit {
+    let write = |Emission { kind, file }: &Emission| {
         let text = match kind {
             EmissionKind::Text => report::text::slice(recorded, slice, plain),
             EmissionKind::Json => report::json::slice(recorded, slice),
             EmissionKind::Trace => report::json::trace(recorded, &slice.question.command),
         };
-        write_whole(file, text.as_bytes())?;
-    }
-    let text = match output.format {
-        Format::Text => report::text::slice(recorded, slice, style),
-        Format::Json => report::json::slice(recorded, slice),
+        emissions::write(file, text.as_bytes(), output)
     };
-    super::print(text.as_bytes()).map(drop)
-}
-
-/// Writes a file that is either there as a whole or not at all.
-fn write_whole(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::new(
-            Exit::Failed,
-            format!("{}: {error}; give --emit a file that can be written", file.display()),
-        )
-    };
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    std::io::Write::write_all(&mut temporary, bytes).map_err(failed)?;
-    temporary.persist(file).map(drop).map_err(|error| failed(error.error))
+    let written: Vec<_> = output.emit.iter().map(write).collect();
+    std::iter::once(printed).chain(written).collect()
 }

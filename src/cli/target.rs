@@ -2,8 +2,6 @@
 
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use tracer::Conditions;
 use tracer::invocation::{Invocation, Limits, Stdout};
@@ -11,6 +9,7 @@ use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 
 use super::exit::{Exit, Failure};
+use super::interrupt::Interrupt;
 use super::options::{GranularityChoice, OracleOptions, TargetOptions};
 use crate::baseline::recording_limits;
 use crate::oracle::{Check, Criterion};
@@ -27,11 +26,11 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Loads the program and gathers what it will see. `stop` ends recordings.
-    pub(super) fn new(options: &TargetOptions, stop: Arc<AtomicBool>) -> Result<Target, Failure> {
+    /// Loads the program and gathers what it will see. From then on `interrupt` listens.
+    pub(super) fn new(options: &TargetOptions, interrupt: &Interrupt) -> Result<Target, Failure> {
         let scope = Scope::new(&options.scope).map_err(Failure::of(Exit::Usage))?;
         let path = executable(&options.program)?;
-        let conditions = Conditions { poison: Poison::Off, limits: limits(options), stop };
+        let conditions = Conditions { poison: Poison::Off, limits: limits(options), stop: interrupt.flag() };
         let granularity = match options.granularity {
             GranularityChoice::Statement => Granularity::Statement,
             GranularityChoice::Line => Granularity::Line,
@@ -39,6 +38,7 @@ impl Target {
         // Refuses what cannot be traced before the standard input is read, which may take for ever.
         let mut program = Program::load(&path, &[], &scope, granularity).map_err(load_failure)?;
         let invocation = invocation(options, path.clone())?;
+        interrupt.listen()?;
         if scope.names_libraries() {
             let mut libraries = tracer::survey(&invocation, &conditions)?;
             libraries.retain(|library| scope.includes_library(library));
@@ -84,9 +84,13 @@ fn invocation(options: &TargetOptions, program: PathBuf) -> Result<Invocation, F
         environment.push((name.clone(), value.clone()));
     }
     let directory = options.cwd.as_deref().unwrap_or(Path::new("."));
-    let directory = directory.canonicalize().map_err(|error| {
-        Failure::new(Exit::Usage, format!("{}: {error}; name a directory for --cwd", directory.display()))
-    })?;
+    let no_directory = |reason: String| {
+        Failure::new(Exit::Usage, format!("{}: {reason}; name a directory for --cwd", directory.display()))
+    };
+    let directory = directory.canonicalize().map_err(|error| no_directory(error.to_string()))?;
+    if !directory.is_dir() {
+        return Err(no_directory("is not a directory".into()));
+    }
     Ok(Invocation {
         program,
         arguments: std::iter::once(options.program.clone().into_os_string())

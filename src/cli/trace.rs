@@ -14,15 +14,16 @@ use crate::slice::Recorded;
 
 /// Does it.
 pub(super) fn trace(options: TraceOptions, color: ColorChoice) -> Result<Exit, Failure> {
-    let interrupt = Interrupt::listen()?;
-    let target = Target::new(&options.target, interrupt.flag())?;
+    let interrupt = Interrupt::default();
+    let target = Target::new(&options.target, &interrupt)?;
     let method = match options.target.engine {
         EngineChoice::Auto | EngineChoice::Breakpoint => Method::Breakpoint,
         EngineChoice::Step => Method::SingleStep,
     };
     Processors::available().bind(0);
     let mut tracer = Tracer::new(&target.program, &target.invocation)?;
-    let recording = tracer.record(method, &target.conditions)?;
+    let recording =
+        tracer.record(method, &target.conditions).map_err(|error| interrupt.or(Exit::Failed, error))?;
     let recorded = Recorded { program: &target.program, trace: &recording.trace };
     let mut out = BufWriter::new(io::stdout().lock());
     let style = terminal::style(color);

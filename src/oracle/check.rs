@@ -2,14 +2,18 @@
 
 use std::fs;
 use std::io;
-use std::process::{Command, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus, Stdio};
 
 use tracer::run::Run;
-use tracer::termination::Termination;
+use tracer::termination::{Termination, signal_name};
 
 use super::OracleError;
 use crate::dd::Outcome;
 use crate::slice::Evidence;
+
+/// The signals by which a user ends this program and its check with it: SIGHUP, SIGINT, SIGTERM.
+const ENDED: [i32; 3] = [1, 2, 15];
 
 /// The exit status by which a check says that a run says nothing; the one of `git bisect run`.
 const UNRESOLVED: i32 = 125;
@@ -37,19 +41,27 @@ impl Check {
     pub(super) fn judge(&self, run: &Run) -> Result<Option<Evidence>, OracleError> {
         let failed = |reason: String| OracleError::Check { command: self.command.clone(), reason };
         let status = self.execute(run).map_err(|error| failed(error.to_string()))?;
-        let evidence = |outcome| {
-            Some(Evidence { outcome, why: format!("the check exited with {}", status.unwrap_or(0)) })
-        };
-        match status {
-            Some(0) => Ok(None),
-            Some(1..UNRESOLVED) => Ok(evidence(Outcome::Pass)),
-            Some(UNRESOLVED) => Ok(evidence(Outcome::Unresolved)),
-            Some(status) => Err(failed(format!("exit status {status}"))),
-            None => Err(failed("it was killed by a signal".into())),
+        let evidence = |outcome, why| Ok(Some(Evidence { outcome, why }));
+        match (status.code(), status.signal()) {
+            (Some(0), _) => Ok(None),
+            (Some(code @ 1..UNRESOLVED), _) => {
+                evidence(Outcome::Pass, format!("the check exited with {code}"))
+            }
+            (Some(UNRESOLVED), _) => {
+                evidence(Outcome::Unresolved, format!("the check exited with {UNRESOLVED}"))
+            }
+            (Some(code), _) => Err(failed(format!("exit status {code}"))),
+            // Whoever asked for the end asked this program, too: let it end in peace.
+            (None, Some(signal)) if ENDED.contains(&signal) => {
+                evidence(Outcome::Unresolved, format!("the check was ended by {}", signal_name(signal)))
+            }
+            (None, signal) => {
+                Err(failed(format!("it was killed by {}", signal_name(signal.unwrap_or_default()))))
+            }
         }
     }
 
-    fn execute(&self, run: &Run) -> io::Result<Option<i32>> {
+    fn execute(&self, run: &Run) -> io::Result<ExitStatus> {
         let folder = tempfile::Builder::new().prefix("stripe-check-").tempdir()?;
         let (stdout, stderr) = (folder.path().join("stdout"), folder.path().join("stderr"));
         fs::write(&stdout, &run.stdout)?;
@@ -59,14 +71,13 @@ impl Check {
             Termination::Crashed(crash) => format!("signal {}", crash.signal),
             Termination::Left(_) | Termination::Cut(_) => String::new(),
         };
-        let status = Command::new("sh")
+        Command::new("sh")
             .args(["-c", &self.command])
             .stdin(fs::File::open(&stdout)?)
             .stdout(Stdio::null())
             .env("STRIPE_STDOUT", &stdout)
             .env("STRIPE_STDERR", &stderr)
             .env("STRIPE_EXIT", exit)
-            .status()?;
-        Ok(status.code())
+            .status()
     }
 }

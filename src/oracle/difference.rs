@@ -1,10 +1,18 @@
 //! Show where two outputs differ.
 
+use std::str::Utf8Chunk;
+
 use regex::bytes::Regex;
-use similar::{ChangeTag, TextDiff};
+use similar::{Algorithm, ChangeTag};
 
 /// Lines longer than this are cut in messages.
 const LINE_WIDTH: usize = 60;
+
+/// How much of what two long lines have in common is shown before their difference.
+const LEAD: usize = 20;
+
+/// As many lines of each text as a diff looks at, from the first difference on.
+const WINDOW: usize = 100;
 
 /// The lines of an output, without their ends. An output that ends with a newline has no empty line
 /// behind it.
@@ -34,7 +42,8 @@ pub fn first_difference(what: &str, expected: &[u8], actual: &[u8], only: Option
             (None, None) => format!("{what} differs in its last newline"),
             (Some(expected), Some(actual)) if expected == actual => continue,
             (Some(expected), Some(actual)) => {
-                format!("{what} {which} {number}: {} instead of {}", quoted(actual), quoted(expected))
+                let (expected, actual) = near_difference(expected, actual);
+                format!("{what} {which} {number}: {actual} instead of {expected}")
             }
             (Some(_), None) if number == 1 => format!("no {what}"),
             (Some(expected), None) => {
@@ -45,33 +54,60 @@ pub fn first_difference(what: &str, expected: &[u8], actual: &[u8], only: Option
     }
 }
 
-/// The lines in which two texts differ, `-` expected and `+` actual, at most `most` of them.
+/// The lines in which two texts differ, `-` expected and `+` actual, at most `most` of them. Only the
+/// neighbourhood of the first difference is looked at: texts may be large.
 pub fn diff(expected: &[u8], actual: &[u8], most: usize) -> String {
-    let (expected, actual) = (String::from_utf8_lossy(expected), String::from_utf8_lossy(actual));
-    let diff = TextDiff::from_lines(expected.as_ref(), actual.as_ref());
-    let changes = diff.iter_all_changes().filter_map(|change| {
+    let same = lines(expected).zip(lines(actual)).take_while(|(one, other)| one == other).count();
+    let window = |text| lines(text).skip(same).take(WINDOW).collect::<Vec<&[u8]>>();
+    let (expected, actual) = (window(expected), window(actual));
+    let steps = similar::capture_diff_slices(Algorithm::Myers, &expected, &actual);
+    let changes = steps.iter().flat_map(|step| step.iter_changes(&expected, &actual)).filter_map(|change| {
         let sign = match change.tag() {
             ChangeTag::Delete => '-',
             ChangeTag::Insert => '+',
             ChangeTag::Equal => return None,
         };
-        Some(format!("  {sign} {}\n", cut(change.value().trim_end_matches('\n'))))
+        Some(format!("  {sign} {}\n", cut(change.value())))
     });
     changes.take(most).collect()
 }
 
 fn quoted(line: &[u8]) -> String {
-    format!("`{}`", cut(&String::from_utf8_lossy(line)))
+    format!("`{}`", cut(line))
 }
 
-fn cut(line: &str) -> String {
-    let printable = line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
-    let mut text: String = printable.take(LINE_WIDTH + 1).collect();
-    if text.chars().count() > LINE_WIDTH {
-        text.pop();
-        text.push('…');
+/// Two different lines, quoted so that the difference can be seen.
+fn near_difference(one: &[u8], other: &[u8]) -> (String, String) {
+    let common = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    if common < LINE_WIDTH - LEAD {
+        return (quoted(one), quoted(other));
+    }
+    let from = |line: &[u8]| format!("`…{}`", cut(&line[common - LEAD..]));
+    (from(one), from(other))
+}
+
+/// The line as characters that can be shown, cut if it is long. What is no text is spelled out.
+fn cut(line: &[u8]) -> String {
+    let mut text = String::new();
+    for (count, shown) in line.utf8_chunks().flat_map(spelled).enumerate() {
+        if count == LINE_WIDTH {
+            text.truncate(text.char_indices().nth(LINE_WIDTH - 1).map_or(text.len(), |(end, _)| end));
+            text.push('…');
+            break;
+        }
+        text += &shown;
     }
     text
+}
+
+fn spelled(chunk: Utf8Chunk<'_>) -> impl Iterator<Item = String> {
+    let character = |c: char| match c {
+        '\t' => " ".to_owned(),
+        c if c.is_control() => c.escape_default().to_string(),
+        c => c.to_string(),
+    };
+    let bytes = chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}"));
+    chunk.valid().chars().map(character).chain(bytes)
 }
 
 #[cfg(test)]
@@ -105,6 +141,22 @@ mod tests {
         assert_eq!(first_difference("output", b"x\nsum = 1\n", b"sum = 1\ny", Some(&only)), None);
         let why = first_difference("output", b"x\nsum = 1\n", b"sum = 2\ny", Some(&only));
         assert_eq!(why.as_deref(), Some("output compared line 1: `sum = 2` instead of `sum = 1`"));
+    }
+
+    #[test]
+    fn a_difference_far_along_a_line_is_shown_with_what_is_before_it() {
+        let (long, longer) = ("x".repeat(1000) + "1", "x".repeat(1000) + "23");
+        let why = first_difference("output", long.as_bytes(), longer.as_bytes(), None).unwrap();
+        let lead = "x".repeat(LEAD);
+        assert_eq!(why, format!("output line 1: `…{lead}23` instead of `…{lead}1`"));
+    }
+
+    #[test]
+    fn what_is_no_text_is_spelled_out_and_long_lines_are_cut() {
+        let why = first_difference("output", b"a\xff\0b\r\n", b"a\xfe\tb\n", None).unwrap();
+        assert_eq!(why, "output line 1: `a\\xfe b` instead of `a\\xff\\u{0}b\\r`");
+        assert_eq!(cut(&b"x".repeat(LINE_WIDTH)).chars().count(), LINE_WIDTH);
+        assert_eq!(cut(&b"x".repeat(LINE_WIDTH + 1)), "x".repeat(LINE_WIDTH - 1) + "…");
     }
 
     #[test]

@@ -50,10 +50,14 @@ pub struct Criterion {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
 pub enum OracleError {
-    #[error("the output equals the one given with --reference: nothing is wrong with it; check the input")]
+    #[error(
+        "the recorded run does not show the failure: its output equals the one given with --reference; check the \
+         input, the arguments and that file"
+    )]
     EqualsReference,
     #[error(
-        "the output is the beginning of the one given with --reference, and line {line} is missing: what is not there cannot be looked for; judge runs with --check"
+        "the output ends before line {line} of the one given with --reference, and is right so far: what is not there \
+         cannot be looked for; say with --expect-output or --check what shows the failure"
     )]
     LineMissing { line: usize },
     #[error(
@@ -159,13 +163,22 @@ impl Oracle {
     }
 
     /// The expected and the actual text of the first condition on a text that the run does not meet,
-    /// for a message to show.
-    pub fn unmet_text<'a>(&'a self, run: &'a Run) -> Option<(&'a [u8], &'a [u8])> {
+    /// for a message to show. Of a condition that looks for something, the expected text is what it
+    /// looks for.
+    pub fn unmet_text(&self, run: &Run) -> Option<(Vec<u8>, Vec<u8>)> {
+        let text = |expected: &[u8], actual: &[u8]| Some((expected.to_vec(), actual.to_vec()));
         self.conditions.iter().find_map(|condition| match condition {
-            Condition::Output { expected, .. } if *expected != run.stdout => {
-                Some((&expected[..], &run.stdout[..]))
+            Condition::Output { expected, only: None } if *expected != run.stdout => {
+                text(expected, &run.stdout)
             }
-            Condition::Stderr(expected) if *expected != run.stderr => Some((&expected[..], &run.stderr[..])),
+            Condition::Output { expected, only: Some(only) } => {
+                let (expected, actual) = (matching(expected, only), matching(&run.stdout, only));
+                (expected != actual).then_some((expected, actual))
+            }
+            Condition::Stderr(expected) if *expected != run.stderr => text(expected, &run.stderr),
+            Condition::Match(regex) if !regex.is_match(&run.stdout) => {
+                text(regex.as_str().as_bytes(), &run.stdout)
+            }
             _ => None,
         })
     }
@@ -237,6 +250,12 @@ impl Oracle {
             _ => Some(format!("ended by itself instead of by {}", signal_name(wanted))),
         }
     }
+}
+
+/// The lines of a text that match.
+fn matching(text: &[u8], only: &Regex) -> Vec<u8> {
+    let lines: Vec<&[u8]> = difference::lines(text).filter(|line| only.is_match(line)).collect();
+    lines.join(&b'\n')
 }
 
 /// The first line of `output` that differs from the correct one.

@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 
 use tracer::program::FileId;
+use tracer::schedule::{Omission, Schedule};
 
-use crate::slice::{CriticalSlice, Necessity, Recorded};
+use crate::slice::{Control, CriticalSlice, Necessity, Recorded};
 
 /// What an execution is to the failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(super) enum Mark {
     Decision,
     /// Not needed.
     Unneeded,
+    /// Cannot be left out: its call ends with it, or it leads the way to such an end.
+    Fixed,
 }
 
 impl From<Necessity> for Mark {
@@ -57,7 +60,8 @@ impl Executions {
     }
 
     pub(super) fn needed(&self) -> u64 {
-        self.0.iter().filter(|run| run.mark != Mark::Unneeded).map(|run| run.count).sum()
+        let is_needed = |run: &&Run| matches!(run.mark, Mark::Effect | Mark::Decision);
+        self.0.iter().filter(is_needed).map(|run| run.count).sum()
     }
 }
 
@@ -68,16 +72,28 @@ pub(super) type Lines = BTreeMap<(FileId, u32), Executions>;
 pub(super) fn count(recorded: Recorded<'_>, slice: &CriticalSlice) -> Lines {
     let Recorded { program, trace } = recorded;
     let mut lines = Lines::new();
+    let kept = final_schedule(recorded, slice);
     let mut needed = slice.needed.iter().peekable();
     for event in trace.events() {
         let leader = program.leader(trace.leader(event));
         let executions = lines.entry((leader.statement.file, leader.statement.line)).or_default();
         let needed = needed.next_if(|needed| needed.event == event);
         if !leader.kind.is_structural() {
-            executions.push(needed.map_or(Mark::Unneeded, |needed| needed.necessity.into()));
+            let otherwise = if kept.keeps(event) { Mark::Fixed } else { Mark::Unneeded };
+            executions.push(needed.map_or(otherwise, |needed| needed.necessity.into()));
         }
     }
     lines
+}
+
+/// What a replay of the slice executes: more than the slice, because not everything can be left out.
+fn final_schedule(recorded: Recorded<'_>, slice: &CriticalSlice) -> Schedule {
+    let control = match slice.question.control {
+        Control::Trace => tracer::schedule::Control::Trace,
+        Control::Both | Control::Program => tracer::schedule::Control::Program,
+    };
+    let is_needed = |event| slice.needed.binary_search_by_key(&event, |needed| needed.event).is_ok();
+    Omission::new(recorded.program, recorded.trace, control).schedule(is_needed)
 }
 
 #[cfg(test)]

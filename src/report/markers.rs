@@ -6,7 +6,7 @@ use super::executions::{Executions, Mark};
 use super::style::{Style, length};
 
 /// All markers in the order in which a legend names them.
-pub(super) const ALL: [Mark; 3] = [Mark::Effect, Mark::Decision, Mark::Unneeded];
+pub(super) const ALL: [Mark; 4] = [Mark::Effect, Mark::Decision, Mark::Unneeded, Mark::Fixed];
 
 /// The character for an execution.
 pub(super) fn glyph(mark: Mark, style: Style) -> char {
@@ -14,6 +14,7 @@ pub(super) fn glyph(mark: Mark, style: Style) -> char {
         Mark::Effect => style.either('●', '*'),
         Mark::Decision => style.either('○', 'o'),
         Mark::Unneeded => style.either('·', '.'),
+        Mark::Fixed => style.either('■', '#'),
     }
 }
 

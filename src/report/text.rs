@@ -40,6 +40,7 @@ fn legend(parts: &[Part<'_>], control: Control, style: Style) -> String {
         (Mark::Effect, Control::Both | Control::Trace) => "needed for its effect",
         (Mark::Decision, _) => "needed only as a decision",
         (Mark::Unneeded, _) => "executed but not needed",
+        (Mark::Fixed, _) => "cannot be left out",
     };
     let explained = |mark| format!("{} {}", markers::glyph(mark, style), meaning(mark));
     let all: Vec<String> = markers::ALL.into_iter().filter(occurs).map(explained).collect();

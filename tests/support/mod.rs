@@ -7,6 +7,9 @@
     reason = "each test binary is a crate and uses a part of it"
 )]
 
+pub mod engine;
+pub mod tiny;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};

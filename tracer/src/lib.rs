@@ -8,12 +8,14 @@
 //! Where to look:
 //! - [`program`] reads ELF, DWARF and machine code and finds the *leaders*, where statements begin;
 //! - [`trace`] and [`schedule`] hold events and say which go together;
+//! - `calls` tells which calls are open, for a recording and for a replay alike;
 //! - [`lockstep`] decides where a replay goes on, without a process in sight;
 //! - `engine` makes a process obey, by breakpoints;
 //! - `process` is the only door to ptrace, and the only place with unsafe code;
 //! - [`invocation`], [`run`], [`termination`], [`poison`] name what goes in and what comes out.
 
 pub mod address;
+mod calls;
 mod engine;
 pub mod invocation;
 pub mod lockstep;

@@ -8,9 +8,10 @@
 //! Source: Cleve and Zeller, "Finding Failure Causes through Automated Testing", AADEBUG 2000, section
 //! 6, made precise for calls.
 
+use crate::calls::Calls;
 use crate::program::{LeaderId, LeaderKind, Program};
 use crate::schedule::{Control, Schedule};
-use crate::trace::{ActivationId, EventId, Trace, is_over};
+use crate::trace::{ActivationId, EventId, Trace};
 
 /// What the engine has to do at an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,21 +72,12 @@ pub enum Deviation {
 enum Frame {
     /// Repeats an activation of the trace.
     Recorded {
-        entry_sp: u64,
         current: EventId,
         /// The first of the current event's callees that is still to come.
         callee: Option<ActivationId>,
     },
-    /// A call that the trace does not know; what happens in it is ignored.
-    Free { entry_sp: u64 },
-}
-
-impl Frame {
-    fn entry_sp(&self) -> u64 {
-        match self {
-            Frame::Recorded { entry_sp, .. } | Frame::Free { entry_sp } => *entry_sp,
-        }
-    }
+    /// A call that the trace does not know, or one within such a call; what happens in it is ignored.
+    Free,
 }
 
 /// A replay's position in the trace.
@@ -94,7 +86,7 @@ pub struct Lockstep<'a> {
     program: &'a Program,
     trace: &'a Trace,
     schedule: &'a Schedule,
-    frames: Vec<Frame>,
+    frames: Calls<Frame>,
     /// The first activation that no traced code calls and that is still to come.
     root: Option<ActivationId>,
     /// The event executed last, in whatever frame.
@@ -104,16 +96,25 @@ pub struct Lockstep<'a> {
 impl<'a> Lockstep<'a> {
     /// Begins a replay of `trace`, a run of `program`, as `schedule` says.
     pub fn new(program: &'a Program, trace: &'a Trace, schedule: &'a Schedule) -> Lockstep<'a> {
-        Lockstep { program, trace, schedule, frames: Vec::new(), root: trace.first_root(), latest: None }
+        Lockstep { program, trace, schedule, frames: Calls::default(), root: trace.first_root(), latest: None }
     }
 
     /// Takes an arrival at a leader with this stack pointer.
     pub fn arrive(&mut self, leader: LeaderId, sp: u64) -> Directive {
-        let at_entry = self.program.leader(leader).kind == LeaderKind::Entry;
-        while self.frames.last().is_some_and(|frame| is_over(frame.entry_sp(), sp, at_entry)) {
-            self.frames.pop();
+        let reached = self.program.leader(leader);
+        if !self.frames.settle(reached, sp) {
+            return Directive::Leave(Deviation::NotEntered(leader));
         }
-        if at_entry { self.enter(leader, sp) } else { self.go_on(leader) }
+        if reached.kind == LeaderKind::Entry {
+            return self.enter(leader, sp);
+        }
+        let directive = self.go_on(leader);
+        let at = match directive {
+            Directive::Resume { at, .. } => self.program.leader(at),
+            _ => reached,
+        };
+        self.frames.go_on(at);
+        directive
     }
 
     /// The event executed last: what the replay was doing when it ended.
@@ -124,15 +125,19 @@ impl<'a> Lockstep<'a> {
     /// The latest event of each open frame, innermost first; `None` for a frame that the trace does not
     /// know.
     pub fn stack(&self) -> impl Iterator<Item = Option<EventId>> + '_ {
-        self.frames.iter().rev().map(|frame| match frame {
+        self.frames.iter().map(|frame| match frame {
             Frame::Recorded { current, .. } => Some(*current),
-            Frame::Free { .. } => None,
+            Frame::Free => None,
         })
     }
 
     fn enter(&mut self, leader: LeaderId, sp: u64) -> Directive {
-        let (remaining, caller) = match self.frames.last() {
-            Some(Frame::Free { .. }) => return Directive::Enter,
+        let entry = self.program.leader(leader);
+        let (remaining, caller) = match self.frames.innermost() {
+            Some(Frame::Free) => {
+                self.frames.enter(entry, sp, Frame::Free);
+                return Directive::Enter;
+            }
             Some(Frame::Recorded { current, callee, .. }) => (*callee, Some(*current)),
             None => (self.root, None),
         };
@@ -149,12 +154,12 @@ impl<'a> Lockstep<'a> {
                 self.consume(self.trace.sibling(activation));
                 let current = self.trace.entry(activation);
                 let callee = self.trace.first_callee(current);
-                self.frames.push(Frame::Recorded { entry_sp: sp, current, callee });
+                self.frames.enter(entry, sp, Frame::Recorded { current, callee });
                 self.latest = Some(current);
                 Directive::Enter
             }
             (None, Control::Trace) => {
-                self.frames.push(Frame::Free { entry_sp: sp });
+                self.frames.enter(entry, sp, Frame::Free);
                 Directive::Enter
             }
             (None, Control::Program) => Directive::Leave(Deviation::OtherCall { caller, entered: leader }),
@@ -163,24 +168,17 @@ impl<'a> Lockstep<'a> {
 
     /// Sets what the innermost frame, or the outside world, has yet to call.
     fn consume(&mut self, rest: Option<ActivationId>) {
-        match self.frames.last_mut() {
+        match self.frames.innermost_mut() {
             Some(Frame::Recorded { callee, .. }) => *callee = rest,
             _ => self.root = rest,
         }
     }
 
     fn go_on(&mut self, leader: LeaderId) -> Directive {
-        let Some(frame) = self.frames.last_mut() else {
-            return Directive::Leave(Deviation::NotEntered(leader));
-        };
-        let Frame::Recorded { current, callee, .. } = frame else {
+        let Some(Frame::Recorded { current, callee }) = self.frames.innermost_mut() else {
             return Directive::RunFreely;
         };
         let after = *current;
-        let function = |leader| self.program.leader(leader).function;
-        if function(leader) != function(self.trace.leader(after)) {
-            return Directive::Leave(Deviation::NotEntered(leader));
-        }
         let Some(mut next) = self.trace.next(after) else {
             return Directive::Leave(Deviation::RanPastEnd { after, reached: leader });
         };

@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use crate::program::{LeaderId, LeaderKind, Program};
+use crate::calls::Calls;
+use crate::program::{Leader, LeaderId, LeaderKind, Program};
 
 /// An event by its position in the trace, from 0. Users see it counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -177,23 +178,19 @@ pub enum BrokenTrace {
     TooLong,
 }
 
+/// What the builder knows of an open call.
 struct Open {
     activation: ActivationId,
-    entry_sp: u64,
     last: EventId,
     /// The latest activation that `last` called.
     callee: Link,
 }
 
 /// Makes a trace of arrivals at leaders.
-///
-/// An entry opens an activation and remembers the stack pointer there; an activation is over once the
-/// stack pointer has risen above it. This carries recursion, `longjmp`, exceptions, callbacks and
-/// signal handlers without a special case.
 #[derive(Default)]
 pub struct TraceBuilder {
     trace: Trace,
-    open: Vec<Open>,
+    calls: Calls<Open>,
     latest_root: Option<ActivationId>,
     last: Option<LeaderId>,
 }
@@ -217,18 +214,20 @@ impl TraceBuilder {
             return Err(BrokenTrace::TooLong);
         }
         let event = EventId(self.trace.events.len() as u32);
-        let is_entry = program.leader(leader).kind == LeaderKind::Entry;
-        while self.open.last().is_some_and(|open| is_over(open.entry_sp, sp, is_entry)) {
-            self.open.pop();
+        let reached = program.leader(leader);
+        if !self.calls.settle(reached, sp) {
+            return Err(BrokenTrace::NotEntered(leader));
         }
-        let activation = if is_entry { self.enter(event, sp) } else { self.go_on(program, leader, event)? };
+        let activation =
+            if reached.kind == LeaderKind::Entry { self.enter(event, reached, sp) } else { self.go_on(event) };
+        self.calls.go_on(reached);
         self.trace.events.push(Event { leader, activation, next: Link::NONE, callee: Link::NONE });
         Ok(Some(event))
     }
 
     /// The event of the innermost open activation: what the program is doing.
     pub fn current(&self) -> Option<EventId> {
-        self.open.last().map(|open| open.last)
+        self.calls.innermost().map(|open| open.last)
     }
 
     /// The trace so far.
@@ -243,11 +242,11 @@ impl TraceBuilder {
         self.trace
     }
 
-    fn enter(&mut self, event: EventId, sp: u64) -> ActivationId {
+    fn enter(&mut self, event: EventId, entry: &Leader, sp: u64) -> ActivationId {
         let activation = ActivationId(self.trace.activations.len() as u32);
-        let caller = self.open.last().map(|open| open.last.0);
+        let caller = self.calls.innermost().map(|open| open.last.0);
         self.trace.activations.push(Activation { entry: event, caller: caller.into(), sibling: Link::NONE });
-        let elder = match self.open.last_mut() {
+        let elder = match self.calls.innermost_mut() {
             Some(open) => std::mem::replace(&mut open.callee, Link(activation.0)).get(),
             None => self.latest_root.replace(activation).map(|root| root.0),
         };
@@ -256,30 +255,15 @@ impl TraceBuilder {
             (None, Some(caller)) => self.trace.events[caller as usize].callee = Link(activation.0),
             (None, None) => {}
         }
-        self.open.push(Open { activation, entry_sp: sp, last: event, callee: Link::NONE });
+        self.calls.enter(entry, sp, Open { activation, last: event, callee: Link::NONE });
         activation
     }
 
-    fn go_on(
-        &mut self,
-        program: &Program,
-        leader: LeaderId,
-        event: EventId,
-    ) -> Result<ActivationId, BrokenTrace> {
-        let open = self.open.last_mut().ok_or(BrokenTrace::NotEntered(leader))?;
-        let before = &mut self.trace.events[open.last.0 as usize];
-        if program.leader(before.leader).function != program.leader(leader).function {
-            return Err(BrokenTrace::NotEntered(leader));
-        }
-        before.next = Link(event.0);
+    fn go_on(&mut self, event: EventId) -> ActivationId {
+        let open = self.calls.innermost_mut().expect("control is in an open call");
+        self.trace.events[open.last.0 as usize].next = Link(event.0);
         open.last = event;
         open.callee = Link::NONE;
-        Ok(open.activation)
+        open.activation
     }
-}
-
-/// Whether an activation that was entered with the stack pointer `entry_sp` is over when a leader is
-/// reached with `sp`. An entry at the same height overlays it.
-pub(crate) fn is_over(entry_sp: u64, sp: u64, at_entry: bool) -> bool {
-    if at_entry { entry_sp <= sp } else { entry_sp < sp }
 }

@@ -43,7 +43,7 @@ const FEWEST_STATEMENTS: usize = 10;
 /// The seconds of computing time after which a program counts as endless.
 const TIME_LIMIT: u32 = 1;
 
-/// The file that stands in a build folder instead of the executable, and says why there is none.
+/// The file in a build folder that says why its program is of no use.
 const REJECTED: &str = "rejected";
 
 /// The name of the executable.

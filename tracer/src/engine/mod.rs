@@ -136,18 +136,18 @@ impl Execution<'_> {
     }
 
     fn trap(&mut self, method: Method, guide: &mut dyn Guide) -> Result<Trap, ProcessError> {
-        let Some(registers) = self.tracee.registers() else {
+        let Some(location) = self.tracee.location() else {
             return Ok(Trap::Served);
         };
         let pc = match method {
-            Method::Breakpoint => registers.rip.wrapping_sub(1),
-            Method::SingleStep => registers.rip,
+            Method::Breakpoint => location.pc.wrapping_sub(1),
+            Method::SingleStep => location.pc,
         };
         if self.placement.is_loader_hook(pc) {
             self.placement.place_libraries(self.program, self.tracee);
             if method == Method::Breakpoint {
                 self.placement.arm_all(self.tracee, self.current);
-                self.return_at_once(registers);
+                self.return_at_once();
             }
             return Ok(Trap::Served);
         }
@@ -165,16 +165,16 @@ impl Execution<'_> {
         if self.conditions.stop.load(Ordering::Relaxed) {
             return Ok(Trap::End(Termination::Cut(Cut::Interrupted)));
         }
-        let directive = guide.arrive(leader, registers.rsp);
+        let directive = guide.arrive(leader, location.sp);
         let target = match directive {
             Directive::RunFreely => leader,
             Directive::Enter => {
-                self.poison_frame(leader, registers.rsp)?;
+                self.poison_frame(leader, location.sp)?;
                 leader
             }
             Directive::Resume { at, omitting } => {
                 if omitting {
-                    self.poison_registers(leader, at, registers);
+                    self.poison_registers(leader, at);
                 }
                 at
             }
@@ -184,10 +184,7 @@ impl Execution<'_> {
         let before = self.current.replace(target);
         if method == Method::Breakpoint {
             if before != Some(target) {
-                self.placement.disarm(self.tracee, target);
-                if let Some(before) = before {
-                    self.placement.arm(self.tracee, before);
-                }
+                self.placement.give_way(self.tracee, before, target);
             }
             self.tracee.set_pc(self.placement.address(target));
         }
@@ -195,7 +192,10 @@ impl Execution<'_> {
     }
 
     /// Returns from the loader's hook, a function that does nothing.
-    fn return_at_once(&self, mut registers: libc::user_regs_struct) {
+    fn return_at_once(&self) {
+        let Some(mut registers) = self.tracee.registers() else {
+            return;
+        };
         let address = self.tracee.read(RuntimeAddress(registers.rsp), 8);
         registers.rip = address.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes);
         registers.rsp += 8;
@@ -297,11 +297,14 @@ impl Execution<'_> {
 
     /// Makes the registers undefined that a call may change, except those in which the function keeps a
     /// value from before `reached`, where the run was, to behind `at`, where it goes on.
-    fn poison_registers(&self, reached: LeaderId, at: LeaderId, mut registers: libc::user_regs_struct) {
+    fn poison_registers(&self, reached: LeaderId, at: LeaderId) {
         let poison = self.conditions.poison;
         if poison == Poison::Off {
             return;
         }
+        let Some(mut registers) = self.tracee.registers() else {
+            return;
+        };
         let live = self.program.leader(reached).live & self.program.leader(at).live;
         let r = &mut registers;
         let scratch = [

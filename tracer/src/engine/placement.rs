@@ -18,10 +18,18 @@ use crate::program::{ImageId, LeaderId, Program, symbol_address};
 pub(crate) struct Placement {
     biases: Vec<Option<LoadBias>>,
     leaders: HashMap<u64, LeaderId>,
-    addresses: Vec<RuntimeAddress>,
+    sites: Vec<Site>,
     chunks: Vec<Chunk>,
     /// The function that the dynamic loader calls after each change to the list of libraries.
     loader_hook: Option<RuntimeAddress>,
+}
+
+/// Where a leader lies.
+#[derive(Clone, Copy)]
+struct Site {
+    address: RuntimeAddress,
+    /// The position of the piece of text that holds it.
+    chunk: Option<u32>,
 }
 
 /// A piece of traced text.
@@ -31,6 +39,15 @@ struct Chunk {
     original: Vec<u8>,
     patched: Vec<u8>,
 }
+
+/// A part of a piece of traced text, without breakpoints and with them.
+struct Bytes<'a> {
+    original: &'a [u8],
+    patched: &'a [u8],
+}
+
+/// How many bytes of text are written rather than two breakpoints apart.
+const MOST_AT_ONCE: usize = 512;
 
 impl Placement {
     /// Learns where the executable lies. The program has not executed an instruction yet.
@@ -42,7 +59,7 @@ impl Placement {
             || self.biases.iter().skip(1).any(Option::is_some)
         {
             *self = Placement { biases: vec![None; program.images().len()], ..Placement::default() };
-            self.addresses = vec![RuntimeAddress(0); program.leaders().len()];
+            self.sites = vec![Site { address: RuntimeAddress(0), chunk: None }; program.leaders().len()];
             self.place(program, executable, bias);
         }
         if self.awaits_libraries() {
@@ -65,13 +82,14 @@ impl Placement {
             program.leaders().iter().enumerate().filter(|(_, leader)| leader.image == image)
         {
             let address = bias.to_runtime(leader.address);
-            self.addresses[number] = address;
             self.leaders.insert(address.0, LeaderId(number as u32));
-            let chunk = self.chunks[first..].iter_mut().find(|chunk| chunk.contains(address));
+            let chunk = self.chunks[first..].iter().position(|chunk| chunk.contains(address));
+            let chunk = chunk.map(|position| first + position);
             if let Some(chunk) = chunk {
-                let offset = (address.0 - chunk.start.0) as usize;
-                chunk.patched[offset] = INT3;
+                let offset = self.chunks[chunk].offset(address);
+                self.chunks[chunk].patched[offset] = INT3;
             }
+            self.sites[number] = Site { address, chunk: chunk.map(|position| position as u32) };
         }
     }
 
@@ -105,7 +123,7 @@ impl Placement {
 
     /// Where a leader lies.
     pub(crate) fn address(&self, leader: LeaderId) -> RuntimeAddress {
-        self.addresses[leader.0 as usize]
+        self.sites[leader.0 as usize].address
     }
 
     /// Where the executable's first instruction lies.
@@ -153,21 +171,45 @@ impl Placement {
         self.chunks.iter().map(|chunk| (chunk.start, chunk.original.as_slice()))
     }
 
-    /// Puts the breakpoint of one leader into memory.
-    pub(crate) fn arm(&self, tracee: &Tracee, leader: LeaderId) {
-        tracee.write(self.address(leader), &[INT3]);
-    }
-
-    /// Takes the breakpoint of one leader out of memory.
-    pub(crate) fn disarm(&self, tracee: &Tracee, leader: LeaderId) {
-        let address = self.address(leader);
-        if let Some(chunk) = self.chunk_of(address) {
-            tracee.write(address, &[chunk.original[(address.0 - chunk.start.0) as usize]]);
+    /// Lets the program go on at `to`: takes its breakpoint out of memory, and puts that of `from`, the
+    /// only one that is out so far, back in. A write costs the same for one byte and for a few hundred,
+    /// so that one is enough if the two lie close to each other.
+    pub(crate) fn give_way(&self, tracee: &Tracee, from: Option<LeaderId>, to: LeaderId) {
+        let together = from.and_then(|from| self.stretch(from, to));
+        match (together, from) {
+            (Some((start, bytes)), _) => {
+                let mut text = [0; MOST_AT_ONCE];
+                let text = &mut text[..bytes.patched.len()];
+                text.copy_from_slice(bytes.patched);
+                let gap = (self.address(to).0 - start.0) as usize;
+                text[gap] = bytes.original[gap];
+                tracee.write(start, text);
+            }
+            (None, Some(from)) => {
+                self.disarm(tracee, to);
+                tracee.write(self.address(from), &[INT3]);
+            }
+            (None, None) => self.disarm(tracee, to),
         }
     }
 
-    fn chunk_of(&self, address: RuntimeAddress) -> Option<&Chunk> {
-        self.chunks.iter().find(|chunk| chunk.contains(address))
+    /// The text from one leader to another, whichever comes first, if it is short enough to be written
+    /// at once; and where it begins.
+    fn stretch(&self, one: LeaderId, other: LeaderId) -> Option<(RuntimeAddress, Bytes<'_>)> {
+        let (one, other) = (self.sites[one.0 as usize], self.sites[other.0 as usize]);
+        let chunk = &self.chunks[one.chunk.filter(|_| one.chunk == other.chunk)? as usize];
+        let (start, end) = (one.address.min(other.address), one.address.max(other.address));
+        let range = chunk.offset(start)..chunk.offset(end) + 1;
+        let bytes = Bytes { original: &chunk.original[range.clone()], patched: &chunk.patched[range.clone()] };
+        (range.len() <= MOST_AT_ONCE).then_some((start, bytes))
+    }
+
+    /// Takes the breakpoint of one leader out of memory.
+    fn disarm(&self, tracee: &Tracee, leader: LeaderId) {
+        let Site { address, chunk } = self.sites[leader.0 as usize];
+        if let Some(chunk) = chunk.map(|position| &self.chunks[position as usize]) {
+            tracee.write(address, &[chunk.original[chunk.offset(address)]]);
+        }
     }
 
     /// The program is another one now: none of this is in memory any more.
@@ -179,6 +221,10 @@ impl Placement {
 impl Chunk {
     fn contains(&self, address: RuntimeAddress) -> bool {
         (self.start.0..self.start.0 + self.original.len() as u64).contains(&address.0)
+    }
+
+    fn offset(&self, address: RuntimeAddress) -> usize {
+        (address.0 - self.start.0) as usize
     }
 }
 

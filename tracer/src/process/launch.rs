@@ -113,6 +113,8 @@ impl Launcher {
         // SAFETY: the child makes only system calls and never returns.
         match unsafe { nix::unistd::fork() }.map_err(ProcessError::from_errno("fork"))? {
             ForkResult::Child => {
+                // Or else it would wait for its own end of the pair to be closed.
+                drop(socket);
                 let theirs = OwnedFd::from(theirs);
                 let error = self.become_program(launch, &stdin, &theirs, &arguments, &environment);
                 let report = [error.0 as i32, error.1 as i32].map(i32::to_ne_bytes).concat();

@@ -135,9 +135,11 @@ impl View {
         // fork; it never returns.
         let helper = match unsafe { nix::unistd::fork() }? {
             nix::unistd::ForkResult::Child => {
-                drop((ready, release));
+                // SAFETY: prctl with plain numbers.
+                unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
                 let errno = plan.carry_out().err().map_or(0, |errno| errno as i32);
                 let _ = nix::unistd::write(&tell_ready, &errno.to_ne_bytes());
+                // A word, not the end of the file: helpers of other threads may hold the other end, too.
                 let _ = nix::unistd::read(&wait, &mut [0]);
                 // SAFETY: ends the process without running the parent's destructors.
                 unsafe { libc::_exit(0) }
@@ -146,7 +148,7 @@ impl View {
         };
         drop((tell_ready, wait));
         let view = receive(File::from(ready)).and_then(|()| plan.view(helper));
-        drop(release);
+        let _ = nix::unistd::write(&release, &[0]);
         let _ = nix::sys::wait::waitpid(helper, None);
         view
     }

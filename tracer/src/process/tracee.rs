@@ -53,10 +53,21 @@ pub(crate) enum Stop {
     Killed(i32),
 }
 
+/// Where a program has stopped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Location {
+    /// The address of the next instruction.
+    pub(crate) pc: u64,
+    /// The stack pointer.
+    pub(crate) sp: u64,
+}
+
 /// A running program.
 pub(crate) struct Tracee {
     pid: Pid,
     memory: File,
+    /// The auxiliary vector at its start: kinds and values.
+    auxiliary: Vec<(u64, u64)>,
     /// The processes that the program has started and that live.
     others: HashSet<Pid>,
     /// New processes whose first stop came before their parent's word of them.
@@ -92,6 +103,7 @@ impl Tracee {
         Ok(Tracee {
             pid,
             memory,
+            auxiliary: auxiliary_vector(pid),
             others: HashSet::new(),
             held: HashSet::new(),
             tasks: launch.limits.tasks,
@@ -213,6 +225,20 @@ impl Tracee {
         restart(self.pid, libc::PTRACE_SINGLESTEP, signal);
     }
 
+    /// Where it has stopped; `None` if the program has just died. Half as dear as all registers.
+    pub(crate) fn location(&self) -> Option<Location> {
+        let mut info = MaybeUninit::<libc::ptrace_syscall_info>::zeroed();
+        let (size, address) = (size_of::<libc::ptrace_syscall_info>(), info.as_mut_ptr());
+        // SAFETY: the request writes at most `size` bytes to the address.
+        let got = unsafe { libc::ptrace(libc::PTRACE_GET_SYSCALL_INFO, self.pid.as_raw(), size, address) };
+        if got <= 0 {
+            return self.registers().map(|registers| Location { pc: registers.rip, sp: registers.rsp });
+        }
+        // SAFETY: all its fields are numbers, which were zeroed and then filled as far as they are known.
+        let info = unsafe { info.assume_init() };
+        Some(Location { pc: info.instruction_pointer, sp: info.stack_pointer })
+    }
+
     /// The general registers; `None` if the program has just died.
     pub(crate) fn registers(&self) -> Option<libc::user_regs_struct> {
         nix::sys::ptrace::getregs(self.pid).ok()
@@ -289,9 +315,7 @@ impl Tracee {
 
     /// A value of the auxiliary vector that the kernel has handed to the program, getauxval(3).
     pub(crate) fn auxiliary(&self, kind: u64) -> Option<u64> {
-        let vector = fs::read(format!("/proc/{}/auxv", self.pid)).ok()?;
-        let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
-        vector.chunks_exact(16).find(|pair| word(&pair[..8]) == kind).map(|pair| word(&pair[8..]))
+        self.auxiliary.iter().find(|&&(known, _)| known == kind).map(|&(_, value)| value)
     }
 
     /// The mapped files: where each begins in memory, and its path; in the order of addresses.
@@ -350,6 +374,15 @@ impl Drop for Tracee {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// The auxiliary vector of a process: kinds and values.
+fn auxiliary_vector(pid: Pid) -> Vec<(u64, u64)> {
+    let mut vector = [0; 1024];
+    let file = File::open(format!("/proc/{pid}/auxv"));
+    let length = file.and_then(|file| file.read_at(&mut vector, 0)).unwrap_or(0);
+    let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
+    vector[..length].chunks_exact(16).map(|pair| (word(&pair[..8]), word(&pair[8..]))).collect()
 }
 
 /// Waits for any child of this thread.

@@ -107,6 +107,25 @@ fn a_jump_over_several_frames_closes_them_all() {
 }
 
 #[test]
+fn a_call_is_over_behind_its_epilogue_even_if_the_stack_has_not_risen() {
+    let program = caller_helper();
+    // The result of one call is pushed as an argument of the next, which begins further down.
+    let arrivals =
+        [("main", 1, 0), ("main", 2, 0), ("f", 1, 1), ("f", 2, 1), ("f", 99, 1), ("f", 1, 3), ("f", 3, 3), ("f", 99, 3)];
+    let trace = record(&program, &arrivals);
+    let callers: Vec<u32> = [2, 5].map(|event| trace.caller(trace.activation(EventId(event))).unwrap().0).to_vec();
+    assert_eq!(callers, [1, 1]);
+}
+
+#[test]
+fn control_that_is_back_further_out_closes_what_is_inside() {
+    let program = caller_helper();
+    // f ends without an epilogue of its own, and main goes on with arguments still on the stack.
+    let trace = record(&program, &[("main", 1, 0), ("main", 2, 0), ("f", 1, 1), ("f", 2, 1), ("main", 3, 3)]);
+    assert_eq!(trace.next(EventId(1)), Some(EventId(4)));
+}
+
+#[test]
 fn a_function_that_nobody_entered_breaks_the_trace() {
     let program = caller_helper();
     let mut builder = TraceBuilder::default();

@@ -1,7 +1,7 @@
 /* Runs the Lua script that stands on standard input.
 
    With the argument `bare` there are no libraries, only a function `print` of
-   our own: that leaves out nine tenths of the start-up. */
+   our own, which leaves out most of the start-up. */
 
 #include <stdio.h>
 #include <string.h>

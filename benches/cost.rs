@@ -1,0 +1,428 @@
+//! Measure what events, tests and traces cost, as ratios.
+//!
+//! Times of one machine at one moment say nothing about another, so each row compares two things that
+//! are measured by turns in this very run, on one processor, and takes medians. Does not look for the
+//! causes: `strace -c -f` does. Names of sections as arguments select them:
+//!
+//!     cargo bench --bench cost -- events tests memory workers
+//!
+//! Ends with status 1 if a requirement is missed.
+
+use std::cell::RefCell;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use nix::sys::ptrace;
+use nix::sys::signal::Signal;
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::Pid;
+use stripe::baseline::recording_limits;
+use tracer::invocation::{Invocation, Stdout};
+use tracer::poison::Poison;
+use tracer::program::{Granularity, LeaderKind, Program, Scope};
+use tracer::run::{Recording, Run};
+use tracer::schedule::{Control, Omission};
+use tracer::trace::Trace;
+use tracer::{Conditions, Method, Processors, Tracer};
+
+/// Runs to the end without a traced statement between two stops.
+const STOPS: &str = r#"#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    char go;
+    long n = atol(argv[1]);
+    if (read(0, &go, 1) != 1) return 1;
+    while (n-- > 0) __asm__ volatile("int3");
+    return 0;
+}
+"#;
+
+/// Executes statements, in one of several shapes; the second argument says about how many.
+const EVENTS: &str = r#"#include <stdlib.h>
+static int tiny(void) { return 1; }
+static int deep(long n)
+{
+    if (n == 0) return 0;
+    return deep(n - 1) + 1;
+}
+int main(int argc, char **argv)
+{
+    long n = atol(argv[2]), sum = 0;
+    switch (argv[1][0]) {
+    case 'l':
+        while (n > 0) {
+            sum = sum + n;
+            n = n - 3;
+        }
+        break;
+    case 'c':
+        for (; n > 0; n -= 6) sum += tiny();
+        break;
+    case 'd':
+        sum = deep(n / 4);
+        break;
+    }
+    return sum == 42;
+}
+"#;
+
+fn main() -> ExitCode {
+    let processors = Processors::available();
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let mut table = Table::new();
+    for (name, measure) in
+        [("events", events as fn(&mut Table)), ("tests", tests), ("memory", memory), ("workers", workers)]
+    {
+        if wanted.is_empty() || wanted.iter().any(|word| word == name) {
+            std::thread::scope(|scope| {
+                let pinned = || {
+                    if name != "workers" {
+                        processors.bind(0);
+                    }
+                    measure(&mut table);
+                };
+                scope.spawn(pinned);
+            });
+        }
+    }
+    table.verdict()
+}
+
+/// One event against a stop that nothing is done at.
+fn events(table: &mut Table) {
+    const COUNT: u32 = 20_000;
+    const ROUNDS: usize = 9;
+    let bare = compile("stops", STOPS);
+    let (long, short) = (Subject::new("loop", COUNT), Subject::new("loop", 100));
+    let (long, short) = (Bench::new(&long), Bench::new(&short));
+    let calls = Subject::new("calls", COUNT);
+    let calls = Bench::new(&calls);
+    let events = (long.trace().len() - short.trace().len()) as f64;
+    let more_calls = (calls.trace().len() - short.trace().len()) as f64;
+    let [stop, recorded, replayed, poisoned] = by_turns(
+        ROUNDS,
+        [
+            &mut || bare_stops(&bare, COUNT).as_secs_f64() / f64::from(COUNT),
+            &mut || (long.record() - short.record()) / events,
+            &mut || (long.replay(Poison::Off) - short.replay(Poison::Off)) / events,
+            &mut || (calls.replay(Poison::Negative) - short.replay(Poison::Negative)) / more_calls,
+        ],
+    );
+    table.section("one event", "a bare ptrace stop");
+    table.ratio("recorded", recorded / stop, Some(1.5), &per("stop", recorded, stop));
+    table.ratio("replayed", replayed / stop, Some(1.5), &per("stop", replayed, stop));
+    table.ratio("replayed, tiny calls, poisoned", poisoned / stop, None, &per("stop", poisoned, stop));
+}
+
+/// One test of the sample against one start of it.
+fn tests(table: &mut Table) {
+    const ROUNDS: usize = 9;
+    const BATCH: usize = 40;
+    let sample = Subject::sample();
+    let bench = Bench::new(&sample);
+    let events = bench.trace().len();
+    let start = |how| batch(BATCH, || sample.start(how));
+    let [spawned, forked, tested, recorded] = by_turns(
+        ROUNDS,
+        [
+            &mut || start(Start::Spawn),
+            &mut || start(Start::Fork),
+            &mut || batch(BATCH, || bench.replay(Poison::Negative)),
+            &mut || batch(BATCH, || sample_recording(&sample)),
+        ],
+    );
+    table.section("one test of the sample", "fork + exec + wait of it");
+    table.ratio("replayed", tested / forked, Some(3.0), &per("start", tested, forked));
+    table.ratio("replayed, against vfork", tested / spawned, None, &format!("{events} events"));
+    table.ratio("loaded and recorded", recorded / forked, None, "a tracer made for each");
+}
+
+/// Memory per event, as the structures say and as the kernel sees it.
+fn memory(table: &mut Table) {
+    table.section("bytes of one event", "1 byte");
+    for shape in ["loop", "calls", "deep"] {
+        let subject = Subject::new(shape, 20_000);
+        let bench = Bench::new(&subject);
+        let trace = bench.trace();
+        let events = trace.len() as f64;
+        let entries = trace
+            .events()
+            .filter(|&event| subject.program.leader(trace.leader(event)).kind == LeaderKind::Entry);
+        let deepest = trace.events().map(|event| trace.depth(event)).max().unwrap_or(0);
+        let note = format!("{:.2} calls per event, {deepest} deep", entries.count() as f64 / events);
+        // Two bit sets: the omittable and the executed events.
+        let replay = trace.memory() as f64 / events + 4.0 + 2.0 / 8.0;
+        table.ratio(&format!("{shape}: trace"), trace.memory() as f64 / events, Some(32.0), &note);
+        table.ratio(&format!("{shape}: replay by program"), replay, Some(32.0), "governors and bit sets");
+        let (short, long) = (2_000, 202_000);
+        let growth = (peak_memory(&subject, long) - peak_memory(&subject, short)) as f64;
+        let grown = growth / f64::from(long - short);
+        table.ratio(&format!("{shape}: stripe trace"), grown, Some(32.0), "growth of its peak RSS");
+    }
+}
+
+/// Whole reductions with one worker and with two.
+fn workers(table: &mut Table) {
+    const ROUNDS: usize = 7;
+    let sample = Subject::sample();
+    let rate = |jobs: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stripe"));
+        command.arg("run").arg(&sample.path).arg("--stdin").arg(&sample.stdin);
+        command.args(["--expect-match", "sum = 15\nmul = 0\n", "--algorithm", "ddmin", "--control", "trace"]);
+        command.args(["--format", "json", "-q", "-j", jobs]).current_dir(&sample.folder);
+        let output = command.output().expect("stripe can be started");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let slice: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        slice["tests"]["total"].as_f64().expect("a count") / slice["seconds"].as_f64().expect("a time")
+    };
+    let [one, two] = by_turns(ROUNDS, [&mut || rate("1"), &mut || rate("2")]);
+    table.section("tests per second, two workers", "one worker");
+    table.ratio("sample, ddmin", two / one, None, &format!("{two:.0} and {one:.0} per second"));
+}
+
+/// A compiled program with its arguments and input.
+struct Subject {
+    path: PathBuf,
+    folder: PathBuf,
+    stdin: PathBuf,
+    arguments: Vec<String>,
+    program: Program,
+}
+
+#[derive(Clone, Copy)]
+enum Start {
+    /// As the standard library likes it best, by vfork.
+    Spawn,
+    /// By fork, which a change of the user asks for.
+    Fork,
+}
+
+impl Subject {
+    fn new(shape: &str, count: u32) -> Subject {
+        Subject::of(compile("events", EVENTS), [shape.to_owned(), count.to_string()].into(), b"")
+    }
+
+    fn sample() -> Subject {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/sum-mul");
+        let read = |file| fs::read_to_string(folder.join(file)).expect("the sample is there");
+        Subject::of(compile("sum-mul", &read("sum-mul.c")), Vec::new(), read("input.txt").as_bytes())
+    }
+
+    fn of(path: PathBuf, arguments: Vec<String>, input: &[u8]) -> Subject {
+        let folder = path.parent().expect("a folder").join("run");
+        fs::create_dir_all(&folder).expect("a folder");
+        let stdin = path.with_extension("in");
+        fs::write(&stdin, input).expect("an input");
+        let program = Program::load(&path, &[], &Scope::default(), Granularity::Statement)
+            .expect("a program that can be traced");
+        Subject { path, folder, stdin, arguments, program }
+    }
+
+    fn invocation(&self) -> Invocation {
+        let name = self.path.clone().into_os_string();
+        Invocation {
+            program: self.path.clone(),
+            arguments: std::iter::once(name).chain(self.arguments.iter().map(Into::into)).collect(),
+            environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            directory: self.folder.clone(),
+            stdin: fs::read(&self.stdin).expect("an input"),
+            stdout: Stdout::File,
+        }
+    }
+
+    /// Starts it and waits for its end, without a tracer.
+    fn start(&self, how: Start) {
+        use std::os::unix::process::CommandExt;
+        let mut command = Command::new(&self.path);
+        command.args(&self.arguments).current_dir(&self.folder).env_clear().env("PATH", "/usr/bin:/bin");
+        command.stdin(File::open(&self.stdin).expect("an input"));
+        command.stdout(File::create(self.path.with_extension("out")).expect("a file"));
+        if let Start::Fork = how {
+            command.uid(nix::unistd::getuid().as_raw());
+        }
+        command.status().expect("the program can be started");
+    }
+}
+
+/// A subject that was recorded and can be replayed.
+struct Bench<'a> {
+    subject: &'a Subject,
+    tracer: RefCell<Tracer<'a>>,
+    recording: Recording,
+}
+
+impl<'a> Bench<'a> {
+    fn new(subject: &'a Subject) -> Bench<'a> {
+        let mut tracer = Tracer::new(&subject.program, &subject.invocation()).expect("a tracer");
+        let recording = tracer.record(Method::Breakpoint, &conditions(Poison::Off)).expect("a recording");
+        Bench { subject, tracer: RefCell::new(tracer), recording }
+    }
+
+    fn trace(&self) -> &Trace {
+        &self.recording.trace
+    }
+
+    /// Seconds of one recording.
+    fn record(&self) -> f64 {
+        seconds(|| {
+            self.tracer
+                .borrow_mut()
+                .record(Method::Breakpoint, &conditions(Poison::Off))
+                .expect("a recording")
+        })
+    }
+
+    /// Seconds of one replay in full.
+    fn replay(&self, poison: Poison) -> f64 {
+        let Recording { run: recorded, trace } = &self.recording;
+        let everything = Omission::new(&self.subject.program, trace, Control::Trace).schedule(|_| true);
+        seconds(|| {
+            let run =
+                self.tracer.borrow_mut().replay(trace, &everything, &conditions(poison)).expect("a replay");
+            assert!(same(&run, recorded), "the replay differs: {run:?}");
+        })
+    }
+}
+
+fn same(one: &Run, other: &Run) -> bool {
+    one.stdout == other.stdout && one.termination == other.termination
+}
+
+fn sample_recording(sample: &Subject) -> Recording {
+    let mut tracer = Tracer::new(&sample.program, &sample.invocation()).expect("a tracer");
+    tracer.record(Method::Breakpoint, &conditions(Poison::Off)).expect("a recording")
+}
+
+fn conditions(poison: Poison) -> Conditions {
+    Conditions { poison, limits: recording_limits(), stop: Arc::default() }
+}
+
+/// How long `count` stops take that nothing is done at.
+fn bare_stops(program: &Path, count: u32) -> Duration {
+    let mut child = Command::new(program)
+        .arg(count.to_string())
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    let pid = Pid::from_raw(child.id() as i32);
+    ptrace::seize(pid, ptrace::Options::PTRACE_O_EXITKILL).expect("ptrace is allowed");
+    let started = Instant::now();
+    child.stdin.take().expect("a pipe").write_all(b"!").expect("the program reads");
+    let mut stops = 0;
+    while let WaitStatus::Stopped(_, Signal::SIGTRAP) = waitpid(pid, None).expect("a child") {
+        stops += 1;
+        ptrace::cont(pid, None).expect("a stopped child");
+    }
+    assert_eq!(stops, count);
+    started.elapsed()
+}
+
+/// The peak of the resident memory of `stripe trace`, in bytes, for a run of about `count` events.
+fn peak_memory(subject: &Subject, count: u32) -> i64 {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stripe"));
+    command.arg("trace").arg(&subject.path).arg("--").arg(&subject.arguments[0]).arg(count.to_string());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).current_dir(&subject.folder);
+    let mut child = command.spawn().expect("stripe can be started");
+    let mut stdout = child.stdout.take().expect("a pipe");
+    let mut peak = 0;
+    let mut chunk = vec![0; 1 << 16];
+    while let Ok(1..) = stdout.read(&mut chunk) {
+        peak = peak.max(high_water_mark(&child));
+    }
+    assert!(child.wait().expect("a child").success());
+    peak
+}
+
+fn high_water_mark(child: &Child) -> i64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let mark = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = mark.and_then(|mark| mark.trim().trim_end_matches(" kB").parse::<i64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}
+
+/// Compiles a program, once for each run of the benchmark.
+fn compile(name: &str, source: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cost").join(name);
+    fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join(format!("{name}.c"));
+    fs::write(&file, source).expect("a file");
+    let program = folder.join(name);
+    let mut compiler = Command::new("cc");
+    compiler.args(["-g", "-O0", "-w", "-o"]).arg(&program).arg(file.file_name().expect("a name"));
+    let status = compiler.current_dir(&folder).status().expect("a C compiler");
+    assert!(status.success(), "{compiler:?}");
+    program.canonicalize().expect("just made")
+}
+
+/// Does all of these once in each round, and gives the median of each.
+fn by_turns<const N: usize>(rounds: usize, mut measures: [&mut dyn FnMut() -> f64; N]) -> [f64; N] {
+    let mut measured = [(); N].map(|()| Vec::new());
+    for _ in 0..rounds {
+        for (values, measure) in measured.iter_mut().zip(&mut measures) {
+            values.push(measure());
+        }
+    }
+    measured.map(|mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    })
+}
+
+fn seconds<T>(act: impl FnOnce() -> T) -> f64 {
+    let started = Instant::now();
+    drop(act());
+    started.elapsed().as_secs_f64()
+}
+
+/// Seconds of one of `count` acts.
+fn batch<T>(count: usize, mut act: impl FnMut() -> T) -> f64 {
+    seconds(|| (0..count).for_each(|_| drop(act()))) / count as f64
+}
+
+fn per(unit: &str, ours: f64, theirs: f64) -> String {
+    format!("{:.1} µs, one {unit} {:.1} µs", 1e6 * ours, 1e6 * theirs)
+}
+
+/// What is printed, and whether all requirements are met.
+struct Table {
+    missed: u32,
+}
+
+impl Table {
+    fn new() -> Table {
+        Table { missed: 0 }
+    }
+
+    fn section(&mut self, what: &str, unit: &str) {
+        println!("\n{what}, in units of {unit}");
+    }
+
+    fn ratio(&mut self, name: &str, ratio: f64, most: Option<f64>, note: &str) {
+        let verdict = match most {
+            Some(most) if ratio > most => {
+                self.missed += 1;
+                format!("MISSED, at most {most}")
+            }
+            Some(most) => format!("met, at most {most}"),
+            None => String::new(),
+        };
+        println!("  {name:<32} {ratio:>7.2}   {verdict:<20} {note}");
+    }
+
+    fn verdict(self) -> ExitCode {
+        match self.missed {
+            0 => ExitCode::SUCCESS,
+            missed => {
+                println!(
+                    "\n{missed} missed: other work on this machine disturbs; repeat before you believe it"
+                );
+                ExitCode::FAILURE
+            }
+        }
+    }
+}

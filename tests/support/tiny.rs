@@ -1,0 +1,60 @@
+//! Compile C programs of a few lines that stand in a test, and judge messages.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use super::{Program, scratch, text};
+
+/// Compiles `source` as `NAME.c` in a folder of its own; the working directory is another one.
+pub fn tiny(name: &str, source: &str) -> Program {
+    let folder = scratch(&format!("tiny-{name}"));
+    fs::create_dir_all(folder.join("run")).expect("a working directory");
+    let file = format!("{name}.c");
+    fs::write(folder.join(&file), source).expect("a source file");
+    let compiled = Command::new("gcc")
+        .args(["-g", "-O0", "-w", "-o", name, &file])
+        .current_dir(&folder)
+        .output()
+        .expect("gcc can be started");
+    assert!(compiled.status.success(), "{name}: {}", text(&compiled.stderr));
+    let stdin = folder.join("stdin");
+    fs::write(&stdin, "").expect("an empty input");
+    Program { path: folder.join(name), directory: folder.join("run"), stdin, arguments: Vec::new() }
+}
+
+/// A file in the program's working directory.
+pub fn file(program: &Program, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    let file = program.directory.join(name);
+    fs::write(&file, content).expect("a file");
+    file
+}
+
+/// The message on standard error, which must be a single line in the form that all messages have.
+pub fn message(output: &Output, status: i32) -> String {
+    let lines = message_with_diff(output, status);
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    lines[0].clone()
+}
+
+/// The message on standard error, whose first line has the form that all messages have; what follows is
+/// indented but for one heading.
+pub fn message_with_diff(output: &Output, status: i32) -> Vec<String> {
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(status), "{stderr}{stdout}");
+    assert_eq!(stdout, "", "{stderr}");
+    let lines: Vec<String> = stderr.lines().map(str::to_owned).collect();
+    let first = lines.first().expect("a message");
+    assert!(first.starts_with("stripe: "), "{stderr}");
+    assert!(!stderr.contains("panicked") && !stderr.contains("RUST_BACKTRACE"), "{stderr}");
+    let further = lines.get(2..).unwrap_or_default();
+    assert!(further.iter().all(|line| line.starts_with("  ")), "{stderr}");
+    lines
+}
+
+/// That a text has all these parts.
+pub fn assert_says(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is missing: {text}");
+    }
+}
