@@ -95,8 +95,9 @@ fn main() -> ExitCode {
 
 /// One event against a stop that nothing is done at.
 fn events(table: &mut Table) {
-    const COUNT: u32 = 20_000;
-    const ROUNDS: usize = 9;
+    // In many short rounds: other work comes in bursts.
+    const COUNT: u32 = 5_000;
+    const ROUNDS: usize = 41;
     let bare = compile("stops", STOPS);
     let (long, short) = (Subject::new("loop", COUNT), Subject::new("loop", 100));
     let (long, short) = (Bench::new(&long), Bench::new(&short));
@@ -121,8 +122,8 @@ fn events(table: &mut Table) {
 
 /// One test of the sample against one start of it.
 fn tests(table: &mut Table) {
-    const ROUNDS: usize = 9;
-    const BATCH: usize = 40;
+    const ROUNDS: usize = 41;
+    const BATCH: usize = 5;
     let sample = Subject::sample();
     let bench = Bench::new(&sample);
     let events = bench.trace().len();

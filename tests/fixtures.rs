@@ -6,25 +6,26 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::Value;
+use support::engine::in_two_threads;
 use support::{Fixture, GCC, assert_golden, text};
 
 /// Fixtures whose reduction is cut short, because they run long.
 const BUDGETS: [(&str, &str); 1] = [("deep_recursion", "10")];
 
-fn traced() -> impl Iterator<Item = Fixture> {
-    Fixture::all().into_iter().filter(|fixture| fixture.directive("refused").is_none())
+fn traced() -> Vec<Fixture> {
+    Fixture::all().into_iter().filter(|fixture| fixture.directive("refused").is_none()).collect()
 }
 
 #[test]
 fn every_fixture_has_its_trace() {
-    for fixture in traced() {
+    in_two_threads(&traced(), |fixture| {
         assert_golden(&format!("{}.trace", fixture.name), &outline(&fixture.build(GCC).events(&[])));
-    }
+    });
 }
 
 #[test]
 fn every_fixture_has_its_slice() {
-    for fixture in traced() {
+    in_two_threads(&traced(), |fixture| {
         let program = fixture.build(GCC);
         let budget = BUDGETS.iter().find(|(name, _)| *name == fixture.name);
         let limit = budget.map_or(Vec::new(), |(_, tests)| vec!["--max-tests", tests]);
@@ -32,7 +33,7 @@ fn every_fixture_has_its_slice() {
         let status = if budget.is_some() { 5 } else { 0 };
         assert_eq!(output.status.code(), Some(status), "{}: {}", fixture.name, text(&output.stderr));
         assert_golden(&format!("{}.slice", fixture.name), &without_time(&text(&output.stdout)));
-    }
+    });
 }
 
 /// The lines of a trace, one row for each stretch in the same call.

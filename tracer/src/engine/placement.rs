@@ -200,7 +200,8 @@ impl Placement {
         let chunk = &self.chunks[one.chunk.filter(|_| one.chunk == other.chunk)? as usize];
         let (start, end) = (one.address.min(other.address), one.address.max(other.address));
         let range = chunk.offset(start)..chunk.offset(end) + 1;
-        let bytes = Bytes { original: &chunk.original[range.clone()], patched: &chunk.patched[range.clone()] };
+        let bytes =
+            Bytes { original: &chunk.original[range.clone()], patched: &chunk.patched[range.clone()] };
         (range.len() <= MOST_AT_ONCE).then_some((start, bytes))
     }
 

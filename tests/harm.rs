@@ -1,0 +1,140 @@
+//! Partial executions run amok by nature; nothing that they do may harm the user.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use support::{Fixture, GCC, Program, scratch, stripe, text};
+
+/// Without the second statement of main it deletes and overwrites what it finds.
+const VANDAL: &str = r#"#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(void) { int sure = 1;
+    sure = 0;
+    if (sure) {
+        unlink("precious");
+        rename("list", "lost");
+        chmod("script", 0);
+        truncate("letter", 0);
+        FILE *f = fopen("letter", "w");
+        if (f) fputs("gone", f);
+        kill(getppid(), SIGKILL);
+        kill(-1, SIGTERM);
+    }
+    puts("done");
+    return 0;
+}
+"#;
+
+fn compile(folder: &Path, source: &str) -> Program {
+    let run = folder.join("run");
+    fs::create_dir_all(&run).expect("a folder");
+    fs::write(folder.join("program.c"), source).expect("written");
+    let status = Command::new("gcc")
+        .args(["-g", "-O0", "-w", "-o", "program", "program.c"])
+        .current_dir(folder)
+        .status()
+        .expect("a compiler");
+    assert!(status.success());
+    Program { path: folder.join("program"), directory: run, stdin: "/dev/null".into(), arguments: Vec::new() }
+}
+
+/// Everything about the files of a folder that a user could miss.
+fn inventory(folder: &Path) -> Vec<(PathBuf, u32, u64, Vec<u8>)> {
+    use std::os::unix::fs::MetadataExt;
+    let mut all: Vec<_> = fs::read_dir(folder)
+        .expect("readable")
+        .map(|entry| {
+            let path = entry.expect("readable").path();
+            let metadata = fs::symlink_metadata(&path).expect("there");
+            (path.clone(), metadata.mode(), metadata.mtime_nsec() as u64, fs::read(&path).unwrap_or_default())
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn files_stay_as_they_are_and_signals_do_not_get_out() {
+    let folder = scratch("vandal");
+    let program = compile(&folder, VANDAL);
+    for name in ["precious", "list", "script", "letter"] {
+        fs::write(program.directory.join(name), name).expect("written");
+    }
+    let before = inventory(&program.directory);
+    // Without event 3, `sure = 0`, under the control of the program's own branches.
+    for control in ["program", "trace"] {
+        let output = program.stripe("replay", &["--omit", "3", "--control", control]);
+        assert!(output.status.code().is_some(), "stripe was killed: {}", text(&output.stderr));
+        assert_eq!(inventory(&program.directory), before);
+    }
+    program.slice(&[], 0);
+    assert_eq!(inventory(&program.directory), before);
+}
+
+#[test]
+fn each_replay_finds_the_files_that_the_recorded_run_has_found() {
+    let program = Fixture::named("file_rewrite").build(GCC);
+    let before = inventory(&program.directory);
+    program.slice(&["-j2"], 0);
+    assert_eq!(inventory(&program.directory), before);
+}
+
+#[test]
+fn replays_that_never_end_or_never_stop_writing_are_ended() {
+    let dangerous = Fixture::all().into_iter().filter(|fixture| {
+        fixture.name.starts_with("endless") || fixture.name.starts_with("flood") || fixture.name == "leftover_child"
+    });
+    for fixture in dangerous {
+        let program = fixture.build(GCC);
+        let slice = program.slice(&["-j2"], 0);
+        assert_eq!(slice["status"], "minimal", "{}", fixture.name);
+        assert_eq!(processes_of(&program.path), Vec::<PathBuf>::new(), "{}", fixture.name);
+    }
+}
+
+/// The processes that execute this program.
+fn processes_of(path: &Path) -> Vec<PathBuf> {
+    let path = path.canonicalize().expect("there");
+    let processes = fs::read_dir("/proc").expect("readable").filter_map(|entry| Some(entry.ok()?.path()));
+    processes.filter(|process| fs::read_link(process.join("exe")).is_ok_and(|exe| exe == path)).collect()
+}
+
+fn start(program: &Program) -> Child {
+    stripe()
+        .arg("run")
+        .arg(&program.path)
+        .args(["-q", "-j2"])
+        .current_dir(&program.directory)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("stripe can be started")
+}
+
+#[test]
+fn no_process_is_left_when_stripe_is_killed_at_any_moment() {
+    let names = ["endless_loop", "endless_wait", "flood_loop", "fork_child", "leftover_child", "file_rewrite"];
+    let programs = names.map(|name| Fixture::named(name).build(GCC));
+    for round in 0..120_u64 {
+        let program = &programs[round as usize % programs.len()];
+        let before = inventory(&program.directory);
+        let mut child = start(program);
+        // Moments all over start-up, recording and the first hundreds of replays.
+        std::thread::sleep(Duration::from_micros(round * 7919 % 150_000));
+        let _ = child.kill();
+        child.wait().expect("reaped");
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !processes_of(&program.path).is_empty() {
+            assert!(Instant::now() < deadline, "{}: left behind", program.path.display());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(inventory(&program.directory), before, "{}", program.path.display());
+    }
+}
