@@ -93,7 +93,7 @@ fn a_program_for_another_processor_is_refused() {
     let program = patched("arm", 18, &[AARCH64, 0]);
     let told = message(&program.stripe("run", &[]), 1);
     assert_says(&told, &["arm: is not an x86-64 program", "compile it for x86-64"]);
-    assert!(told.to_lowercase().contains("aarch64"), "{told}");
+    assert_says(&told, &["another processor", "183"]);
 }
 
 #[test]
@@ -258,8 +258,8 @@ fn a_reference_that_finds_no_fault_is_refused() {
 #[test]
 fn a_criterion_that_the_empty_set_meets_is_refused_with_the_empty_slice() {
     let program = sample(GCC, "");
-    let weak = ["--reject-match", "nonsense", "-q"];
-    let output = program.stripe("run", &weak);
+    let weak = ["--reject-match", "nonsense"];
+    let output = program.stripe("run", &[&weak[..], &["-q"]].concat());
     assert_eq!(output.status.code(), Some(6), "{}", text(&output.stderr));
     assert_says(&text(&output.stdout), &["None of 34 statement executions"]);
     let told = text(&output.stderr);
@@ -279,7 +279,7 @@ fn doctor_tells_the_same_with_the_same_remedies() {
     };
     let good = doctor(&sample(GCC, ""), 0);
     assert_says(&good, &["line table", "in scope: 1 function with 13 statements, in sum-mul.c", "Ready"]);
-    let script = changed("script", |path| fs::write(path, "#!/bin/sh\n").expect("written"));
+    let script = changed("shell-script", |path| fs::write(path, "#!/bin/sh\n").expect("written"));
     assert_says(&doctor(&script, 1), &["BAD", "is not an ELF file but a script", "-> name its interpreter"]);
     let threads = doctor(&Fixture::named("thread").build(GCC), 0);
     assert_says(&threads, &["fair  calls pthread_create", "->"]);
