@@ -10,7 +10,7 @@
 
 use std::cell::RefCell;
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use nix::unistd::Pid;
 use stripe::baseline::recording_limits;
 use tracer::invocation::{Invocation, Stdout};
 use tracer::poison::Poison;
-use tracer::program::{Granularity, LeaderKind, Program, Scope};
+use tracer::program::{Granularity, Program, Scope};
 use tracer::run::{Recording, Run};
 use tracer::schedule::{Control, Omission};
 use tracer::trace::Trace;
@@ -145,25 +145,25 @@ fn tests(table: &mut Table) {
 
 /// Memory per event, as the structures say and as the kernel sees it.
 fn memory(table: &mut Table) {
-    table.section("bytes of one event", "1 byte");
+    table.section("memory of one event", "one byte");
     for shape in ["loop", "calls", "deep"] {
+        let (short, long) = (Subject::new(shape, 2_000), Subject::new(shape, 102_000));
+        let events = (Bench::new(&long).trace().len() - Bench::new(&short).trace().len()) as f64;
         let subject = Subject::new(shape, 20_000);
         let bench = Bench::new(&subject);
         let trace = bench.trace();
-        let events = trace.len() as f64;
-        let entries = trace
-            .events()
-            .filter(|&event| subject.program.leader(trace.leader(event)).kind == LeaderKind::Entry);
+        let held = trace.memory() as f64 / trace.len() as f64;
         let deepest = trace.events().map(|event| trace.depth(event)).max().unwrap_or(0);
-        let note = format!("{:.2} calls per event, {deepest} deep", entries.count() as f64 / events);
+        table.ratio(&format!("{shape}: trace"), held, Some(32.0), &format!("{deepest} calls deep"));
         // Two bit sets: the omittable and the executed events.
-        let replay = trace.memory() as f64 / events + 4.0 + 2.0 / 8.0;
-        table.ratio(&format!("{shape}: trace"), trace.memory() as f64 / events, Some(32.0), &note);
-        table.ratio(&format!("{shape}: replay by program"), replay, Some(32.0), "governors and bit sets");
-        let (short, long) = (2_000, 202_000);
-        let growth = (peak_memory(&subject, long) - peak_memory(&subject, short)) as f64;
-        let grown = growth / f64::from(long - short);
-        table.ratio(&format!("{shape}: stripe trace"), grown, Some(32.0), "growth of its peak RSS");
+        let governed = held + 4.0 + 2.0 / 8.0;
+        let note = "with governors and bit sets";
+        table.ratio(&format!("{shape}: and a schedule"), governed, Some(32.0), note);
+        let growth = |verb: &str| (long.peak_memory(verb) - short.peak_memory(verb)) / events;
+        let note = "growth of the peak RSS, with open calls";
+        table.ratio(&format!("{shape}: stripe trace"), growth("trace"), Some(32.0), note);
+        let note = "growth, with a second trace to compare with";
+        table.ratio(&format!("{shape}: stripe replay"), growth("replay"), None, note);
     }
 }
 
@@ -248,6 +248,32 @@ impl Subject {
         }
         command.status().expect("the program can be started");
     }
+
+    /// The peak of the resident memory of `stripe VERB`, in bytes.
+    fn peak_memory(&self, verb: &str) -> f64 {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stripe"));
+        command.arg(verb).arg(&self.path).arg("--").args(&self.arguments).current_dir(&self.folder);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("stripe can be started");
+        let mut peak: f64 = 0.0;
+        let status = loop {
+            peak = peak.max(high_water_mark(&child));
+            match child.try_wait().expect("a child") {
+                Some(status) => break status,
+                None => std::thread::sleep(Duration::from_millis(2)),
+            }
+        };
+        assert!(status.success(), "{command:?}: {status}");
+        peak
+    }
+}
+
+/// The peak of the resident memory of a process that lives, in bytes; 0 if it has just ended.
+fn high_water_mark(child: &Child) -> f64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let mark = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = mark.and_then(|mark| mark.trim().trim_end_matches(" kB").parse::<f64>().ok());
+    kilobytes.unwrap_or(0.0) * 1024.0
 }
 
 /// A subject that was recorded and can be replayed.
@@ -321,29 +347,6 @@ fn bare_stops(program: &Path, count: u32) -> Duration {
     }
     assert_eq!(stops, count);
     started.elapsed()
-}
-
-/// The peak of the resident memory of `stripe trace`, in bytes, for a run of about `count` events.
-fn peak_memory(subject: &Subject, count: u32) -> i64 {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stripe"));
-    command.arg("trace").arg(&subject.path).arg("--").arg(&subject.arguments[0]).arg(count.to_string());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).current_dir(&subject.folder);
-    let mut child = command.spawn().expect("stripe can be started");
-    let mut stdout = child.stdout.take().expect("a pipe");
-    let mut peak = 0;
-    let mut chunk = vec![0; 1 << 16];
-    while let Ok(1..) = stdout.read(&mut chunk) {
-        peak = peak.max(high_water_mark(&child));
-    }
-    assert!(child.wait().expect("a child").success());
-    peak
-}
-
-fn high_water_mark(child: &Child) -> i64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let mark = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = mark.and_then(|mark| mark.trim().trim_end_matches(" kB").parse::<i64>().ok());
-    kilobytes.unwrap_or(0) * 1024
 }
 
 /// Compiles a program, once for each run of the benchmark.

@@ -56,13 +56,14 @@ fn outline(events: &[Value]) -> String {
     format!("{}\n", outline.trim_start())
 }
 
-/// The report without what differs from run to run.
+/// The report without what differs from run to run: the time, and the replays, of which some are
+/// repeated on a busy machine.
 fn without_time(report: &str) -> String {
     let Some(verdict) = report.find("statement execution") else {
         return report.to_owned();
     };
-    let tail: Vec<&str> = report[verdict..].split_whitespace().collect();
-    let until = tail.iter().position(|word| *word == "runs").map_or(tail.len(), |at| at + 1);
+    let words: Vec<&str> = report[verdict..].split_whitespace().collect();
+    let until = words.iter().position(|word| word.starts_with("unresolved")).map_or(words.len(), |at| at + 1);
     let rest = report[verdict..].find("warning:").map_or("", |at| &report[verdict + at..]);
-    format!("{}{}\n{rest}", &report[..verdict], tail[..until].join(" "))
+    format!("{}{}\n{rest}", &report[..verdict], words[..until].join(" "))
 }
