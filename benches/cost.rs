@@ -330,6 +330,7 @@ fn conditions(poison: Poison) -> Conditions {
 }
 
 /// How long `count` stops take that nothing is done at.
+#[expect(clippy::zombie_processes, reason = "`waitpid` waits for it")]
 fn bare_stops(program: &Path, count: u32) -> Duration {
     let mut child = Command::new(program)
         .arg(count.to_string())

@@ -9,7 +9,7 @@ use tracer::invocation::Limits;
 use tracer::poison::Poison;
 use tracer::program::Program;
 use tracer::run::{Recording, Run};
-use tracer::termination::Termination;
+use tracer::termination::{Cut, Termination};
 use tracer::trace::Trace;
 use tracer::{Conditions, Method, RecordError, Tracer};
 
@@ -67,43 +67,34 @@ impl Baseline {
         conditions: &Conditions,
         demands: &Demands,
     ) -> Result<Baseline, BaselineError> {
-        let mut record =
-            |poison| tracer.record(Method::Breakpoint, &Conditions { poison, ..conditions.clone() });
-        let recording = record(Poison::Off)?;
+        let recording =
+            tracer.record(Method::Breakpoint, &Conditions { poison: Poison::Off, ..conditions.clone() })?;
         let mut warnings = optimisation_warning(program).into_iter().collect::<Vec<_>>();
         let patterns: &[Poison] = match demands.poison {
             PoisonChoice::Auto => &Poison::PATTERNS,
             PoisonChoice::Off => &[Poison::Off],
         };
+        let mut repetition = Repetition { program, tracer, conditions, demands, original: &recording };
         for &poison in patterns {
-            let other = record(poison)?;
-            if demands.met(&recording, &other) {
+            if repetition.difference(poison)?.is_none() {
                 continue;
             }
-            let repeated = if poison == Poison::Off { other } else { record(Poison::Off)? };
-            if !demands.met(&recording, &repeated) {
-                return Err(BaselineError::Flaky(demands.flaky(program, &recording, &repeated)));
+            // Does the run itself differ, or do the undefined values make it?
+            if let Some(difference) = repetition.difference(Poison::Off)? {
+                return Err(BaselineError::Flaky(difference.flaky(program)));
             }
-            let other = record(poison)?;
-            warnings.push(demands.uninitialised(program, &recording, &other));
-            return Ok(Baseline { recording, patterns: vec![Poison::Off], warnings });
+            // One time-out on a busy machine proves nothing.
+            if let Some(difference) = repetition.difference(poison)? {
+                warnings.push(difference.uninitialised());
+                return Ok(Baseline { recording, patterns: vec![Poison::Off], warnings });
+            }
         }
         Ok(Baseline { recording, patterns: patterns.to_vec(), warnings })
     }
 
     /// What a replay may use up: generously more than the recorded run did.
     pub fn limits(&self) -> Limits {
-        use std::time::Duration;
-        let Recording { run, trace } = &self.recording;
-        let output = (run.stdout.len() + run.stderr.len()) as u64;
-        Limits {
-            cpu: (run.usage.cpu * 10).max(Duration::from_millis(200)),
-            wall: (run.usage.wall * 10).clamp(Duration::from_secs(1), Duration::from_secs(300)),
-            arrivals: 2 * trace.len() as u64 + 10_000,
-            memory: (run.usage.memory > 0).then(|| (2 * run.usage.memory).max(run.usage.memory + (1 << 30))),
-            file_size: (4 * output).max(64 << 20),
-            tasks: 64,
-        }
+        limits_like(&self.recording)
     }
 }
 
@@ -120,62 +111,106 @@ pub fn recording_limits() -> Limits {
     }
 }
 
-impl Demands {
-    fn met(&self, one: &Recording, other: &Recording) -> bool {
-        one.trace == other.trace
-            && one.run.termination == other.run.termination
-            && first_difference("output", &one.run.stdout, &other.run.stdout, self.only_lines.as_ref())
-                .is_none()
+fn limits_like(recording: &Recording) -> Limits {
+    use std::time::Duration;
+    let Recording { run, trace } = recording;
+    let output = (run.stdout.len() + run.stderr.len()) as u64;
+    Limits {
+        cpu: (run.usage.cpu * 10).max(Duration::from_millis(200)),
+        wall: (run.usage.wall * 10).clamp(Duration::from_secs(1), Duration::from_secs(300)),
+        arrivals: 2 * trace.len() as u64 + 10_000,
+        memory: (run.usage.memory > 0).then(|| (2 * run.usage.memory).max(run.usage.memory + (1 << 30))),
+        file_size: (4 * output).max(64 << 20),
+        tasks: 64,
+    }
+}
+
+/// Records again what has been recorded.
+struct Repetition<'r, 'p> {
+    program: &'r Program,
+    tracer: &'r mut Tracer<'p>,
+    conditions: &'r Conditions,
+    demands: &'r Demands,
+    original: &'r Recording,
+}
+
+impl Repetition<'_, '_> {
+    /// How a further recording differs. With other undefined values a program may run for ever, so
+    /// that it may not use up much more than the original.
+    fn difference(&mut self, poison: Poison) -> Result<Option<Difference>, RecordError> {
+        let limits = match poison {
+            Poison::Off => self.conditions.limits,
+            _ => limits_like(self.original),
+        };
+        let conditions = Conditions { poison, limits, ..self.conditions.clone() };
+        match self.tracer.record(Method::Breakpoint, &conditions) {
+            Ok(other) => Ok(self.compare(&other)),
+            Err(error @ (RecordError::Process(_) | RecordError::Cut(Cut::Interrupted))) => Err(error),
+            Err(error) if poison == Poison::Off => Err(error),
+            Err(RecordError::Cut(cut)) => {
+                Ok(Some(Difference { path: None, seen: Some(format!("the program {cut}")) }))
+            }
+            Err(error) => Ok(Some(Difference { path: None, seen: Some(error.to_string()) })),
+        }
     }
 
-    /// Two runs of the same program on the same input differ: where first, and what the usual causes
-    /// are.
-    fn flaky(&self, program: &Program, one: &Recording, other: &Recording) -> String {
-        let mut words = "two runs of the program differ, so that no test would mean anything".to_owned();
-        let path = path_difference(program, &one.trace, &other.trace);
-        words += path.as_deref().unwrap_or_default();
-        if let Some(difference) = self.output_difference(&one.run, &other.run) {
-            words += &format!("; {difference}");
-        }
+    fn compare(&self, other: &Recording) -> Option<Difference> {
+        let original = self.original;
+        let only = self.demands.only_lines.as_ref();
+        let path = path_difference(self.program, &original.trace, &other.trace);
+        let output = first_difference("output", &original.run.stdout, &other.run.stdout, only);
+        let seen = output.or_else(|| termination_difference(&original.run, &other.run));
+        (path.is_some() || seen.is_some()).then_some(Difference { path, seen })
+    }
+}
+
+/// How two runs of the same program on the same input differ.
+struct Difference {
+    /// In their traces.
+    path: Option<String>,
+    /// In what could be seen from outside.
+    seen: Option<String>,
+}
+
+impl Difference {
+    /// The program differs by itself: where first, and what the usual causes are.
+    fn flaky(&self, program: &Program) -> String {
         let imports = &program.executable().imports;
         let called = match usual_causes(imports)[..] {
             [] => String::new(),
             ref causes => format!(" (it uses {})", causes.join(", ")),
         };
-        let remedy = match path {
+        let remedy = match self.path {
             Some(_) => "make them constant",
             None => "make them constant, or name with --only-lines what does not depend on them",
         };
-        words
-            + &format!(
-                "; the usual causes are time, process numbers, random numbers and addresses{called}: {remedy}"
-            )
+        let seen = self.seen.as_ref().map_or_else(String::new, |seen| format!("; {seen}"));
+        format!(
+            "two runs of the program differ, so that no test would mean anything{}{seen}; the usual causes are time, \
+             process numbers, random numbers and addresses{called}: {remedy}",
+            self.path.as_deref().unwrap_or_default()
+        )
     }
 
-    /// The program behaves differently with other values in memory that it has not initialised.
-    fn uninitialised(&self, program: &Program, clean: &Recording, poisoned: &Recording) -> String {
-        let mut words = "the program reads uninitialised memory".to_owned();
-        words += &path_difference(program, &clean.trace, &poisoned.trace).unwrap_or_default();
-        if let Some(difference) = self.output_difference(&clean.run, &poisoned.run) {
-            words += &format!("; with other values there, {difference}");
-        }
-        words
-            + "; this may well be the fault; undefined values are left as they are, so that some needed statements may be missing"
+    /// The program differs with other values in memory that it has not initialised.
+    fn uninitialised(&self) -> String {
+        let seen =
+            self.seen.as_ref().map_or_else(String::new, |seen| format!("; with other values there, {seen}"));
+        format!(
+            "the program reads uninitialised memory{}{seen}; this may well be the fault; undefined values are left as \
+             they are, so that some needed statements may be missing",
+            self.path.as_deref().unwrap_or_default()
+        )
     }
+}
 
-    fn output_difference(&self, one: &Run, other: &Run) -> Option<String> {
-        let output = first_difference("output", &one.stdout, &other.stdout, self.only_lines.as_ref());
-        let ended = || {
-            let ended = |run: &Run| match &run.termination {
-                Termination::Exited(status) => format!("exit status {status}"),
-                Termination::Crashed(how) => crate::oracle::signal(how),
-                Termination::Left(_) | Termination::Cut(_) => "an end by the tracer".into(),
-            };
-            (one.termination != other.termination)
-                .then(|| format!("{} instead of {}", ended(other), ended(one)))
-        };
-        output.or_else(ended)
-    }
+fn termination_difference(one: &Run, other: &Run) -> Option<String> {
+    let ended = |run: &Run| match &run.termination {
+        Termination::Exited(status) => format!("exit status {status}"),
+        Termination::Crashed(how) => crate::oracle::signal(how),
+        Termination::Left(_) | Termination::Cut(_) => "an end by the tracer".into(),
+    };
+    (one.termination != other.termination).then(|| format!("{} instead of {}", ended(other), ended(one)))
 }
 
 fn path_difference(program: &Program, one: &Trace, other: &Trace) -> Option<String> {
@@ -214,7 +249,10 @@ pub fn not_reproduced(
          what is expected"
     );
     if let Some((expected, actual)) = texts {
-        words += &format!("\nexpected (-) and actual (+):\n{}", diff(&expected, &actual, 10).trim_end());
+        let diff = diff(&expected, &actual, 10);
+        if !diff.is_empty() {
+            words += &format!("\nexpected (-) and actual (+):\n{}", diff.trim_end());
+        }
     }
     words
 }

@@ -74,7 +74,9 @@ fn each_event_is_of_the_round_in_which_the_paper_has_it() {
         .as_array()
         .expect("a slice")
         .iter()
-        .map(|event| (event["line"].as_u64().expect("a line"), event["occurrence"].as_u64().expect("a number")))
+        .map(|event| {
+            (event["line"].as_u64().expect("a line"), event["occurrence"].as_u64().expect("a number"))
+        })
         .filter(|(line, _)| ROUND.contains(line))
         .map(|(line, occurrence)| (line - SHIFT, occurrence))
         .collect();
@@ -91,6 +93,7 @@ fn decisions_are_told_from_effects() {
     assert_eq!(slice["events"]["kept"], 22);
     assert_eq!(slice["events"]["kept_for_effect"], 15);
     let events = slice["slice"].as_array().expect("a slice").iter();
-    let decisions: Vec<&Value> = events.filter(|event| event["needed"] == "decision").map(|event| &event["line"]).collect();
+    let decisions: Vec<&Value> =
+        events.filter(|event| event["needed"] == "decision").map(|event| &event["line"]).collect();
     assert_eq!(decisions, [9, 10, 10, 10, 10, 10, 10]);
 }

@@ -89,7 +89,9 @@ fn each_replay_finds_the_files_that_the_recorded_run_has_found() {
 #[test]
 fn replays_that_never_end_or_never_stop_writing_are_ended() {
     let dangerous = Fixture::all().into_iter().filter(|fixture| {
-        fixture.name.starts_with("endless") || fixture.name.starts_with("flood") || fixture.name == "leftover_child"
+        fixture.name.starts_with("endless")
+            || fixture.name.starts_with("flood")
+            || fixture.name == "leftover_child"
     });
     for fixture in dangerous {
         let program = fixture.build(GCC);
@@ -120,7 +122,8 @@ fn start(program: &Program) -> Child {
 
 #[test]
 fn no_process_is_left_when_stripe_is_killed_at_any_moment() {
-    let names = ["endless_loop", "endless_wait", "flood_loop", "fork_child", "leftover_child", "file_rewrite"];
+    let names =
+        ["endless_loop", "endless_wait", "flood_loop", "fork_child", "leftover_child", "file_rewrite"];
     let programs = names.map(|name| Fixture::named(name).build(GCC));
     for round in 0..120_u64 {
         let program = &programs[round as usize % programs.len()];

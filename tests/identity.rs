@@ -13,7 +13,8 @@ const NO_STACK_PROTECTOR: Build =
 /// Each fixture that can be traced, built both ways.
 fn built(builds: [Build; 2], test: impl Fn(&support::Program, &str) + Sync) {
     let fixtures = Fixture::all().into_iter().filter(|fixture| fixture.directive("refused").is_none());
-    let cases: Vec<(Fixture, Build)> = fixtures.flat_map(|fixture| builds.map(|build| (fixture.clone(), build))).collect();
+    let cases: Vec<(Fixture, Build)> =
+        fixtures.flat_map(|fixture| builds.map(|build| (fixture.clone(), build))).collect();
     in_two_threads(&cases, |(fixture, build)| {
         test(&fixture.build(*build), &format!("{} by {}", fixture.name, build.name));
     });

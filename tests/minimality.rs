@@ -10,8 +10,14 @@ use support::engine::in_two_threads;
 use support::{CLANG, Fixture, GCC, Program, sample, text};
 
 /// Too long to be taken apart, or slow because each replay waits for a limit.
-const LEFT_OUT: [&str; 6] =
-    ["deep_recursion", "endless_callee", "endless_loop", "endless_statement", "endless_wait", "leftover_child"];
+const LEFT_OUT: [&str; 6] = [
+    "deep_recursion",
+    "endless_callee",
+    "endless_loop",
+    "endless_statement",
+    "endless_wait",
+    "leftover_child",
+];
 
 type Events = BTreeSet<u64>;
 
@@ -42,13 +48,15 @@ fn assert_minimal(program: &Program, all: &Events, single: &Events, control: &st
 
 fn take_apart(program: &Program) {
     let both = program.slice(&[], 0);
-    let (all, effects, decisions) = (events(&both, None), events(&both, Some("effect")), events(&both, Some("decision")));
+    let (all, effects, decisions) =
+        (events(&both, None), events(&both, Some("effect")), events(&both, Some("decision")));
     assert_minimal(program, &effects, &effects, "trace");
     assert_minimal(program, &all, &decisions, "program");
 }
 
 fn fixtures() -> impl Iterator<Item = Fixture> {
-    let usable = |fixture: &Fixture| fixture.directive("refused").is_none() && !LEFT_OUT.contains(&&*fixture.name);
+    let usable =
+        |fixture: &Fixture| fixture.directive("refused").is_none() && !LEFT_OUT.contains(&&*fixture.name);
     Fixture::all().into_iter().filter(usable)
 }
 

@@ -6,8 +6,11 @@ use serde_json::Value;
 use support::{Fixture, GCC, text};
 
 /// The fixtures with the statement that leftover memory or registers seem to make superfluous.
-const LUCKY: [(&str, &str); 3] =
-    [("poison_stack", "    sum = 0;"), ("poison_heap", "    c->hits = 0;"), ("poison_register", "    return r;")];
+const LUCKY: [(&str, &str); 3] = [
+    ("poison_stack", "    sum = 0;"),
+    ("poison_heap", "    c->hits = 0;"),
+    ("poison_register", "    return r;"),
+];
 
 fn needed_lines(slice: &Value) -> Vec<u64> {
     let lines = slice["lines"].as_array().expect("lines").iter();
@@ -32,7 +35,9 @@ fn a_statement_that_leftover_values_could_replace_is_needed() {
         let events = program.events(&[]);
         let executions = events.iter().filter(|event| event["line"] == line && event["omittable"] == true);
         let numbers: Vec<String> = executions.map(|event| event["event"].to_string()).collect();
-        let outcome = |poison| program.stripe("replay", &["--omit", &numbers.join(","), "--poison", poison]).status.code();
+        let outcome = |poison| {
+            program.stripe("replay", &["--omit", &numbers.join(","), "--poison", poison]).status.code()
+        };
         assert_eq!((outcome("off"), outcome("auto")), (Some(0), Some(1)), "{name}");
     }
 }

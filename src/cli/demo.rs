@@ -25,14 +25,17 @@ and keeps what the output cannot do without: the critical slice.";
 const CRITERIA: [(&str, &str); 3] = [
     (
         "sum = 15\\nmul = 0\\n",
-        "Both results. The trace states the control flow, so that no `while` is needed. Adding 0 in \
-         the first round is not needed, and of all multiplications only the one by 0 is.",
+        "\
+Both results. The trace states the control flow, so that no `while` is needed.
+To add 0 in the first round is not needed, and of the multiplications only the
+one by 0 is.",
     ),
     ("sum = 15", "The sum alone: the multiplication and its `printf` are gone."),
     (
         "mul = 0",
-        "The product alone: reading a, one multiplication by 0, and printing. Not even `mul = 1` is \
-         needed, because anything times 0 is 0.",
+        "\
+The product alone: reading a, one multiplication by 0, and printing. Not even
+`mul = 1` is needed, because anything times 0 is 0.",
     ),
 ];
 

@@ -25,9 +25,7 @@ enum Place {
 
 /// Refuses, before any work is done, output files that cannot be written or would be overwritten.
 pub(super) fn check(output: &OutputOptions, program: &Path) -> Result<(), Failure> {
-    let same = |one: &Path, other: &Path| {
-        one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
-    };
+    let same = |one: &Path, other: &Path| whereabouts(one).is_some_and(|one| Some(one) == whereabouts(other));
     for (number, Emission { file, .. }) in output.emit.iter().enumerate() {
         let usage = |reason: &dyn std::fmt::Display| {
             Failure::new(Exit::Usage, format!("{}: {reason}: give --emit another file", file.display()))
@@ -35,7 +33,7 @@ pub(super) fn check(output: &OutputOptions, program: &Path) -> Result<(), Failur
         if same(file, program) {
             return Err(usage(&"is the program itself"));
         }
-        if output.emit[..number].iter().any(|earlier| earlier.file == *file || same(&earlier.file, file)) {
+        if output.emit[..number].iter().any(|earlier| same(&earlier.file, file)) {
             return Err(usage(&"is given twice"));
         }
         match place(file).map_err(|error| usage(&error))? {
@@ -78,6 +76,16 @@ pub(super) fn write(file: &Path, bytes: &[u8], output: &OutputOptions) -> Result
     })
 }
 
+/// The file's name without detours, whether it exists or not.
+fn whereabouts(file: &Path) -> Option<PathBuf> {
+    let folder = || Some(folder(file).canonicalize().ok()?.join(file.file_name()?));
+    file.canonicalize().ok().or_else(folder)
+}
+
+fn folder(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 fn place(file: &Path) -> io::Result<Place> {
     match fs::metadata(file) {
         Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
@@ -91,8 +99,7 @@ fn place(file: &Path) -> io::Result<Place> {
 /// A file that goes away by itself unless it is given its final name, with the rights of any other new
 /// file.
 fn temporary_beside(file: &Path) -> io::Result<NamedTempFile> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let made = Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder);
+    let made = Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder(file));
     // The error names the temporary file, which means nothing to the user.
     made.map_err(|error| error.kind().into())
 }

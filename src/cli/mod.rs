@@ -75,16 +75,37 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
 fn manual() -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
     let command = CommandLine::command();
-    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    let man = clap_mangen::Man::new(command.clone());
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    page.extend(verbatim(command.get_before_help()));
+    man.render_options_section(&mut page)?;
     for subcommand in command.get_subcommands() {
-        let name = format!("stripe-{}", subcommand.get_name());
+        let name = format!("stripe {}", subcommand.get_name());
+        page.extend(format!(".SH \"{}\"\n", name.to_uppercase()).bytes());
         let man = clap_mangen::Man::new(subcommand.clone().name(name));
-        man.render_name_section(&mut page)?;
-        man.render_synopsis_section(&mut page)?;
-        man.render_description_section(&mut page)?;
-        man.render_options_section(&mut page)?;
+        let mut section = Vec::new();
+        man.render_synopsis_section(&mut section)?;
+        man.render_description_section(&mut section)?;
+        section.extend(verbatim(subcommand.get_before_help()));
+        man.render_options_section(&mut section)?;
+        section.extend(verbatim(subcommand.get_after_help()));
+        page.extend(String::from_utf8_lossy(&section).replace(".SH ", ".SS ").bytes());
     }
+    man.render_version_section(&mut page)?;
     Ok(page)
+}
+
+/// A table of the help, whose first line is its title, as a section of the manual page.
+fn verbatim(table: Option<&clap::builder::StyledStr>) -> Vec<u8> {
+    let text = table.map(ToString::to_string).unwrap_or_default();
+    let Some((title, rows)) = text.split_once(":\n") else {
+        return Vec::new();
+    };
+    let rows = rows.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+    format!(".SH {}\n.nf\n{rows}\n.fi\n", title.to_uppercase().replace(' ', "\\ ")).into_bytes()
 }
 
 /// Writes to standard output.

@@ -39,7 +39,9 @@ pub fn load(path: &Path, granularity: Granularity) -> Program {
 pub fn invocation(path: &Path, directory: &Path, arguments: &[&str], stdin: Vec<u8>) -> Invocation {
     Invocation {
         program: path.canonicalize().expect("built"),
-        arguments: std::iter::once(path.as_os_str().to_owned()).chain(arguments.iter().map(Into::into)).collect(),
+        arguments: std::iter::once(path.as_os_str().to_owned())
+            .chain(arguments.iter().map(Into::into))
+            .collect(),
         environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
         directory: directory.canonicalize().expect("a folder"),
         stdin,
@@ -68,7 +70,9 @@ pub fn assert_identity(program: &Program, tracer: &mut Tracer<'_>, recording: &R
 pub fn assert_same_by_steps(program: &Program, tracer: &mut Tracer<'_>, recording: &Recording, case: &str) {
     let slow = tracer.record(Method::SingleStep, &conditions()).expect("a recording");
     let difference = recording.trace.first_difference(&slow.trace);
-    let place = |event: tracer::trace::EventId| format!("{} at {}", event.time(), program.place(slow.trace.leader(event)));
+    let place = |event: tracer::trace::EventId| {
+        format!("{} at {}", event.time(), program.place(slow.trace.leader(event)))
+    };
     assert_eq!(difference.map(place), None, "{case}");
     assert_eq!(recording.run.termination, slow.run.termination, "{case}");
 }

@@ -107,8 +107,12 @@ impl Fixture {
                     .arg(self.source.file_name().expect("a name"))
                     .current_dir(parent),
             ),
-            Some("cpp") => self.compile_files(build.cxx, build, parent, &[self.source.clone()], &output, &[]),
-            Some(_) => self.compile_files(build.cc, build, parent, &[self.source.clone()], &output, &[]),
+            Some("cpp") => {
+                self.compile_files(build.cxx, build, parent, std::slice::from_ref(&self.source), &output, &[])
+            }
+            Some(_) => {
+                self.compile_files(build.cc, build, parent, std::slice::from_ref(&self.source), &output, &[])
+            }
             None => self.compile_folder(build, folder, &output),
         }
     }

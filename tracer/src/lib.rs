@@ -25,9 +25,9 @@ pub mod program;
 pub mod run;
 pub mod schedule;
 pub mod termination;
-pub mod trace;
 #[cfg(test)]
 mod tests;
+pub mod trace;
 mod tracer;
 
 pub use engine::{Conditions, Method};

@@ -96,7 +96,14 @@ pub struct Lockstep<'a> {
 impl<'a> Lockstep<'a> {
     /// Begins a replay of `trace`, a run of `program`, as `schedule` says.
     pub fn new(program: &'a Program, trace: &'a Trace, schedule: &'a Schedule) -> Lockstep<'a> {
-        Lockstep { program, trace, schedule, frames: Calls::default(), root: trace.first_root(), latest: None }
+        Lockstep {
+            program,
+            trace,
+            schedule,
+            frames: Calls::default(),
+            root: trace.first_root(),
+            latest: None,
+        }
     }
 
     /// Takes an arrival at a leader with this stack pointer.

@@ -218,8 +218,11 @@ impl TraceBuilder {
         if !self.calls.settle(reached, sp) {
             return Err(BrokenTrace::NotEntered(leader));
         }
-        let activation =
-            if reached.kind == LeaderKind::Entry { self.enter(event, reached, sp) } else { self.go_on(event) };
+        let activation = if reached.kind == LeaderKind::Entry {
+            self.enter(event, reached, sp)
+        } else {
+            self.go_on(event)
+        };
         self.calls.go_on(reached);
         self.trace.events.push(Event { leader, activation, next: Link::NONE, callee: Link::NONE });
         Ok(Some(event))

@@ -150,6 +150,7 @@ impl<'p> Tracer<'p> {
         let alarm = self.watchdog.watch(tracee.pid(), &conditions.limits, &conditions.stop)?;
         self.placement.start(self.program, &tracee);
         fix_random_bytes(&tracee);
+        let stack_base = tracee.registers().map_or(0, |registers| registers.rsp);
         let mut execution = Execution {
             program: self.program,
             placement: &mut self.placement,
@@ -162,6 +163,7 @@ impl<'p> Tracer<'p> {
             started,
             usage: Usage::default(),
             scratch: Vec::new(),
+            stack_base,
         };
         let termination = execute(&mut execution)?;
         let (mut usage, arrivals, redirections) =

@@ -72,6 +72,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) started: Instant,
     pub(crate) usage: Usage,
     pub(crate) scratch: Vec<u8>,
+    /// The stack pointer before the first instruction.
+    pub(crate) stack_base: u64,
 }
 
 impl Execution<'_> {
@@ -153,9 +155,10 @@ impl Execution<'_> {
         }
         let reached = self.placement.leader_at(pc).filter(|&leader| Some(leader) != self.current);
         let Some(leader) = reached else {
+            let stepped = || self.tracee.signal_cause().is_none_or(|(code, _)| code > 0 && code != SI_KERNEL);
             return Ok(match method {
-                Method::Breakpoint => Trap::Foreign,
-                Method::SingleStep => Trap::Served,
+                Method::SingleStep if stepped() => Trap::Served,
+                Method::SingleStep | Method::Breakpoint => Trap::Foreign,
             });
         };
         self.arrivals += 1;
@@ -268,7 +271,9 @@ impl Execution<'_> {
         }
         let size = u64::from(self.program.function_of(entry).frame_size).min(MAX_FRAME);
         let bottom = sp - size;
-        self.conditions.poison.fill(bottom, &mut self.scratch, size as usize);
+        // By the distance from the stack's first word: the environment moves the stack.
+        let place = bottom.wrapping_sub(self.stack_base);
+        self.conditions.poison.fill(place, &mut self.scratch, size as usize);
         if !self.tracee.write(RuntimeAddress(bottom), &self.scratch) && self.grow_stack(entry, bottom)? {
             self.tracee.write(RuntimeAddress(bottom), &self.scratch);
         }

@@ -75,9 +75,15 @@ pub(super) fn names(symbols: &[Symbol]) -> HashMap<u64, String> {
     symbols.iter().map(|symbol| (symbol.address, demangle(&symbol.name))).collect()
 }
 
-/// A symbol as its source language writes it, C++ and Rust.
+/// A symbol as its source language writes it, C++ and Rust. Any other symbol is a name already: the `f`
+/// of a C program is not the `float` that a mangled type of this name would be.
 fn demangle(symbol: &str) -> String {
-    addr2line::demangle_auto(Cow::Borrowed(symbol), None).into_owned()
+    match symbol {
+        mangled if mangled.starts_with("_Z") || mangled.starts_with("_R") => {
+            addr2line::demangle_auto(Cow::Borrowed(mangled), None).into_owned()
+        }
+        name => name.to_owned(),
+    }
 }
 
 fn name<'a>(

@@ -80,7 +80,10 @@ pub(super) fn find(
         let sources = predecessors.of(insn);
         let from_elsewhere = sources.iter().any(|&source| table.key(source) != table.key(insn));
         let unsettled = matches!((heights.at(insn), base), (Some(here), Some(base)) if here != base);
-        if (first || sources.is_empty() || from_elsewhere) && !unsettled && !is_half_done(code, &mut uses, insn) {
+        if (first || sources.is_empty() || from_elsewhere)
+            && !unsettled
+            && !is_half_done(code, &mut uses, insn)
+        {
             found.insert(insn, Found { insn, kind: LeaderKind::Statement, row, live: live[insn] });
         }
     }

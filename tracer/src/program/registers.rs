@@ -41,7 +41,9 @@ impl RegisterSet {
         match full {
             Register::RSP | Register::RBP => RegisterSet(0),
             _ if full.is_gpr() => RegisterSet(1 << offset(Register::RAX)),
-            _ if full.is_vector_register() => RegisterSet(1 << (RegisterSet::VECTORS + offset(Register::ZMM0))),
+            _ if full.is_vector_register() => {
+                RegisterSet(1 << (RegisterSet::VECTORS + offset(Register::ZMM0)))
+            }
             _ if full.is_mm() => RegisterSet(1 << (RegisterSet::MMX + offset(Register::MM0))),
             _ => RegisterSet(0),
         }
@@ -130,7 +132,8 @@ fn clears(insn: &Insn) -> bool {
 /// indirect jump goes is not asked: to any instruction that no direct jump reaches.
 pub(super) fn live(code: &Code, uses: &mut Uses) -> Vec<RegisterSet> {
     let predecessors = code.predecessors();
-    let landings: Vec<usize> = (0..predecessors.len()).filter(|&insn| predecessors[insn].is_empty()).collect();
+    let landings: Vec<usize> =
+        (0..predecessors.len()).filter(|&insn| predecessors[insn].is_empty()).collect();
     let uses: Vec<Use> = code.insns().iter().map(|insn| uses.of(insn)).collect();
     let mut live = vec![RegisterSet::default(); uses.len()];
     let mut changed = true;

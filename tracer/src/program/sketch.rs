@@ -23,7 +23,8 @@ pub(crate) fn program(outlines: &[Outline<'_>]) -> Program {
         let first = leaders.len() as u32;
         let function = FunctionId(functions.len() as u32);
         let all = [&[1], outline.lines, &[99]].concat();
-        let position = |line: u32| all.iter().position(|&other| other == line).map(|at| LeaderId(first + at as u32));
+        let position =
+            |line: u32| all.iter().position(|&other| other == line).map(|at| LeaderId(first + at as u32));
         for &line in &all {
             let decision = outline.decisions.iter().find(|(at, _)| *at == line);
             leaders.push(Leader {

@@ -17,7 +17,9 @@ fn sp(depth: u64, at_entry: bool) -> u64 {
 fn record(program: &Program, arrivals: &[Arrival]) -> Trace {
     let mut builder = TraceBuilder::default();
     for &(function, line, depth) in arrivals {
-        builder.arrive(program, leader(program, function, line), sp(depth, line == 1)).expect("a sound trace");
+        builder
+            .arrive(program, leader(program, function, line), sp(depth, line == 1))
+            .expect("a sound trace");
     }
     builder.finish()
 }
@@ -55,7 +57,13 @@ const CALLS: [Arrival; 12] = [
 ];
 
 /// Replays arrivals and tells where each makes the run go on; ends at the first deviation.
-fn replay(program: &Program, trace: &Trace, control: Control, omitted: &[u32], arrivals: &[Arrival]) -> Vec<String> {
+fn replay(
+    program: &Program,
+    trace: &Trace,
+    control: Control,
+    omitted: &[u32],
+    arrivals: &[Arrival],
+) -> Vec<String> {
     let omission = Omission::new(program, trace, control);
     let schedule = omission.schedule(|event| !omitted.contains(&event.time()));
     let mut lockstep = Lockstep::new(program, trace, &schedule);
@@ -81,7 +89,8 @@ fn replay(program: &Program, trace: &Trace, control: Control, omitted: &[u32], a
 #[test]
 fn a_second_arrival_at_the_same_leader_does_not_count() {
     let program = caller_helper();
-    let trace = record(&program, &[("main", 1, 0), ("main", 2, 0), ("main", 2, 0), ("main", 3, 0), ("main", 2, 0)]);
+    let trace =
+        record(&program, &[("main", 1, 0), ("main", 2, 0), ("main", 2, 0), ("main", 3, 0), ("main", 2, 0)]);
     assert_eq!(lines(&program, &trace), "| 1 2 3 2");
 }
 
@@ -100,7 +109,10 @@ fn the_stack_pointer_tells_calls_from_returns() {
 #[test]
 fn a_jump_over_several_frames_closes_them_all() {
     let program = caller_helper();
-    let trace = record(&program, &[("main", 1, 0), ("main", 2, 0), ("f", 1, 1), ("f", 1, 2), ("f", 2, 2), ("main", 4, 0)]);
+    let trace = record(
+        &program,
+        &[("main", 1, 0), ("main", 2, 0), ("f", 1, 1), ("f", 1, 2), ("f", 2, 2), ("main", 4, 0)],
+    );
     assert_eq!(trace.next(EventId(1)), Some(EventId(4)));
     // The entry of f twice in a row is one event.
     assert_eq!(lines(&program, &trace), "| 1 2 | 1 2 4");
@@ -110,10 +122,19 @@ fn a_jump_over_several_frames_closes_them_all() {
 fn a_call_is_over_behind_its_epilogue_even_if_the_stack_has_not_risen() {
     let program = caller_helper();
     // The result of one call is pushed as an argument of the next, which begins further down.
-    let arrivals =
-        [("main", 1, 0), ("main", 2, 0), ("f", 1, 1), ("f", 2, 1), ("f", 99, 1), ("f", 1, 3), ("f", 3, 3), ("f", 99, 3)];
+    let arrivals = [
+        ("main", 1, 0),
+        ("main", 2, 0),
+        ("f", 1, 1),
+        ("f", 2, 1),
+        ("f", 99, 1),
+        ("f", 1, 3),
+        ("f", 3, 3),
+        ("f", 99, 3),
+    ];
     let trace = record(&program, &arrivals);
-    let callers: Vec<u32> = [2, 5].map(|event| trace.caller(trace.activation(EventId(event))).unwrap().0).to_vec();
+    let callers: Vec<u32> =
+        [2, 5].map(|event| trace.caller(trace.activation(EventId(event))).unwrap().0).to_vec();
     assert_eq!(callers, [1, 1]);
 }
 
@@ -207,7 +228,8 @@ fn a_recorded_call_that_is_not_made_is_missed_where_branches_decide() {
 fn what_goes_on_behind_the_last_recorded_event_has_run_past_the_end() {
     let program = caller_helper();
     let trace = record(&program, &[("main", 1, 0), ("main", 2, 0)]);
-    let told = replay(&program, &trace, Control::Trace, &[], &[("main", 1, 0), ("main", 2, 0), ("main", 3, 0)]);
+    let told =
+        replay(&program, &trace, Control::Trace, &[], &[("main", 1, 0), ("main", 2, 0), ("main", 3, 0)]);
     assert_eq!(told[2], "past end");
 }
 
@@ -225,7 +247,8 @@ fn a_decision_governs_until_its_ways_meet_again() {
     let program = loop_and_branch();
     let trace = loop_trace(&program);
     let omission = Omission::new(&program, &trace, Control::Program);
-    let governors: Vec<u32> = trace.events().map(|event| omission.governor(event).map_or(0, EventId::time)).collect();
+    let governors: Vec<u32> =
+        trace.events().map(|event| omission.governor(event).map_or(0, EventId::time)).collect();
     assert_eq!(governors, [0, 0, 2, 2, 4, 4, 0, 0, 8, 0, 0]);
 }
 
@@ -236,7 +259,8 @@ fn without_its_decision_nothing_that_it_governs_is_kept() {
     let omission = Omission::new(&program, &trace, Control::Program);
     let kept: Vec<u32> = omission.schedule(|event| event.time() != 4).kept().map(EventId::time).collect();
     assert_eq!(kept, [1, 2, 3, 7, 8, 9, 10, 11]);
-    let trace_kept = Omission::new(&program, &trace, Control::Trace).schedule(|event| event.time() != 4).kept().count();
+    let trace_kept =
+        Omission::new(&program, &trace, Control::Trace).schedule(|event| event.time() != 4).kept().count();
     assert_eq!(trace_kept, 10);
 }
 
@@ -245,7 +269,8 @@ fn the_decisions_on_the_way_to_a_final_call_cannot_be_omitted() {
     let program = loop_and_branch();
     // The run ends within line 6, as by exit().
     let trace = record(&program, &[1, 4, 5, 6].map(|line| ("main", line, 0)));
-    let times = |control| Omission::new(&program, &trace, control).omittable().map(EventId::time).collect::<Vec<_>>();
+    let times =
+        |control| Omission::new(&program, &trace, control).omittable().map(EventId::time).collect::<Vec<_>>();
     assert_eq!(times(Control::Trace), [2, 3]);
     assert_eq!(times(Control::Program), [2]);
 }
