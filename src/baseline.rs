@@ -9,6 +9,7 @@ use tracer::invocation::Limits;
 use tracer::poison::Poison;
 use tracer::program::Program;
 use tracer::run::{Recording, Run};
+use tracer::schedule::{Control, Schedule};
 use tracer::termination::{Cut, Termination};
 use tracer::trace::Trace;
 use tracer::{Conditions, Method, RecordError, Tracer};
@@ -135,14 +136,17 @@ struct Repetition<'r, 'p> {
 }
 
 impl Repetition<'_, '_> {
-    /// How a further recording differs. With other undefined values a program may run for ever, so
-    /// that it may not use up much more than the original.
+    /// How a further run differs. With other undefined values a program may run for ever, so that it may
+    /// not use up much more than the original.
     fn difference(&mut self, poison: Poison) -> Result<Option<Difference>, RecordError> {
         let limits = match poison {
             Poison::Off => self.conditions.limits,
             _ => limits_like(self.original),
         };
         let conditions = Conditions { poison, limits, ..self.conditions.clone() };
+        if self.repeats(&conditions)? {
+            return Ok(None);
+        }
         match self.tracer.record(Method::Breakpoint, &conditions) {
             Ok(other) => Ok(self.compare(&other)),
             Err(error @ (RecordError::Process(_) | RecordError::Cut(Cut::Interrupted))) => Err(error),
@@ -154,13 +158,26 @@ impl Repetition<'_, '_> {
         }
     }
 
+    /// Whether a full replay goes the recorded way and ends alike. Unlike a second recording it needs no
+    /// memory for a second trace; that is made only to tell what differs.
+    fn repeats(&mut self, conditions: &Conditions) -> Result<bool, RecordError> {
+        let everything = Schedule::everything(&self.original.trace, Control::Program);
+        let run = self.tracer.replay(&self.original.trace, &everything, conditions)?;
+        let complete = run.arrivals == self.original.trace.len() as u64;
+        Ok(complete && self.visible_difference(&run).is_none())
+    }
+
     fn compare(&self, other: &Recording) -> Option<Difference> {
-        let original = self.original;
-        let only = self.demands.only_lines.as_ref();
-        let path = path_difference(self.program, &original.trace, &other.trace);
-        let output = first_difference("output", &original.run.stdout, &other.run.stdout, only);
-        let seen = output.or_else(|| termination_difference(&original.run, &other.run));
+        let path = path_difference(self.program, &self.original.trace, &other.trace);
+        let seen = self.visible_difference(&other.run);
         (path.is_some() || seen.is_some()).then_some(Difference { path, seen })
+    }
+
+    fn visible_difference(&self, run: &Run) -> Option<String> {
+        let original = &self.original.run;
+        let only = self.demands.only_lines.as_ref();
+        let output = first_difference("output", &original.stdout, &run.stdout, only);
+        output.or_else(|| termination_difference(original, run))
     }
 }
 

@@ -24,8 +24,7 @@ pub struct Reduction<V, E> {
     pub configuration: Configuration,
     /// How the reduction ended.
     pub end: End<E>,
-    /// For each member in ascending order: what was seen without it. Complete if the end is
-    /// minimal; otherwise members whose omission was not tested are missing.
+    /// For each member in ascending order: what was seen without it. Empty unless the end is minimal.
     pub evidence: Vec<(usize, Outcome, V)>,
 }
 
@@ -42,10 +41,11 @@ impl<V: Clone, E> Reduction<V, E> {
     where
         T: TestFunction<Evidence = V, Error = E>,
     {
-        let evidence = evidence(experiment, &smallest);
-        let end = match searched {
-            Ok(()) => End::Minimal,
-            Err(stop) => End::Stopped(stop),
+        // Where the search was cut short, most members were not left out one by one; and who has asked for
+        // the end does not want to wait for the few that were.
+        let (end, evidence) = match searched {
+            Ok(()) => (End::Minimal, evidence(experiment, &smallest)),
+            Err(stop) => (End::Stopped(stop), Vec::new()),
         };
         debug_assert!(
             matches!(end, End::Stopped(_))

@@ -27,6 +27,13 @@ pub struct Schedule {
 }
 
 impl Schedule {
+    /// The schedule that executes all of `trace`.
+    pub fn everything(trace: &Trace, control: Control) -> Schedule {
+        let mut kept = FixedBitSet::with_capacity(trace.len());
+        kept.insert_range(..);
+        Schedule { control, kept }
+    }
+
     /// What makes a statement be executed again.
     pub fn control(&self) -> Control {
         self.control

@@ -26,8 +26,11 @@ use crate::trace::{BrokenTrace, Trace};
 pub enum RecordError {
     #[error(transparent)]
     Process(#[from] ProcessError),
-    #[error("the program starts a thread{}: events of several threads have no fixed order; make it run on one thread", at(.0))]
-    Thread(Option<String>),
+    #[error(
+        "the program starts a thread ({call}{}): events of several threads have no fixed order; make it run on one thread",
+        at(.place)
+    )]
+    Thread { call: &'static str, place: Option<String> },
     #[error(
         "the program reaches {0} without a call: it switches stacks (makecontext, coroutines), which cannot be replayed; keep the function out with --scope"
     )]
@@ -49,8 +52,11 @@ pub enum RecordError {
 }
 
 fn at(place: &Option<String>) -> String {
-    place.as_ref().map_or_else(String::new, |place| format!(" (called at {place})"))
+    place.as_ref().map_or_else(String::new, |place| format!(", called at {place}"))
 }
+
+/// The functions by which C programs start threads; what else does so calls the kernel itself.
+const THREAD_STARTERS: [&str; 2] = ["pthread_create", "thrd_create"];
 
 /// One worker's place for runs of a program.
 pub struct Tracer<'p> {
@@ -100,7 +106,11 @@ impl<'p> Tracer<'p> {
         if let Termination::Cut(cut) = run.termination {
             return Err(match cut {
                 Cut::Thread(statement) => {
-                    RecordError::Thread(statement.map(|statement| program.place_of(statement).to_string()))
+                    let imports = &program.executable().imports;
+                    let call =
+                        THREAD_STARTERS.into_iter().find(|call| imports.iter().any(|name| name == call));
+                    let place = statement.map(|statement| program.place_of(statement).to_string());
+                    RecordError::Thread { call: call.unwrap_or("clone"), place }
                 }
                 cut => RecordError::Cut(cut),
             });

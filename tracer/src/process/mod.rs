@@ -25,7 +25,9 @@ use nix::unistd::Pid;
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
 pub enum ProcessError {
-    #[error("cannot start {program}: {step} failed: {source}")]
+    #[error(
+        "cannot start {program}: {step} failed: {source}; check the program, its arguments and its environment"
+    )]
     Start { program: String, step: &'static str, source: io::Error },
     #[error(
         "ptrace is refused ({source}): allow it with `sysctl kernel.yama.ptrace_scope=1`, or run the container with --cap-add=SYS_PTRACE"

@@ -27,7 +27,7 @@ pub enum LoadError {
     DamagedDwarf { path: PathBuf, source: gimli::Error },
     #[error("{}: its section {section} claims {claimed} bytes, which is not believable: link it again", path.display())]
     Oversized { path: PathBuf, section: String, claimed: u64 },
-    #[error("{}: its debug information is in {name}, which is not there: put it beside the program", path.display())]
+    #[error("{}: its debug information is in {name}, which is not there: put it beside the program, or compile with -g -O0", path.display())]
     DebugFileMissing { path: PathBuf, name: String },
     #[error("{}: has no line table (.debug_line): compile it with -g -O0", .0.display())]
     NoLineTable(PathBuf),

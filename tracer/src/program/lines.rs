@@ -119,8 +119,7 @@ pub(super) fn read(
             Some(&file) => file,
             None => {
                 let path = file_path(dwarf, unit, header, row.file_index(), &home.directory)?;
-                let shown =
-                    path.strip_prefix(&home.directory).unwrap_or(&path).to_string_lossy().into_owned();
+                let shown = shown(&path, &home.directory);
                 let file = files.intern(path, shown);
                 names.insert(row.file_index(), file);
                 file
@@ -143,6 +142,15 @@ pub(super) fn read(
         });
     }
     Ok(Some(UnitLines { home, sequences }))
+}
+
+/// A path as users know it: relative to the directory of the compilation, or to that one's parent, where
+/// build systems have the sources beside the folder in which they compile.
+fn shown(path: &Path, directory: &Path) -> String {
+    let parent = directory.parent().filter(|parent| parent.parent().is_some());
+    let relative =
+        [Some(directory), parent].into_iter().flatten().find_map(|root| path.strip_prefix(root).ok());
+    relative.unwrap_or(path).to_string_lossy().into_owned()
 }
 
 fn home(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>) -> gimli::Result<Home> {
