@@ -61,23 +61,8 @@ fn every_exception_is_still_needed() {
 }
 
 /// What belongs behind `tracer/src/process` and is outside today: file, name, reason.
-const EXCEPTIONS: [(&str, &str, &str); 11] = [
-    ("tracer/src/engine/mod.rs", "libc::user_regs_struct", "the registers of a stop, read and set by name"),
-    ("tracer/src/engine/mod.rs", "libc::SIGTRAP", "a trap that is the program's own goes on to it"),
-    ("tracer/src/engine/mod.rs", "libc::SIGXFSZ", "the signal of a limit that stripe has set"),
-    ("tracer/src/engine/mod.rs", "libc::SIGSEGV", "tells signals that are about an address"),
-    ("tracer/src/engine/mod.rs", "libc::SIGBUS", "tells signals that are about an address"),
-    ("tracer/src/engine/placement.rs", "libc::AT_ENTRY", "names a value of the auxiliary vector"),
-    ("tracer/src/engine/placement.rs", "libc::AT_BASE", "names a value of the auxiliary vector"),
-    (
-        "tracer/src/engine/placement.rs",
-        "nix::unistd::Pid",
-        "the number of a forked process, handed back as it came",
-    ),
-    ("tracer/src/tracer.rs", "libc::AT_RANDOM", "names a value of the auxiliary vector"),
-    ("tracer/src/tracer.rs", "libc::SIGTRAP", "a trap that is the program's own goes on to it"),
-    ("tracer/src/termination.rs", "nix::sys::signal::Signal", "only the names of signals, no call"),
-];
+const EXCEPTIONS: [(&str, &str, &str); 1] =
+    [("tracer/src/termination.rs", "nix::sys::signal::Signal", "only the names of signals, no call")];
 
 /// The crates and keywords of the door to the operating system.
 const SYSTEM: [&str; 4] = ["nix", "libc", "landlock", "unsafe"];
@@ -711,9 +696,9 @@ fn a_second_door_to_the_operating_system_is_found() {
     assert_none(complain("tracer/src/process/tracee.rs", call));
     only(&complain("src/cli/run.rs", "use nix::sys::{ptrace};"));
     // An exception is for one name in one file.
-    assert_none(complain("tracer/src/engine/mod.rs", "const S: i32 = libc::SIGTRAP;"));
-    only(&complain("tracer/src/engine/recorder.rs", "const S: i32 = libc::SIGTRAP;"));
-    only(&complain("tracer/src/engine/mod.rs", "use libc;"));
+    assert_none(complain("tracer/src/termination.rs", "use nix::sys::signal::Signal;"));
+    only(&complain("tracer/src/trace.rs", "use nix::sys::signal::Signal;"));
+    only(&complain("tracer/src/termination.rs", "use nix;"));
     assert_eq!(stale_exceptions(&[]).len(), EXCEPTIONS.len());
 }
 

@@ -14,6 +14,7 @@ mod target;
 mod terminal;
 mod trace;
 mod usage;
+mod values;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -3,14 +3,15 @@
 //! Only what a user types is here; what becomes of it is in the subcommands' own files. Help, shell
 //! completions and the man page all come from these definitions.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::bytes::Regex;
+
+use super::values::{duration, emission, environment_variable, event_list, regex, signal};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -443,81 +444,6 @@ pub struct DoctorOptions {
     pub scope: Vec<String>,
 }
 
-/// What a user typed need not be UTF-8.
-fn split_at_equals(text: &OsStr) -> Option<(&OsStr, &OsStr)> {
-    let bytes = text.as_bytes();
-    let place = bytes.iter().position(|&byte| byte == b'=')?;
-    Some((OsStr::from_bytes(&bytes[..place]), OsStr::from_bytes(&bytes[place + 1..])))
-}
-
-fn environment_variable(text: OsString) -> Result<(OsString, OsString), String> {
-    match split_at_equals(&text) {
-        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
-        _ => Err("not of the form NAME=VALUE".into()),
-    }
-}
-
-/// The message of a bad expression is a drawing of several lines; its last one says what is wrong.
-fn regex(text: &str) -> Result<Regex, String> {
-    Regex::new(text).map_err(|error| {
-        let message = error.to_string();
-        let last = message.lines().last().unwrap_or_default();
-        last.trim_start_matches("error: ").to_owned()
-    })
-}
-
-/// A time such as `500ms`, `10s`, `5m`, `1h`; a plain number means seconds.
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor = match unit {
-        "ms" => 0.001,
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        _ => return Err("the unit must be ms, s, m or h".into()),
-    };
-    let number: f64 = number.parse().map_err(|_| "not a time: write 500ms, 10s, 5m or 1h".to_owned())?;
-    match Duration::try_from_secs_f64(number * factor) {
-        Ok(time) if !time.is_zero() && time <= Duration::from_secs(366 * 86400) => Ok(time),
-        _ => Err("must be more than nothing and at most a year".into()),
-    }
-}
-
-fn signal(text: &str) -> Result<i32, String> {
-    let name = text.to_ascii_uppercase();
-    let name = if name.starts_with("SIG") { name } else { format!("SIG{name}") };
-    (1..=31)
-        .find(|&number| tracer::termination::signal_name(number) == name || text.parse() == Ok(number))
-        .ok_or_else(|| "no such signal: write its name, such as SEGV, or its number".into())
-}
-
-fn emission(text: OsString) -> Result<Emission, String> {
-    let (kind, file) = split_at_equals(&text).ok_or("not of the form KIND=FILE")?;
-    let kind = EmissionKind::from_str(&kind.to_string_lossy(), false)
-        .map_err(|_| "the kind must be text, json or trace")?;
-    match file.is_empty() {
-        true => Err("the file has no name".into()),
-        false => Ok(Emission { kind, file: file.into() }),
-    }
-}
-
-fn event_list(text: &str) -> Result<EventList, String> {
-    let number = |text: &str| match text.trim().parse::<u32>() {
-        Ok(number @ 1..) => Ok(number),
-        _ => Err(format!("`{text}` is no event: events count from 1")),
-    };
-    let range = |text: &str| match text.split_once('-') {
-        Some((first, last)) => match number(first)?..=number(last)? {
-            range if range.is_empty() => Err(format!("`{text}` ends before it begins")),
-            range => Ok(range),
-        },
-        None => Ok(number(text)?..=number(text)?),
-    };
-    let parts = text.split(',').filter(|part| !part.trim().is_empty());
-    parts.map(range).collect::<Result<_, String>>().map(EventList)
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -537,31 +463,5 @@ mod tests {
             };
             assert_eq!((run.target.stdin, run.target.arguments.len()), (Some("in".into()), 2));
         }
-    }
-
-    #[test]
-    fn times_have_units_and_sense() {
-        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
-        for bad in ["-1", "NaN", "inf", "0", "1e300", "5 parsecs", "", "1180591620717411303424"] {
-            assert!(duration(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn event_lists_are_ranges_from_one() {
-        assert_eq!(event_list("8-12,40"), Ok(EventList(vec![8..=12, 40..=40])));
-        assert_eq!(event_list(""), Ok(EventList::default()));
-        for bad in ["0", "a", "5-3", "-"] {
-            assert!(event_list(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn signals_have_names_and_numbers() {
-        assert_eq!(signal("segv"), Ok(11));
-        assert_eq!(signal("SIGABRT"), Ok(6));
-        assert_eq!(signal("8"), Ok(8));
-        assert!(signal("SIGNONSENSE").is_err());
     }
 }

@@ -13,7 +13,9 @@ use crate::engine::{Conditions, Execution, Method, Placement, Recorder, Replayer
 use crate::invocation::{Invocation, Limits, Stdout};
 use crate::lockstep::Lockstep;
 use crate::poison::Poison;
-use crate::process::{Containment, Launch, Launcher, Output, ProcessError, Sandbox, Stop, Tracee, Watchdog};
+use crate::process::{
+    AT_RANDOM, Containment, Launch, Launcher, Output, ProcessError, SIGTRAP, Sandbox, Stop, Tracee, Watchdog,
+};
 use crate::program::{LeaderId, Program};
 use crate::run::{Recording, Run, Usage};
 use crate::schedule::Schedule;
@@ -189,7 +191,7 @@ impl<'p> Tracer<'p> {
 /// Makes the bytes that the kernel hands to the program for canaries and hash seeds the same in each
 /// run.
 fn fix_random_bytes(tracee: &Tracee) {
-    if let Some(address) = tracee.auxiliary(libc::AT_RANDOM) {
+    if let Some(address) = tracee.auxiliary(AT_RANDOM) {
         tracee.write(crate::address::RuntimeAddress(address), &[0x5a; 16]);
     }
 }
@@ -215,7 +217,7 @@ pub fn survey(invocation: &Invocation, conditions: &Conditions) -> Result<Vec<Pa
         tracee.go_on(signal);
         signal = match tracee.wait()? {
             Stop::Signal(signal) => signal,
-            Stop::Trap => libc::SIGTRAP,
+            Stop::Trap => SIGTRAP,
             Stop::Exiting => {
                 libraries.extend(tracee.mapped_files().into_iter().map(|(_, path)| path));
                 0

@@ -21,7 +21,7 @@ use crate::address::RuntimeAddress;
 use crate::invocation::Limits;
 use crate::lockstep::Directive;
 use crate::poison::Poison;
-use crate::process::{Alarm, ProcessError, Stop, Tracee};
+use crate::process::{Alarm, ProcessError, Registers, SIGBUS, SIGSEGV, SIGTRAP, SIGXFSZ, Stop, Tracee};
 use crate::program::{LeaderId, Program};
 use crate::run::Usage;
 use crate::termination::{AddressClass, Crash, Cut, Termination};
@@ -93,7 +93,7 @@ impl Execution<'_> {
             let signal = match stop {
                 Stop::Trap => match self.trap(method, guide)? {
                     Trap::Served => 0,
-                    Trap::Foreign => libc::SIGTRAP,
+                    Trap::Foreign => SIGTRAP,
                     Trap::End(termination) => return Ok(termination),
                 },
                 Stop::Signal(signal) => signal,
@@ -240,15 +240,15 @@ impl Execution<'_> {
     /// The account of a crash by `signal`. The signal itself is not delivered: a handler of core dumps
     /// must not be started for each test (trap 31).
     fn crash(&self, signal: i32, guide: &dyn Guide) -> Termination {
-        if signal == libc::SIGXFSZ {
+        if signal == SIGXFSZ {
             return Termination::Cut(Cut::FileSize);
         }
         let address = match (signal, self.tracee.signal_cause()) {
-            (libc::SIGSEGV | libc::SIGBUS, Some((code, _))) if code <= 0 => AddressClass::None,
+            (SIGSEGV | SIGBUS, Some((code, _))) if code <= 0 => AddressClass::None,
             // The processor reports no address that is not canonical.
-            (libc::SIGSEGV | libc::SIGBUS, Some((code, _))) if code == SI_KERNEL => AddressClass::Other,
-            (libc::SIGSEGV | libc::SIGBUS, Some((_, 0..4096))) => AddressClass::NullPage,
-            (libc::SIGSEGV | libc::SIGBUS, Some(_)) => AddressClass::Other,
+            (SIGSEGV | SIGBUS, Some((code, _))) if code == SI_KERNEL => AddressClass::Other,
+            (SIGSEGV | SIGBUS, Some((_, 0..4096))) => AddressClass::NullPage,
+            (SIGSEGV | SIGBUS, Some(_)) => AddressClass::Other,
             _ => AddressClass::None,
         };
         let position = guide.position();
@@ -292,7 +292,7 @@ impl Execution<'_> {
             return Ok(false);
         };
         self.tracee.write(pc, &STORE);
-        self.tracee.set_registers(&libc::user_regs_struct { rip: pc.0, rax: bottom, ..registers });
+        self.tracee.set_registers(&Registers { rip: pc.0, rax: bottom, ..registers });
         self.tracee.step(0);
         let stop = self.tracee.wait()?;
         self.tracee.write(pc, &original);

@@ -6,11 +6,9 @@
 
 use std::collections::HashMap;
 
-use nix::unistd::Pid;
-
 use super::INT3;
 use crate::address::{FileAddress, LoadBias, RuntimeAddress};
-use crate::process::Tracee;
+use crate::process::{AT_BASE, AT_ENTRY, Pid, Tracee};
 use crate::program::{ImageId, LeaderId, Program, symbol_address};
 
 /// Where the images lie.
@@ -52,7 +50,7 @@ const MOST_AT_ONCE: usize = 512;
 impl Placement {
     /// Learns where the executable lies. The program has not executed an instruction yet.
     pub(crate) fn start(&mut self, program: &Program, tracee: &Tracee) {
-        let entry = tracee.auxiliary(libc::AT_ENTRY).unwrap_or(0);
+        let entry = tracee.auxiliary(AT_ENTRY).unwrap_or(0);
         let bias = LoadBias::between(program.executable().entry, RuntimeAddress(entry));
         let executable = ImageId(0);
         if self.biases.first().copied().flatten() != Some(bias)
@@ -233,7 +231,7 @@ impl Chunk {
 ///
 /// Source: glibc, `elf/dl-debug.c`; GDB calls it the `r_brk` interface.
 fn loader_hook(tracee: &Tracee) -> Option<RuntimeAddress> {
-    let base = tracee.auxiliary(libc::AT_BASE).filter(|&base| base != 0)?;
+    let base = tracee.auxiliary(AT_BASE).filter(|&base| base != 0)?;
     let (_, loader) = tracee.mapped_files().into_iter().find(|(start, _)| start.0 == base)?;
     let hook = symbol_address(&loader, "_dl_debug_state")?;
     Some(LoadBias(base).to_runtime(hook))

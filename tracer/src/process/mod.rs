@@ -16,10 +16,15 @@ pub use sandbox::{Containment, Sandbox};
 pub(crate) use tracee::{Stop, Tracee};
 pub(crate) use watchdog::{Alarm, Watchdog};
 
+/// The names of what engines get from here.
+pub(crate) use libc::{
+    AT_BASE, AT_ENTRY, AT_RANDOM, SIGBUS, SIGSEGV, SIGTRAP, SIGXFSZ, user_regs_struct as Registers,
+};
+
 use std::io;
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
-use nix::unistd::Pid;
+pub(crate) use nix::unistd::Pid;
 
 /// The machine refuses what a run needs. Each message names what was tried and the remedy.
 #[derive(Debug, thiserror::Error)]
