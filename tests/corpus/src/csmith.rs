@@ -5,6 +5,7 @@
 //! environment, most of them end within 60,000 instructions. csmith's usual run-time functions spend half
 //! as many on a table for checksums alone; its minimal ones, which are used here, add the values up.
 
+use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -68,7 +69,7 @@ pub fn csmith_programs(count: usize, first_seed: u64, toolchain: &Toolchain) -> 
 /// # Errors
 /// If csmith is not installed, the compiler refuses the program, or the target folder cannot be written.
 pub fn csmith(seed: u64, toolchain: &Toolchain) -> Result<Option<Built>> {
-    let version = output_of(Command::new("csmith").arg("--version"))
+    let version = output_of(Command::new("csmith").arg("--version").current_dir(env::temp_dir()))
         .context("no csmith: install the packages csmith and libcsmith-dev")?;
     let headers = driver("csmith")?;
     let key = cache::key((OPTIONS, PREPROCESSOR, seed, &version, &headers, toolchain, toolchain.version()?));
@@ -97,9 +98,11 @@ fn make(seed: u64, headers: &[Source], toolchain: &Toolchain, draft: &Draft) -> 
 
 /// Writes a random program and hands back the number of its statements, which csmith notes at the end.
 fn generate(seed: u64, file: &Path) -> Result<usize> {
-    output_of(
-        Command::new("csmith").arg("--seed").arg(seed.to_string()).args(OPTIONS).arg("--output").arg(file),
-    )?;
+    // It leaves a file `platform.info` in its working directory.
+    let folder = file.parent().context("the program lies in no folder")?;
+    let seed = seed.to_string();
+    let arguments = ["--seed", &seed].into_iter().chain(OPTIONS.iter().copied());
+    output_of(Command::new("csmith").args(arguments).arg("--output").arg(file).current_dir(folder))?;
     let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let note = text.lines().find_map(|line| line.strip_prefix("XXX stmts: "));
     Ok(note.context("csmith does not say how many statements it made")?.trim().parse()?)
