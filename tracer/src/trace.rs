@@ -1,7 +1,7 @@
 //! Hold what a run did: its events in order, and the activation (call of a function) of each.
 //!
 //! An *event* is the arrival at a leader; an arrival at the leader that was reached last, with no other
-//! leader in between, does not count. Events carry no values, only their place in the order; 16 bytes
+//! leader in between, does not count. Events carry no values, only their place in the order; 12 bytes
 //! each, and 12 for each activation, whatever the program.
 
 use std::fmt;
@@ -48,8 +48,6 @@ struct Event {
     activation: ActivationId,
     /// The next event of the same activation.
     next: Link,
-    /// The first activation that this event called.
-    callee: Link,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -100,9 +98,12 @@ impl Trace {
         self.events[event.0 as usize].next.get().map(EventId)
     }
 
-    /// The first activation that the event called.
+    /// The first activation that the event called: its entry is the very next event, because nothing else
+    /// can happen before.
     pub fn first_callee(&self, event: EventId) -> Option<ActivationId> {
-        self.events[event.0 as usize].callee.get().map(ActivationId)
+        let behind = EventId(event.0 + 1);
+        let activation = self.events.get(behind.0 as usize)?.activation;
+        (self.entry(activation) == behind && self.caller(activation) == Some(event)).then_some(activation)
     }
 
     /// The first activation that nobody called: `main`, or a static constructor.
@@ -224,7 +225,7 @@ impl TraceBuilder {
             self.go_on(event)
         };
         self.calls.go_on(reached);
-        self.trace.events.push(Event { leader, activation, next: Link::NONE, callee: Link::NONE });
+        self.trace.events.push(Event { leader, activation, next: Link::NONE });
         Ok(Some(event))
     }
 
@@ -253,10 +254,8 @@ impl TraceBuilder {
             Some(open) => std::mem::replace(&mut open.callee, Link(activation.0)).get(),
             None => self.latest_root.replace(activation).map(|root| root.0),
         };
-        match (elder, caller) {
-            (Some(elder), _) => self.trace.activations[elder as usize].sibling = Link(activation.0),
-            (None, Some(caller)) => self.trace.events[caller as usize].callee = Link(activation.0),
-            (None, None) => {}
+        if let Some(elder) = elder {
+            self.trace.activations[elder as usize].sibling = Link(activation.0);
         }
         self.calls.enter(entry, sp, Open { activation, last: event, callee: Link::NONE });
         activation

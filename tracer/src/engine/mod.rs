@@ -83,8 +83,7 @@ impl Execution<'_> {
             Method::Breakpoint => execution.tracee.go_on(signal),
             Method::SingleStep => execution.tracee.step(signal),
         };
-        let begun = self.begin(method)?;
-        if let Some(termination) = begun {
+        if let Some(termination) = self.begin(method)? {
             return Ok(termination);
         }
         resume(self, 0);
@@ -109,26 +108,24 @@ impl Execution<'_> {
         }
     }
 
-    /// Puts the program where its first leader can be.
+    /// Puts the program where its first leader can be; the termination if it has ended before.
     fn begin(&mut self, method: Method) -> Result<Option<Termination>, ProcessError> {
-        self.placement.arm_all(self.tracee, None);
-        if method == Method::Breakpoint {
-            return Ok(None);
-        }
-        // No library in scope can run before the executable's own first instruction: skip the loader.
-        if !self.placement.awaits_libraries() {
-            let entry = self.placement.entry(self.program);
-            let original = self.tracee.read(entry, 1).unwrap_or_default();
-            self.placement.disarm_all(self.tracee);
-            self.tracee.write(entry, &[INT3]);
-            self.tracee.go_on(0);
-            if self.tracee.wait()? != Stop::Trap {
-                return Ok(Some(self.ended_early()));
+        match method {
+            Method::Breakpoint => self.placement.arm_all(self.tracee, None),
+            // No library in scope can run before the executable's own first instruction: skip the loader.
+            Method::SingleStep if !self.placement.awaits_libraries() => {
+                let entry = self.placement.entry(self.program);
+                let original = self.tracee.read(entry, 1).unwrap_or_default();
+                self.tracee.write(entry, &[INT3]);
+                self.tracee.go_on(0);
+                if self.tracee.wait()? != Stop::Trap {
+                    return Ok(Some(self.ended_early()));
+                }
+                self.tracee.write(entry, &original);
+                self.tracee.set_pc(entry);
             }
-            self.tracee.write(entry, &original);
-            self.tracee.set_pc(entry);
+            Method::SingleStep => {}
         }
-        self.placement.disarm_all(self.tracee);
         Ok(None)
     }
 
