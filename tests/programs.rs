@@ -57,14 +57,16 @@ fn a_reduction_under_a_budget_yields_a_valid_best_so_far() {
         assert_eq!(slice["tests"]["total"].to_string(), *tests, "{name}");
         let kept = slice["slice"].as_array().expect("a slice");
         let events: Vec<String> = kept.iter().map(|event: &Value| event["event"].to_string()).collect();
-        let keep = format!("--keep={}", ranges(&events));
+        let list = folder.join("keep");
+        std::fs::write(&list, ranges(&events)).expect("written");
+        let keep = format!("--keep=@{}", list.display());
         let replay = program.stripe("replay", &["--clear-env", "--poison", "off", &keep]);
         assert_eq!(replay.status.code(), Some(0), "{name}: {}", text(&replay.stderr));
         assert!(text(&replay.stdout).contains(case.expectation), "{name}");
     });
 }
 
-/// Ascending numbers as `--keep` takes them: `3-5,9`.
+/// Ascending numbers as `--keep` takes them from a file: `3-5,9`.
 fn ranges(numbers: &[String]) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for number in numbers.iter().map(|number| number.parse::<u64>().expect("a number")) {

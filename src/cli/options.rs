@@ -408,7 +408,7 @@ pub struct ReplayOptions {
     /// The failure.
     #[command(flatten)]
     pub oracle: OracleOptions,
-    /// Leave out these events, by the numbers of `stripe trace`: 8-12,40.
+    /// Leave out these events, by the numbers of `stripe trace`: 8-12,40, or @FILE with such a list.
     #[arg(long, value_name = "EVENTS", value_parser = event_list, conflicts_with = "keep", help_heading = "The experiment")]
     pub omit: Option<EventList>,
     /// Leave out all events that can be but these; an empty text keeps none.

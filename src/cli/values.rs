@@ -73,8 +73,16 @@ pub(super) fn emission(text: OsString) -> Result<Emission, String> {
     }
 }
 
-/// Events by number, `8-12,40`; none in an empty text.
+/// Events by number, `8-12,40`, or `@FILE` with such a list, which may be too long for a command line;
+/// none in an empty text.
 pub(super) fn event_list(text: &str) -> Result<EventList, String> {
+    match text.strip_prefix('@') {
+        Some(file) => ranges(&std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?),
+        None => ranges(text),
+    }
+}
+
+fn ranges(text: &str) -> Result<EventList, String> {
     let number = |text: &str| match text.trim().parse::<u32>() {
         Ok(number @ 1..) => Ok(number),
         _ => Err(format!("`{text}` is no event: events count from 1")),
@@ -86,7 +94,7 @@ pub(super) fn event_list(text: &str) -> Result<EventList, String> {
         },
         None => Ok(number(text)?..=number(text)?),
     };
-    let parts = text.split(',').filter(|part| !part.trim().is_empty());
+    let parts = text.split([',', '\n']).filter(|part| !part.trim().is_empty());
     parts.map(range).collect::<Result<_, String>>().map(EventList)
 }
 
