@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
 use super::exit::{Exit, Failure};
-use super::options::{Emission, OutputOptions};
+use super::options::OutputOptions;
+use super::values::Emission;
 
 /// What there is under the name of an output file.
 enum Place {

@@ -11,7 +11,9 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::bytes::Regex;
 
-use super::values::{duration, emission, environment_variable, event_list, regex, signal};
+use super::values::{
+    Emission, EventList, duration, emission, environment_variable, event_list, regex, signal,
+};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -356,26 +358,6 @@ pub enum Format {
     Json,
 }
 
-/// A file to be written.
-#[derive(Clone, Debug)]
-pub struct Emission {
-    /// What to write.
-    pub kind: EmissionKind,
-    /// Where.
-    pub file: PathBuf,
-}
-
-/// What can be written to a file.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum EmissionKind {
-    /// The result for people.
-    Text,
-    /// The result for programs.
-    Json,
-    /// All events of the trace, for programs.
-    Trace,
-}
-
 /// `stripe trace`.
 #[derive(Debug, Args)]
 pub struct TraceOptions {
@@ -421,10 +403,6 @@ pub struct ReplayOptions {
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "The experiment")]
     pub poison: PoisonOption,
 }
-
-/// Events by number, as ranges.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EventList(pub Vec<std::ops::RangeInclusive<u32>>);
 
 /// `stripe demo`.
 #[derive(Debug, Args)]

@@ -9,9 +9,10 @@ use tracer::schedule::{Control, Schedule};
 
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
-use super::options::{EventList, ReplayOptions, SingleControl};
+use super::options::{ReplayOptions, SingleControl};
 use super::run::{demands, establish, limits, refuse_step};
 use super::target::{Target, criterion};
+use super::values::EventList;
 use crate::circumstances::{EventTest, Laboratory, Universe};
 use crate::dd::Outcome;
 use crate::report::words;

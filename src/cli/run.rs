@@ -10,12 +10,13 @@ use super::emissions;
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::options::{
-    AlgorithmChoice, ColorChoice, ControlChoice, Emission, EmissionKind, EngineChoice, Format, OutputOptions,
-    PoisonOption, RunOptions, SearchOptions,
+    AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, Format, OutputOptions, PoisonOption,
+    RunOptions, SearchOptions,
 };
 use super::progress::Progress;
 use super::target::{Target, criterion};
 use super::terminal;
+use super::values::{Emission, EmissionKind};
 use crate::baseline::{Baseline, BaselineError, Demands, PoisonChoice, not_reproduced};
 use crate::circumstances::Laboratory;
 use crate::dd::{Algorithm, Outcome};

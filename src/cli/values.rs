@@ -4,12 +4,35 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
 use regex::bytes::Regex;
 
-use super::options::{Emission, EmissionKind, EventList};
+/// A file to be written.
+#[derive(Clone, Debug)]
+pub struct Emission {
+    /// What to write.
+    pub kind: EmissionKind,
+    /// Where.
+    pub file: PathBuf,
+}
+
+/// What can be written to a file.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum EmissionKind {
+    /// The result for people.
+    Text,
+    /// The result for programs.
+    Json,
+    /// All events of the trace, for programs.
+    Trace,
+}
+
+/// Events by number, as ranges.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventList(pub Vec<std::ops::RangeInclusive<u32>>);
 
 /// What a user typed need not be UTF-8.
 fn split_at_equals(text: &OsStr) -> Option<(&OsStr, &OsStr)> {
