@@ -294,3 +294,16 @@ fn doctor_tells_the_same_with_the_same_remedies() {
 fn path(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
+
+#[test]
+fn a_machine_that_refuses_ptrace_is_named_with_the_remedy() {
+    let program = sample(GCC, "");
+    // A process has one tracer: under strace there is no place for another.
+    let output = Command::new("timeout")
+        .args(["60", "strace", "-f", "-o", "/dev/null", env!("CARGO_BIN_EXE_stripe"), "trace"])
+        .arg(&program.path)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .expect("strace is installed");
+    assert_says(&message(&output, 1), &["ptrace is refused", "ptrace_scope", "SYS_PTRACE"]);
+}

@@ -83,7 +83,6 @@ fn random_programs_end_and_print_the_same_each_time() -> Result<()> {
 }
 
 #[test]
-#[ignore = "takes half a minute and needs valgrind"]
 fn no_case_reads_uninitialised_memory() -> Result<()> {
     for case in CASES {
         let built = case.program.build(&Toolchain::default())?;
