@@ -1,6 +1,6 @@
 //! Record the failing run, and find out whether it can be trusted.
 //!
-//! The program is recorded several times: as it is, and with undefined memory set to each pattern. If
+//! The program is recorded as it is, and replayed in full with undefined memory set to each pattern. If
 //! all agree, it is deterministic and does not depend on uninitialised memory. This comes before any
 //! reduction, because no outcome means anything otherwise.
 

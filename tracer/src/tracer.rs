@@ -162,7 +162,7 @@ impl<'p> Tracer<'p> {
         let alarm = self.watchdog.watch(tracee.pid(), &conditions.limits, &conditions.stop)?;
         self.placement.start(self.program, &tracee);
         fix_random_bytes(&tracee);
-        let stack_base = tracee.registers().map_or(0, |registers| registers.rsp);
+        let stack_base = tracee.location().map_or(0, |location| location.sp);
         let mut execution = Execution {
             program: self.program,
             placement: &mut self.placement,
