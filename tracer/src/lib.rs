@@ -8,18 +8,15 @@
 //! Where to look:
 //! - [`program`] reads ELF, DWARF and machine code and finds the *leaders*, where statements begin;
 //! - [`trace`] and [`schedule`] hold events and say which go together;
-//! - `calls` tells which calls are open, for a recording and for a replay alike;
-//! - [`lockstep`] decides where a replay goes on, without a process in sight;
+//! - the crate [`agent`] decides where a replay goes on ([`lockstep`]), without a process in sight, and what
+//!   undefined memory is filled with ([`poison`]);
 //! - `engine` makes a process obey, by breakpoints;
 //! - `process` is the only door to ptrace, and the only place with unsafe code;
 //! - [`invocation`], [`run`], [`termination`], [`poison`] name what goes in and what comes out.
 
 pub mod address;
-mod calls;
 mod engine;
 pub mod invocation;
-pub mod lockstep;
-pub mod poison;
 mod process;
 pub mod program;
 pub mod run;
@@ -30,6 +27,7 @@ mod tests;
 pub mod trace;
 mod tracer;
 
+pub use agent::{lockstep, poison};
 pub use engine::{Conditions, Method};
 pub use process::{Containment, ProcessError, Processors, Sandbox};
 pub use tracer::{RecordError, Tracer, probe, survey};

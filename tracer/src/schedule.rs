@@ -5,19 +5,11 @@
 //! governs it. Two selections with the same closure are the same experiment. Pure: needs a trace and
 //! the structure of the program, no process.
 
+pub use agent::names::Control;
 use fixedbitset::FixedBitSet;
 
 use crate::program::{LeaderId, Program};
 use crate::trace::{EventId, Trace};
-
-/// What makes a statement be executed again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Control {
-    /// The trace states the control flow; a branch has no effect of its own.
-    Trace,
-    /// A branch decides, and has to go as recorded.
-    Program,
-}
 
 /// Which events a replay executes, and what it does about branches.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +34,11 @@ impl Schedule {
     /// Whether the replay executes the event.
     pub fn keeps(&self, event: EventId) -> bool {
         self.kept.contains(event.0 as usize)
+    }
+
+    /// One bit for each event, the first in the lowest bit of the first word: whether it is executed.
+    pub(crate) fn words(&self) -> &[usize] {
+        self.kept.as_slice()
     }
 
     /// The executed events in order, structural ones included.

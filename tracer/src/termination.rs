@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::lockstep::Deviation;
+use agent::lockstep::Deviation;
+
 use crate::program::{FunctionId, Statement};
 
 /// How a run ended.

@@ -6,59 +6,12 @@
 
 use std::fmt;
 
-use crate::calls::Calls;
-use crate::program::{Leader, LeaderId, LeaderKind, Program};
+use agent::calls::{Call, Calls};
+use agent::names::{LeaderId, LeaderKind, Link, Mark};
+pub use agent::names::{ActivationId, EventId};
+use agent::tape::{Activation, Event, Tape};
 
-/// An event by its position in the trace, from 0. Users see it counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EventId(pub u32);
-
-impl EventId {
-    /// The number that users see: events count from 1, and it is also the event's time.
-    pub fn time(self) -> u32 {
-        self.0 + 1
-    }
-}
-
-/// A call of a function by its position in the order of calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ActivationId(pub u32);
-
-/// An optional position in four bytes: the last number stands for none.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Link(u32);
-
-impl Link {
-    const NONE: Link = Link(u32::MAX);
-
-    fn get(self) -> Option<u32> {
-        (self != Link::NONE).then_some(self.0)
-    }
-}
-
-impl From<Option<u32>> for Link {
-    fn from(position: Option<u32>) -> Link {
-        position.map_or(Link::NONE, Link)
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Event {
-    leader: LeaderId,
-    activation: ActivationId,
-    /// The next event of the same activation.
-    next: Link,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Activation {
-    /// The event of its entry.
-    entry: EventId,
-    /// The event that called it.
-    caller: Link,
-    /// The next activation that the same event called; for one that nobody called, the next such.
-    sibling: Link,
-}
+use crate::program::Program;
 
 /// The trace of a run.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -83,47 +36,34 @@ impl Trace {
         (0..self.events.len() as u32).map(EventId)
     }
 
+    /// The recorded run, as the rules of a replay read it.
+    pub fn tape(&self) -> Tape<'_> {
+        Tape { events: &self.events, activations: &self.activations }
+    }
+
     /// The leader that the event reached.
     pub fn leader(&self, event: EventId) -> LeaderId {
-        self.events[event.0 as usize].leader
+        self.tape().leader(event)
     }
 
     /// The activation that the event belongs to.
     pub fn activation(&self, event: EventId) -> ActivationId {
-        self.events[event.0 as usize].activation
+        self.tape().activation(event)
     }
 
     /// The next event of the same activation.
     pub fn next(&self, event: EventId) -> Option<EventId> {
-        self.events[event.0 as usize].next.get().map(EventId)
-    }
-
-    /// The first activation that the event called: its entry is the very next event, because nothing else
-    /// can happen before.
-    pub fn first_callee(&self, event: EventId) -> Option<ActivationId> {
-        let behind = EventId(event.0 + 1);
-        let activation = self.events.get(behind.0 as usize)?.activation;
-        (self.entry(activation) == behind && self.caller(activation) == Some(event)).then_some(activation)
-    }
-
-    /// The first activation that nobody called: `main`, or a static constructor.
-    pub fn first_root(&self) -> Option<ActivationId> {
-        (!self.activations.is_empty()).then_some(ActivationId(0))
-    }
-
-    /// The next activation with the same caller.
-    pub fn sibling(&self, activation: ActivationId) -> Option<ActivationId> {
-        self.activations[activation.0 as usize].sibling.get().map(ActivationId)
+        self.tape().next(event)
     }
 
     /// The event at the entry of the activation.
     pub fn entry(&self, activation: ActivationId) -> EventId {
-        self.activations[activation.0 as usize].entry
+        self.tape().entry(activation)
     }
 
     /// The event that called the activation; `None` for `main` and others that no traced code calls.
     pub fn caller(&self, activation: ActivationId) -> Option<EventId> {
-        self.activations[activation.0 as usize].caller.get().map(EventId)
+        self.tape().caller(activation)
     }
 
     /// How many traced calls the event is deep, 0 in `main`.
@@ -191,7 +131,7 @@ struct Open {
 #[derive(Default)]
 pub struct TraceBuilder {
     trace: Trace,
-    calls: Calls<Open>,
+    calls: Calls<Vec<Call<Open>>>,
     latest_root: Option<ActivationId>,
     last: Option<LeaderId>,
 }
@@ -215,7 +155,7 @@ impl TraceBuilder {
             return Err(BrokenTrace::TooLong);
         }
         let event = EventId(self.trace.events.len() as u32);
-        let reached = program.leader(leader);
+        let reached = program.mark(leader);
         if !self.calls.settle(reached, sp) {
             return Err(BrokenTrace::NotEntered(leader));
         }
@@ -246,16 +186,16 @@ impl TraceBuilder {
         self.trace
     }
 
-    fn enter(&mut self, event: EventId, entry: &Leader, sp: u64) -> ActivationId {
+    fn enter(&mut self, event: EventId, entry: Mark, sp: u64) -> ActivationId {
         let activation = ActivationId(self.trace.activations.len() as u32);
-        let caller = self.calls.innermost().map(|open| open.last.0);
+        let caller = self.calls.innermost().map(|open| open.last);
         self.trace.activations.push(Activation { entry: event, caller: caller.into(), sibling: Link::NONE });
         let elder = match self.calls.innermost_mut() {
-            Some(open) => std::mem::replace(&mut open.callee, Link(activation.0)).get(),
+            Some(open) => std::mem::replace(&mut open.callee, Link::from(activation.0)).get(),
             None => self.latest_root.replace(activation).map(|root| root.0),
         };
         if let Some(elder) = elder {
-            self.trace.activations[elder as usize].sibling = Link(activation.0);
+            self.trace.activations[elder as usize].sibling = Link::from(activation.0);
         }
         self.calls.enter(entry, sp, Open { activation, last: event, callee: Link::NONE });
         activation
@@ -263,7 +203,7 @@ impl TraceBuilder {
 
     fn go_on(&mut self, event: EventId) -> ActivationId {
         let open = self.calls.innermost_mut().expect("control is in an open call");
-        self.trace.events[open.last.0 as usize].next = Link(event.0);
+        self.trace.events[open.last.0 as usize].next = Link::from(event.0);
         open.last = event;
         open.callee = Link::NONE;
         open.activation

@@ -9,10 +9,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use agent::pace::Pace;
+use agent::poison::Poison;
+
 use crate::engine::{Conditions, Execution, Method, Placement, Recorder, Replayer};
 use crate::invocation::{Invocation, Limits, Stdout};
-use crate::lockstep::Lockstep;
-use crate::poison::Poison;
 use crate::process::{
     AT_RANDOM, Containment, Launch, Launcher, Output, ProcessError, SIGTRAP, Sandbox, Stop, Tracee, Watchdog,
 };
@@ -139,8 +140,7 @@ impl<'p> Tracer<'p> {
         schedule: &Schedule,
         conditions: &Conditions,
     ) -> Result<Run, ProcessError> {
-        let lockstep = Lockstep::new(self.program, trace, schedule);
-        let mut replayer = Replayer::new(lockstep, trace);
+        let mut replayer = Replayer::new(self.program, trace, schedule);
         self.run(conditions, |execution| execution.run(Method::Breakpoint, &mut replayer))
     }
 
@@ -169,17 +169,14 @@ impl<'p> Tracer<'p> {
             tracee: &mut tracee,
             alarm,
             conditions,
-            current: None,
-            arrivals: 0,
-            redirections: 0,
+            pace: Pace::new(conditions.limits.arrivals),
             started,
             usage: Usage::default(),
             scratch: Vec::new(),
             stack_base,
         };
         let termination = execute(&mut execution)?;
-        let (mut usage, arrivals, redirections) =
-            (execution.usage, execution.arrivals, execution.redirections);
+        let (mut usage, Pace { arrivals, redirections, .. }) = (execution.usage, execution.pace);
         drop(execution);
         tracee.end();
         usage.wall = started.elapsed();

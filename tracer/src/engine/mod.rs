@@ -13,16 +13,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use agent::lockstep::Directive;
+use agent::names::LeaderId;
+use agent::pace::{Pace, Step, Undefined};
+use agent::poison::{Poison, SCRATCH};
+use agent::session::MAX_FRAME;
+
 pub(crate) use placement::Placement;
 pub(crate) use recorder::Recorder;
 pub(crate) use replayer::Replayer;
 
 use crate::address::RuntimeAddress;
 use crate::invocation::Limits;
-use crate::lockstep::Directive;
-use crate::poison::Poison;
 use crate::process::{Alarm, ProcessError, Registers, SIGBUS, SIGSEGV, SIGTRAP, SIGXFSZ, Stop, Tracee};
-use crate::program::{LeaderId, Program};
+use crate::program::Program;
 use crate::run::Usage;
 use crate::termination::{AddressClass, Crash, Cut, Termination};
 
@@ -64,11 +68,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) tracee: &'a mut Tracee,
     pub(crate) alarm: Alarm<'a>,
     pub(crate) conditions: &'a Conditions,
-    /// The leader that was reached last; its breakpoint is out of the way.
-    pub(crate) current: Option<LeaderId>,
-    pub(crate) arrivals: u64,
-    /// How often the program was made to go on elsewhere than where it was.
-    pub(crate) redirections: u64,
+    /// The arrivals so far. The breakpoint of the current leader is out of the way.
+    pub(crate) pace: Pace,
     pub(crate) started: Instant,
     pub(crate) usage: Usage,
     pub(crate) scratch: Vec<u8>,
@@ -129,6 +130,11 @@ impl Execution<'_> {
         Ok(None)
     }
 
+    /// The leader where the program has gone on last.
+    fn current(&self) -> Option<LeaderId> {
+        self.pace.current.get().map(LeaderId)
+    }
+
     fn ended_early(&mut self) -> Termination {
         self.tracee.end();
         Termination::Cut(self.alarm.raised().unwrap_or(Cut::Stopped))
@@ -145,12 +151,12 @@ impl Execution<'_> {
         if self.placement.is_loader_hook(pc) {
             self.placement.place_libraries(self.program, self.tracee);
             if method == Method::Breakpoint {
-                self.placement.arm_all(self.tracee, self.current);
+                self.placement.arm_all(self.tracee, self.current());
                 self.return_at_once();
             }
             return Ok(Trap::Served);
         }
-        let reached = self.placement.leader_at(pc).filter(|&leader| Some(leader) != self.current);
+        let reached = self.placement.leader_at(pc).filter(|leader| !self.pace.current.is(leader.0));
         let Some(leader) = reached else {
             let stepped = || self.tracee.signal_cause().is_none_or(|(code, _)| code > 0 && code != SI_KERNEL);
             return Ok(match method {
@@ -158,35 +164,25 @@ impl Execution<'_> {
                 Method::SingleStep | Method::Breakpoint => Trap::Foreign,
             });
         };
-        self.arrivals += 1;
-        if self.arrivals > self.conditions.limits.arrivals {
-            return Ok(Trap::End(Termination::Cut(Cut::Arrivals)));
-        }
         if self.conditions.stop.load(Ordering::Relaxed) {
             return Ok(Trap::End(Termination::Cut(Cut::Interrupted)));
         }
-        let directive = guide.arrive(leader, location.sp);
-        let target = match directive {
-            Directive::RunFreely => leader,
-            Directive::Enter => {
-                self.poison_frame(leader, location.sp)?;
-                leader
-            }
-            Directive::Resume { at, omitting } => {
-                if omitting {
-                    self.poison_registers(leader, at);
-                }
-                at
-            }
-            Directive::Leave(deviation) => return Ok(Trap::End(Termination::Left(deviation))),
+        let before = self.current();
+        let (at, undefined) = match self.pace.arrive(leader, || guide.arrive(leader, location.sp)) {
+            Step::GoOn { at, undefined } => (at, undefined),
+            Step::Leave(deviation) => return Ok(Trap::End(Termination::Left(deviation))),
+            Step::Enough => return Ok(Trap::End(Termination::Cut(Cut::Arrivals))),
         };
-        self.redirections += u64::from(target != leader);
-        let before = self.current.replace(target);
+        match undefined {
+            Undefined::Nothing => {}
+            Undefined::Frame => self.poison_frame(leader, location.sp)?,
+            Undefined::Registers => self.poison_registers(leader, at),
+        }
         if method == Method::Breakpoint {
-            if before != Some(target) {
-                self.placement.give_way(self.tracee, before, target);
+            if before != Some(at) {
+                self.placement.give_way(self.tracee, before, at);
             }
-            self.tracee.set_pc(self.placement.address(target));
+            self.tracee.set_pc(self.placement.address(at));
         }
         Ok(Trap::Served)
     }
@@ -210,7 +206,7 @@ impl Execution<'_> {
             Stop::Executed => self.placement.forget(),
             Stop::SharedMemory => self.placement.disarm_all(self.tracee),
             Stop::OwnMemoryAgain if method == Method::Breakpoint => {
-                self.placement.arm_all(self.tracee, self.current);
+                self.placement.arm_all(self.tracee, self.current());
             }
             Stop::OwnMemoryAgain => {}
             Stop::Forked(child) => self.placement.disarm_fork(self.tracee, child),
@@ -270,7 +266,8 @@ impl Execution<'_> {
         let bottom = sp - size;
         // By the distance from the stack's first word: the environment moves the stack.
         let place = bottom.wrapping_sub(self.stack_base);
-        self.conditions.poison.fill(place, &mut self.scratch, size as usize);
+        self.scratch.resize(size as usize, 0);
+        self.conditions.poison.fill(place, &mut self.scratch);
         if !self.tracee.write(RuntimeAddress(bottom), &self.scratch) && self.grow_stack(entry, bottom)? {
             self.tracee.write(RuntimeAddress(bottom), &self.scratch);
         }
@@ -309,23 +306,17 @@ impl Execution<'_> {
         };
         let live = self.program.leader(reached).live & self.program.leader(at).live;
         let r = &mut registers;
-        let scratch = [
-            (0, &mut r.rax),
-            (1, &mut r.rcx),
-            (2, &mut r.rdx),
-            (6, &mut r.rsi),
-            (7, &mut r.rdi),
-            (8, &mut r.r8),
-            (9, &mut r.r9),
-            (10, &mut r.r10),
-            (11, &mut r.r11),
+        let scratch: [_; SCRATCH.len()] = [
+            &mut r.rax, &mut r.rcx, &mut r.rdx, &mut r.rsi, &mut r.rdi, &mut r.r8, &mut r.r9, &mut r.r10, &mut r.r11,
         ];
-        for (number, register) in scratch.into_iter().filter(|&(number, _)| !live.has_general(number)) {
-            *register = poison.long(8 * u64::from(number));
+        for ((register, number), value) in scratch.into_iter().zip(SCRATCH).zip(poison.general()) {
+            if !live.has_general(number) {
+                *register = value;
+            }
         }
         self.tracee.set_registers(&registers);
         if !live.has_vector() {
-            self.tracee.set_vector_registers(poison.long(0));
+            self.tracee.set_vector_registers(poison.vector());
         }
     }
 }
@@ -344,5 +335,3 @@ enum Trap {
 const INT3: u8 = 0xcc;
 /// The code of a signal that the kernel sends without saying more.
 const SI_KERNEL: i32 = 0x80;
-/// The most that is filled of one frame: the default limit of the whole stack.
-const MAX_FRAME: u64 = 8 << 20;

@@ -1,7 +1,8 @@
 //! Guide a run that goes its own way, and take down where it went.
 
+use agent::lockstep::{Deviation, Directive};
+
 use super::Guide;
-use crate::lockstep::{Deviation, Directive};
 use crate::program::{LeaderId, LeaderKind, Program};
 use crate::trace::{BrokenTrace, Trace, TraceBuilder};
 

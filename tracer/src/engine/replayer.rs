@@ -1,19 +1,25 @@
 //! Guide a run along a recorded trace.
 
+use agent::calls::Call;
+use agent::lockstep::{Directive, Frame, Lockstep, Position, Script};
+
 use super::Guide;
-use crate::lockstep::{Directive, Lockstep};
-use crate::program::LeaderId;
+use crate::program::{LeaderId, Program};
+use crate::schedule::Schedule;
 use crate::trace::Trace;
 
 /// Repeats a run.
 pub(crate) struct Replayer<'a> {
-    lockstep: Lockstep<'a>,
+    lockstep: Lockstep<'a, Vec<Call<Frame>>>,
     trace: &'a Trace,
 }
 
 impl<'a> Replayer<'a> {
-    pub(crate) fn new(lockstep: Lockstep<'a>, trace: &'a Trace) -> Replayer<'a> {
-        Replayer { lockstep, trace }
+    /// At the beginning of `trace`, a run of `program`; events are omitted as `schedule` says.
+    pub(crate) fn new(program: &'a Program, trace: &'a Trace, schedule: &'a Schedule) -> Replayer<'a> {
+        let (tape, control) = (trace.tape(), schedule.control());
+        let script = Script { marks: program.marks(), tape, control, kept: schedule.words() };
+        Replayer { lockstep: Lockstep::new(script, Position::start(tape), Vec::new()), trace }
     }
 }
 

@@ -12,12 +12,12 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 
+use agent::poison::Poison;
 use nix::unistd::{ForkResult, Pid};
 
 use super::output::memory_file;
 use super::{Output, ProcessError, Sandbox};
 use crate::invocation::{Invocation, Limits};
-use crate::poison::Poison;
 
 /// The steps of the child between fork and exec, for messages.
 const STEPS: [&str; 6] =

@@ -4,13 +4,16 @@
 //! `functions` to say.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader};
-use object::{Endianness, NameOrOrdinal, Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
+use object::{
+    Endianness, NameOrOrdinal, Object, ObjectSection, ObjectSegment, ObjectSymbol, SectionKind, SymbolKind,
+};
 
 use super::LoadError;
 
@@ -34,6 +37,7 @@ pub(super) struct Symbol {
 pub(super) struct Elf<'data> {
     file: ElfFile64<'data, Endianness>,
     path: &'data Path,
+    pointers: OnceCell<Vec<u64>>,
 }
 
 /// Reads the file at `path`, after the checks that need no ELF knowledge.
@@ -77,7 +81,7 @@ impl<'data> Elf<'data> {
         if machine != elf::EM_X86_64 {
             return Err(foreign(format!("it is for another processor (ELF machine {machine})")));
         }
-        Ok(Elf { file, path })
+        Ok(Elf { file, path, pointers: OnceCell::new() })
     }
 
     /// The address of the first instruction, `e_entry`.
@@ -127,6 +131,30 @@ impl<'data> Elf<'data> {
     pub(super) fn dynamic_symbol(&self, name: &str) -> Option<u64> {
         let mut symbols = self.file.dynamic_symbols();
         symbols.find(|symbol| symbol.name() == Ok(name)).map(|symbol| symbol.address())
+    }
+
+    /// All addresses of code that the image's data holds, or will hold once it is relocated; and some
+    /// numbers that only look like it.
+    pub(super) fn pointers(&self) -> &[u64] {
+        self.pointers.get_or_init(|| {
+            let sections = |is_wanted: fn(SectionKind) -> bool| {
+                self.file.sections().filter(move |section| is_wanted(section.kind()))
+            };
+            let code: Vec<_> = sections(|kind| kind == SectionKind::Text)
+                .map(|section| section.address()..section.address() + section.size())
+                .collect();
+            let words = sections(|kind| {
+                matches!(kind, SectionKind::Data | SectionKind::ReadOnlyData | SectionKind::ReadOnlyDataWithRel)
+            })
+            .flat_map(|section| {
+                let words = section.data().unwrap_or_default().chunks_exact(8);
+                words.map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()))
+            });
+            let relocations = self.file.dynamic_relocations().into_iter().flatten();
+            let addends = relocations.map(|(_, relocation)| relocation.addend() as u64);
+            let is_code = |address: &u64| code.iter().any(|section| section.contains(address));
+            words.chain(addends).filter(is_code).collect()
+        })
     }
 
     /// The names of the functions that the image takes from elsewhere.

@@ -127,7 +127,7 @@ impl Indirect {
 
 /// The targets of a compiler's jump table: 32-bit offsets from the table itself (`lea r,[rip+table]`)
 /// or 64-bit addresses (`[r*8+table]`). Empty if the code before `jump` shows no table.
-fn read_table(code: &Code, jump: usize, memory: &Memory<'_>) -> Vec<usize> {
+pub(super) fn read_table(code: &Code, jump: usize, memory: &Memory<'_>) -> Vec<usize> {
     let window = (jump.saturating_sub(TABLE_WINDOW)..=jump).rev().map(|insn| &code.at(insn).iced);
     for insn in window {
         if insn.mnemonic() == Mnemonic::Lea && insn.memory_base() == Register::RIP {

@@ -1,6 +1,6 @@
 //! Bring the readers of this module together: from files to one [`Program`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use gimli::{Dwarf, EndianSlice, RunTimeEndian};
@@ -11,6 +11,7 @@ use super::functions::{self, Extent};
 use super::leaders::{self, Found};
 use super::lines::{self, Files, Home, Row, UnitLines};
 use super::scope::Candidate;
+use super::moving::{self, Landings};
 use super::stack::Heights;
 use super::{
     Function, FunctionId, Granularity, ImageId, Leader, LeaderId, LeaderKind, LoadError, Program, Scope,
@@ -48,6 +49,8 @@ pub(super) struct Builder<'a> {
     images: Vec<Image>,
     functions: Vec<Function>,
     leaders: Vec<Leader>,
+    /// Where the functions of the image at hand jump to outside of themselves.
+    jumps_out: Vec<u64>,
 }
 
 /// What the debug information of an image says, before anything is decoded.
@@ -66,6 +69,7 @@ impl<'a> Builder<'a> {
             images: Vec::new(),
             functions: Vec::new(),
             leaders: Vec::new(),
+            jumps_out: Vec::new(),
         })
     }
 
@@ -113,6 +117,7 @@ impl<'a> Builder<'a> {
                 text.extend(extent.ranges);
             }
         }
+        self.keep_targets_in_place(image);
         let image = &mut self.images[usize::from(image.0)];
         image.text = merged(text)
             .into_iter()
@@ -168,8 +173,11 @@ impl<'a> Builder<'a> {
             return Ok(false);
         }
         let insns: Vec<usize> = found.iter().map(|leader| leader.insn).collect();
-        let follow =
-            flow::connect(&code, &insns, &|address, length| elf.code(address, address.checked_add(length)?));
+        let memory = |address: u64, length: u64| elf.code(address, address.checked_add(length)?);
+        let follow = flow::connect(&code, &insns, &memory);
+        let landings = Landings::new(&code, &insns, &memory, || elf.pointers());
+        self.jumps_out.extend(moving::jumps_out(&code));
+        let flags_live = moving::flags_live(&code);
         let function = FunctionId(self.functions.len() as u32);
         let first = self.leaders.len() as u32;
         for (Found { insn, kind, row, live }, follow) in found.iter().zip(follow) {
@@ -179,6 +187,8 @@ impl<'a> Builder<'a> {
                 function,
                 kind: *kind,
                 live: *live,
+                movable: landings.movable(&code, *insn),
+                flags_live: flags_live[*insn],
                 statement: self.statement(row, *kind),
                 decides: follow.successors.len() > 1,
                 post_dominator: follow.post_dominator.map(|number| LeaderId(first + number as u32)),
@@ -190,6 +200,19 @@ impl<'a> Builder<'a> {
             frame_size: heights.frame_size(),
         });
         Ok(true)
+    }
+
+    /// Code that another function jumps to must not be moved: a compiler splits functions in two.
+    fn keep_targets_in_place(&mut self, image: ImageId) {
+        let mut targets = std::mem::take(&mut self.jumps_out);
+        targets.sort_unstable();
+        for leader in self.leaders.iter_mut().filter(|leader| leader.image == image) {
+            let behind = targets.partition_point(|&target| target <= leader.address.0);
+            if let Some(&target) = targets.get(behind) {
+                let room = target - leader.address.0;
+                leader.movable = leader.movable.min(u8::try_from(room).unwrap_or(u8::MAX));
+            }
+        }
     }
 
     /// The rows of a function; code that was inlined from elsewhere belongs to the row before.
@@ -215,19 +238,7 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn finish(self) -> Program {
-        let by_address: HashMap<(ImageId, FileAddress), LeaderId> = self
-            .leaders
-            .iter()
-            .enumerate()
-            .map(|(number, leader)| ((leader.image, leader.address), LeaderId(number as u32)))
-            .collect();
-        Program {
-            images: self.images,
-            files: self.files.into_vec(),
-            functions: self.functions,
-            leaders: self.leaders,
-            by_address,
-        }
+        Program::new(self.images, self.files.into_vec(), self.functions, self.leaders)
     }
 }
 

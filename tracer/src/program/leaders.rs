@@ -18,10 +18,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use iced_x86::{Mnemonic, OpKind, Register, RflagsBits};
+use iced_x86::{Mnemonic, OpKind, Register};
 
 use super::code::{Code, Flow, Insn};
 use super::lines::Row;
+use super::moving::STATUS_FLAGS;
 use super::registers::{self, RegisterSet, Uses};
 use super::stack::Heights;
 use super::{Granularity, LeaderKind};
@@ -36,11 +37,6 @@ pub(super) struct Found {
     /// The registers that hold values which are used behind it.
     pub(super) live: RegisterSet,
 }
-
-/// The flags that carry a result from one instruction to the next. The direction flag and the like
-/// are settings, which every statement may rely on.
-const STATUS_FLAGS: u32 =
-    RflagsBits::OF | RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::CF | RflagsBits::PF;
 
 /// The leaders of the function with this code, in the order of their addresses.
 ///

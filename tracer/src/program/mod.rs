@@ -12,6 +12,7 @@ mod functions;
 mod image;
 mod leaders;
 mod lines;
+mod moving;
 mod registers;
 mod scope;
 #[cfg(test)]
@@ -23,6 +24,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+pub use agent::names::{FunctionId, LeaderId, LeaderKind, Mark};
 pub use error::LoadError;
 pub use image::Image;
 pub use registers::RegisterSet;
@@ -39,14 +41,6 @@ pub enum Granularity {
     #[default]
     Statement,
 }
-
-/// A leader by its position in [`Program::leaders`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LeaderId(pub u32);
-
-/// A function by its position in [`Program::functions`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FunctionId(pub u32);
 
 /// A source file by its position in [`Program::files`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,24 +70,6 @@ pub struct Statement {
     pub column: u32,
 }
 
-/// Why an address is a leader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LeaderKind {
-    /// The entry of a function: sets up its frame, structural.
-    Entry,
-    /// A statement of the user's.
-    Statement,
-    /// The epilogue before a `ret`: tears down the frame, structural.
-    Epilogue,
-}
-
-impl LeaderKind {
-    /// Whether the leader serves the frame and is never omitted.
-    pub fn is_structural(self) -> bool {
-        self != LeaderKind::Statement
-    }
-}
-
 /// The address where an event begins.
 #[derive(Clone, Debug)]
 pub struct Leader {
@@ -110,6 +86,10 @@ pub struct Leader {
     /// The registers that hold values which the function uses behind it: no leader needs them on its
     /// own straight line, but a compiler may keep, say, the stack pointer in one across statements.
     pub live: RegisterSet,
+    /// How many bytes of code from here on control can only come to from here: as much may be moved.
+    pub movable: u8,
+    /// Whether the status flags from before it may be read behind it.
+    pub flags_live: bool,
     /// Whether more than one leader can follow: a decision.
     pub decides: bool,
     /// The leader that every way to the end of the function passes first, if there is one.
@@ -134,6 +114,7 @@ pub struct Program {
     files: Vec<File>,
     functions: Vec<Function>,
     leaders: Vec<Leader>,
+    marks: Vec<Mark>,
     by_address: HashMap<(ImageId, FileAddress), LeaderId>,
 }
 
@@ -165,6 +146,14 @@ impl Program {
         Ok(program)
     }
 
+    fn new(images: Vec<Image>, files: Vec<File>, functions: Vec<Function>, leaders: Vec<Leader>) -> Program {
+        let mark = |leader: &Leader| Mark { function: leader.function, kind: leader.kind };
+        let ids = (0..leaders.len() as u32).map(LeaderId);
+        let by_address = leaders.iter().map(|leader| (leader.image, leader.address)).zip(ids).collect();
+        let marks = leaders.iter().map(mark).collect();
+        Program { images, files, functions, leaders, marks, by_address }
+    }
+
     /// The executable, then the traced shared libraries.
     pub fn images(&self) -> &[Image] {
         &self.images
@@ -193,6 +182,16 @@ impl Program {
     /// The leader with this number.
     pub fn leader(&self, id: LeaderId) -> &Leader {
         &self.leaders[id.0 as usize]
+    }
+
+    /// What the rules of a replay have to know of each leader.
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    /// What the rules of a replay have to know of a leader.
+    pub fn mark(&self, id: LeaderId) -> Mark {
+        self.marks[id.0 as usize]
     }
 
     /// The function with this number.

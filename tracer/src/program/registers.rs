@@ -26,6 +26,11 @@ impl RegisterSet {
         self.0 >> number & 1 == 1
     }
 
+    /// The set as bits: general registers by their number, vector registers from bit 16 on.
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+
     /// Whether a vector register is in the set.
     pub fn has_vector(self) -> bool {
         self.0 >> RegisterSet::VECTORS & 0xffff_ffff != 0

@@ -1,7 +1,5 @@
 //! Make programs for tests of the pure parts, without a compiler.
 
-use std::collections::HashMap;
-
 use super::{
     FileId, Function, FunctionId, ImageId, Leader, LeaderId, LeaderKind, Program, RegisterSet, Statement,
 };
@@ -38,6 +36,8 @@ pub(crate) fn program(outlines: &[Outline<'_>]) -> Program {
                 },
                 statement: Statement { file: FileId(0), line, column: 0 },
                 live: RegisterSet::default(),
+                movable: 0,
+                flags_live: false,
                 decides: decision.is_some(),
                 post_dominator: decision.and_then(|&(_, end)| position(if end == 0 { 99 } else { end })),
             });
@@ -45,7 +45,7 @@ pub(crate) fn program(outlines: &[Outline<'_>]) -> Program {
         let last = leaders.len() as u32;
         functions.push(Function { name: outline.name.into(), leaders: first..last, frame_size: 0 });
     }
-    Program { images: Vec::new(), files: Vec::new(), functions, leaders, by_address: HashMap::new() }
+    Program::new(Vec::new(), Vec::new(), functions, leaders)
 }
 
 /// The leader of a function at a line.

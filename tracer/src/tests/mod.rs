@@ -1,6 +1,8 @@
 //! Trace, schedule and lockstep together, on programs in outline: no process takes part.
 
-use crate::lockstep::{Deviation, Directive, Lockstep};
+use agent::lockstep::{Deviation, Directive};
+
+use crate::engine::{Guide, Replayer};
 use crate::program::Program;
 use crate::program::sketch::{Outline, leader, program};
 use crate::schedule::{Control, Omission};
@@ -66,7 +68,7 @@ fn replay(
 ) -> Vec<String> {
     let omission = Omission::new(program, trace, control);
     let schedule = omission.schedule(|event| !omitted.contains(&event.time()));
-    let mut lockstep = Lockstep::new(program, trace, &schedule);
+    let mut lockstep = Replayer::new(program, trace, &schedule);
     let tell = |&(function, line, depth): &Arrival| match lockstep
         .arrive(leader(program, function, line), sp(depth, line == 1))
     {
@@ -103,7 +105,7 @@ fn the_stack_pointer_tells_calls_from_returns() {
     assert_eq!(trace.caller(second), Some(EventId(5)));
     assert_eq!(trace.next(EventId(1)), Some(EventId(5)));
     assert_eq!(trace.depth(EventId(7)), 1);
-    assert_eq!(trace.first_callee(EventId(5)), Some(second));
+    assert_eq!(trace.tape().first_callee(EventId(5)), Some(second));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 /// What undefined values are set to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u32)]
 pub enum Poison {
     /// Nothing: they stay as the run left them.
     #[default]
@@ -17,6 +18,10 @@ pub enum Poison {
     /// Large positive numbers.
     Positive,
 }
+
+/// The general registers that a call may change, by their numbers in the machine's encoding: rax, rcx,
+/// rdx, rsi, rdi, r8 to r11.
+pub const SCRATCH: [u32; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 
 impl Poison {
     /// The patterns in the order in which a test uses them.
@@ -41,14 +46,31 @@ impl Poison {
 
     /// The two words for a place as one.
     pub fn long(self, place: u64) -> u64 {
-        u64::from(self.word(place)) | u64::from(self.word(place + 4)) << 32
+        u64::from(self.word(place)) | u64::from(self.word(place.wrapping_add(4))) << 32
     }
 
     /// Fills `memory` with what undefined memory from `place` on holds.
-    pub fn fill(self, place: u64, memory: &mut Vec<u8>, length: usize) {
-        memory.clear();
-        let words = (0..length.div_ceil(4) as u64).flat_map(|i| self.word(place + 4 * i).to_le_bytes());
-        memory.extend(words.take(length));
+    pub fn fill(self, place: u64, memory: &mut [u8]) {
+        let mut place = place;
+        let mut words = memory.chunks_exact_mut(4);
+        for word in &mut words {
+            word.copy_from_slice(&self.word(place).to_le_bytes());
+            place = place.wrapping_add(4);
+        }
+        let last = self.word(place);
+        for (i, byte) in words.into_remainder().iter_mut().enumerate() {
+            *byte = (last >> (8 * i)) as u8;
+        }
+    }
+
+    /// The values for the general registers of [`SCRATCH`] once they are undefined, in that order.
+    pub fn general(self) -> [u64; SCRATCH.len()] {
+        SCRATCH.map(|number| self.long(8 * u64::from(number)))
+    }
+
+    /// The value for each of the two halves of an SSE register once it is undefined.
+    pub fn vector(self) -> u64 {
+        self.long(0)
     }
 
     /// The value of glibc's tunable `glibc.malloc.perturb`: fresh memory is filled with its complement.

@@ -1,0 +1,339 @@
+//! The agent: what runs inside of the program at each arrival at a leader.
+//!
+//! Compiled by the tracer's build script into a few kilobytes of position-independent code that need no
+//! library, no relocation and no data of their own. The code at a leader saves the registers, puts the
+//! stack pointer on the agent's stack and calls [`arrive`]; where the program goes on stands in the
+//! session afterwards. This file only gives the pure rules of the crate `agent` their memory, and makes
+//! system calls; it decides nothing.
+
+#![no_std]
+#![no_main]
+
+use core::arch::asm;
+use core::panic::PanicInfo;
+use core::slice;
+
+use agent::calls::Call;
+use agent::lockstep::{Directive, Frame, Lockstep, Script};
+use agent::names::{LeaderId, LeaderKind, Mark};
+use agent::pace::{Step, Undefined};
+use agent::poison::Poison;
+use agent::session::{Arrival, Duty, End, MAX_FRAME, Session, Site, Span, Verdict};
+use agent::stack::Bounded;
+use agent::tape::Tape;
+
+/// Takes an arrival at a leader; [`Session::target`] then says where the program goes on.
+///
+/// # Safety
+/// `session` is the session of this process, and nobody else in it uses it meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn arrive(session: *mut Session, leader: u32) {
+    // SAFETY: the caller says so. The tracer writes to it only while the program is stopped, but for
+    // two counts, which are read as volatile.
+    let session = unsafe { &mut *session };
+    if session.duty == Duty::Serve {
+        serve(session);
+    }
+    let leader = LeaderId(leader);
+    let step = match session.duty {
+        Duty::Record => record(session, leader),
+        Duty::Replay | Duty::Serve => replay(session, leader),
+    };
+    match step {
+        Step::GoOn { at, undefined } => go_on(session, leader, at, undefined),
+        Step::Leave(deviation) => end(session, End::Left(deviation)),
+        Step::Enough => end(session, End::Enough),
+    }
+}
+
+#[inline(always)]
+fn replay(session: &mut Session, leader: LeaderId) -> Step {
+    let sp = session.program_sp;
+    // SAFETY: the tracer has put these tables where the spans say, before the program's first arrival.
+    let (script, calls) = unsafe {
+        let tape = Tape { events: table(session.events), activations: table(session.activations) };
+        let (marks, kept) = (table::<Mark>(session.marks), table(session.kept));
+        let script = Script { marks, tape, control: session.control, kept };
+        (script, table_mut::<Call<Frame>>(session.calls))
+    };
+    let (depth, position) = (&mut session.depth, &mut session.position);
+    let step = session.pace.arrive(leader, || {
+        let mut lockstep = Lockstep::new(script, *position, Bounded::new(calls, depth));
+        let directive = lockstep.arrive(leader, sp);
+        *position = lockstep.position();
+        directive
+    });
+    if u64::from(session.depth) > session.calls.count {
+        end(session, End::TooDeep);
+    }
+    step
+}
+
+#[inline(always)]
+fn record(session: &mut Session, leader: LeaderId) -> Step {
+    let arrival = Arrival { sp: session.program_sp, leader: u64::from(leader.0) };
+    // SAFETY: as in `replay`.
+    let (marks, buffers) =
+        unsafe { (table::<Mark>(session.marks), table_mut::<Arrival>(session.ring.buffers)) };
+    let ring = &mut session.ring;
+    session.pace.arrive(leader, || {
+        buffers[ring.next as usize] = arrival;
+        ring.next += 1;
+        if ring.next == ring.end {
+            hand_over(ring);
+        }
+        match marks[leader.0 as usize].kind {
+            LeaderKind::Entry => Directive::Enter,
+            LeaderKind::Statement | LeaderKind::Epilogue => Directive::RunFreely,
+        }
+    })
+}
+
+/// Gives the full buffer to the tracer, and waits for a free one.
+#[cold]
+#[inline(never)]
+fn hand_over(ring: &mut agent::session::Ring) {
+    let count = (ring.buffers.count / ring.size) as u32;
+    ring.filled = ring.filled.wrapping_add(1);
+    futex_wake(&raw mut ring.filled);
+    loop {
+        let drained = volatile(&raw const ring.drained);
+        if ring.filled.wrapping_sub(drained) < count {
+            break;
+        }
+        futex_wait(&raw mut ring.drained, drained);
+    }
+    ring.next = u64::from(ring.filled % count) * ring.size;
+    ring.end = ring.next + ring.size;
+}
+
+#[inline(always)]
+fn go_on(session: &mut Session, reached: LeaderId, at: LeaderId, undefined: Undefined) {
+    // SAFETY: as in `replay`.
+    let sites = unsafe { table::<Site>(session.sites) };
+    let site = &sites[at.0 as usize];
+    session.target = site.body;
+    if undefined == Undefined::Nothing || session.poison == Poison::Off {
+        return;
+    }
+    match undefined {
+        Undefined::Nothing => {}
+        Undefined::Frame => fill_frame(session, site.frame_size.min(MAX_FRAME)),
+        Undefined::Registers => {
+            session.undefinition.keep = sites[reached.0 as usize].live & site.live;
+            session.undefinition.resume = site.body;
+            session.target = session.undefine;
+        }
+    }
+}
+
+/// Fills the frame of the function that is entered, which lies below the return address.
+fn fill_frame(session: &mut Session, size: u64) {
+    let bottom = session.program_sp.wrapping_sub(size);
+    if !is_memory(session, bottom) {
+        return;
+    }
+    // By the distance from the stack's first word: the environment moves the stack.
+    let place = bottom.wrapping_sub(session.stack.base);
+    // SAFETY: the frame lies between an address that is memory and the stack pointer, on the same
+    // stack, and what is below the stack pointer at an entry is nobody's.
+    let frame = unsafe { slice::from_raw_parts_mut(bottom as *mut u8, size as usize) };
+    session.poison.fill(place, frame);
+}
+
+/// Whether there is memory at an address of a stack. Asks the kernel, which lets the stack grow on the
+/// way; without it, a store would crash where the stack is exhausted.
+fn is_memory(session: &mut Session, address: u64) -> bool {
+    const SIZE_OF_MASK: u64 = 8;
+    let stack = &mut session.stack;
+    let on_stack = address < stack.base && address >= stack.base.saturating_sub(stack.limit);
+    if on_stack && address >= stack.floor {
+        return true;
+    }
+    // Changes no mask, and stores the present one at the address.
+    let stored = system_call(SYS_RT_SIGPROCMASK, [0, 0, address, SIZE_OF_MASK, 0]) == 0;
+    if stored && on_stack {
+        stack.floor = address & !0xfff;
+    }
+    stored
+}
+
+/// Becomes a server: returns in each child that it forks, and never in this process.
+#[cold]
+#[inline(never)]
+fn serve(session: &mut Session) {
+    const FLAGS: u64 =
+        CLONE_PTRACE | CLONE_PARENT_SETTID | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+    // The children use the same session; what they need of this arrival stays on the stack, of which
+    // each has a copy.
+    let program_sp = session.program_sp;
+    let mut tid_address: u64 = 0;
+    system_call(SYS_PRCTL, [PR_GET_TID_ADDRESS, &raw mut tid_address as u64, 0, 0, 0]);
+    session.service.tid_address = tid_address;
+    let input = system_call(SYS_LSEEK, [0, 0, SEEK_CUR, 0, 0]);
+    stop();
+    let service = &raw mut session.service;
+    // SAFETY: pointers to fields of a session that lasts as long as the process.
+    let (wanted, child) = unsafe { (&raw mut (*service).wanted, &raw mut (*service).child) };
+    let mut served = 0;
+    loop {
+        while volatile(wanted) == served {
+            futex_wait(wanted, served);
+        }
+        served = served.wrapping_add(1);
+        let pid = system_call(SYS_CLONE, [FLAGS, 0, child as u64, tid_address, 0]);
+        if pid == 0 {
+            // As the tracer starts a program: with a session and a group of its own, and with its
+            // input from the beginning.
+            system_call(SYS_SETSID, [0; 5]);
+            if input >= 0 {
+                system_call(SYS_LSEEK, [0, input as u64, SEEK_SET, 0, 0]);
+            }
+            session.program_sp = program_sp;
+            return;
+        }
+        if pid < 0 {
+            stop();
+        } else {
+            while system_call(SYS_WAIT4, [pid as u64, 0, WALL, 0, 0]) == -EINTR {}
+        }
+    }
+}
+
+/// Tells the tracer, by a signal that cannot be blocked and that it keeps to itself.
+fn stop() {
+    let pid = system_call(SYS_GETPID, [0; 5]) as u64;
+    let tid = system_call(SYS_GETTID, [0; 5]) as u64;
+    system_call(SYS_TGKILL, [pid, tid, SIGSTOP, 0, 0]);
+}
+
+/// Ends the run, and leaves word why.
+#[cold]
+#[inline(never)]
+fn end(session: &mut Session, end: End) -> ! {
+    session.verdict = Verdict::from(end);
+    loop {
+        system_call(SYS_EXIT_GROUP, [0; 5]);
+    }
+}
+
+/// The things of a span.
+///
+/// # Safety
+/// The tracer has put them there, and they stay as they are.
+#[inline(always)]
+unsafe fn table<T>(span: Span) -> &'static [T] {
+    // SAFETY: the caller says so.
+    unsafe { slice::from_raw_parts(span.address as *const T, span.count as usize) }
+}
+
+/// The things of a span, to be changed.
+///
+/// # Safety
+/// As for [`table`]; and nobody else uses them.
+#[inline(always)]
+unsafe fn table_mut<T>(span: Span) -> &'static mut [T] {
+    // SAFETY: the caller says so.
+    unsafe { slice::from_raw_parts_mut(span.address as *mut T, span.count as usize) }
+}
+
+/// A count that the tracer changes while the program runs.
+fn volatile(count: *const u32) -> u32 {
+    // SAFETY: points into the session.
+    unsafe { count.read_volatile() }
+}
+
+fn futex_wait(count: *mut u32, value: u32) {
+    system_call(SYS_FUTEX, [count as u64, FUTEX_WAIT, u64::from(value), 0, 0]);
+}
+
+fn futex_wake(count: *mut u32) {
+    system_call(SYS_FUTEX, [count as u64, FUTEX_WAKE, 1, 0, 0]);
+}
+
+// Numbers of the system calls and their arguments, from the headers of Linux for x86-64.
+const SYS_LSEEK: u64 = 8;
+const SYS_RT_SIGPROCMASK: u64 = 14;
+const SYS_GETPID: u64 = 39;
+const SYS_CLONE: u64 = 56;
+const SYS_WAIT4: u64 = 61;
+const SYS_SETSID: u64 = 112;
+const SYS_PRCTL: u64 = 157;
+const SYS_GETTID: u64 = 186;
+const SYS_FUTEX: u64 = 202;
+const SYS_EXIT_GROUP: u64 = 231;
+const SYS_TGKILL: u64 = 234;
+const CLONE_PTRACE: u64 = 0x0000_2000;
+const CLONE_PARENT_SETTID: u64 = 0x0010_0000;
+const CLONE_CHILD_CLEARTID: u64 = 0x0020_0000;
+const CLONE_CHILD_SETTID: u64 = 0x0100_0000;
+const PR_GET_TID_ADDRESS: u64 = 40;
+const SEEK_SET: u64 = 0;
+const SEEK_CUR: u64 = 1;
+const FUTEX_WAIT: u64 = 0;
+const FUTEX_WAKE: u64 = 1;
+const SIGSTOP: u64 = 19;
+const WALL: u64 = 0x4000_0000;
+const EINTR: i64 = 4;
+
+/// Asks the kernel; a negative result is the number of an error.
+fn system_call(number: u64, arguments: [u64; 5]) -> i64 {
+    let [first, second, third, fourth, fifth] = arguments;
+    let result;
+    // SAFETY: the registers are those of the kernel's convention; the calls made here write to no
+    // memory but to what their arguments point to.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number => result,
+            in("rdi") first,
+            in("rsi") second,
+            in("rdx") third,
+            in("r10") fourth,
+            in("r8") fifth,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// A fault of the agent ends the run as a crash by SIGILL.
+#[panic_handler]
+fn panic(_: &PanicInfo) -> ! {
+    // SAFETY: `ud2` does nothing but raise the exception.
+    unsafe { asm!("ud2", options(noreturn, nomem, nostack)) }
+}
+
+/// The precompiled core library names it; nothing here unwinds.
+#[unsafe(no_mangle)]
+extern "C" fn rust_eh_personality() {}
+
+/// What compilers take for granted even without a library.
+///
+/// # Safety
+/// As of memcpy(3).
+#[unsafe(no_mangle)]
+unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, count: usize) -> *mut u8 {
+    // SAFETY: the caller says that both are memory of this length, apart from each other.
+    unsafe {
+        asm!("rep movsb", inout("rcx") count => _, inout("rdi") to => _, inout("rsi") from => _,
+             options(nostack, preserves_flags));
+    }
+    to
+}
+
+/// What compilers take for granted even without a library.
+///
+/// # Safety
+/// As of memset(3).
+#[unsafe(no_mangle)]
+unsafe extern "C" fn memset(to: *mut u8, value: i32, count: usize) -> *mut u8 {
+    // SAFETY: the caller says that there is memory of this length.
+    unsafe {
+        asm!("rep stosb", inout("rcx") count => _, inout("rdi") to => _, in("al") value as u8,
+             options(nostack, preserves_flags));
+    }
+    to
+}

@@ -1,0 +1,108 @@
+//! Tell from leaders and stack pointers which calls are open.
+//!
+//! An entry opens a call and remembers the stack pointer there. A call is over
+//! - once the stack pointer has risen above it, or a new entry has come to the same place;
+//! - once anything else is reached behind its epilogue. The stack pointer alone does not show that a
+//!   call has returned where the caller has pushed arguments for the next one meanwhile;
+//! - once control is back in a function further out.
+//!
+//! This carries recursion, `longjmp`, exceptions, callbacks and signal handlers without a special case.
+
+use crate::names::{FunctionId, LeaderKind, Mark};
+use crate::stack::Stack;
+
+/// An open call, with what its owner keeps about it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Call<T> {
+    entry_sp: u64,
+    function: FunctionId,
+    /// Whether its epilogue is under way.
+    finished: bool,
+    data: T,
+}
+
+impl<T> Call<T> {
+    /// What is kept about it.
+    pub fn data(&self) -> &T {
+        &self.data
+    }
+}
+
+/// The open calls, outermost first.
+#[derive(Clone, Debug, Default)]
+pub struct Calls<S> {
+    open: S,
+}
+
+impl<T, S: Stack<Thing = Call<T>>> Calls<S> {
+    /// Goes on with calls that are open already.
+    pub fn new(open: S) -> Calls<S> {
+        Calls { open }
+    }
+
+    /// Closes what is over when a leader is reached with the stack pointer `sp`. Tells whether control
+    /// is where it can be: at an entry, or in the function of the innermost call that is left.
+    #[inline(always)]
+    pub fn settle(&mut self, leader: Mark, sp: u64) -> bool {
+        let at_entry = leader.kind == LeaderKind::Entry;
+        let is_over = |call: &Call<T>| {
+            let risen = if at_entry { call.entry_sp <= sp } else { call.entry_sp < sp };
+            risen || call.finished
+        };
+        while self.open.last().is_some_and(is_over) {
+            self.open.truncate(self.open.len() - 1);
+        }
+        at_entry || self.return_to(leader.function)
+    }
+
+    /// Closes the calls within the innermost one of `function`; whether there is one.
+    #[inline(always)]
+    fn return_to(&mut self, function: FunctionId) -> bool {
+        let mut depth = self.open.len();
+        while depth > 0 {
+            if self.open.get(depth - 1).is_some_and(|call| call.function == function) {
+                if depth < self.open.len() {
+                    self.open.truncate(depth);
+                }
+                return true;
+            }
+            depth -= 1;
+        }
+        false
+    }
+
+    /// Opens a call of the function that begins at a leader.
+    #[inline(always)]
+    pub fn enter(&mut self, leader: Mark, sp: u64, data: T) {
+        self.open.push(Call { entry_sp: sp, function: leader.function, finished: false, data });
+    }
+
+    /// Takes note that the innermost call goes on at a leader.
+    #[inline(always)]
+    pub fn go_on(&mut self, leader: Mark) {
+        if let Some(call) = self.open.last_mut() {
+            call.finished = leader.kind == LeaderKind::Epilogue;
+        }
+    }
+
+    /// What is kept about the innermost call.
+    #[inline(always)]
+    pub fn innermost(&self) -> Option<&T> {
+        self.open.last().map(|call| &call.data)
+    }
+
+    /// What is kept about the innermost call, to be changed.
+    #[inline(always)]
+    pub fn innermost_mut(&mut self) -> Option<&mut T> {
+        self.open.last_mut().map(|call| &mut call.data)
+    }
+
+    /// What is kept about each call, innermost first.
+    pub fn iter<'a>(&'a self) -> impl Iterator<Item = &'a T>
+    where
+        T: 'a,
+    {
+        (0..self.open.len()).rev().filter_map(|depth| self.open.get(depth)).map(|call| &call.data)
+    }
+}

@@ -1,0 +1,278 @@
+//! Decide, at each leader that a replay reaches, where it goes on.
+//!
+//! A replay needs no global position. Each frame holds the activation of the trace that it repeats, its
+//! latest executed event and what that event has yet to call; the expected event is the next one of the
+//! same activation. Omission is nothing but going on at the leader of a later event. Pure: arrivals
+//! come in as leader and stack pointer, directives go out, and any engine may obey them.
+//!
+//! Source: Cleve and Zeller, "Finding Failure Causes through Automated Testing", AADEBUG 2000, section
+//! 6, made precise for calls.
+
+use crate::calls::{Call, Calls};
+use crate::names::{ActivationId, Control, EventId, LeaderId, LeaderKind, Link, Mark};
+use crate::stack::Stack;
+use crate::tape::Tape;
+
+/// What a replay goes by.
+#[derive(Clone, Copy, Debug)]
+pub struct Script<'a> {
+    /// What is known of each leader.
+    pub marks: &'a [Mark],
+    /// The recorded run.
+    pub tape: Tape<'a>,
+    /// What makes a statement be executed.
+    pub control: Control,
+    /// One bit for each event, the first in the lowest bit of the first word: whether it is executed.
+    pub kept: &'a [usize],
+}
+
+impl Script<'_> {
+    #[inline(always)]
+    fn keeps(&self, event: EventId) -> bool {
+        let (word, bit) = (event.0 / usize::BITS, event.0 % usize::BITS);
+        self.kept[word as usize] >> bit & 1 == 1
+    }
+
+    #[inline(always)]
+    fn mark(&self, leader: LeaderId) -> Mark {
+        self.marks[leader.0 as usize]
+    }
+}
+
+/// What the engine has to do at an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Directive {
+    /// Go on as the program does: nothing here belongs to the trace.
+    RunFreely,
+    /// A function is entered. Go on as the program does, behind whatever a fresh frame needs.
+    Enter,
+    /// Go on at this leader.
+    Resume {
+        /// Where.
+        at: LeaderId,
+        /// Whether at least one omitted event lies in between.
+        omitting: bool,
+    },
+    /// End the run: it has left the recorded path and says nothing.
+    Leave(Deviation),
+}
+
+/// How a replay left the recorded path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Deviation {
+    /// After the event, control went to another leader than recorded.
+    Diverged {
+        /// The latest executed event.
+        after: EventId,
+        /// Where the trace went on.
+        expected: LeaderId,
+        /// Where the replay went.
+        reached: LeaderId,
+    },
+    /// The event called another function than recorded, or one more.
+    OtherCall {
+        /// The calling event; `None` before `main`.
+        caller: Option<EventId>,
+        /// The function's entry.
+        entered: LeaderId,
+    },
+    /// The event was left with a recorded call not made.
+    MissingCall {
+        /// The calling event.
+        caller: EventId,
+        /// The recorded event at the entry of the function that was not called.
+        missing: EventId,
+    },
+    /// The activation had no further event in the trace, but went on.
+    RanPastEnd {
+        /// The last recorded event of the activation.
+        after: EventId,
+        /// Where the replay went.
+        reached: LeaderId,
+    },
+    /// Control reached a function in its middle.
+    NotEntered(LeaderId),
+}
+
+/// What is kept about an open call.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Frame {
+    /// The latest executed event of the activation that is repeated; none for a call that the trace
+    /// does not know, or one within such a call: what happens in it is ignored.
+    current: Link,
+    /// The first of the current event's callees that is still to come.
+    callee: Link,
+}
+
+impl Frame {
+    /// A call that the trace does not know.
+    pub const FREE: Frame = Frame { current: Link::NONE, callee: Link::NONE };
+
+    /// The latest executed event; `None` for a call that the trace does not know.
+    pub fn current(&self) -> Option<EventId> {
+        self.current.get().map(EventId)
+    }
+}
+
+/// How far a replay has come, besides its open calls.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Position {
+    /// The first activation that no traced code calls and that is still to come.
+    root: Link,
+    /// The event executed last, in whatever frame.
+    latest: Link,
+}
+
+impl Position {
+    /// Before the first event.
+    pub fn start(tape: Tape<'_>) -> Position {
+        Position { root: tape.first_root().into(), latest: Link::NONE }
+    }
+
+    /// The event executed last: what the replay was doing when it ended.
+    pub fn latest(&self) -> Option<EventId> {
+        self.latest.get().map(EventId)
+    }
+}
+
+/// A replay's place in the trace.
+#[derive(Clone, Debug)]
+pub struct Lockstep<'a, S> {
+    script: Script<'a>,
+    position: Position,
+    frames: Calls<S>,
+}
+
+impl<'a, S: Stack<Thing = Call<Frame>>> Lockstep<'a, S> {
+    /// Goes on with a replay from `position`, with these calls open.
+    #[inline(always)]
+    pub fn new(script: Script<'a>, position: Position, open: S) -> Lockstep<'a, S> {
+        Lockstep { script, position, frames: Calls::new(open) }
+    }
+
+    /// How far the replay has come.
+    pub fn position(&self) -> Position {
+        self.position
+    }
+
+    /// The latest event of each open frame, innermost first; `None` for a frame that the trace does not
+    /// know.
+    pub fn stack(&self) -> impl Iterator<Item = Option<EventId>> + '_ {
+        self.frames.iter().map(Frame::current)
+    }
+
+    /// Takes an arrival at a leader with this stack pointer.
+    #[inline(always)]
+    pub fn arrive(&mut self, leader: LeaderId, sp: u64) -> Directive {
+        let reached = self.script.mark(leader);
+        if !self.frames.settle(reached, sp) {
+            return Directive::Leave(Deviation::NotEntered(leader));
+        }
+        if reached.kind == LeaderKind::Entry {
+            return self.enter(leader, sp);
+        }
+        let directive = self.go_on(leader);
+        let at = match directive {
+            Directive::Resume { at, .. } => self.script.mark(at),
+            _ => reached,
+        };
+        self.frames.go_on(at);
+        directive
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, leader: LeaderId, sp: u64) -> Directive {
+        let entry = self.script.mark(leader);
+        let (remaining, caller) = match self.frames.innermost() {
+            Some(frame) => match frame.current() {
+                Some(current) => (frame.callee.get().map(ActivationId), Some(current)),
+                None => {
+                    self.frames.enter(entry, sp, Frame::FREE);
+                    return Directive::Enter;
+                }
+            },
+            None => (self.position.root.get().map(ActivationId), None),
+        };
+        match (self.matching(remaining, leader), self.script.control) {
+            (Some(activation), _) => {
+                self.consume(self.script.tape.sibling(activation));
+                let current = self.script.tape.entry(activation);
+                let callee = self.script.tape.first_callee(current).into();
+                self.frames.enter(entry, sp, Frame { current: current.0.into(), callee });
+                self.position.latest = current.0.into();
+                Directive::Enter
+            }
+            (None, Control::Trace) => {
+                self.frames.enter(entry, sp, Frame::FREE);
+                Directive::Enter
+            }
+            (None, Control::Program) => Directive::Leave(Deviation::OtherCall { caller, entered: leader }),
+        }
+    }
+
+    /// The remaining activation that an arrival at this entry repeats. What the match passes over
+    /// cannot come any more: the trace states the order.
+    #[inline(always)]
+    fn matching(&self, mut remaining: Option<ActivationId>, leader: LeaderId) -> Option<ActivationId> {
+        let tape = self.script.tape;
+        while let Some(activation) = remaining {
+            if tape.leader(tape.entry(activation)) == leader {
+                return remaining;
+            }
+            if self.script.control == Control::Program {
+                return None;
+            }
+            remaining = tape.sibling(activation);
+        }
+        None
+    }
+
+    /// Sets what the innermost frame, or the outside world, has yet to call.
+    #[inline(always)]
+    fn consume(&mut self, rest: Option<ActivationId>) {
+        match self.frames.innermost_mut() {
+            Some(frame) => frame.callee = rest.into(),
+            None => self.position.root = rest.into(),
+        }
+    }
+
+    #[inline(always)]
+    fn go_on(&mut self, leader: LeaderId) -> Directive {
+        let Script { tape, control, .. } = self.script;
+        let Some(&Frame { current, callee }) = self.frames.innermost() else {
+            return Directive::RunFreely;
+        };
+        let Some(after) = current.get().map(EventId) else {
+            return Directive::RunFreely;
+        };
+        let Some(mut next) = tape.next(after) else {
+            return Directive::Leave(Deviation::RanPastEnd { after, reached: leader });
+        };
+        if control == Control::Program {
+            let expected = tape.leader(next);
+            if leader != expected {
+                return Directive::Leave(Deviation::Diverged { after, expected, reached: leader });
+            }
+            if let Some(missing) = callee.get() {
+                let missing = tape.entry(ActivationId(missing));
+                return Directive::Leave(Deviation::MissingCall { caller: after, missing });
+            }
+        }
+        let mut omitting = false;
+        while !self.script.keeps(next) {
+            omitting = true;
+            // The last event of an activation is never omitted while the activation takes place.
+            next = match tape.next(next) {
+                Some(later) => later,
+                None => return Directive::Leave(Deviation::RanPastEnd { after: next, reached: leader }),
+            };
+        }
+        if let Some(frame) = self.frames.innermost_mut() {
+            *frame = Frame { current: next.0.into(), callee: tape.first_callee(next).into() };
+        }
+        self.position.latest = next.0.into();
+        Directive::Resume { at: tape.leader(next), omitting }
+    }
+}

@@ -1,0 +1,258 @@
+//! Lay out the memory that the tracer and the agent share.
+//!
+//! One session belongs to one process that the tracer has started. Addresses are those of that process.
+//! While the program runs, the agent alone writes here, but for what is said otherwise.
+
+use core::mem::offset_of;
+
+use crate::lockstep::{Deviation, Position};
+use crate::names::{Control, EventId, LeaderId, Link};
+use crate::pace::Pace;
+use crate::poison::{Poison, SCRATCH};
+
+/// The most that is filled of one frame, in bytes: the usual limit of the whole stack.
+pub const MAX_FRAME: u64 = 8 << 20;
+
+/// What the agent is to do with the arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Duty {
+    /// Take them down.
+    Record,
+    /// Follow the schedule.
+    Replay,
+    /// At the first one become a server: fork a child for each test, which then follows the schedule.
+    Serve,
+}
+
+/// Where several things of a kind lie one behind the other.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Span {
+    /// The address of the first.
+    pub address: u64,
+    /// How many there are.
+    pub count: u64,
+}
+
+impl Span {
+    /// No things.
+    pub const NONE: Span = Span { address: 0, count: 0 };
+}
+
+/// What the agent has to know of a leader besides its [`Mark`](crate::names::Mark).
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Site {
+    /// Where the moved code of the leader begins: to go on at the leader is to go on there.
+    pub body: u64,
+    /// The registers whose values from before the leader the function uses behind it, one bit each:
+    /// general ones by their number, vector ones from bit 16 on.
+    pub live: u64,
+    /// How many bytes below the stack pointer at its entry the leader's function may use.
+    pub frame_size: u64,
+}
+
+/// An arrival that is taken down.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Arrival {
+    /// The stack pointer.
+    pub sp: u64,
+    /// The leader's number.
+    pub leader: u64,
+}
+
+/// How arrivals reach the tracer: buffers one behind the other, used in turns.
+///
+/// The agent fills a buffer, counts it in `filled` and goes on with the next one once the tracer has
+/// counted that in `drained`. Each side sleeps on the other's count (futex(2)).
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Ring {
+    /// All buffers, as one piece of [`Arrival`]s.
+    pub buffers: Span,
+    /// How many arrivals a buffer holds.
+    pub size: u64,
+    /// Where the next arrival goes, counted over all buffers.
+    pub next: u64,
+    /// The end of the buffer that is being filled, counted in the same way.
+    pub end: u64,
+    /// How many buffers the agent has filled so far.
+    pub filled: u32,
+    /// How many of them the tracer has taken; the tracer writes this.
+    pub drained: u32,
+}
+
+/// How tests are asked for.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Service {
+    /// How many tests the tracer has asked for; the tracer writes this and wakes the server (futex(2)).
+    pub wanted: u32,
+    /// The process of the latest test.
+    pub child: u32,
+    /// Where the C library keeps the number of its thread, which is another one in each child.
+    pub tid_address: u64,
+}
+
+/// What becomes of the registers where execution goes on behind omitted statements.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Undefinition {
+    /// Where it goes on.
+    pub resume: u64,
+    /// The registers to be left alone, as in [`Site::live`].
+    pub keep: u64,
+    /// The values for the others among [`SCRATCH`].
+    pub general: [u64; SCRATCH.len()],
+    /// The value for the vector registers.
+    pub vector: [u64; 2],
+}
+
+/// Where the program's stack is.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct StackArea {
+    /// The stack pointer before the program's first instruction.
+    pub base: u64,
+    /// How far below the base the stack may grow, in bytes.
+    pub limit: u64,
+    /// The lowest address of it that is known to be there.
+    pub floor: u64,
+}
+
+/// Why the agent has ended the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It has left the recorded path.
+    Left(Deviation),
+    /// There were too many arrivals.
+    Enough,
+    /// More calls are open than there is room for.
+    TooDeep,
+}
+
+/// An [`End`], or none, as numbers.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Verdict {
+    kind: u32,
+    details: [Link; 3],
+}
+
+impl Verdict {
+    /// The agent has not ended the run.
+    pub const NONE: Verdict = Verdict { kind: 0, details: [Link::NONE; 3] };
+
+    /// What the agent says.
+    pub fn get(self) -> Option<End> {
+        let [first, second, third] = self.details.map(|link| link.get().unwrap_or(0));
+        let deviation = match self.kind {
+            1 => Deviation::Diverged {
+                after: EventId(first),
+                expected: LeaderId(second),
+                reached: LeaderId(third),
+            },
+            2 => Deviation::OtherCall {
+                caller: self.details[0].get().map(EventId),
+                entered: LeaderId(second),
+            },
+            3 => Deviation::MissingCall { caller: EventId(first), missing: EventId(second) },
+            4 => Deviation::RanPastEnd { after: EventId(first), reached: LeaderId(second) },
+            5 => Deviation::NotEntered(LeaderId(first)),
+            6 => return Some(End::Enough),
+            7 => return Some(End::TooDeep),
+            _ => return None,
+        };
+        Some(End::Left(deviation))
+    }
+}
+
+impl From<End> for Verdict {
+    fn from(end: End) -> Verdict {
+        let none = Link::NONE;
+        let (kind, details) = match end {
+            End::Left(Deviation::Diverged { after, expected, reached }) => {
+                (1, [after.0.into(), expected.0.into(), reached.0.into()])
+            }
+            End::Left(Deviation::OtherCall { caller, entered }) => {
+                (2, [caller.into(), entered.0.into(), none])
+            }
+            End::Left(Deviation::MissingCall { caller, missing }) => {
+                (3, [caller.0.into(), missing.0.into(), none])
+            }
+            End::Left(Deviation::RanPastEnd { after, reached }) => {
+                (4, [after.0.into(), reached.0.into(), none])
+            }
+            End::Left(Deviation::NotEntered(leader)) => (5, [leader.0.into(), none, none]),
+            End::Enough => (6, [none; 3]),
+            End::TooDeep => (7, [none; 3]),
+        };
+        Verdict { kind, details }
+    }
+}
+
+/// All that the two sides share, but for the long tables that it points to.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Session {
+    /// The program's stack pointer, while the agent works on a stack of its own.
+    pub program_sp: u64,
+    /// Where to go on behind the agent.
+    pub target: u64,
+    /// What becomes of the registers there.
+    pub undefinition: Undefinition,
+    /// Where the code that carries this out lies.
+    pub undefine: u64,
+    /// What to do.
+    pub duty: Duty,
+    /// How many calls are open.
+    pub depth: u32,
+    /// The arrivals so far.
+    pub pace: Pace,
+    /// How far the replay has come.
+    pub position: Position,
+    /// Why the agent has ended the run.
+    pub verdict: Verdict,
+    /// What makes a statement be executed.
+    pub control: Control,
+    /// What undefined memory is filled with.
+    pub poison: Poison,
+    /// The program's stack.
+    pub stack: StackArea,
+    /// Where arrivals are taken down.
+    pub ring: Ring,
+    /// How tests are asked for.
+    pub service: Service,
+    /// The open calls.
+    pub calls: Span,
+    /// A [`Mark`](crate::names::Mark) for each leader.
+    pub marks: Span,
+    /// A [`Site`] for each leader.
+    pub sites: Span,
+    /// The recorded events.
+    pub events: Span,
+    /// The recorded activations.
+    pub activations: Span,
+    /// Which events are kept, as in [`Script::kept`](crate::lockstep::Script::kept).
+    pub kept: Span,
+}
+
+/// Where the code at the leaders finds what it needs, in bytes from the beginning of a [`Session`].
+pub mod offset {
+    use super::*;
+
+    /// [`Session::program_sp`].
+    pub const PROGRAM_SP: u64 = offset_of!(Session, program_sp) as u64;
+    /// [`Session::target`].
+    pub const TARGET: u64 = offset_of!(Session, target) as u64;
+    /// [`Undefinition::resume`].
+    pub const RESUME: u64 = offset_of!(Session, undefinition.resume) as u64;
+    /// [`Undefinition::keep`].
+    pub const KEEP: u64 = offset_of!(Session, undefinition.keep) as u64;
+    /// [`Undefinition::general`].
+    pub const GENERAL: u64 = offset_of!(Session, undefinition.general) as u64;
+    /// [`Undefinition::vector`].
+    pub const VECTOR: u64 = offset_of!(Session, undefinition.vector) as u64;
+}

@@ -1,0 +1,91 @@
+//! Read what a run did: its events in order, and the activation (call of a function) of each.
+//!
+//! Only a view, of 12 bytes for each event and each activation. Whoever recorded the run owns the
+//! memory, in whatever process.
+
+use crate::names::{ActivationId, EventId, LeaderId, Link};
+
+/// An event of the recorded run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Event {
+    /// Where it began.
+    pub leader: LeaderId,
+    /// The call that it belongs to.
+    pub activation: ActivationId,
+    /// The next event of the same activation.
+    pub next: Link,
+}
+
+/// A call of a function in the recorded run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Activation {
+    /// The event of its entry.
+    pub entry: EventId,
+    /// The event that called it.
+    pub caller: Link,
+    /// The next activation that the same event called; for one that nobody called, the next such.
+    pub sibling: Link,
+}
+
+/// A recorded run.
+#[derive(Clone, Copy, Debug)]
+pub struct Tape<'a> {
+    /// All events in order.
+    pub events: &'a [Event],
+    /// All activations, in the order of their entries.
+    pub activations: &'a [Activation],
+}
+
+impl Tape<'_> {
+    /// The leader at which the event began.
+    #[inline(always)]
+    pub fn leader(&self, event: EventId) -> LeaderId {
+        self.events[event.0 as usize].leader
+    }
+
+    /// The activation that the event belongs to.
+    #[inline(always)]
+    pub fn activation(&self, event: EventId) -> ActivationId {
+        self.events[event.0 as usize].activation
+    }
+
+    /// The next event of the same activation.
+    #[inline(always)]
+    pub fn next(&self, event: EventId) -> Option<EventId> {
+        self.events[event.0 as usize].next.get().map(EventId)
+    }
+
+    /// The first activation that the event called: its entry is the very next event, because nothing else
+    /// can happen before.
+    #[inline(always)]
+    pub fn first_callee(&self, event: EventId) -> Option<ActivationId> {
+        let behind = EventId(event.0 + 1);
+        let activation = self.events.get(behind.0 as usize)?.activation;
+        (self.entry(activation) == behind && self.caller(activation) == Some(event)).then_some(activation)
+    }
+
+    /// The first activation that nobody called: `main`, or a static constructor.
+    pub fn first_root(&self) -> Option<ActivationId> {
+        (!self.activations.is_empty()).then_some(ActivationId(0))
+    }
+
+    /// The next activation with the same caller.
+    #[inline(always)]
+    pub fn sibling(&self, activation: ActivationId) -> Option<ActivationId> {
+        self.activations[activation.0 as usize].sibling.get().map(ActivationId)
+    }
+
+    /// The event at the entry of the activation.
+    #[inline(always)]
+    pub fn entry(&self, activation: ActivationId) -> EventId {
+        self.activations[activation.0 as usize].entry
+    }
+
+    /// The event that called the activation; `None` for `main` and others that no traced code calls.
+    #[inline(always)]
+    pub fn caller(&self, activation: ActivationId) -> Option<EventId> {
+        self.activations[activation.0 as usize].caller.get().map(EventId)
+    }
+}
