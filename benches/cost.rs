@@ -27,7 +27,7 @@ use tracer::program::{Granularity, Program, Scope};
 use tracer::run::{Recording, Run};
 use tracer::schedule::{Control, Omission};
 use tracer::trace::Trace;
-use tracer::{Conditions, Method, Processors, Tracer};
+use tracer::{Conditions, Preference, Processors, Tracer};
 
 /// Runs to the end without a traced statement between two stops.
 const STOPS: &str = r#"#include <stdlib.h>
@@ -284,8 +284,8 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn new(subject: &'a Subject) -> Bench<'a> {
-        let mut tracer = Tracer::new(&subject.program, &subject.invocation()).expect("a tracer");
-        let recording = tracer.record(Method::Breakpoint, &conditions(Poison::Off)).expect("a recording");
+        let mut tracer = Tracer::new(&subject.program, &subject.invocation(), Preference::Breakpoint).expect("a tracer");
+        let recording = tracer.record(&conditions(Poison::Off)).expect("a recording");
         Bench { subject, tracer: RefCell::new(tracer), recording }
     }
 
@@ -298,7 +298,7 @@ impl<'a> Bench<'a> {
         seconds(|| {
             self.tracer
                 .borrow_mut()
-                .record(Method::Breakpoint, &conditions(Poison::Off))
+                .record(&conditions(Poison::Off))
                 .expect("a recording")
         })
     }
@@ -320,8 +320,8 @@ fn same(one: &Run, other: &Run) -> bool {
 }
 
 fn sample_recording(sample: &Subject) -> Recording {
-    let mut tracer = Tracer::new(&sample.program, &sample.invocation()).expect("a tracer");
-    tracer.record(Method::Breakpoint, &conditions(Poison::Off)).expect("a recording")
+    let mut tracer = Tracer::new(&sample.program, &sample.invocation(), Preference::Breakpoint).expect("a tracer");
+    tracer.record(&conditions(Poison::Off)).expect("a recording")
 }
 
 fn conditions(poison: Poison) -> Conditions {

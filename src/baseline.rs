@@ -12,7 +12,7 @@ use tracer::run::{Recording, Run};
 use tracer::schedule::{Control, Schedule};
 use tracer::termination::{Cut, Termination};
 use tracer::trace::Trace;
-use tracer::{Conditions, Method, RecordError, Tracer};
+use tracer::{Conditions, RecordError, Tracer};
 
 use crate::oracle::{diff, first_difference, usual_causes};
 use crate::slice::Recorded;
@@ -68,8 +68,7 @@ impl Baseline {
         conditions: &Conditions,
         demands: &Demands,
     ) -> Result<Baseline, BaselineError> {
-        let recording =
-            tracer.record(Method::Breakpoint, &Conditions { poison: Poison::Off, ..conditions.clone() })?;
+        let recording = tracer.record(&Conditions { poison: Poison::Off, ..conditions.clone() })?;
         let mut warnings = optimisation_warning(program).into_iter().collect::<Vec<_>>();
         let patterns: &[Poison] = match demands.poison {
             PoisonChoice::Auto => &Poison::PATTERNS,
@@ -147,7 +146,7 @@ impl Repetition<'_, '_> {
         if self.repeats(&conditions)? {
             return Ok(None);
         }
-        match self.tracer.record(Method::Breakpoint, &conditions) {
+        match self.tracer.record(&conditions) {
             Ok(other) => Ok(self.compare(&other)),
             Err(error @ (RecordError::Process(_) | RecordError::Cut(Cut::Interrupted))) => Err(error),
             Err(error) if poison == Poison::Off => Err(error),

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use tracer::Engine;
 use tracer::program::{Granularity, Program};
 use tracer::trace::{EventId, Trace};
 
@@ -77,7 +78,7 @@ pub struct Question {
     /// How subsets were chosen.
     pub algorithm: Algorithm,
     /// How the program was replayed.
-    pub engine: &'static str,
+    pub engine: Engine,
 }
 
 /// The result of a reduction.

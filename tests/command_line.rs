@@ -872,7 +872,8 @@ fn words(words: &str) -> BTreeSet<&str> {
 fn json_has_exactly_the_documented_keys() {
     let program = sample(GCC, "");
     let slice = program.slice(&BOTH, 0);
-    let top = "schema command program criterion control granularity algorithm engine status events tests \
+    let top = "schema command program criterion control granularity algorithm engine engine_reason status events \
+               tests \
                seconds slice lines warnings";
     assert_eq!(keys(&slice), words(top));
     assert_eq!(keys(&slice["program"]), words("path build_id"));
@@ -893,7 +894,7 @@ fn json_has_exactly_the_documented_keys() {
         assert_eq!(keys(line), words("file line executed needed"));
     }
     assert_eq!(slice["schema"], "stripe.slice/1");
-    assert_eq!(slice["engine"], "breakpoint");
+    assert_eq!([&slice["engine"], &slice["engine_reason"]], [&Value::from("jump"), &Value::Null]);
     assert_eq!(slice["events"]["recorded"], 36);
     assert_eq!(slice["events"]["omittable"], 34);
     let count = |key: &str| tests[key].as_u64().expect("a number");

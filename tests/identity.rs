@@ -4,7 +4,7 @@ mod support;
 
 use support::engine::{assert_identity, assert_same_by_steps, in_two_threads, invocation, load, record};
 use support::{Build, CLANG, Fixture, GCC};
-use tracer::Tracer;
+use tracer::{Preference, Tracer};
 use tracer::program::Granularity;
 
 const NO_STACK_PROTECTOR: Build =
@@ -31,7 +31,7 @@ fn a_replay_that_omits_nothing_is_the_recorded_run() {
     built([GCC, CLANG], |built, case| {
         for granularity in [Granularity::Statement, Granularity::Line] {
             let program = load(&built.path, granularity);
-            let mut tracer = Tracer::new(&program, &start(built)).expect("a tracer");
+            let mut tracer = Tracer::new(&program, &start(built), Preference::Breakpoint).expect("a tracer");
             let recording = record(&mut tracer, case);
             assert_identity(&program, &mut tracer, &recording, &format!("{case}, {granularity:?}"));
         }
@@ -42,7 +42,7 @@ fn a_replay_that_omits_nothing_is_the_recorded_run() {
 fn single_stepping_records_the_same_events() {
     built([GCC, NO_STACK_PROTECTOR], |built, case| {
         let program = load(&built.path, Granularity::Statement);
-        let mut tracer = Tracer::new(&program, &start(built)).expect("a tracer");
+        let mut tracer = Tracer::new(&program, &start(built), Preference::Breakpoint).expect("a tracer");
         let recording = record(&mut tracer, case);
         assert_same_by_steps(&program, &mut tracer, &recording, case);
     });

@@ -7,7 +7,7 @@ use corpus::{CASES, Case, Toolchain};
 use serde_json::Value;
 use support::engine::{assert_identity, in_two_threads, invocation, load, record};
 use support::{Program, scratch, text};
-use tracer::Tracer;
+use tracer::{Preference, Tracer};
 use tracer::program::Granularity;
 
 /// A run of 38 million events is for the benchmarks.
@@ -32,7 +32,7 @@ fn a_full_replay_of_a_real_program_is_its_run() {
         let built = case.program.build(&Toolchain::default()).expect("a program");
         let program = load(&built.executable, Granularity::Statement);
         let start = invocation(&built.executable, &built.sources, case.arguments, case.stdin.into());
-        let mut tracer = Tracer::new(&program, &start).expect("a tracer");
+        let mut tracer = Tracer::new(&program, &start, Preference::Breakpoint).expect("a tracer");
         let recording = record(&mut tracer, case.name);
         assert!(text(&recording.run.stdout).contains(case.expectation), "{}", case.name);
         assert_identity(&program, &mut tracer, &recording, case.name);

@@ -4,7 +4,7 @@ mod support;
 
 use corpus::{Built, Toolchain, csmith_programs};
 use support::engine::{assert_identity, assert_same_by_steps, in_two_threads, invocation, load, record};
-use tracer::Tracer;
+use tracer::{Preference, Tracer};
 use tracer::program::Granularity;
 
 /// How many.
@@ -24,7 +24,7 @@ fn check(built: &Built) {
     for granularity in [Granularity::Statement, Granularity::Line] {
         let program = load(&built.executable, granularity);
         let start = invocation(&built.executable, directory, &[], Vec::new());
-        let mut tracer = Tracer::new(&program, &start).expect("a tracer");
+        let mut tracer = Tracer::new(&program, &start, Preference::Breakpoint).expect("a tracer");
         let recording = record(&mut tracer, &case);
         assert_identity(&program, &mut tracer, &recording, &case);
         if granularity == Granularity::Statement {

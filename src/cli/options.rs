@@ -196,7 +196,9 @@ pub enum EngineChoice {
     /// The best there is for the program.
     #[default]
     Auto,
-    /// By a breakpoint at each statement.
+    /// By jumps to an agent inside of the program.
+    Jump,
+    /// By a breakpoint at each statement, with a stop at each execution.
     Breakpoint,
     /// After each instruction: slow, records only.
     Step,

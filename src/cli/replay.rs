@@ -10,7 +10,7 @@ use tracer::schedule::{Control, Schedule};
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::options::{ReplayOptions, SingleControl};
-use super::run::{demands, establish, limits, refuse_step};
+use super::run::{demands, establish, limits, preference};
 use super::target::{Target, criterion};
 use super::values::EventList;
 use crate::circumstances::{EventTest, Laboratory, Universe};
@@ -20,12 +20,12 @@ use crate::slice::Recorded;
 
 /// Does it.
 pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
-    refuse_step(options.target.engine)?;
+    let preference = preference(options.target.engine)?;
     let interrupt = Interrupt::default();
     let criterion = criterion(options.oracle)?;
     let target = Target::new(&options.target, &interrupt)?;
     Processors::available().bind(0);
-    let mut tracer = Tracer::new(&target.program, &target.invocation)?;
+    let mut tracer = Tracer::new(&target.program, &target.invocation, preference)?;
     let demands = demands(options.poison, &criterion);
     let baseline = establish(&target, &mut tracer, &demands, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };

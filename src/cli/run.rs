@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use tracer::invocation::Limits;
-use tracer::{Containment, Processors, Tracer};
+use tracer::{Containment, Engine, Preference, Processors, Tracer};
 
 use super::emissions;
 use super::exit::{Exit, Failure};
@@ -28,13 +28,13 @@ use crate::slice::{Control, CriticalSlice, Question, Recorded, Status};
 /// Does it.
 pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let started = Instant::now();
-    refuse_step(options.target.engine)?;
+    let preference = preference(options.target.engine)?;
     emissions::check(&options.output, &options.target.program)?;
     let interrupt = Interrupt::default();
     let criterion = criterion(options.oracle)?;
     let target = Target::new(&options.target, &interrupt)?;
     let processors = Processors::available();
-    let mut tracers = tracers(&target, &options.search, &processors)?;
+    let mut tracers = tracers(&target, preference, &options.search, &processors)?;
     processors.bind(0);
     let demands = demands(options.search.poison, &criterion);
     let baseline = establish(&target, &mut tracers[0], &demands, &interrupt)?;
@@ -56,7 +56,7 @@ pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failu
     progress.finish();
 
     let (finding, exit) = conclude(found, &interrupt)?;
-    let question = question(&target, &oracle, plan);
+    let question = question(&target, &oracle, plan, tracers[0].engine());
     let mut warnings = warnings(&target, &tracers[0], &oracle, &finding);
     warnings.splice(0..0, baseline.warnings.iter().cloned());
     let slice = CriticalSlice {
@@ -80,24 +80,27 @@ pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failu
 const TRIVIAL: &str = "the failure shows even if nothing is executed, so that every execution seems needless: ask for \
                        more, for example with --expect-output or --expect-match";
 
-/// Only recording works by single steps.
-pub(super) fn refuse_step(engine: EngineChoice) -> Result<(), Failure> {
+/// How programs are to be run; only recording works by single steps.
+pub(super) fn preference(engine: EngineChoice) -> Result<Preference, Failure> {
     match engine {
-        EngineChoice::Auto | EngineChoice::Breakpoint => Ok(()),
+        EngineChoice::Auto => Ok(Preference::Auto),
+        EngineChoice::Jump => Ok(Preference::Jump),
+        EngineChoice::Breakpoint => Ok(Preference::Breakpoint),
         EngineChoice::Step => Err(Failure::new(
             Exit::Usage,
-            "--engine step only records: use it with `stripe trace`, or take breakpoint",
+            "--engine step only records: use it with `stripe trace`, or take jump or breakpoint",
         )),
     }
 }
 
 fn tracers<'p>(
     target: &'p Target,
+    preference: Preference,
     search: &SearchOptions,
     processors: &Processors,
 ) -> Result<Vec<Tracer<'p>>, Failure> {
     let jobs = search.jobs.map_or(processors.count(), usize::from);
-    let tracers = (0..jobs).map(|_| Tracer::new(&target.program, &target.invocation));
+    let tracers = (0..jobs).map(|_| Tracer::new(&target.program, &target.invocation, preference));
     Ok(tracers.collect::<Result<_, _>>()?)
 }
 
@@ -191,14 +194,14 @@ fn conclude(found: Result<Finding, Obstacle>, interrupt: &Interrupt) -> Result<(
     }
 }
 
-fn question(target: &Target, oracle: &Oracle, plan: Plan) -> Question {
+fn question(target: &Target, oracle: &Oracle, plan: Plan, engine: Engine) -> Question {
     Question {
         command: target.command.clone(),
         criterion: oracle.describe(),
         control: plan.control,
         granularity: target.granularity,
         algorithm: plan.algorithm,
-        engine: "breakpoint",
+        engine,
     }
 }
 

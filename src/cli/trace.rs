@@ -2,11 +2,12 @@
 
 use std::io::{self, BufWriter, Write};
 
-use tracer::{Method, Processors, Tracer};
+use tracer::{Preference, Processors, Tracer};
 
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::options::{ColorChoice, EngineChoice, TraceFormat, TraceOptions};
+use super::run::preference;
 use super::target::Target;
 use super::terminal;
 use crate::report;
@@ -16,14 +17,16 @@ use crate::slice::Recorded;
 pub(super) fn trace(options: TraceOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     let target = Target::new(&options.target, &interrupt)?;
-    let method = match options.target.engine {
-        EngineChoice::Auto | EngineChoice::Breakpoint => Method::Breakpoint,
-        EngineChoice::Step => Method::SingleStep,
-    };
+    let engine = options.target.engine;
+    let by_steps = matches!(engine, EngineChoice::Step);
+    let preference = if by_steps { Preference::Breakpoint } else { preference(engine)? };
     Processors::available().bind(0);
-    let mut tracer = Tracer::new(&target.program, &target.invocation)?;
-    let recording =
-        tracer.record(method, &target.conditions).map_err(|error| interrupt.or(Exit::Failed, error))?;
+    let mut tracer = Tracer::new(&target.program, &target.invocation, preference)?;
+    let recording = match by_steps {
+        true => tracer.record_by_steps(&target.conditions),
+        false => tracer.record(&target.conditions),
+    };
+    let recording = recording.map_err(|error| interrupt.or(Exit::Failed, error))?;
     let recorded = Recorded { program: &target.program, trace: &recording.trace };
     let mut out = BufWriter::new(io::stdout().lock());
     let style = terminal::style(color);

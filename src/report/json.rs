@@ -24,7 +24,8 @@ pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
         control: spelling::control(question.control),
         granularity: spelling::granularity(question.granularity),
         algorithm: spelling::algorithm(question.algorithm),
-        engine: question.engine,
+        engine: spelling::engine(&question.engine),
+        engine_reason: spelling::engine_reason(&question.engine),
         status: spelling::status(slice.status),
         events: events(slice),
         tests: tests(slice),
@@ -146,7 +147,7 @@ mod tests {
     fn the_result_is_told_by_stable_keys() {
         let document = document();
         let mut keys: Vec<&str> = "schema command program criterion control granularity algorithm engine \
-            status events tests seconds slice lines warnings"
+            engine_reason status events tests seconds slice lines warnings"
             .split_whitespace()
             .collect();
         keys.sort_unstable();

@@ -10,7 +10,7 @@ use tracer::invocation::{Invocation, Limits, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::trace::{EventId, Trace};
-use tracer::{Conditions, Method, Tracer};
+use tracer::{Conditions, Engine, Preference, Tracer};
 
 use crate::dd::{Algorithm, Counts, Outcome};
 use crate::slice::{Control, CriticalSlice, Evidence, Necessity, Needed, Question, Recorded, Status};
@@ -63,7 +63,7 @@ impl Sample {
             stdout: Stdout::File,
         };
         let recording =
-            Tracer::new(&program, &invocation).unwrap().record(Method::Breakpoint, &conditions()).unwrap();
+            Tracer::new(&program, &invocation, Preference::Auto).unwrap().record(&conditions()).unwrap();
         Sample { trace: recording.trace, program }
     }
 
@@ -126,7 +126,7 @@ fn question() -> Question {
         control: Control::Both,
         granularity: Granularity::Statement,
         algorithm: Algorithm::Sweep,
-        engine: "breakpoint",
+        engine: Engine::Jump,
     }
 }
 

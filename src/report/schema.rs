@@ -29,6 +29,8 @@ pub(super) struct Slice<'a> {
     pub(super) algorithm: &'static str,
     /// How the program was replayed.
     pub(super) engine: &'static str,
+    /// Why it is not the faster one, if that was preferred.
+    pub(super) engine_reason: Option<&'a str>,
     /// `minimal`, `budget` or `interrupted`.
     pub(super) status: &'static str,
     /// Numbers of events.

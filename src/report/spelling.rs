@@ -1,5 +1,6 @@
 //! Spell the values of closed sets as JSON documents have them.
 
+use tracer::Engine;
 use tracer::program::{Granularity, LeaderKind};
 
 use crate::dd::{Algorithm, Outcome};
@@ -11,6 +12,22 @@ pub(super) fn kind(kind: LeaderKind) -> &'static str {
         LeaderKind::Entry => "entry",
         LeaderKind::Statement => "statement",
         LeaderKind::Epilogue => "epilogue",
+    }
+}
+
+/// How programs are run.
+pub(super) fn engine(engine: &Engine) -> &'static str {
+    match engine {
+        Engine::Jump => "jump",
+        Engine::Breakpoint(_) => "breakpoint",
+    }
+}
+
+/// Why programs are not run in the way that was preferred.
+pub(super) fn engine_reason(engine: &Engine) -> Option<&str> {
+    match engine {
+        Engine::Jump => None,
+        Engine::Breakpoint(reason) => reason.as_deref(),
     }
 }
 

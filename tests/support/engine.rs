@@ -10,7 +10,7 @@ use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::run::Recording;
 use tracer::schedule::{Control, Omission};
-use tracer::{Conditions, Method, Processors, Tracer};
+use tracer::{Conditions, Processors, Tracer};
 
 /// Does the work for each item on two threads, each bound to a processor: a stop then costs a fourth.
 pub fn in_two_threads<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
@@ -68,7 +68,7 @@ pub fn assert_identity(program: &Program, tracer: &mut Tracer<'_>, recording: &R
 
 /// Records by single steps, and finds the same events.
 pub fn assert_same_by_steps(program: &Program, tracer: &mut Tracer<'_>, recording: &Recording, case: &str) {
-    let slow = tracer.record(Method::SingleStep, &conditions()).expect("a recording");
+    let slow = tracer.record_by_steps(&conditions()).expect("a recording");
     let difference = recording.trace.first_difference(&slow.trace);
     let place = |event: tracer::trace::EventId| {
         format!("{} at {}", event.time(), program.place(slow.trace.leader(event)))
@@ -79,5 +79,5 @@ pub fn assert_same_by_steps(program: &Program, tracer: &mut Tracer<'_>, recordin
 
 /// Records the run.
 pub fn record(tracer: &mut Tracer<'_>, case: &str) -> Recording {
-    tracer.record(Method::Breakpoint, &conditions()).unwrap_or_else(|error| panic!("{case}: {error}"))
+    tracer.record(&conditions()).unwrap_or_else(|error| panic!("{case}: {error}"))
 }

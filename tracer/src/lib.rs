@@ -17,10 +17,12 @@
 pub mod address;
 mod engine;
 pub mod invocation;
+mod jump;
 mod process;
 pub mod program;
 pub mod run;
 pub mod schedule;
+mod stage;
 pub mod termination;
 #[cfg(test)]
 mod tests;
@@ -28,6 +30,6 @@ pub mod trace;
 mod tracer;
 
 pub use agent::{lockstep, poison};
-pub use engine::{Conditions, Method};
+pub use engine::Conditions;
 pub use process::{Containment, ProcessError, Processors, Sandbox};
-pub use tracer::{RecordError, Tracer, probe, survey};
+pub use tracer::{Engine, Preference, RecordError, Tracer, probe, survey};

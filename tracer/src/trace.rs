@@ -5,6 +5,7 @@
 //! each, and 12 for each activation, whatever the program.
 
 use std::fmt;
+use std::sync::Arc;
 
 use agent::calls::{Call, Calls};
 use agent::names::{LeaderId, LeaderKind, Link, Mark};
@@ -13,9 +14,12 @@ use agent::tape::{Activation, Event, Tape};
 
 use crate::program::Program;
 
-/// The trace of a run.
+/// The trace of a run. Its copies share their memory.
 #[derive(Clone, PartialEq, Eq, Default)]
-pub struct Trace {
+pub struct Trace(Arc<Tables>);
+
+#[derive(PartialEq, Eq, Default)]
+struct Tables {
     events: Vec<Event>,
     activations: Vec<Activation>,
 }
@@ -23,22 +27,22 @@ pub struct Trace {
 impl Trace {
     /// The number of events.
     pub fn len(&self) -> usize {
-        self.events.len()
+        self.0.events.len()
     }
 
     /// Whether nothing traced was executed.
     pub fn is_empty(&self) -> bool {
-        self.events.is_empty()
+        self.0.events.is_empty()
     }
 
     /// All events in order.
     pub fn events(&self) -> impl DoubleEndedIterator<Item = EventId> + use<> {
-        (0..self.events.len() as u32).map(EventId)
+        (0..self.0.events.len() as u32).map(EventId)
     }
 
     /// The recorded run, as the rules of a replay read it.
     pub fn tape(&self) -> Tape<'_> {
-        Tape { events: &self.events, activations: &self.activations }
+        Tape { events: &self.0.events, activations: &self.0.activations }
     }
 
     /// The leader that the event reached.
@@ -84,28 +88,35 @@ impl Trace {
         !kind.is_structural() && self.next(event).is_some()
     }
 
+    /// Whether the other is a copy of this one.
+    pub(crate) fn is(&self, other: &Trace) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// The first event in which this trace differs from another; `None` if they are equal.
     pub fn first_difference(&self, other: &Trace) -> Option<EventId> {
+        let (one, other) = (&self.0.events, &other.0.events);
         let differs =
             |(one, other): (&Event, &Event)| one.leader != other.leader || one.activation != other.activation;
-        let common = self.events.len().min(other.events.len());
-        let position = self.events.iter().zip(&other.events).position(differs);
+        let common = one.len().min(other.len());
+        let position = one.iter().zip(other).position(differs);
         match position {
             Some(position) => Some(EventId(position as u32)),
-            None if self.events.len() != other.events.len() => Some(EventId(common as u32)),
+            None if one.len() != other.len() => Some(EventId(common as u32)),
             None => None,
         }
     }
 
     /// How many bytes of memory the trace holds.
     pub fn memory(&self) -> usize {
-        self.events.capacity() * size_of::<Event>() + self.activations.capacity() * size_of::<Activation>()
+        let Tables { events, activations } = &*self.0;
+        events.capacity() * size_of::<Event>() + activations.capacity() * size_of::<Activation>()
     }
 }
 
 impl fmt::Debug for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Trace({} events, {} activations)", self.events.len(), self.activations.len())
+        write!(f, "Trace({} events, {} activations)", self.len(), self.0.activations.len())
     }
 }
 
@@ -130,7 +141,7 @@ struct Open {
 /// Makes a trace of arrivals at leaders.
 #[derive(Default)]
 pub struct TraceBuilder {
-    trace: Trace,
+    trace: Tables,
     calls: Calls<Vec<Call<Open>>>,
     latest_root: Option<ActivationId>,
     last: Option<LeaderId>,
@@ -169,21 +180,16 @@ impl TraceBuilder {
         Ok(Some(event))
     }
 
-    /// The event of the innermost open activation: what the program is doing.
-    pub fn current(&self) -> Option<EventId> {
-        self.calls.innermost().map(|open| open.last)
-    }
-
-    /// The trace so far.
-    pub fn trace(&self) -> &Trace {
-        &self.trace
+    /// Where the latest event of each open call began, innermost first: what the program is doing.
+    pub fn stack(&self) -> impl Iterator<Item = LeaderId> + '_ {
+        self.calls.iter().map(|open| self.trace.events[open.last.0 as usize].leader)
     }
 
     /// The finished trace.
     pub fn finish(mut self) -> Trace {
         self.trace.events.shrink_to_fit();
         self.trace.activations.shrink_to_fit();
-        self.trace
+        Trace(Arc::new(self.trace))
     }
 
     fn enter(&mut self, event: EventId, entry: Mark, sp: u64) -> ActivationId {

@@ -7,19 +7,20 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use agent::pace::Pace;
 use agent::poison::Poison;
 
-use crate::engine::{Conditions, Execution, Method, Placement, Recorder, Replayer};
+use crate::engine::{Conditions, Guide, Method, Placement, Recorder, Replayer, Unable};
 use crate::invocation::{Invocation, Limits, Stdout};
+use crate::jump::Jump;
 use crate::process::{
-    AT_RANDOM, Containment, Launch, Launcher, Output, ProcessError, SIGTRAP, Sandbox, Stop, Tracee, Watchdog,
+    Containment, Launch, Launcher, Luggage, Output, ProcessError, SIGTRAP, Sandbox, Stop, Tracee, Watchdog,
 };
 use crate::program::{LeaderId, Program};
-use crate::run::{Recording, Run, Usage};
+use crate::run::{Recording, Run};
 use crate::schedule::Schedule;
+use crate::stage::{Course, Stage, Start};
 use crate::termination::{Cut, Termination};
 use crate::trace::{BrokenTrace, Trace};
 
@@ -61,14 +62,43 @@ fn at(place: &Option<String>) -> String {
 /// The functions by which C programs start threads; what else does so calls the kernel itself.
 const THREAD_STARTERS: [&str; 2] = ["pthread_create", "thrd_create"];
 
+/// How programs are to be run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preference {
+    /// By jumps where that is possible, or else by breakpoints.
+    #[default]
+    Auto,
+    /// By jumps to an agent inside of the program.
+    Jump,
+    /// By breakpoints, with a stop at each event.
+    Breakpoint,
+}
+
+/// How programs are run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// By jumps to an agent inside of the program.
+    Jump,
+    /// By breakpoints; the reason why, if jumps would have been preferred.
+    Breakpoint(Option<String>),
+}
+
 /// One worker's place for runs of a program.
 pub struct Tracer<'p> {
-    program: &'p Program,
-    stdout: Stdout,
-    launcher: Launcher,
-    sandbox: Sandbox,
-    watchdog: Watchdog,
+    stage: Stage<'p>,
     placement: Placement,
+    agent: Agent,
+    preference: Preference,
+}
+
+/// Whether programs get the agent.
+enum Agent {
+    /// Not; the reason, if they should.
+    Out(Option<String>),
+    /// That was not tried yet.
+    Untried,
+    /// Yes.
+    In(Box<Jump>),
 }
 
 impl<'p> Tracer<'p> {
@@ -76,58 +106,52 @@ impl<'p> Tracer<'p> {
     ///
     /// # Errors
     /// If the machine refuses files, threads or processes.
-    pub fn new(program: &'p Program, invocation: &Invocation) -> Result<Tracer<'p>, ProcessError> {
-        Ok(Tracer {
-            program,
-            stdout: invocation.stdout,
-            launcher: Launcher::new(invocation)?,
-            sandbox: Sandbox::new(&invocation.directory),
-            watchdog: Watchdog::new()?,
-            placement: Placement::default(),
-        })
+    pub fn new(
+        program: &'p Program,
+        invocation: &Invocation,
+        preference: Preference,
+    ) -> Result<Tracer<'p>, ProcessError> {
+        let agent = match preference {
+            Preference::Breakpoint => Agent::Out(None),
+            Preference::Auto | Preference::Jump => Agent::Untried,
+        };
+        let stage = Stage::new(program, invocation)?;
+        Ok(Tracer { stage, placement: Placement::default(), agent, preference })
     }
 
     /// How well the runs are contained.
     pub fn containment(&self) -> Containment {
-        self.sandbox.containment()
+        self.stage.containment()
+    }
+
+    /// How runs are made. Before the first one that is only an intention.
+    pub fn engine(&self) -> Engine {
+        match &self.agent {
+            Agent::Out(reason) => Engine::Breakpoint(reason.clone()),
+            Agent::Untried | Agent::In(_) => Engine::Jump,
+        }
     }
 
     /// Runs the program and takes down its events.
     ///
     /// # Errors
     /// If the run cannot be recorded, or must not be because it could not be replayed.
-    pub fn record(&mut self, method: Method, conditions: &Conditions) -> Result<Recording, RecordError> {
-        let program = self.program;
-        let mut recorder = Recorder::new(program);
-        let run = self.run(conditions, |execution| {
-            if let Some(address) = execution.placement.changed_text(execution.tracee) {
-                return Err(RecordError::ChangedText(address.to_string()));
+    pub fn record(&mut self, conditions: &Conditions) -> Result<Recording, RecordError> {
+        if let Some(jump) = self.agent.get(&self.stage, conditions, self.preference)? {
+            match jump.record(&mut self.stage, conditions) {
+                Ok((run, recorder)) => return recording(self.stage.program, run, recorder),
+                Err(unable) => self.agent.dismiss(unable, self.preference)?,
             }
-            execution.tracee.stop_at_exit();
-            Ok(execution.run(method, &mut recorder)?)
-        })?;
-        if let Termination::Cut(cut) = run.termination {
-            return Err(match cut {
-                Cut::Thread(statement) => {
-                    let imports = &program.executable().imports;
-                    let call =
-                        THREAD_STARTERS.into_iter().find(|call| imports.iter().any(|name| name == call));
-                    let place = statement.map(|statement| program.place_of(statement).to_string());
-                    RecordError::Thread { call: call.unwrap_or("clone"), place }
-                }
-                cut => RecordError::Cut(cut),
-            });
         }
-        let place =
-            |leader: LeaderId| format!("{} in {}", program.place(leader), program.function_of(leader).name);
-        let trace = recorder.finish().map_err(|broken| match broken {
-            BrokenTrace::NotEntered(leader) => RecordError::StackSwitch(place(leader)),
-            BrokenTrace::TooLong => RecordError::TooLong,
-        })?;
-        if trace.is_empty() {
-            return Err(RecordError::NothingTraced);
-        }
-        Ok(Recording { run, trace })
+        self.record_outside(Method::Breakpoint, conditions)
+    }
+
+    /// Runs the program and takes down its events, instruction by instruction: slow, and needs no trick.
+    ///
+    /// # Errors
+    /// As of [`Tracer::record`].
+    pub fn record_by_steps(&mut self, conditions: &Conditions) -> Result<Recording, RecordError> {
+        self.record_outside(Method::SingleStep, conditions)
     }
 
     /// Runs the program along `trace`, and omits what `schedule` leaves out.
@@ -140,56 +164,111 @@ impl<'p> Tracer<'p> {
         schedule: &Schedule,
         conditions: &Conditions,
     ) -> Result<Run, ProcessError> {
-        let mut replayer = Replayer::new(self.program, trace, schedule);
-        self.run(conditions, |execution| execution.run(Method::Breakpoint, &mut replayer))
+        if let Some(jump) = self.agent.get(&self.stage, conditions, self.preference)? {
+            match jump.replay(&mut self.stage, trace, schedule, conditions) {
+                Ok(run) => return Ok(run),
+                Err(unable) => self.agent.dismiss(unable, self.preference)?,
+            }
+        }
+        let mut replayer = Replayer::new(self.stage.program, trace, schedule);
+        let (start, output) = self.start(conditions)?;
+        self.run_outside(start, output, conditions, Method::Breakpoint, &mut replayer)
     }
 
-    fn run<E: From<ProcessError>>(
+    fn record_outside(
         &mut self,
+        method: Method<'_>,
         conditions: &Conditions,
-        execute: impl FnOnce(&mut Execution<'_>) -> Result<Termination, E>,
-    ) -> Result<Run, E> {
-        self.sandbox.refresh()?;
-        let output = Output::new(self.stdout, conditions.limits.file_size)?;
-        let started = Instant::now();
-        let launch = Launch {
-            sandbox: &self.sandbox,
-            output: &output,
-            limits: &conditions.limits,
-            poison: conditions.poison,
-        };
-        let mut tracee = Tracee::start(&self.launcher, &launch)?;
-        let alarm = self.watchdog.watch(tracee.pid(), &conditions.limits, &conditions.stop)?;
-        self.placement.start(self.program, &tracee);
-        fix_random_bytes(&tracee);
-        let stack_base = tracee.location().map_or(0, |location| location.sp);
-        let mut execution = Execution {
-            program: self.program,
-            placement: &mut self.placement,
-            tracee: &mut tracee,
-            alarm,
-            conditions,
-            pace: Pace::new(conditions.limits.arrivals),
-            started,
-            usage: Usage::default(),
-            scratch: Vec::new(),
-            stack_base,
-        };
-        let termination = execute(&mut execution)?;
-        let (mut usage, Pace { arrivals, redirections, .. }) = (execution.usage, execution.pace);
-        drop(execution);
-        tracee.end();
-        usage.wall = started.elapsed();
-        let (stdout, stderr) = output.collect()?;
-        Ok(Run { stdout, stderr, termination, usage, arrivals, redirections })
+    ) -> Result<Recording, RecordError> {
+        let program = self.stage.program;
+        let mut recorder = Recorder::new(program);
+        let (start, output) = self.start(conditions)?;
+        if let Some(address) = self.placement.changed_text(&start.tracee) {
+            return Err(RecordError::ChangedText(address.to_string()));
+        }
+        start.tracee.stop_at_exit();
+        let run = self.run_outside(start, output, conditions, method, &mut recorder)?;
+        recording(program, run, recorder)
+    }
+
+    fn start(&mut self, conditions: &Conditions) -> Result<(Start, Output), ProcessError> {
+        self.stage.clear()?;
+        let (start, output) = self.stage.start(conditions, Luggage::default())?;
+        self.placement.start(self.stage.program, &start.tracee);
+        Ok((start, output))
+    }
+
+    fn run_outside(
+        &mut self,
+        mut start: Start,
+        output: Output,
+        conditions: &Conditions,
+        method: Method<'_>,
+        guide: &mut dyn Guide,
+    ) -> Result<Run, ProcessError> {
+        let course = Course { conditions, placement: &mut self.placement, method };
+        let run = self.stage.run(&mut start, course, guide)?;
+        self.stage.finish(start, output, run)
     }
 }
 
-/// Makes the bytes that the kernel hands to the program for canaries and hash seeds the same in each
-/// run.
-fn fix_random_bytes(tracee: &Tracee) {
-    if let Some(address) = tracee.auxiliary(AT_RANDOM) {
-        tracee.write(crate::address::RuntimeAddress(address), &[0x5a; 16]);
+impl Agent {
+    /// The agent, made at the first use; `None` if programs do without.
+    fn get(
+        &mut self,
+        stage: &Stage<'_>,
+        conditions: &Conditions,
+        preference: Preference,
+    ) -> Result<Option<&mut Jump>, ProcessError> {
+        if let Agent::Untried = self {
+            match Jump::new(stage, conditions) {
+                Ok(jump) => *self = Agent::In(Box::new(jump)),
+                Err(unable) => self.dismiss(unable, preference)?,
+            }
+        }
+        Ok(match self {
+            Agent::In(jump) => Some(jump),
+            Agent::Out(_) | Agent::Untried => None,
+        })
+    }
+
+    /// From now on programs do without.
+    fn dismiss(&mut self, unable: Unable, preference: Preference) -> Result<(), ProcessError> {
+        match unable {
+            Unable::Process(error) => Err(error),
+            Unable::Unfit(reason) if preference == Preference::Jump => Err(ProcessError::Agent { reason }),
+            Unable::Unfit(reason) => {
+                *self = Agent::Out(Some(reason));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The recording of a run that was taken down, unless the run cannot be used.
+fn recording(program: &Program, run: Run, recorder: Recorder<'_>) -> Result<Recording, RecordError> {
+    let place = |leader: LeaderId| format!("{} in {}", program.place(leader), program.function_of(leader).name);
+    let trace = recorder.finish();
+    if let Err(broken) = trace {
+        return Err(match broken {
+            BrokenTrace::NotEntered(leader) => RecordError::StackSwitch(place(leader)),
+            BrokenTrace::TooLong => RecordError::TooLong,
+        });
+    }
+    if let Termination::Cut(cut) = run.termination {
+        return Err(match cut {
+            Cut::Thread(statement) => {
+                let imports = &program.executable().imports;
+                let call = THREAD_STARTERS.into_iter().find(|call| imports.iter().any(|name| name == call));
+                let place = statement.map(|statement| program.place_of(statement).to_string());
+                RecordError::Thread { call: call.unwrap_or("clone"), place }
+            }
+            cut => RecordError::Cut(cut),
+        });
+    }
+    match trace {
+        Ok(trace) if !trace.is_empty() => Ok(Recording { run, trace }),
+        _ => Err(RecordError::NothingTraced),
     }
 }
 
@@ -204,7 +283,7 @@ pub fn survey(invocation: &Invocation, conditions: &Conditions) -> Result<Vec<Pa
     let watchdog = Watchdog::new()?;
     let output = Output::new(invocation.stdout, conditions.limits.file_size)?;
     let launch =
-        Launch { sandbox: &sandbox, output: &output, limits: &conditions.limits, poison: conditions.poison };
+        Launch { sandbox: &sandbox, output: &output, limits: &conditions.limits, poison: conditions.poison, luggage: Luggage::default() };
     let mut tracee = Tracee::start(&launcher, &launch)?;
     let _alarm = watchdog.watch(tracee.pid(), &conditions.limits, &conditions.stop)?;
     tracee.stop_at_exit();
@@ -252,6 +331,6 @@ pub fn probe() -> Result<(), ProcessError> {
         tasks: 1,
     };
     let output = Output::new(invocation.stdout, 0)?;
-    let launch = Launch { sandbox: &sandbox, output: &output, limits: &limits, poison: Poison::Off };
+    let launch = Launch { sandbox: &sandbox, output: &output, limits: &limits, poison: Poison::Off, luggage: Luggage::default() };
     Tracee::start(&Launcher::new(&invocation)?, &launch).map(drop)
 }

@@ -17,8 +17,9 @@ use crate::stack::Stack;
 pub struct Call<T> {
     entry_sp: u64,
     function: FunctionId,
-    /// Whether its epilogue is under way.
-    finished: bool,
+    /// Whether its epilogue is under way. A number, because any bits may be found in memory that a
+    /// program can write to.
+    finished: u32,
     data: T,
 }
 
@@ -48,7 +49,7 @@ impl<T, S: Stack<Thing = Call<T>>> Calls<S> {
         let at_entry = leader.kind == LeaderKind::Entry;
         let is_over = |call: &Call<T>| {
             let risen = if at_entry { call.entry_sp <= sp } else { call.entry_sp < sp };
-            risen || call.finished
+            risen || call.finished != 0
         };
         while self.open.last().is_some_and(is_over) {
             self.open.truncate(self.open.len() - 1);
@@ -75,14 +76,14 @@ impl<T, S: Stack<Thing = Call<T>>> Calls<S> {
     /// Opens a call of the function that begins at a leader.
     #[inline(always)]
     pub fn enter(&mut self, leader: Mark, sp: u64, data: T) {
-        self.open.push(Call { entry_sp: sp, function: leader.function, finished: false, data });
+        self.open.push(Call { entry_sp: sp, function: leader.function, finished: 0, data });
     }
 
     /// Takes note that the innermost call goes on at a leader.
     #[inline(always)]
     pub fn go_on(&mut self, leader: Mark) {
         if let Some(call) = self.open.last_mut() {
-            call.finished = leader.kind == LeaderKind::Epilogue;
+            call.finished = u32::from(leader.kind == LeaderKind::Epilogue);
         }
     }
 

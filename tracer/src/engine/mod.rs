@@ -5,9 +5,12 @@
 //! arrival at the leader that was reached last goes unnoticed, as the definition of events asks. What
 //! an arrival means is for the guide to say: the recorder or the lockstep of a replay.
 
+mod inside;
 mod placement;
 mod recorder;
 mod replayer;
+mod server;
+mod spool;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,14 +22,20 @@ use agent::pace::{Pace, Step, Undefined};
 use agent::poison::{Poison, SCRATCH};
 use agent::session::MAX_FRAME;
 
+pub(crate) use inside::{Inside, Tape, Unable};
 pub(crate) use placement::Placement;
 pub(crate) use recorder::Recorder;
 pub(crate) use replayer::Replayer;
+pub(crate) use server::{Onlooker, Server, Terms};
+pub(crate) use spool::Spool;
 
 use crate::address::RuntimeAddress;
 use crate::invocation::Limits;
-use crate::process::{Alarm, ProcessError, Registers, SIGBUS, SIGSEGV, SIGTRAP, SIGXFSZ, Stop, Tracee};
+use crate::process::{
+    Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, Stop, Tracee,
+};
 use crate::program::Program;
+use crate::program::detour::Detours;
 use crate::run::Usage;
 use crate::termination::{AddressClass, Crash, Cut, Termination};
 
@@ -51,14 +60,15 @@ pub(crate) trait Guide {
     fn position(&self) -> Vec<Option<LeaderId>>;
 }
 
-/// How a program is made to stop at its leaders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Method {
+/// How arrivals at leaders are noticed.
+#[derive(Clone, Copy)]
+pub(crate) enum Method<'d> {
     /// By an `int3` at each leader.
-    #[default]
     Breakpoint,
     /// After every single instruction: slow, and needs no trick. Only for recording, to compare with.
     SingleStep,
+    /// By the agent inside of the program, to which these detours lead.
+    Inside(&'d Detours),
 }
 
 /// A program under way.
@@ -75,13 +85,19 @@ pub(crate) struct Execution<'a> {
     pub(crate) scratch: Vec<u8>,
     /// The stack pointer before the first instruction.
     pub(crate) stack_base: u64,
+    /// Whether the program has become another one, of which nothing is traced.
+    pub(crate) replaced: bool,
 }
 
 impl Execution<'_> {
     /// Runs the program to its end.
-    pub(crate) fn run(&mut self, method: Method, guide: &mut dyn Guide) -> Result<Termination, ProcessError> {
+    pub(crate) fn run(
+        &mut self,
+        method: Method<'_>,
+        guide: &mut dyn Guide,
+    ) -> Result<Termination, ProcessError> {
         let resume = |execution: &Self, signal| match method {
-            Method::Breakpoint => execution.tracee.go_on(signal),
+            Method::Breakpoint | Method::Inside(_) => execution.tracee.go_on(signal),
             Method::SingleStep => execution.tracee.step(signal),
         };
         if let Some(termination) = self.begin(method)? {
@@ -96,7 +112,15 @@ impl Execution<'_> {
                     Trap::Foreign => SIGTRAP,
                     Trap::End(termination) => return Ok(termination),
                 },
-                Stop::Signal(signal) => signal,
+                Stop::Signal(signal) => match method {
+                    Method::Inside(detours) if self.is_in_critical_code(detours) => {
+                        if signal == SIGSTOP {
+                            return Ok(Termination::Cut(Cut::Stopped));
+                        }
+                        self.leave_critical_code(signal, detours)?
+                    }
+                    _ => signal,
+                },
                 _ => match self.event(stop, method, guide) {
                     Some(termination) => return Ok(termination),
                     None => 0,
@@ -110,7 +134,7 @@ impl Execution<'_> {
     }
 
     /// Puts the program where its first leader can be; the termination if it has ended before.
-    fn begin(&mut self, method: Method) -> Result<Option<Termination>, ProcessError> {
+    fn begin(&mut self, method: Method<'_>) -> Result<Option<Termination>, ProcessError> {
         match method {
             Method::Breakpoint => self.placement.arm_all(self.tracee, None),
             // No library in scope can run before the executable's own first instruction: skip the loader.
@@ -125,7 +149,8 @@ impl Execution<'_> {
                 self.tracee.write(entry, &original);
                 self.tracee.set_pc(entry);
             }
-            Method::SingleStep => {}
+            // The agent is there already.
+            Method::SingleStep | Method::Inside(_) => {}
         }
         Ok(None)
     }
@@ -140,17 +165,21 @@ impl Execution<'_> {
         Termination::Cut(self.alarm.raised().unwrap_or(Cut::Stopped))
     }
 
-    fn trap(&mut self, method: Method, guide: &mut dyn Guide) -> Result<Trap, ProcessError> {
+    fn trap(&mut self, method: Method<'_>, guide: &mut dyn Guide) -> Result<Trap, ProcessError> {
         let Some(location) = self.tracee.location() else {
             return Ok(Trap::Served);
         };
+        if self.replaced {
+            return Ok(Trap::Foreign);
+        }
         let pc = match method {
+            Method::Inside(detours) => return Ok(self.lead_on(detours, location.pc.wrapping_sub(1))),
             Method::Breakpoint => location.pc.wrapping_sub(1),
             Method::SingleStep => location.pc,
         };
         if self.placement.is_loader_hook(pc) {
             self.placement.place_libraries(self.program, self.tracee);
-            if method == Method::Breakpoint {
+            if let Method::Breakpoint = method {
                 self.placement.arm_all(self.tracee, self.current());
                 self.return_at_once();
             }
@@ -161,7 +190,7 @@ impl Execution<'_> {
             let stepped = || self.tracee.signal_cause().is_none_or(|(code, _)| code > 0 && code != SI_KERNEL);
             return Ok(match method {
                 Method::SingleStep if stepped() => Trap::Served,
-                Method::SingleStep | Method::Breakpoint => Trap::Foreign,
+                _ => Trap::Foreign,
             });
         };
         if self.conditions.stop.load(Ordering::Relaxed) {
@@ -178,13 +207,63 @@ impl Execution<'_> {
             Undefined::Frame => self.poison_frame(leader, location.sp)?,
             Undefined::Registers => self.poison_registers(leader, at),
         }
-        if method == Method::Breakpoint {
+        if let Method::Breakpoint = method {
             if before != Some(at) {
                 self.placement.give_way(self.tracee, before, at);
             }
             self.tracee.set_pc(self.placement.address(at));
         }
         Ok(Trap::Served)
+    }
+
+    /// Leads the program from a breakpoint to the agent, where no jump does.
+    fn lead_on(&mut self, detours: &Detours, pc: u64) -> Trap {
+        match detours.breakpoint(pc) {
+            Some(leader) => {
+                self.tracee.set_pc(detours.arrival(leader));
+                Trap::Served
+            }
+            None => Trap::Foreign,
+        }
+    }
+
+    fn is_in_critical_code(&self, detours: &Detours) -> bool {
+        self.tracee.location().is_some_and(|location| detours.is_critical(location.pc))
+    }
+
+    /// Lets the agent finish what it does, so that the handler of a signal that has come meanwhile finds
+    /// it idle. Tells the signal to be delivered then. A fault of the code itself is no such signal.
+    fn leave_critical_code(&mut self, signal: i32, detours: &Detours) -> Result<i32, ProcessError> {
+        const PUSHFQ: [u8; 1] = [0x9c];
+        let details = self.tracee.signal_details();
+        let is_sent = |signal| !matches!(signal, SIGSEGV | SIGBUS | SIGILL | SIGFPE);
+        let mut others = Vec::new();
+        while is_sent(signal) && self.is_in_critical_code(detours) {
+            let pc = self.tracee.location().map_or(RuntimeAddress(0), |location| RuntimeAddress(location.pc));
+            let pushes_flags = self.tracee.read(pc, 1).is_some_and(|code| code == PUSHFQ);
+            self.tracee.step(0);
+            match self.tracee.wait()? {
+                Stop::Trap if pushes_flags => self.clear_trap_flag(),
+                Stop::Trap => {}
+                Stop::Signal(other) if is_sent(other) => others.push(other),
+                // It ends meanwhile, as will be seen.
+                _ => return Ok(0),
+            }
+        }
+        if let Some(details) = details {
+            self.tracee.set_signal_details(&details);
+        }
+        others.into_iter().for_each(|other| self.tracee.send(other));
+        Ok(signal)
+    }
+
+    /// Single steps show in the flags that have just been pushed.
+    fn clear_trap_flag(&self) {
+        const TRAP_FLAG: u8 = 1;
+        let second_byte = self.tracee.location().map(|location| RuntimeAddress(location.sp + 1));
+        if let Some((place, flags)) = second_byte.and_then(|place| Some((place, self.tracee.read(place, 1)?))) {
+            self.tracee.write(place, &[flags[0] & !TRAP_FLAG]);
+        }
     }
 
     /// Returns from the loader's hook, a function that does nothing.
@@ -199,16 +278,17 @@ impl Execution<'_> {
     }
 
     /// Serves a stop that is neither a trap nor a signal; the termination if it is the last.
-    fn event(&mut self, stop: Stop, method: Method, guide: &dyn Guide) -> Option<Termination> {
+    fn event(&mut self, stop: Stop, method: Method<'_>, guide: &dyn Guide) -> Option<Termination> {
         match stop {
             Stop::Trap | Stop::Signal(_) => {}
-            // Another program: nothing of it is traced.
-            Stop::Executed => self.placement.forget(),
+            Stop::Executed => self.replaced = true,
+            Stop::SharedMemory | Stop::OwnMemoryAgain | Stop::Forked(_) if self.replaced => {}
             Stop::SharedMemory => self.placement.disarm_all(self.tracee),
-            Stop::OwnMemoryAgain if method == Method::Breakpoint => {
-                self.placement.arm_all(self.tracee, self.current());
-            }
-            Stop::OwnMemoryAgain => {}
+            Stop::OwnMemoryAgain => match method {
+                Method::Breakpoint => self.placement.arm_all(self.tracee, self.current()),
+                Method::Inside(_) => self.placement.arm_all(self.tracee, None),
+                Method::SingleStep => {}
+            },
             Stop::Forked(child) => self.placement.disarm_fork(self.tracee, child),
             Stop::Thread => {
                 let statement = guide.position().first().copied().flatten();

@@ -9,10 +9,11 @@ use std::collections::HashMap;
 use super::INT3;
 use crate::address::{FileAddress, LoadBias, RuntimeAddress};
 use crate::process::{AT_BASE, AT_ENTRY, Pid, Tracee};
+use crate::program::detour::Patch;
 use crate::program::{ImageId, LeaderId, Program, symbol_address};
 
 /// Where the images lie.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Placement {
     biases: Vec<Option<LoadBias>>,
     leaders: HashMap<u64, LeaderId>,
@@ -31,6 +32,7 @@ struct Site {
 }
 
 /// A piece of traced text.
+#[derive(Clone)]
 struct Chunk {
     image: ImageId,
     start: RuntimeAddress,
@@ -211,9 +213,29 @@ impl Placement {
         }
     }
 
-    /// The program is another one now: none of this is in memory any more.
-    pub(crate) fn forget(&mut self) {
-        *self = Placement::default();
+    /// Whether the executable lies where it is expected, according to the kernel.
+    pub(crate) fn is_of(&self, program: &Program, tracee: &Tracee) -> bool {
+        tracee.auxiliary(AT_ENTRY) == Some(self.entry(program).0)
+    }
+
+    /// Uses these patches instead of breakpoints.
+    pub(crate) fn patch(&mut self, patches: &[Patch]) {
+        for chunk in &mut self.chunks {
+            chunk.patched.clone_from(&chunk.original);
+        }
+        for Patch { address, bytes } in patches {
+            if let Some(chunk) = self.chunks.iter_mut().find(|chunk| chunk.contains(*address)) {
+                let offset = chunk.offset(*address);
+                chunk.patched[offset..offset + bytes.len()].copy_from_slice(bytes);
+            }
+        }
+    }
+
+    /// The first address of traced text and the last.
+    pub(crate) fn extent(&self) -> (RuntimeAddress, RuntimeAddress) {
+        let start = self.chunks.iter().map(|chunk| chunk.start);
+        let end = self.chunks.iter().map(|chunk| RuntimeAddress(chunk.start.0 + chunk.original.len() as u64));
+        (start.min().unwrap_or(RuntimeAddress(0)), end.max().unwrap_or(RuntimeAddress(0)))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Guide a run that goes its own way, and take down where it went.
 
 use agent::lockstep::{Deviation, Directive};
+use agent::names::{LeaderId, LeaderKind};
 
 use super::Guide;
-use crate::program::{LeaderId, LeaderKind, Program};
+use crate::program::Program;
 use crate::trace::{BrokenTrace, Trace, TraceBuilder};
 
 /// Takes down a run.
@@ -18,6 +19,14 @@ impl<'a> Recorder<'a> {
         Recorder { program, builder: TraceBuilder::default(), broken: None }
     }
 
+    /// Takes down an arrival; whether it and those before make a trace.
+    pub(crate) fn takes(&mut self, leader: LeaderId, sp: u64) -> bool {
+        if self.broken.is_none() {
+            self.broken = self.builder.arrive(self.program, leader, sp).err();
+        }
+        self.broken.is_none()
+    }
+
     /// The trace of the finished run.
     pub(crate) fn finish(self) -> Result<Trace, BrokenTrace> {
         match self.broken {
@@ -29,22 +38,16 @@ impl<'a> Recorder<'a> {
 
 impl Guide for Recorder<'_> {
     fn arrive(&mut self, leader: LeaderId, sp: u64) -> Directive {
-        match self.builder.arrive(self.program, leader, sp) {
-            Err(broken) => {
-                self.broken = Some(broken);
-                Directive::Leave(Deviation::NotEntered(leader))
-            }
-            Ok(_) if self.program.leader(leader).kind == LeaderKind::Entry => Directive::Enter,
-            Ok(_) => Directive::RunFreely,
+        if !self.takes(leader, sp) {
+            return Directive::Leave(Deviation::NotEntered(leader));
+        }
+        match self.program.mark(leader).kind {
+            LeaderKind::Entry => Directive::Enter,
+            LeaderKind::Statement | LeaderKind::Epilogue => Directive::RunFreely,
         }
     }
 
     fn position(&self) -> Vec<Option<LeaderId>> {
-        let trace = self.builder.trace();
-        let Some(current) = self.builder.current() else {
-            return Vec::new();
-        };
-        let calls = std::iter::once(current).chain(trace.callers(current));
-        calls.map(|event| Some(trace.leader(event))).collect()
+        self.builder.stack().map(Some).collect()
     }
 }

@@ -45,6 +45,17 @@ pub(crate) struct Launch<'a> {
     pub(crate) limits: &'a Limits,
     /// What fresh memory is filled with.
     pub(crate) poison: Poison,
+    /// What it brings along.
+    pub(crate) luggage: Luggage<'a>,
+}
+
+/// What a program brings along that is not its own.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Luggage<'a> {
+    /// Descriptors of this program that it finds under the same numbers.
+    pub(crate) files: &'a [BorrowedFd<'a>],
+    /// Address space, in bytes.
+    pub(crate) size: u64,
 }
 
 /// A child that is seized and about to execute the program.
@@ -168,7 +179,11 @@ impl Launcher {
         {
             return (3, errno);
         }
-        if let Err(errno) = limit(launch.limits) {
+        for descriptor in launch.luggage.files {
+            // SAFETY: fcntl with plain numbers.
+            unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_SETFD, 0) };
+        }
+        if let Err(errno) = limit(launch.limits, launch.luggage.size) {
             return (4, errno);
         }
         reset_signals();
@@ -211,11 +226,11 @@ fn redirect(descriptors: [i32; 3]) -> nix::Result<()> {
     Ok(())
 }
 
-fn limit(limits: &Limits) -> nix::Result<()> {
+fn limit(limits: &Limits, guests: u64) -> nix::Result<()> {
     use nix::sys::resource::{Resource, setrlimit};
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     setrlimit(Resource::RLIMIT_FSIZE, limits.file_size, limits.file_size)?;
-    if let Some(memory) = limits.memory {
+    if let Some(memory) = limits.memory.map(|memory| memory.saturating_add(guests)) {
         setrlimit(Resource::RLIMIT_AS, memory, memory)?;
     }
     Ok(())

@@ -7,21 +7,25 @@
 mod launch;
 mod output;
 mod sandbox;
+mod shared;
 mod tracee;
 mod watchdog;
 
-pub(crate) use launch::{Launch, Launcher};
+pub(crate) use launch::{Launch, Launcher, Luggage};
 pub(crate) use output::Output;
 pub use sandbox::{Containment, Sandbox};
+pub(crate) use shared::Shared;
 pub(crate) use tracee::{Stop, Tracee};
 pub(crate) use watchdog::{Alarm, Watchdog};
 
 /// The names of what engines get from here.
 pub(crate) use libc::{
-    AT_BASE, AT_ENTRY, AT_RANDOM, SIGBUS, SIGSEGV, SIGTRAP, SIGXFSZ, user_regs_struct as Registers,
+    MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_EXEC, PROT_READ, PROT_WRITE, SIGSTOP,
+    SYS_close, SYS_mmap, AT_BASE, SIGFPE, SIGILL, AT_ENTRY, AT_RANDOM, SIGBUS, SIGSEGV, SIGTRAP, SIGXFSZ, user_regs_struct as Registers,
 };
 
 use std::io;
+use std::sync::OnceLock;
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 pub(crate) use nix::unistd::Pid;
@@ -38,6 +42,8 @@ pub enum ProcessError {
         "ptrace is refused ({source}): allow it with `sysctl kernel.yama.ptrace_scope=1`, or run the container with --cap-add=SYS_PTRACE"
     )]
     Ptrace { source: io::Error },
+    #[error("the agent cannot be put into the program: {reason}; take --engine breakpoint or auto")]
+    Agent { reason: String },
     #[error("{what} failed: {source}: free memory, disk space or process slots and try again")]
     System { what: &'static str, source: io::Error },
 }
@@ -53,16 +59,36 @@ impl ProcessError {
     }
 }
 
+/// How far the stack of a program may grow, in bytes.
+pub(crate) fn stack_limit() -> u64 {
+    use nix::sys::resource::{Resource, getrlimit};
+    const MOST: u64 = 1 << 30;
+    getrlimit(Resource::RLIMIT_STACK).map_or(MOST, |(limit, _)| limit.min(MOST))
+}
+
 /// The processors that this program may use.
 #[derive(Clone, Debug)]
 pub struct Processors(Vec<usize>);
 
 impl Processors {
-    /// Asks the kernel. Call it before [`Processors::bind`], which leaves only one.
+    /// Asks the kernel, once. Call it before [`Processors::bind`], which leaves only one.
     pub fn available() -> Processors {
-        let allowed = sched_getaffinity(Pid::from_raw(0));
-        let is_set = |cpu: &usize| allowed.is_ok_and(|allowed| allowed.is_set(*cpu).unwrap_or(false));
-        Processors((0..CpuSet::count()).filter(is_set).collect())
+        static AVAILABLE: OnceLock<Processors> = OnceLock::new();
+        let ask = || {
+            let allowed = sched_getaffinity(Pid::from_raw(0));
+            let is_set = |cpu: &usize| allowed.is_ok_and(|allowed| allowed.is_set(*cpu).unwrap_or(false));
+            Processors((0..CpuSet::count()).filter(is_set).collect())
+        };
+        AVAILABLE.get_or_init(ask).clone()
+    }
+
+    /// Lets the calling thread use all of them, after [`Processors::bind`] or in a thread that was
+    /// started by one that is bound.
+    pub(crate) fn release(&self) {
+        let mut all = CpuSet::new();
+        if self.0.iter().all(|&cpu| all.set(cpu).is_ok()) && !self.0.is_empty() {
+            let _ = sched_setaffinity(Pid::from_raw(0), &all);
+        }
     }
 
     /// How many there are; at least one.

@@ -3,10 +3,11 @@
 //! Each run gets files of its own, so that nothing an earlier one left behind can write into them.
 
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread::JoinHandle;
 
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::pty::openpty;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::termios::{OutputFlags, SetArg, tcgetattr, tcsetattr};
@@ -18,6 +19,8 @@ use crate::invocation::Stdout;
 pub(crate) struct Output {
     stdout: Channel,
     stderr: File,
+    /// What [`Output::take`] leaves in the files, in bytes from their beginnings.
+    origin: [u64; 2],
 }
 
 enum Channel {
@@ -32,7 +35,17 @@ impl Output {
             Stdout::File => Channel::File(memory_file()?),
             Stdout::Terminal => terminal(limit)?,
         };
-        Ok(Output { stdout, stderr: memory_file()? })
+        Ok(Output { stdout, stderr: memory_file()?, origin: [0, 0] })
+    }
+
+    /// What was written so far is part of all that will be taken.
+    pub(crate) fn keep(&mut self) -> Result<(), ProcessError> {
+        let failed = |source| ProcessError::System { what: "measuring the program's output", source };
+        let length = |file: &File| file.metadata().map(|data| data.len()).map_err(failed);
+        if let Channel::File(stdout) = &self.stdout {
+            self.origin = [length(stdout)?, length(&self.stderr)?];
+        }
+        Ok(())
     }
 
     /// What becomes descriptor 1.
@@ -46,6 +59,17 @@ impl Output {
     /// What becomes descriptor 2.
     pub(crate) fn stderr(&self) -> BorrowedFd<'_> {
         self.stderr.as_fd()
+    }
+
+    /// Everything that was written to the two files; afterwards they hold again what was kept. Not for a
+    /// terminal.
+    pub(crate) fn take(&mut self) -> Result<(Vec<u8>, Vec<u8>), ProcessError> {
+        let [of_stdout, of_stderr] = self.origin;
+        let stdout = match &mut self.stdout {
+            Channel::File(stdout) => take(stdout, of_stdout)?,
+            Channel::Terminal { .. } => Vec::new(),
+        };
+        Ok((stdout, take(&mut self.stderr, of_stderr)?))
     }
 
     /// Everything that was written to standard output and error. All writers must be gone.
@@ -68,6 +92,22 @@ pub(super) fn memory_file() -> Result<File, ProcessError> {
 }
 
 fn contents(mut file: File) -> Result<Vec<u8>, ProcessError> {
+    read_all(&mut file)
+}
+
+fn take(file: &mut File, origin: u64) -> Result<Vec<u8>, ProcessError> {
+    let failed = |source| ProcessError::System { what: "emptying the program's output", source };
+    let bytes = read_all(file)?;
+    if bytes.len() as u64 != origin {
+        file.set_len(origin).map_err(failed)?;
+    }
+    file.seek(SeekFrom::Start(origin)).map_err(failed)?;
+    // What a program can change of the description, which outlives it.
+    let _ = fcntl(&*file, FcntlArg::F_SETFL(OFlag::empty()));
+    Ok(bytes)
+}
+
+fn read_all(file: &mut File) -> Result<Vec<u8>, ProcessError> {
     let failed = |source| ProcessError::System { what: "reading the program's output", source };
     let mut bytes = Vec::new();
     file.rewind().map_err(failed)?;

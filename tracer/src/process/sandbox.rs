@@ -76,15 +76,16 @@ impl Sandbox {
         self.landlock.is_some()
     }
 
-    /// Makes the view as it was at first, if the latest run has changed it.
-    pub(crate) fn refresh(&mut self) -> Result<(), ProcessError> {
+    /// Makes the view as it was at first, if the latest run has changed it; tells whether it had. Whoever
+    /// has entered the view before does not see the new one.
+    pub(crate) fn refresh(&mut self) -> Result<bool, ProcessError> {
         let touched = self.view.as_ref().is_ok_and(View::is_touched);
         if touched {
             let view = View::new(&self.directory);
             self.view =
                 Ok(view.map_err(|source| ProcessError::System { what: "renewing the sandbox", source })?);
         }
-        Ok(())
+        Ok(touched)
     }
 
     /// Enters the view. For a process that has just been forked, before it executes the program: makes

@@ -4,6 +4,7 @@
 //! the program starts are held too, run freely without breakpoints, and die with the run. A request
 //! that fails because the process has just died is no error: the next wait tells (trap 2).
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
@@ -65,7 +66,8 @@ pub(crate) struct Location {
 /// A running program.
 pub(crate) struct Tracee {
     pid: Pid,
-    memory: File,
+    /// Opened where it is needed.
+    memory: OnceCell<Option<File>>,
     /// The auxiliary vector at its start: kinds and values.
     auxiliary: Vec<(u64, u64)>,
     /// The processes that the program has started and that live.
@@ -96,19 +98,89 @@ impl Tracee {
             }
             restart(pid, libc::PTRACE_CONT, passed_on(status));
         }
-        let memory = File::options().read(true).write(true).open(format!("/proc/{pid}/mem"));
-        let memory =
-            memory.map_err(|source| ProcessError::System { what: "opening the program's memory", source });
-        let memory = memory.inspect_err(|_| kill_and_reap(pid))?;
-        Ok(Tracee {
+        let mut tracee = Tracee::new(pid, launch.limits.tasks);
+        tracee.auxiliary = auxiliary_vector(pid);
+        Ok(tracee)
+    }
+
+    fn new(pid: Pid, tasks: u32) -> Tracee {
+        Tracee {
             pid,
-            memory,
-            auxiliary: auxiliary_vector(pid),
+            memory: OnceCell::new(),
+            auxiliary: Vec::new(),
             others: HashSet::new(),
             held: HashSet::new(),
-            tasks: launch.limits.tasks,
+            tasks,
             gone: None,
-        })
+        }
+    }
+
+    /// Waits for a child that this program forks with CLONE_PTRACE, and that is `expected` when it stops
+    /// for the first time; `None` if this program stops or ends instead.
+    pub(crate) fn forked(
+        &mut self,
+        expected: impl Fn() -> i32,
+        tasks: u32,
+    ) -> Result<Option<Tracee>, ProcessError> {
+        loop {
+            let (who, status) = wait_any()?;
+            if who == self.pid {
+                self.gone = end(status);
+                return Ok(None);
+            }
+            if end(status).is_none() && who.as_raw() == expected() {
+                let child = Tracee::new(who, tasks);
+                child.set_options(OPTIONS);
+                return Ok(Some(child));
+            }
+        }
+    }
+
+    /// Whether the program has not ended. For one that runs while nobody waits for it.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        let mut status = 0;
+        let flags = libc::__WALL | libc::__WNOTHREAD | libc::WNOHANG;
+        // SAFETY: `status` outlives the call.
+        let found = unsafe { libc::waitpid(self.pid.as_raw(), &raw mut status, flags) };
+        if found == self.pid.as_raw() {
+            self.gone = end(status);
+        }
+        found == 0 && self.gone.is_none()
+    }
+
+    /// Lets a program that has just been started come out of execve(2), which would overwrite a register.
+    /// Its first instruction is still next.
+    pub(crate) fn leave_exec(&mut self) -> Result<(), ProcessError> {
+        self.step(0);
+        self.wait().map(drop)
+    }
+
+    /// Makes the stopped program call the kernel; a negative result is the number of an error. Its code
+    /// at the program counter and its registers are as before afterwards.
+    pub(crate) fn system_call(&mut self, number: i64, arguments: [u64; 6]) -> Result<i64, ProcessError> {
+        const SYSCALL: [u8; 2] = [0x0f, 0x05];
+        let failed = || ProcessError::System {
+            what: "preparing the program's memory",
+            source: io::Error::other("it has ended"),
+        };
+        let registers = self.registers().ok_or_else(failed)?;
+        let pc = RuntimeAddress(registers.rip);
+        let original = self.read(pc, SYSCALL.len()).ok_or_else(failed)?;
+        let [rdi, rsi, rdx, r10, r8, r9] = arguments;
+        self.write(pc, &SYSCALL);
+        let rax = number as u64;
+        self.set_registers(&libc::user_regs_struct { rax, rdi, rsi, rdx, r10, r8, r9, ..registers });
+        self.step(0);
+        let stop = self.wait()?;
+        let result = self.registers().map(|registers| registers.rax as i64);
+        self.write(pc, &original);
+        self.set_registers(&registers);
+        result.filter(|_| stop == Stop::Trap).ok_or_else(failed)
+    }
+
+    /// Holds no longer what the program forks by itself: it tells of its children in its own way.
+    pub(crate) fn serves(&self) {
+        self.set_options(libc::PTRACE_O_EXITKILL);
     }
 
     /// The number of the process.
@@ -118,9 +190,17 @@ impl Tracee {
 
     /// Asks for [`Stop::Exiting`].
     pub(crate) fn stop_at_exit(&self) {
-        let options = OPTIONS | libc::PTRACE_O_TRACEEXIT;
+        self.set_options(OPTIONS | libc::PTRACE_O_TRACEEXIT);
+    }
+
+    fn set_options(&self, options: i32) {
         // SAFETY: the request takes a number.
         unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, self.pid.as_raw(), 0, options as usize) };
+    }
+
+    fn memory(&self) -> Option<&File> {
+        let open = || File::options().read(true).write(true).open(format!("/proc/{}/mem", self.pid));
+        self.memory.get_or_init(|| open().ok()).as_ref()
     }
 
     /// Waits for the next stop of the program. Its children are served on the way.
@@ -281,6 +361,22 @@ impl Tracee {
         Some((info.si_code, unsafe { info.si_addr() } as u64))
     }
 
+    /// All that the kernel has to say of the latest signal.
+    pub(crate) fn signal_details(&self) -> Option<libc::siginfo_t> {
+        nix::sys::ptrace::getsiginfo(self.pid).ok()
+    }
+
+    /// Makes the signal that is about to be delivered another one.
+    pub(crate) fn set_signal_details(&self, details: &libc::siginfo_t) {
+        let _ = nix::sys::ptrace::setsiginfo(self.pid, details);
+    }
+
+    /// Sends the program a signal.
+    pub(crate) fn send(&self, signal: i32) {
+        // SAFETY: plain numbers.
+        unsafe { libc::kill(self.pid.as_raw(), signal) };
+    }
+
     /// Whether the signal would end the program: its action is the default one, and that is fatal.
     pub(crate) fn is_fatal(&self, signal: i32) -> bool {
         const HARMLESS: [i32; 8] = [
@@ -305,12 +401,12 @@ impl Tracee {
     /// Reads memory; `None` where none is mapped.
     pub(crate) fn read(&self, at: RuntimeAddress, length: usize) -> Option<Vec<u8>> {
         let mut bytes = vec![0; length];
-        self.memory.read_exact_at(&mut bytes, at.0).ok().map(|()| bytes)
+        self.memory()?.read_exact_at(&mut bytes, at.0).ok().map(|()| bytes)
     }
 
     /// Writes memory, the program's text included. Whether all of it could be written.
     pub(crate) fn write(&self, at: RuntimeAddress, bytes: &[u8]) -> bool {
-        self.memory.write_all_at(bytes, at.0).is_ok()
+        self.memory().is_some_and(|memory| memory.write_all_at(bytes, at.0).is_ok())
     }
 
     /// A value of the auxiliary vector that the kernel has handed to the program, getauxval(3).
@@ -353,13 +449,17 @@ impl Tracee {
             kill(self.pid);
         }
         self.others.iter().chain(&self.held).copied().for_each(kill);
-        // Until this thread has no child left. A process that shows up here for the first time was being
-        // forked just now.
-        while let Ok((who, status)) = wait_any() {
+        while self.gone.is_none() || !self.others.is_empty() || !self.held.is_empty() {
+            let Ok((who, status)) = wait_any() else { break };
             match end(status) {
                 Some(end) if who == self.pid => self.gone = Some(end),
-                Some(_) => {}
+                Some(_) => {
+                    self.others.remove(&who);
+                    self.held.remove(&who);
+                }
+                // One that shows up here for the first time was being forked just now.
                 None => {
+                    self.held.insert(who);
                     kill(who);
                     restart(who, libc::PTRACE_CONT, 0);
                 }
@@ -421,10 +521,6 @@ fn kill(pid: Pid) {
     let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
 }
 
-fn kill_and_reap(pid: Pid) {
-    kill(pid);
-    let _ = nix::sys::wait::waitpid(pid, Some(nix::sys::wait::WaitPidFlag::__WALL));
-}
 
 /// The signal of a stop that has to be delivered for the process to go on as if it were not traced.
 fn passed_on(status: i32) -> i32 {

@@ -4,7 +4,9 @@
 //! of processes; `stripe`'s design calls its parts by the terms of compilers: *leader* (Aho, Sethi and
 //! Ullman, "Compilers", 9.4), *post-dominator*.
 
+mod agent_code;
 mod code;
+pub(crate) mod detour;
 mod elf;
 mod error;
 mod flow;

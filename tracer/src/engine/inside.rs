@@ -1,0 +1,332 @@
+//! Put the agent into programs, and talk to it.
+//!
+//! The agent, the code at the leaders and the tables that belong to the program are the same for all
+//! runs of a tracer: one file in memory, mapped by every process. What belongs to a recorded run is a
+//! second one. What changes while a program runs is its *session*, one for each process that the
+//! tracer starts.
+//!
+//! ```text
+//!   near the text                                far from everything
+//!   ┌──────────────┬─────────┬───────────────┐   ┌────────────────┐ ┌────────────────────────┐
+//!   │ agent's stack│ session │ code: agent,  │   │ marks, sites   │ │ rest of the session:   │
+//!   │ (private)    │ (shared)│ arrivals,     │   │ (read only)    │ │ open calls, kept events│
+//!   │              │         │ bodies        │   ├────────────────┤ │ or buffers of arrivals │
+//!   └──────────────┴─────────┴───────────────┘   │ events, activ- │ │ (shared)               │
+//!                                                │ ations (r. o.) │ └────────────────────────┘
+//!                                                └────────────────┘
+//! ```
+
+use std::mem::offset_of;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use agent::calls::Call;
+use agent::lockstep::{Frame, Position};
+use agent::names::{Control, LeaderId, Mark};
+use agent::pace::Pace;
+use agent::poison::Poison;
+use agent::session::{
+    Arrival, Duty, End, Ring, Service, Session, Site, Span, StackArea, Undefinition, Verdict,
+};
+use agent::tape::Event;
+
+use super::{Conditions, Placement};
+use crate::address::RuntimeAddress;
+use crate::process::{
+    MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_EXEC, PROT_READ, PROT_WRITE,
+    ProcessError, SYS_close, SYS_mmap, Shared, Tracee, stack_limit,
+};
+use crate::program::Program;
+use crate::program::detour::{Detours, Layout};
+use crate::trace::Trace;
+
+/// Why the agent cannot be used.
+#[derive(Debug)]
+pub(crate) enum Unable {
+    /// It does not fit this program; the reason, as a part of a sentence.
+    Unfit(String),
+    /// The machine refuses.
+    Process(ProcessError),
+}
+
+impl From<ProcessError> for Unable {
+    fn from(error: ProcessError) -> Unable {
+        Unable::Process(error)
+    }
+}
+
+/// The size of a page.
+const PAGE: u64 = 4096;
+/// The size of the agent's stack, in bytes.
+const STACK: u64 = 64 << 10;
+/// So many calls may be open: as many as the smallest frames fit on the usual stack.
+const CALLS: u64 = 1 << 20;
+/// Where the tables begin that need not be near the program. Programs are never put there.
+const FAR: u64 = 0x1000_0000_0000;
+/// What lies far away is this far apart.
+const FAR_STEP: u64 = 1 << 40;
+/// How many arrivals a buffer holds, and how many buffers there are.
+const BUFFER: u64 = 1 << 16;
+const BUFFERS: u64 = 8;
+
+/// The agent for one program.
+pub(crate) struct Inside {
+    pub(crate) placement: Placement,
+    pub(crate) detours: Detours,
+    code: Shared,
+    tables: Shared,
+    leaders: u64,
+}
+
+/// The tables of a recorded run.
+pub(crate) struct Tape {
+    /// Of which run they are.
+    pub(crate) trace: Trace,
+    memory: Shared,
+}
+
+/// What a process and this one tell each other.
+pub(crate) struct Talk {
+    pub(crate) memory: Shared,
+    pub(crate) session: Session,
+}
+
+/// A piece of a process' memory.
+struct Mapping<'a> {
+    address: u64,
+    length: u64,
+    access: i32,
+    file: Option<(&'a Shared, u64)>,
+    flags: i32,
+}
+
+impl Inside {
+    /// Makes detours for the program, which lies in memory as `placement` says.
+    pub(crate) fn new(program: &Program, mut placement: Placement) -> Result<Inside, Unable> {
+        let layout = layout(&placement).ok_or_else(|| Unable::Unfit("there is no room near its code".into()))?;
+        let place = |leader| placement.address(leader);
+        let detours = Detours::new(program, place, layout).map_err(|error| Unable::Unfit(error.to_string()))?;
+        placement.patch(&detours.patches);
+        let code = Shared::new(detours.code.len() as u64)?;
+        code.put(0, &detours.code);
+        let leaders = program.leaders().len() as u64;
+        let tables = Shared::new(sites_offset(leaders) + leaders * size_of::<Site>() as u64)?;
+        tables.put(0, program.marks());
+        tables.put(sites_offset(leaders), &detours.sites);
+        Ok(Inside { placement, detours, code, tables, leaders })
+    }
+
+    /// How much of a program's address space all this takes, in bytes.
+    pub(crate) fn size(&self, talk: &Talk, tape: Option<&Tape>) -> u64 {
+        let tape = tape.map_or(0, |tape| tape.memory.length());
+        STACK + talk.memory.length() + self.code.length() + self.tables.length() + tape
+    }
+
+    /// Maps everything into a program that has not executed an instruction yet, and leads its leaders
+    /// to the agent.
+    pub(crate) fn enter(
+        &self,
+        program: &Program,
+        tracee: &mut Tracee,
+        talk: &Talk,
+        tape: Option<&Tape>,
+    ) -> Result<(), Unable> {
+        if !self.placement.is_of(program, tracee) {
+            return Err(Unable::Unfit("it lies at another address in each run".into()));
+        }
+        let Layout { stack, session, code } = self.detours.layout;
+        let (read, write) = (PROT_READ, PROT_READ | PROT_WRITE);
+        let mut mappings = vec![
+            Mapping { address: stack - STACK, length: STACK, access: write, file: None, flags: MAP_PRIVATE | MAP_ANONYMOUS },
+            Mapping { address: session, length: PAGE, access: write, file: Some((&talk.memory, 0)), flags: MAP_SHARED },
+            Mapping {
+                address: code,
+                length: self.code.length(),
+                access: PROT_READ | PROT_EXEC,
+                file: Some((&self.code, 0)),
+                flags: MAP_SHARED,
+            },
+            Mapping { address: FAR, length: self.tables.length(), access: read, file: Some((&self.tables, 0)), flags: MAP_SHARED },
+            Mapping {
+                address: far(1),
+                length: talk.memory.length() - PAGE,
+                access: write,
+                file: Some((&talk.memory, PAGE)),
+                flags: MAP_SHARED,
+            },
+        ];
+        if let Some(tape) = tape {
+            let file = Some((&tape.memory, 0));
+            let length = tape.memory.length();
+            mappings.push(Mapping { address: far(2), length, access: read, file, flags: MAP_SHARED });
+        }
+        talk.memory.set(0, talk.session);
+        tracee.leave_exec()?;
+        for mapping in &mappings {
+            mapping.put(tracee)?;
+        }
+        for file in self.files(talk, tape) {
+            tracee.system_call(SYS_close, [file.as_raw_fd() as u64, 0, 0, 0, 0, 0])?;
+        }
+        self.placement.arm_all(tracee, None);
+        Ok(())
+    }
+
+    /// The files that the program has to inherit.
+    pub(crate) fn files<'a>(
+        &'a self,
+        talk: &'a Talk,
+        tape: Option<&'a Tape>,
+    ) -> Vec<BorrowedFd<'a>> {
+        let tape = tape.map(|tape| tape.memory.file());
+        [self.code.file(), self.tables.file(), talk.memory.file()].into_iter().chain(tape).collect()
+    }
+
+    /// A session in which the agent takes down arrivals.
+    pub(crate) fn talk_to_recorder(&self) -> Result<Talk, ProcessError> {
+        let buffers = Span { address: far(1), count: BUFFER * BUFFERS };
+        let memory = Shared::new(PAGE + buffers.count * size_of::<Arrival>() as u64)?;
+        let ring = Ring { buffers, size: BUFFER, next: 0, end: BUFFER, filled: 0, drained: 0 };
+        Ok(Talk { memory, session: Session { duty: Duty::Record, ring, ..self.session() } })
+    }
+
+    /// A session in which the agent serves tests of a recorded run.
+    pub(crate) fn talk_to_server(&self, tape: &Tape) -> Result<Talk, ProcessError> {
+        let (events, activations) = (tape.trace.tape().events.len(), tape.trace.tape().activations.len());
+        let words = events.div_ceil(usize::BITS as usize) as u64;
+        let calls = Span { address: far(1), count: CALLS };
+        let kept = Span { address: far(1) + CALLS * size_of::<Call<Frame>>() as u64, count: words };
+        let memory = Shared::new(PAGE + kept.address - far(1) + 8 * words)?;
+        let session = Session {
+            duty: Duty::Serve,
+            calls,
+            kept,
+            events: Span { address: far(2), count: events as u64 },
+            activations: Span { address: far(2) + activations_offset(events), count: activations as u64 },
+            ..self.session()
+        };
+        Ok(Talk { memory, session })
+    }
+
+    fn session(&self) -> Session {
+        Session {
+            program_sp: 0,
+            target: 0,
+            undefinition: Undefinition { resume: 0, keep: 0, general: Poison::Off.general(), vector: [0; 2] },
+            undefine: self.detours.undefine,
+            duty: Duty::Record,
+            depth: 0,
+            pace: Pace::new(u64::MAX),
+            position: Position::start(Trace::default().tape()),
+            verdict: Verdict::NONE,
+            control: Control::Program,
+            poison: Poison::Off,
+            stack: StackArea { base: 0, limit: 0, floor: u64::MAX },
+            ring: Ring { buffers: Span::NONE, size: 0, next: 0, end: 0, filled: 0, drained: 0 },
+            service: Service { wanted: 0, child: 0, tid_address: 0 },
+            calls: Span::NONE,
+            marks: Span { address: FAR, count: self.leaders },
+            sites: Span { address: FAR + sites_offset(self.leaders), count: self.leaders },
+            events: Span::NONE,
+            activations: Span::NONE,
+            kept: Span::NONE,
+        }
+    }
+}
+
+impl Talk {
+    /// Where the rest of the session begins in its memory, behind what lies near the program.
+    pub(crate) const REST: u64 = PAGE;
+
+    /// What the run goes on under.
+    pub(crate) fn set_conditions(&mut self, conditions: &Conditions) {
+        let poison = conditions.poison;
+        self.session.pace.limit = conditions.limits.arrivals;
+        self.session.poison = poison;
+        self.session.undefinition.general = poison.general();
+        self.session.undefinition.vector = [poison.vector(); 2];
+    }
+
+    /// Where the program's stack is, whose first word lies at `base`.
+    pub(crate) fn set_stack(&mut self, base: u64) {
+        self.session.stack = StackArea { base, limit: stack_limit(), floor: base };
+    }
+
+    /// How many arrivals there were, and why the agent has ended the run, if it has.
+    pub(crate) fn result(&self) -> (Pace, Option<End>) {
+        let pace = self.memory.get(offset_of!(Session, pace) as u64);
+        let verdict: Verdict = self.memory.get(offset_of!(Session, verdict) as u64);
+        (pace, verdict.get())
+    }
+
+    /// The leaders of the open calls' latest events, innermost first; `None` for a call that the trace
+    /// does not know.
+    pub(crate) fn stack(&self, trace: &Trace) -> Vec<Option<LeaderId>> {
+        let depth: u32 = self.memory.get(offset_of!(Session, depth) as u64);
+        let depth = u64::from(depth).min(self.session.calls.count);
+        let mut calls: Vec<Call<Frame>> = Vec::new();
+        self.memory.append_to(&mut calls, PAGE, depth as usize);
+        let events = calls.iter().rev().map(|call| call.data().current());
+        let leader = |event| trace.tape().events.get(event as usize).map(|event| event.leader);
+        events.map(|event| event.and_then(|event| leader(event.0))).collect()
+    }
+}
+
+impl Tape {
+    /// The tables of `trace`.
+    pub(crate) fn new(trace: &Trace) -> Result<Tape, ProcessError> {
+        let tape = trace.tape();
+        let behind = activations_offset(tape.events.len());
+        let memory = Shared::new(behind + size_of_val(tape.activations) as u64)?;
+        memory.put(0, tape.events);
+        memory.put(behind, tape.activations);
+        Ok(Tape { trace: trace.clone(), memory })
+    }
+}
+
+impl Mapping<'_> {
+    fn put(&self, tracee: &mut Tracee) -> Result<(), Unable> {
+        let (file, offset) = match self.file {
+            Some((shared, offset)) => (shared.file().as_raw_fd() as i64, offset),
+            None => (-1, 0),
+        };
+        let flags = (self.flags | MAP_FIXED_NOREPLACE) as u64;
+        let arguments = [self.address, self.length, self.access as u64, flags, file as u64, offset];
+        let result = tracee.system_call(SYS_mmap, arguments)?;
+        if result as u64 != self.address {
+            let error = std::io::Error::from_raw_os_error(-result as i32);
+            return Err(Unable::Unfit(format!("memory at {} is refused: {error}", RuntimeAddress(self.address))));
+        }
+        Ok(())
+    }
+}
+
+fn far(number: u64) -> u64 {
+    FAR + number * FAR_STEP
+}
+
+fn sites_offset(leaders: u64) -> u64 {
+    (leaders * size_of::<Mark>() as u64).next_multiple_of(16)
+}
+
+fn activations_offset(events: usize) -> u64 {
+    ((events * size_of::<Event>()) as u64).next_multiple_of(16)
+}
+
+/// A place for the agent within reach of all traced text: a jump spans 2 GiB.
+///
+/// Below an executable that lies high in memory, because the heap grows above it; high above one that
+/// lies at the bottom.
+fn layout(placement: &Placement) -> Option<Layout> {
+    const REACH: u64 = 0x7000_0000;
+    const ROOM: u64 = 0x1000_0000;
+    let (start, end) = placement.extent();
+    let stack = match start.0.checked_sub(REACH) {
+        Some(below) if below > ROOM => (start.0 - ROOM) & !(PAGE - 1),
+        _ => REACH - ROOM,
+    };
+    let within_reach = end.0.abs_diff(stack).max(start.0.abs_diff(stack)) < REACH;
+    let session = stack;
+    within_reach.then_some(Layout { stack, session, code: session + PAGE })
+}
+
+

@@ -1,0 +1,135 @@
+//! Take the arrivals that the agent writes down, while the program runs.
+
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use agent::lockstep::Directive;
+use agent::names::LeaderId;
+use agent::pace::Pace;
+use agent::session::{Arrival, Ring, Session};
+
+use super::inside::Talk;
+use super::{Guide, Recorder};
+use crate::process::Shared;
+use crate::program::Program;
+
+/// Brings arrivals from the agent to the recorder: from a thread of its own as long as the program runs,
+/// and at once where somebody has to know all of them.
+pub(crate) struct Spool<'p, 't> {
+    talk: &'t Talk,
+    leaders: u64,
+    taken: Mutex<Taken<'p>>,
+    ended: AtomicBool,
+}
+
+struct Taken<'p> {
+    recorder: Recorder<'p>,
+    /// How many buffers were taken so far.
+    buffers: u32,
+    chunk: Vec<Arrival>,
+}
+
+/// How long the thread sleeps at most before it looks whether the program has ended.
+const NAP: Duration = Duration::from_millis(50);
+
+impl<'p, 't> Spool<'p, 't> {
+    /// Of the arrivals in `program` of which the agent tells.
+    pub(crate) fn new(program: &'p Program, talk: &'t Talk) -> Spool<'p, 't> {
+        let taken = Taken { recorder: Recorder::new(program), buffers: 0, chunk: Vec::new() };
+        let leaders = program.leaders().len() as u64;
+        Spool { talk, leaders, taken: Mutex::new(taken), ended: AtomicBool::new(false) }
+    }
+
+    /// Takes full buffers until [`Spool::end`].
+    pub(crate) fn wind(&self) {
+        while !self.ended.load(Ordering::Relaxed) {
+            let ring = self.ring();
+            if !self.take_full(&mut self.taken()) {
+                self.memory().sleep(FILLED, ring.filled, NAP);
+            }
+        }
+    }
+
+    /// Makes [`Spool::wind`] return.
+    pub(crate) fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+        self.memory().wake(FILLED);
+    }
+
+    /// All that was taken down. The program has ended.
+    pub(crate) fn finish(self) -> Recorder<'p> {
+        self.take_all();
+        self.taken.into_inner().unwrap_or_else(PoisonError::into_inner).recorder
+    }
+
+    /// Takes all that was written so far. The program is stopped, or has ended.
+    fn take_all(&self) {
+        let mut taken = self.taken();
+        while self.take_full(&mut taken) {}
+        let Ring { next, end, .. } = self.ring();
+        let first = end.saturating_sub(self.talk.session.ring.size);
+        if taken.buffers == self.ring().filled {
+            let count = next.saturating_sub(first);
+            self.take(&mut taken, first, count);
+        }
+    }
+
+    /// Takes the next buffer, if it is full.
+    fn take_full(&self, taken: &mut Taken<'_>) -> bool {
+        if self.ring().filled == taken.buffers {
+            return false;
+        }
+        let Ring { buffers, size, .. } = self.talk.session.ring;
+        let number = u64::from(taken.buffers) % (buffers.count / size);
+        self.take(taken, number * size, size);
+        taken.buffers = taken.buffers.wrapping_add(1);
+        self.memory().set(DRAINED, taken.buffers);
+        self.memory().wake(DRAINED);
+        true
+    }
+
+    fn take(&self, taken: &mut Taken<'_>, first: u64, count: u64) {
+        let size = size_of::<Arrival>() as u64;
+        // A program that runs amok may have written other numbers.
+        let count = count.min(self.talk.session.ring.buffers.count.saturating_sub(first));
+        taken.chunk.clear();
+        self.memory().append_to(&mut taken.chunk, Talk::REST + first * size, count as usize);
+        for &Arrival { sp, leader } in &taken.chunk {
+            if leader >= self.leaders || !taken.recorder.takes(LeaderId(leader as u32), sp) {
+                // Nothing that follows would make sense: ends the run at the next arrival.
+                self.memory().set(LIMIT, 0u64);
+                return;
+            }
+        }
+    }
+
+    fn ring(&self) -> Ring {
+        self.memory().get(RING)
+    }
+
+    fn memory(&self) -> &Shared {
+        &self.talk.memory
+    }
+
+    fn taken(&self) -> std::sync::MutexGuard<'_, Taken<'p>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Guide for &Spool<'_, '_> {
+    fn arrive(&mut self, _: LeaderId, _: u64) -> Directive {
+        Directive::RunFreely
+    }
+
+    fn position(&self) -> Vec<Option<LeaderId>> {
+        self.take_all();
+        self.taken().recorder.position()
+    }
+}
+
+const RING: u64 = offset_of!(Session, ring) as u64;
+const FILLED: u64 = RING + offset_of!(Ring, filled) as u64;
+const DRAINED: u64 = RING + offset_of!(Ring, drained) as u64;
+const LIMIT: u64 = offset_of!(Session, pace) as u64 + offset_of!(Pace, limit) as u64;

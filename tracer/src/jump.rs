@@ -1,0 +1,175 @@
+//! Record and replay by jumps to the agent inside of the program.
+//!
+//! A recording runs the program once, while a thread takes the arrivals that the agent writes down. For
+//! replays the program is started once for each pattern of undefined values, and held at its first
+//! leader; each replay is a child that this process forks.
+
+use std::time::Instant;
+
+use agent::session::End;
+
+use crate::engine::{Conditions, Inside, Method, Onlooker, Placement, Recorder, Server, Spool, Tape, Terms, Unable};
+use crate::invocation::Stdout;
+use crate::process::{Luggage, Processors};
+use crate::run::Run;
+use crate::schedule::Schedule;
+use crate::stage::{Course, Stage, Start};
+use crate::termination::{Cut, Termination};
+use crate::trace::Trace;
+
+/// The agent for the runs of one worker.
+pub(crate) struct Jump {
+    inside: Inside,
+    /// Those who do the replays of the latest recorded run.
+    staff: Option<Staff>,
+}
+
+/// What belongs to one recorded run.
+struct Staff {
+    tape: Tape,
+    servers: Vec<Server>,
+}
+
+impl Jump {
+    /// Makes the agent ready for the program. It is started for that, to see where it lies in memory.
+    pub(crate) fn new(stage: &Stage<'_>, conditions: &Conditions) -> Result<Jump, Unable> {
+        if stage.stdout() == Stdout::Terminal {
+            return Err(Unable::Unfit("each run has a terminal of its own".into()));
+        }
+        let (start, _output) = stage.start(conditions, Luggage::default())?;
+        let mut placement = Placement::default();
+        placement.start(stage.program, &start.tracee);
+        if placement.awaits_libraries() {
+            return Err(Unable::Unfit("statements of shared libraries are traced".into()));
+        }
+        if placement.changed_text(&start.tracee).is_some() {
+            return Err(Unable::Unfit("its code in memory differs from the file".into()));
+        }
+        drop(start);
+        Ok(Jump { inside: Inside::new(stage.program, placement)?, staff: None })
+    }
+
+    /// Runs the program and takes down its events.
+    pub(crate) fn record<'p>(
+        &mut self,
+        stage: &mut Stage<'p>,
+        conditions: &Conditions,
+    ) -> Result<(Run, Recorder<'p>), Unable> {
+        stage.clear()?;
+        let inside = &mut self.inside;
+        let mut talk = inside.talk_to_recorder()?;
+        talk.set_conditions(conditions);
+        let files = inside.files(&talk, None);
+        let size = inside.size(&talk, None);
+        let (mut start, output) = stage.start(conditions, Luggage { files: &files, size })?;
+        talk.set_stack(start.stack_base);
+        inside.enter(stage.program, &mut start.tracee, &talk, None)?;
+        start.tracee.stop_at_exit();
+        let spool = Spool::new(stage.program, &talk);
+        let run = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // It works while the program runs: on another processor, if there is one.
+                Processors::available().release();
+                spool.wind();
+            });
+            let run = stage.run(&mut start, course(inside, conditions), &mut &spool);
+            spool.end();
+            run
+        });
+        let recorder = spool.finish();
+        let mut run = run?;
+        let (pace, end) = talk.result();
+        (run.arrivals, run.redirections) = (pace.arrivals, pace.redirections);
+        end.map(|end| account(&mut run, end)).transpose()?;
+        run.usage.memory = run.usage.memory.saturating_sub(size);
+        Ok((stage.finish(start, output, run)?, recorder))
+    }
+
+    /// Runs the program along `trace`, and omits what `schedule` leaves out.
+    pub(crate) fn replay(
+        &mut self,
+        stage: &mut Stage<'_>,
+        trace: &Trace,
+        schedule: &Schedule,
+        conditions: &Conditions,
+    ) -> Result<Run, Unable> {
+        let Jump { inside, staff } = self;
+        let mut current = staff.take().filter(|staff| staff.tape.trace.is(trace));
+        if stage.clear()? {
+            current.iter_mut().for_each(|staff| staff.servers.clear());
+        }
+        let staff = staff.insert(match current {
+            Some(staff) => staff,
+            None => Staff { tape: Tape::new(trace)?, servers: Vec::new() },
+        });
+        let server = staff.server(stage, inside, conditions)?;
+        let time = Instant::now();
+        let tracee = server.fork(trace, schedule, conditions)?;
+        let mut start = Start { tracee, stack_base: 0, time };
+        let mut onlooker = Onlooker { talk: server.talk(), trace };
+        let mut run = stage.run(&mut start, course(inside, conditions), &mut onlooker)?;
+        start.tracee.end();
+        let (pace, end) = server.talk().result();
+        (run.arrivals, run.redirections) = (pace.arrivals, pace.redirections);
+        end.map(|end| account(&mut run, end)).transpose()?;
+        run.usage.wall = time.elapsed();
+        (run.stdout, run.stderr) = server.take_output()?;
+        Ok(run)
+    }
+}
+
+impl Staff {
+    /// The server for tests under these conditions.
+    fn server(
+        &mut self,
+        stage: &Stage<'_>,
+        inside: &mut Inside,
+        conditions: &Conditions,
+    ) -> Result<&mut Server, Unable> {
+        let terms = Terms::new(conditions);
+        self.servers.retain_mut(|server| !server.has(&terms) || server.is_alive());
+        if !self.servers.iter().any(|server| server.has(&terms)) {
+            let server = self.hire(stage, inside, conditions)?;
+            self.servers.push(server);
+        }
+        Ok(self.servers.iter_mut().find(|server| server.has(&terms)).expect("just hired"))
+    }
+
+    /// Starts the program, and lets it run up to its first leader.
+    fn hire(
+        &self,
+        stage: &Stage<'_>,
+        inside: &mut Inside,
+        conditions: &Conditions,
+    ) -> Result<Server, Unable> {
+        let mut talk = inside.talk_to_server(&self.tape)?;
+        talk.set_conditions(conditions);
+        let files = inside.files(&talk, Some(&self.tape));
+        let size = inside.size(&talk, Some(&self.tape));
+        let (mut start, output) = stage.start(conditions, Luggage { files: &files, size })?;
+        talk.set_stack(start.stack_base);
+        inside.enter(stage.program, &mut start.tracee, &talk, Some(&self.tape))?;
+        let mut onlooker = Onlooker { talk: &talk, trace: &self.tape.trace };
+        let run = stage.run(&mut start, course(inside, conditions), &mut onlooker)?;
+        match run.termination {
+            Termination::Cut(Cut::Stopped) => Server::new(start.tracee, output, talk, conditions),
+            _ => Err(Unable::Unfit("it does not reach its first statement".into())),
+        }
+    }
+}
+
+fn course<'c>(inside: &'c mut Inside, conditions: &'c Conditions) -> Course<'c> {
+    let Inside { placement, detours, .. } = inside;
+    Course { conditions, placement, method: Method::Inside(detours) }
+}
+
+/// What the agent says about the end of a run that it has ended.
+fn account(run: &mut Run, end: End) -> Result<(), Unable> {
+    run.termination = match end {
+        _ if !matches!(run.termination, Termination::Exited(_)) => return Ok(()),
+        End::Left(deviation) => Termination::Left(deviation),
+        End::Enough => Termination::Cut(Cut::Arrivals),
+        End::TooDeep => return Err(Unable::Unfit("too many calls are open at the same time".into())),
+    };
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! Share memory with programs: files in memory that both sides map.
+//!
+//! A program that runs amok may write anything there. So what is read here has to be valid whatever
+//! its bits are ([`Plain`]), and nothing is borrowed from it.
+
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::ptr::NonNull;
+use std::time::Duration;
+
+use agent::calls::Call;
+use agent::lockstep::{Frame, Position};
+use agent::pace::Pace;
+use agent::session::{Arrival, Ring, Service, Verdict};
+use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
+
+use super::ProcessError;
+use super::output::memory_file;
+
+/// Things that are valid whatever their bits are.
+///
+/// # Safety
+/// They consist of numbers only.
+pub(crate) unsafe trait Plain: Copy {}
+
+// SAFETY: numbers.
+unsafe impl Plain for u8 {}
+// SAFETY: numbers.
+unsafe impl Plain for u32 {}
+// SAFETY: two numbers.
+unsafe impl Plain for Arrival {}
+// SAFETY: numbers only, `Frame` included.
+unsafe impl Plain for Call<Frame> {}
+// SAFETY: numbers only.
+unsafe impl Plain for Pace {}
+// SAFETY: numbers only.
+unsafe impl Plain for Position {}
+// SAFETY: numbers only.
+unsafe impl Plain for Ring {}
+// SAFETY: numbers only.
+unsafe impl Plain for Service {}
+// SAFETY: numbers only.
+unsafe impl Plain for Verdict {}
+
+/// A piece of memory that programs can map, too.
+pub(crate) struct Shared {
+    file: File,
+    start: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: the memory belongs to this value, and all access to it is by copies.
+unsafe impl Send for Shared {}
+// SAFETY: as above. Copies that are made at the same time may be torn, which `Plain` allows for.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    /// So many bytes of zeros, rounded up to whole pages. Memory is taken only where something is
+    /// written.
+    pub(crate) fn new(length: u64) -> Result<Shared, ProcessError> {
+        let failed = |source| ProcessError::System { what: "sharing memory with the program", source };
+        let file = memory_file()?;
+        let length = (length as usize).max(1).next_multiple_of(PAGE);
+        file.set_len(length as u64).map_err(failed)?;
+        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+        let size = length.try_into().expect("at least a page");
+        // SAFETY: a new mapping, which nothing else uses.
+        let start = unsafe { mmap(None, size, access, MapFlags::MAP_SHARED, &file, 0) };
+        let start = start.map_err(|errno| failed(errno.into()))?.cast();
+        Ok(Shared { file, start, length })
+    }
+
+    /// Its length in bytes.
+    pub(crate) fn length(&self) -> u64 {
+        self.length as u64
+    }
+
+    /// The file to be mapped by a program.
+    pub(crate) fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// What lies at this offset.
+    pub(crate) fn get<T: Plain>(&self, offset: u64) -> T {
+        // SAFETY: `place` has checked that it lies in the mapping; any bits are valid. Volatile,
+        // because the program may change it meanwhile.
+        unsafe { self.place(offset, size_of::<T>()).cast::<T>().as_ptr().read_volatile() }
+    }
+
+    /// Puts something at this offset.
+    pub(crate) fn set<T: Copy>(&self, offset: u64, value: T) {
+        // SAFETY: `place` has checked that it lies in the mapping.
+        unsafe { self.place(offset, size_of::<T>()).cast::<T>().as_ptr().write_volatile(value) };
+    }
+
+    /// Puts several things of a kind at this offset.
+    pub(crate) fn put<T: Copy>(&self, offset: u64, values: &[T]) {
+        let place = self.place(offset, size_of_val(values)).cast::<T>();
+        // SAFETY: `place` has checked that there is room; the two do not overlap, because nothing is
+        // borrowed from the mapping.
+        unsafe { place.as_ptr().copy_from_nonoverlapping(values.as_ptr(), values.len()) };
+    }
+
+    /// Appends to `values` the `count` things that lie at this offset.
+    pub(crate) fn append_to<T: Plain>(&self, values: &mut Vec<T>, offset: u64, count: usize) {
+        let place = self.place(offset, count * size_of::<T>()).cast::<T>();
+        values.reserve(count);
+        // SAFETY: the source lies in the mapping, there is room behind the values, and any bits are valid.
+        unsafe {
+            place.as_ptr().copy_to_nonoverlapping(values.as_mut_ptr().add(values.len()), count);
+            values.set_len(values.len() + count);
+        }
+    }
+
+    /// Wakes a program that sleeps on the number at this offset, futex(2).
+    pub(crate) fn wake(&self, offset: u64) {
+        let place = self.place(offset, size_of::<u32>()).as_ptr();
+        // SAFETY: the call reads nothing but the address.
+        unsafe { libc::syscall(libc::SYS_futex, place, libc::FUTEX_WAKE, 1) };
+    }
+
+    /// Sleeps as long as the number at this offset is `value`, but not longer than `most`.
+    pub(crate) fn sleep(&self, offset: u64, value: u32, most: Duration) {
+        let place = self.place(offset, size_of::<u32>()).as_ptr();
+        let most = nix::sys::time::TimeSpec::from(most);
+        // SAFETY: the call reads the number and the time, which outlive it.
+        unsafe {
+            libc::syscall(libc::SYS_futex, place, libc::FUTEX_WAIT, value, &raw const *most.as_ref());
+        }
+    }
+
+    fn place(&self, offset: u64, size: usize) -> NonNull<u8> {
+        let offset = offset as usize;
+        assert!(offset <= self.length && size <= self.length - offset, "outside of the shared memory");
+        // SAFETY: just checked.
+        unsafe { self.start.add(offset) }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this value's own, and nothing is borrowed from it.
+        let _ = unsafe { munmap(self.start.cast(), self.length) };
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Shared({} bytes, descriptor {})", self.length, self.file.as_raw_fd())
+    }
+}
+
+/// The size of a page.
+const PAGE: usize = 4096;

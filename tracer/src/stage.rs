@@ -1,0 +1,133 @@
+//! Start programs and run them to their ends, however they are made to obey.
+
+use std::time::Instant;
+
+use agent::pace::Pace;
+
+use crate::address::RuntimeAddress;
+use crate::engine::{Conditions, Execution, Guide, Method, Placement};
+use crate::invocation::{Invocation, Stdout};
+use crate::process::{
+    AT_RANDOM, Containment, Launch, Launcher, Luggage, Output, ProcessError, Sandbox, Tracee, Watchdog,
+};
+use crate::program::Program;
+use crate::run::{Run, Usage};
+
+/// What all runs of a worker have in common.
+pub(crate) struct Stage<'p> {
+    pub(crate) program: &'p Program,
+    stdout: Stdout,
+    launcher: Launcher,
+    sandbox: Sandbox,
+    watchdog: Watchdog,
+}
+
+/// A program that waits to be run.
+pub(crate) struct Start {
+    pub(crate) tracee: Tracee,
+    /// The stack pointer before the program's first instruction.
+    pub(crate) stack_base: u64,
+    /// When it was started.
+    pub(crate) time: Instant,
+}
+
+/// How a program is run.
+pub(crate) struct Course<'c> {
+    pub(crate) conditions: &'c Conditions,
+    pub(crate) placement: &'c mut Placement,
+    pub(crate) method: Method<'c>,
+}
+
+impl<'p> Stage<'p> {
+    /// Prepares for runs of `program` that are started as `invocation` says.
+    pub(crate) fn new(program: &'p Program, invocation: &Invocation) -> Result<Stage<'p>, ProcessError> {
+        Ok(Stage {
+            program,
+            stdout: invocation.stdout,
+            launcher: Launcher::new(invocation)?,
+            sandbox: Sandbox::new(&invocation.directory),
+            watchdog: Watchdog::new()?,
+        })
+    }
+
+    /// How well the runs are contained.
+    pub(crate) fn containment(&self) -> Containment {
+        self.sandbox.containment()
+    }
+
+    /// Where the standard output goes.
+    pub(crate) fn stdout(&self) -> Stdout {
+        self.stdout
+    }
+
+    /// Takes away what the latest run has left in the file system. Whether that makes programs that
+    /// were started before see another world than those that will be.
+    pub(crate) fn clear(&mut self) -> Result<bool, ProcessError> {
+        self.sandbox.refresh()
+    }
+
+    /// Starts the program; its first instruction is next.
+    pub(crate) fn start(
+        &self,
+        conditions: &Conditions,
+        luggage: Luggage<'_>,
+    ) -> Result<(Start, Output), ProcessError> {
+        let output = Output::new(self.stdout, conditions.limits.file_size)?;
+        let time = Instant::now();
+        let launch = Launch {
+            sandbox: &self.sandbox,
+            output: &output,
+            limits: &conditions.limits,
+            poison: conditions.poison,
+            luggage,
+        };
+        let tracee = Tracee::start(&self.launcher, &launch)?;
+        fix_random_bytes(&tracee);
+        let stack_base = tracee.location().map_or(0, |location| location.sp);
+        Ok((Start { tracee, stack_base, time }, output))
+    }
+
+    /// Runs a program until the reason why it goes no further. What it has written is not part of the
+    /// result yet.
+    pub(crate) fn run(
+        &self,
+        start: &mut Start,
+        course: Course<'_>,
+        guide: &mut dyn Guide,
+    ) -> Result<Run, ProcessError> {
+        let Course { conditions, placement, method } = course;
+        let alarm = self.watchdog.watch(start.tracee.pid(), &conditions.limits, &conditions.stop)?;
+        let mut execution = Execution {
+            program: self.program,
+            placement,
+            tracee: &mut start.tracee,
+            alarm,
+            conditions,
+            pace: Pace::new(conditions.limits.arrivals),
+            started: start.time,
+            usage: Usage::default(),
+            scratch: Vec::new(),
+            stack_base: start.stack_base,
+            replaced: false,
+        };
+        let termination = execution.run(method, guide)?;
+        let (usage, Pace { arrivals, redirections, .. }) = (execution.usage, execution.pace);
+        Ok(Run { stdout: Vec::new(), stderr: Vec::new(), termination, usage, arrivals, redirections })
+    }
+
+    /// Ends what is left of a program that was run, and adds what it has written.
+    pub(crate) fn finish(&self, mut start: Start, output: Output, mut run: Run) -> Result<Run, ProcessError> {
+        start.tracee.end();
+        run.usage.wall = start.time.elapsed();
+        (run.stdout, run.stderr) = output.collect()?;
+        Ok(run)
+    }
+}
+
+/// Makes the bytes that the kernel hands to the program for canaries and hash seeds the same in each
+/// run.
+fn fix_random_bytes(tracee: &Tracee) {
+    if let Some(address) = tracee.auxiliary(AT_RANDOM) {
+        tracee.write(RuntimeAddress(address), &[0x5a; 16]);
+    }
+}
