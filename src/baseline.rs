@@ -111,7 +111,8 @@ pub fn recording_limits() -> Limits {
     }
 }
 
-fn limits_like(recording: &Recording) -> Limits {
+/// What a replay may use up: generously more than the recorded run did.
+pub fn limits_like(recording: &Recording) -> Limits {
     use std::time::Duration;
     let Recording { run, trace } = recording;
     let output = (run.stdout.len() + run.stderr.len()) as u64;

@@ -8,6 +8,7 @@
 )]
 
 pub mod engine;
+pub mod random;
 pub mod tiny;
 
 use std::collections::HashMap;

@@ -26,8 +26,9 @@ pub(crate) struct Spool<'p, 't> {
 
 struct Taken<'p> {
     recorder: Recorder<'p>,
-    /// How many buffers were taken so far.
+    /// How many full buffers were taken so far, and how many arrivals of the next.
     buffers: u32,
+    ahead: u64,
     chunk: Vec<Arrival>,
 }
 
@@ -37,7 +38,7 @@ const NAP: Duration = Duration::from_millis(50);
 impl<'p, 't> Spool<'p, 't> {
     /// Of the arrivals in `program` of which the agent tells.
     pub(crate) fn new(program: &'p Program, talk: &'t Talk) -> Spool<'p, 't> {
-        let taken = Taken { recorder: Recorder::new(program), buffers: 0, chunk: Vec::new() };
+        let taken = Taken { recorder: Recorder::new(program), buffers: 0, ahead: 0, chunk: Vec::new() };
         let leaders = program.leaders().len() as u64;
         Spool { talk, leaders, taken: Mutex::new(taken), ended: AtomicBool::new(false) }
     }
@@ -70,10 +71,7 @@ impl<'p, 't> Spool<'p, 't> {
         while self.take_full(&mut taken) {}
         let Ring { next, end, .. } = self.ring();
         let first = end.saturating_sub(self.talk.session.ring.size);
-        if taken.buffers == self.ring().filled {
-            let count = next.saturating_sub(first);
-            self.take(&mut taken, first, count);
-        }
+        self.take(&mut taken, first, next.saturating_sub(first));
     }
 
     /// Takes the next buffer, if it is full.
@@ -84,18 +82,20 @@ impl<'p, 't> Spool<'p, 't> {
         let Ring { buffers, size, .. } = self.talk.session.ring;
         let number = u64::from(taken.buffers) % (buffers.count / size);
         self.take(taken, number * size, size);
-        taken.buffers = taken.buffers.wrapping_add(1);
+        (taken.buffers, taken.ahead) = (taken.buffers.wrapping_add(1), 0);
         self.memory().set(DRAINED, taken.buffers);
         self.memory().wake(DRAINED);
         true
     }
 
+    /// Takes those of the first `count` arrivals of a buffer that were not taken yet.
     fn take(&self, taken: &mut Taken<'_>, first: u64, count: u64) {
         let size = size_of::<Arrival>() as u64;
         // A program that runs amok may have written other numbers.
-        let count = count.min(self.talk.session.ring.buffers.count.saturating_sub(first));
+        let end = (first + count).min(self.talk.session.ring.buffers.count);
+        let first = (first + std::mem::replace(&mut taken.ahead, count)).min(end);
         taken.chunk.clear();
-        self.memory().append_to(&mut taken.chunk, Talk::REST + first * size, count as usize);
+        self.memory().append_to(&mut taken.chunk, Talk::REST + first * size, (end - first) as usize);
         for &Arrival { sp, leader } in &taken.chunk {
             if leader >= self.leaders || !taken.recorder.takes(LeaderId(leader as u32), sp) {
                 // Nothing that follows would make sense: ends the run at the next arrival.

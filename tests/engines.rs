@@ -1,0 +1,131 @@
+//! Jumps and breakpoints give the same answers: the same trace, and the same end and output of partial
+//! executions chosen at random.
+
+mod support;
+
+use std::collections::HashSet;
+
+use regex::Regex;
+use corpus::{CASES, Case, Toolchain, csmith_programs};
+use support::engine::{conditions, in_two_threads, invocation, load};
+use support::random::Random;
+use support::{Build, CLANG, Fixture, GCC};
+use tracer::invocation::Invocation;
+use tracer::poison::Poison;
+use tracer::program::{Granularity, Program};
+use tracer::run::{Recording, Run};
+use tracer::trace::EventId;
+use tracer::schedule::{Control, Omission, Schedule};
+use tracer::{Conditions, Engine, Preference, Tracer};
+
+/// The two engines, on one program.
+struct Pair<'p> {
+    case: String,
+    program: &'p Program,
+    jump: Tracer<'p>,
+    breakpoint: Tracer<'p>,
+}
+
+impl<'p> Pair<'p> {
+    fn new(case: &str, program: &'p Program, invocation: &Invocation) -> Pair<'p> {
+        let tracer = |preference| Tracer::new(program, invocation, preference).expect("a tracer");
+        let (jump, breakpoint) = (tracer(Preference::Auto), tracer(Preference::Breakpoint));
+        Pair { case: case.to_owned(), program, jump, breakpoint }
+    }
+
+    /// Records with both.
+    fn record(&mut self) -> Recording {
+        let case = &self.case;
+        let [one, other] = [&mut self.breakpoint, &mut self.jump]
+            .map(|tracer| tracer.record(&conditions()).unwrap_or_else(|error| panic!("{case}: {error}")));
+        let place = |event: EventId| match (event.0 as usize) < one.trace.len() {
+            true => format!("event {} at {}", event.time(), self.program.place(one.trace.leader(event))),
+            false => "the end".into(),
+        };
+        assert_eq!(one.trace.first_difference(&other.trace).map(place), None, "{case}");
+        assert_same(&one.run, &other.run, case);
+        one
+    }
+
+    /// Replays partially with both, so many times.
+    fn replay(&mut self, recording: &Recording, count: u64, random: &mut Random) {
+        let limits = stripe::baseline::limits_like(recording);
+        for control in [Control::Program, Control::Trace] {
+            let omission = Omission::new(self.program, &recording.trace, control);
+            for round in 0..count / 2 {
+                let poison = Poison::PATTERNS[round as usize % 3];
+                let schedule = some_of(&omission, round, random);
+                let conditions = Conditions { poison, limits, ..conditions() };
+                let replay = |tracer: &mut Tracer<'_>| {
+                    tracer.replay(&recording.trace, &schedule, &conditions).expect("a replay")
+                };
+                let (one, other) = (replay(&mut self.breakpoint), replay(&mut self.jump));
+                let omitted: Vec<u32> =
+                    recording.trace.events().filter(|&event| !schedule.keeps(event)).map(|event| event.time()).collect();
+                let case = format!("{}, {control:?}, {poison:?}, without {omitted:?}", self.case);
+                assert_same(&one, &other, &case);
+            }
+        }
+    }
+}
+
+/// A schedule that omits from one event in a hundred to all of them, singly or in stretches.
+fn some_of(omission: &Omission<'_>, round: u64, random: &mut Random) -> Schedule {
+    let events: Vec<_> = omission.omittable().collect();
+    let share = [1, 5, 20, 50, 90][round as usize % 5];
+    let stretch = if random.below(2) == 0 { 1 } else { 1 + random.below(1 + events.len() as u64 / 4) };
+    let mut omitted: HashSet<EventId> = HashSet::new();
+    let mut position = 0;
+    while position < events.len() {
+        if random.below(100) < share {
+            omitted.extend(events[position..].iter().take(stretch as usize));
+            position += stretch as usize;
+        }
+        position += 1;
+    }
+    omission.schedule(|event| !omitted.contains(&event))
+}
+
+/// Everything that an oracle may look at.
+fn assert_same(one: &Run, other: &Run, case: &str) {
+    if races(case) {
+        return;
+    }
+    assert_eq!(one.termination, other.termination, "{case}");
+    let text = String::from_utf8_lossy;
+    assert_eq!(text(&one.stdout), text(&other.stdout), "{case}: another output");
+    // Rust names the thread of a panic with its number.
+    let number = Regex::new(r"thread 'main' \(\d+\)").expect("a pattern");
+    let messages = |run: &Run| number.replace_all(&text(&run.stderr), "thread 'main'").into_owned();
+    assert_eq!(messages(one), messages(other), "{case}: other messages");
+    assert_eq!((one.arrivals, one.redirections), (other.arrivals, other.redirections), "{case}");
+}
+
+/// Whether the program and a process that it has started run side by side once a `wait` is left out: what
+/// either sees of the other is then a matter of luck.
+fn races(case: &str) -> bool {
+    ["fork_child", "leftover_child", "popen_helper"].iter().any(|name| case.starts_with(name))
+}
+
+/// The fixtures that can be traced.
+fn fixtures() -> Vec<Fixture> {
+    Fixture::all().into_iter().filter(|fixture| fixture.directive("refused").is_none()).collect()
+}
+
+#[test]
+fn both_engines_agree_on_the_fixtures() {
+    let cases: Vec<(Fixture, Build)> =
+        fixtures().into_iter().flat_map(|fixture| [GCC, CLANG].map(|build| (fixture.clone(), build))).collect();
+    in_two_threads(&cases, |(fixture, build)| {
+        let built = fixture.build(*build);
+        let case = format!("{} by {}", fixture.name, build.name);
+        let program = load(&built.path, Granularity::Statement);
+        let arguments: Vec<&str> = built.arguments.iter().map(String::as_str).collect();
+        let stdin = std::fs::read(&built.stdin).expect("an input");
+        let start = invocation(&built.path, &built.directory, &arguments, stdin);
+        let mut pair = Pair::new(&case, &program, &start);
+        let recording = pair.record();
+        pair.replay(&recording, 40, &mut Random::new(&case));
+        assert_eq!(pair.jump.engine(), Engine::Jump, "{case}");
+    });
+}
