@@ -25,7 +25,7 @@ use tracer::invocation::{Invocation, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::run::{Recording, Run};
-use tracer::schedule::{Control, Omission};
+use tracer::schedule::{Control, Omission, Schedule};
 use tracer::trace::Trace;
 use tracer::{Conditions, Preference, Processors, Tracer};
 
@@ -76,7 +76,14 @@ fn main() -> ExitCode {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let mut table = Table::new();
     for (name, measure) in
-        [("events", events as fn(&mut Table)), ("tests", tests), ("memory", memory), ("workers", workers)]
+        [
+        ("events", events as fn(&mut Table)),
+        ("tests", tests),
+        ("recording", recording),
+        ("replaying", replaying),
+        ("memory", memory),
+        ("workers", workers),
+    ]
     {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {
             std::thread::scope(|scope| {
@@ -141,6 +148,48 @@ fn tests(table: &mut Table) {
     table.ratio("replayed", tested / forked, Some(3.0), &per("start", tested, forked));
     table.ratio("replayed, against vfork", tested / spawned, None, &format!("{events} events"));
     table.ratio("loaded and recorded", recorded / forked, None, "a tracer made for each");
+}
+
+/// A run of 38 million events, recorded by jumps.
+fn recording(table: &mut Table) {
+    const ROUNDS: usize = 5;
+    let fib = Subject::corpus("lua-fib");
+    let mut tracer = Tracer::new(&fib.program, &fib.invocation(), Preference::Jump).expect("a tracer");
+    let events = tracer.record(&conditions(Poison::Off)).expect("a recording").trace.len();
+    let [native, recorded] = by_turns(
+        ROUNDS,
+        [
+            &mut || seconds(|| fib.start(Start::Spawn)),
+            &mut || seconds(|| tracer.record(&conditions(Poison::Off)).expect("a recording")),
+        ],
+    );
+    table.section("recording Lua's fib(27)", "its native run");
+    let note = format!("{:.2} s, native {native:.3} s, {} million events", recorded, events / 1_000_000);
+    table.ratio("recorded by jumps", recorded / native, Some(6.0), &note);
+}
+
+/// A run of a million events and more, replayed by jumps with every tenth event omitted.
+fn replaying(table: &mut Table) {
+    const ROUNDS: usize = 9;
+    let subject = Subject::new("loop", 3_000_000);
+    let bench = Bench::by(&subject, Preference::Jump);
+    let trace = bench.trace();
+    let omission = Omission::new(&subject.program, trace, Control::Trace);
+    let partial = omission.schedule(|event| event.0 % 10 != 0);
+    let [native, full, tenth, poisoned] = by_turns(
+        ROUNDS,
+        [
+            &mut || seconds(|| subject.start(Start::Spawn)),
+            &mut || bench.replay(Poison::Off),
+            &mut || bench.replay_as(&partial, Poison::Off),
+            &mut || bench.replay_as(&partial, Poison::Negative),
+        ],
+    );
+    table.section(&format!("replaying {} events by jumps", trace.len()), "the native run");
+    let note = |time: f64| format!("{:.1} ms, native {:.1} ms", 1e3 * time, 1e3 * native);
+    table.ratio("in full", full / native, None, &note(full));
+    table.ratio("every tenth omitted", tenth / native, Some(8.0), &note(tenth));
+    table.ratio("every tenth omitted, poisoned", poisoned / native, Some(8.0), &note(poisoned));
 }
 
 /// Memory per event, as the structures say and as the kernel sees it.
@@ -223,6 +272,19 @@ impl Subject {
         Subject { path, folder, stdin, arguments, program }
     }
 
+    fn corpus(name: &str) -> Subject {
+        let case = corpus::case(name).expect("a case");
+        let built = case.program.build(&corpus::Toolchain::default()).expect("a program");
+        let arguments = case.arguments.iter().map(ToString::to_string).collect();
+        let path = fs::canonicalize(&built.executable).expect("a program");
+        let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cost").join(name);
+        fs::create_dir_all(&copy).expect("a folder");
+        let copy = copy.join(name);
+        let _ = fs::remove_file(&copy);
+        fs::copy(path, &copy).expect("a copy of the program");
+        Subject::of(copy, arguments, case.stdin.as_bytes())
+    }
+
     fn invocation(&self) -> Invocation {
         let name = self.path.clone().into_os_string();
         Invocation {
@@ -284,7 +346,11 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn new(subject: &'a Subject) -> Bench<'a> {
-        let mut tracer = Tracer::new(&subject.program, &subject.invocation(), Preference::Breakpoint).expect("a tracer");
+        Bench::by(subject, Preference::Breakpoint)
+    }
+
+    fn by(subject: &'a Subject, preference: Preference) -> Bench<'a> {
+        let mut tracer = Tracer::new(&subject.program, &subject.invocation(), preference).expect("a tracer");
         let recording = tracer.record(&conditions(Poison::Off)).expect("a recording");
         Bench { subject, tracer: RefCell::new(tracer), recording }
     }
@@ -311,6 +377,14 @@ impl<'a> Bench<'a> {
             let run =
                 self.tracer.borrow_mut().replay(trace, &everything, &conditions(poison)).expect("a replay");
             assert!(same(&run, recorded), "the replay differs: {run:?}");
+        })
+    }
+
+    /// Seconds of one partial replay.
+    fn replay_as(&self, schedule: &Schedule, poison: Poison) -> f64 {
+        let trace = self.trace();
+        seconds(|| {
+            self.tracer.borrow_mut().replay(trace, schedule, &conditions(poison)).expect("a replay");
         })
     }
 }

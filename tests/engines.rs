@@ -129,3 +129,43 @@ fn both_engines_agree_on_the_fixtures() {
         assert_eq!(pair.jump.engine(), Engine::Jump, "{case}");
     });
 }
+
+#[test]
+fn both_engines_agree_on_random_programs() {
+    let toolchains = [Toolchain::default(), Toolchain::linking_statically()];
+    for (seed, toolchain) in (1..).step_by(PROGRAMS / 2).zip(&toolchains) {
+        let programs = csmith_programs(PROGRAMS / 2, seed as u64, toolchain).expect("random programs");
+        in_two_threads(&programs, |built| {
+            let case = built.executable.display().to_string();
+            let directory = built.executable.parent().expect("a folder");
+            let program = load(&built.executable, Granularity::Statement);
+            let start = invocation(&built.executable, directory, &[], Vec::new());
+            let mut pair = Pair::new(&case, &program, &start);
+            let recording = pair.record();
+            pair.replay(&recording, 30, &mut Random::new(&case));
+            assert_eq!(pair.jump.engine(), Engine::Jump, "{case}");
+        });
+    }
+}
+
+#[test]
+fn both_engines_agree_on_real_programs() {
+    let cases: Vec<&Case> = CASES.iter().filter(|case| case.name != TOO_LONG).collect();
+    in_two_threads(&cases, |case| {
+        let built = case.program.build(&Toolchain::default()).expect("a program");
+        let program = load(&built.executable, Granularity::Statement);
+        let start = invocation(&built.executable, &built.sources, case.arguments, case.stdin.into());
+        let mut pair = Pair::new(case.name, &program, &start);
+        let recording = pair.record();
+        // A replay with breakpoints costs a second for each hundred thousand events.
+        let count = (1_000_000 / recording.trace.len() as u64).clamp(6, 60);
+        pair.replay(&recording, count, &mut Random::new(case.name));
+        assert_eq!(pair.jump.engine(), Engine::Jump, "{}", case.name);
+    });
+}
+
+/// How many random programs.
+const PROGRAMS: usize = 200;
+
+/// A run of 38 million events is for the benchmarks.
+const TOO_LONG: &str = "lua-fib";
