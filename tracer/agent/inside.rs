@@ -14,11 +14,11 @@ use core::panic::PanicInfo;
 use core::slice;
 
 use agent::calls::Call;
-use agent::lockstep::{Directive, Frame, Lockstep, Script};
+use agent::lockstep::{Directive, Expectation, Frame, Lockstep, Script};
 use agent::names::{LeaderId, LeaderKind, Mark};
 use agent::pace::{Step, Undefined};
 use agent::poison::Poison;
-use agent::session::{Arrival, Duty, End, MAX_FRAME, Session, Site, Span, Verdict};
+use agent::session::{Arrival, BUFFER_FULL, Duty, End, MAX_FRAME, Session, Site, Span, Verdict};
 use agent::stack::Bounded;
 use agent::tape::Tape;
 
@@ -34,10 +34,17 @@ pub unsafe extern "C" fn arrive(session: *mut Session, leader: u32) {
     if session.duty == Duty::Serve {
         serve(session);
     }
+    if leader == BUFFER_FULL {
+        return hand_over(session);
+    }
     let leader = LeaderId(leader);
     let step = match session.duty {
-        Duty::Record => record(session, leader),
         Duty::Replay | Duty::Serve => replay(session, leader),
+        Duty::Record => record(session, leader),
+        Duty::Assist => {
+            take_down(session, leader);
+            Step::GoOn { at: leader, undefined: Undefined::Nothing }
+        }
     };
     match step {
         Step::GoOn { at, undefined } => go_on(session, leader, at, undefined),
@@ -56,13 +63,18 @@ fn replay(session: &mut Session, leader: LeaderId) -> Step {
         let script = Script { marks, tape, control: session.control, kept };
         (script, table_mut::<Call<Frame>>(session.calls))
     };
-    let (depth, position) = (&mut session.depth, &mut session.position);
-    let step = session.pace.arrive(leader, || {
-        let mut lockstep = Lockstep::new(script, *position, Bounded::new(calls, depth));
-        let directive = lockstep.arrive(leader, sp);
-        *position = lockstep.position();
-        directive
-    });
+    let calls = Bounded::new(calls, &mut session.depth);
+    let mut lockstep = Lockstep::new(script, session.position, calls);
+    // The number of events stands for none, so that the code at the leaders need not look.
+    let none = session.events.count as u32;
+    let latest = session.expectation.event.get().filter(|&event| event != none);
+    if let Some(current) = lockstep.catch_up(latest.into()) {
+        session.pace.current = current.0.into();
+    }
+    let step = session.pace.arrive(leader, || lockstep.arrive(leader, sp));
+    session.position = lockstep.position();
+    let Expectation { event, entry_sp } = lockstep.expectation();
+    session.expectation = Expectation { event: event.get().unwrap_or(none).into(), entry_sp };
     if u64::from(session.depth) > session.calls.count {
         end(session, End::TooDeep);
     }
@@ -71,28 +83,38 @@ fn replay(session: &mut Session, leader: LeaderId) -> Step {
 
 #[inline(always)]
 fn record(session: &mut Session, leader: LeaderId) -> Step {
-    let arrival = Arrival { sp: session.program_sp, leader: u64::from(leader.0) };
     // SAFETY: as in `replay`.
-    let (marks, buffers) =
-        unsafe { (table::<Mark>(session.marks), table_mut::<Arrival>(session.ring.buffers)) };
-    let ring = &mut session.ring;
-    session.pace.arrive(leader, || {
-        buffers[ring.next as usize] = arrival;
-        ring.next += 1;
-        if ring.next == ring.end {
-            hand_over(ring);
-        }
-        match marks[leader.0 as usize].kind {
+    let kind = unsafe { table::<Mark>(session.marks) }[leader.0 as usize].kind;
+    let mut pace = session.pace;
+    let step = pace.arrive(leader, || {
+        take_down(session, leader);
+        match kind {
             LeaderKind::Entry => Directive::Enter,
             LeaderKind::Statement | LeaderKind::Epilogue => Directive::RunFreely,
         }
-    })
+    });
+    session.pace = pace;
+    step
+}
+
+fn take_down(session: &mut Session, leader: LeaderId) {
+    let arrival = Arrival { sp: session.program_sp, leader: leader.0, unused: 0 };
+    // SAFETY: the address lies in the buffer that is being filled.
+    unsafe { (session.ring.next as *mut Arrival).write(arrival) };
+    session.ring.next += size_of::<Arrival>() as u64;
+    if session.ring.next >= session.ring.end {
+        hand_over(session);
+    }
 }
 
 /// Gives the full buffer to the tracer, and waits for a free one.
 #[cold]
 #[inline(never)]
-fn hand_over(ring: &mut agent::session::Ring) {
+fn hand_over(session: &mut Session) {
+    if session.pace.limit == 0 {
+        end(session, End::Enough);
+    }
+    let ring = &mut session.ring;
     let count = (ring.buffers.count / ring.size) as u32;
     ring.filled = ring.filled.wrapping_add(1);
     futex_wake(&raw mut ring.filled);
@@ -103,8 +125,9 @@ fn hand_over(ring: &mut agent::session::Ring) {
         }
         futex_wait(&raw mut ring.drained, drained);
     }
-    ring.next = u64::from(ring.filled % count) * ring.size;
-    ring.end = ring.next + ring.size;
+    let size = ring.size * size_of::<Arrival>() as u64;
+    ring.next = ring.buffers.address + u64::from(ring.filled % count) * size;
+    ring.end = ring.next + size;
 }
 
 #[inline(always)]

@@ -6,11 +6,13 @@
 
 use std::time::Instant;
 
-use agent::session::End;
+use agent::poison::Poison;
+use agent::session::{Duty, End};
 
 use crate::engine::{Conditions, Inside, Method, Onlooker, Placement, Recorder, Server, Spool, Tape, Terms, Unable};
 use crate::invocation::Stdout;
 use crate::process::{Luggage, Processors};
+use crate::program::detour::Arrivals;
 use crate::run::Run;
 use crate::schedule::Schedule;
 use crate::stage::{Course, Stage, Start};
@@ -19,7 +21,11 @@ use crate::trace::Trace;
 
 /// The agent for the runs of one worker.
 pub(crate) struct Jump {
-    inside: Inside,
+    placement: Placement,
+    /// As it is for recordings, with undefined values left alone and with others; and for replays.
+    recorder: Option<Inside>,
+    poisoning_recorder: Option<Inside>,
+    replayer: Option<Inside>,
     /// Those who do the replays of the latest recorded run.
     staff: Option<Staff>,
 }
@@ -45,8 +51,7 @@ impl Jump {
         if placement.changed_text(&start.tracee).is_some() {
             return Err(Unable::Unfit("its code in memory differs from the file".into()));
         }
-        drop(start);
-        Ok(Jump { inside: Inside::new(stage.program, placement)?, staff: None })
+        Ok(Jump { placement, recorder: None, poisoning_recorder: None, replayer: None, staff: None })
     }
 
     /// Runs the program and takes down its events.
@@ -56,8 +61,13 @@ impl Jump {
         conditions: &Conditions,
     ) -> Result<(Run, Recorder<'p>), Unable> {
         stage.clear()?;
-        let inside = &mut self.inside;
-        let mut talk = inside.talk_to_recorder()?;
+        // Fresh frames are made undefined by the agent, which then has to be asked at each arrival.
+        let (inside, arrivals, duty) = match conditions.poison {
+            Poison::Off => (&mut self.recorder, Arrivals::TakenDown, Duty::Assist),
+            _ => (&mut self.poisoning_recorder, Arrivals::Asked, Duty::Record),
+        };
+        let inside = made(inside, stage, &self.placement, arrivals)?;
+        let mut talk = inside.talk_to_recorder(duty)?;
         talk.set_conditions(conditions);
         let files = inside.files(&talk, None);
         let size = inside.size(&talk, None);
@@ -77,12 +87,13 @@ impl Jump {
             run
         });
         let recorder = spool.finish();
-        let mut run = run?;
-        let (pace, end) = talk.result();
-        (run.arrivals, run.redirections) = (pace.arrivals, pace.redirections);
-        end.map(|end| account(&mut run, end)).transpose()?;
+        let mut run = stage.finish(start, output, run?)?;
+        if recorder.is_full() {
+            run.termination = Termination::Cut(Cut::Arrivals);
+        }
+        run.arrivals = recorder.len() as u64;
         run.usage.memory = run.usage.memory.saturating_sub(size);
-        Ok((stage.finish(start, output, run)?, recorder))
+        Ok((run, recorder))
     }
 
     /// Runs the program along `trace`, and omits what `schedule` leaves out.
@@ -93,15 +104,15 @@ impl Jump {
         schedule: &Schedule,
         conditions: &Conditions,
     ) -> Result<Run, Unable> {
-        let Jump { inside, staff } = self;
-        let mut current = staff.take().filter(|staff| staff.tape.trace.is(trace));
+        let mut current = self.staff.take().filter(|staff| staff.tape.trace.is(trace));
         if stage.clear()? {
             current.iter_mut().for_each(|staff| staff.servers.clear());
         }
-        let staff = staff.insert(match current {
+        let staff = self.staff.insert(match current {
             Some(staff) => staff,
             None => Staff { tape: Tape::new(trace)?, servers: Vec::new() },
         });
+        let inside = made(&mut self.replayer, stage, &self.placement, Arrivals::Expected)?;
         let server = staff.server(stage, inside, conditions)?;
         let time = Instant::now();
         let tracee = server.fork(trace, schedule, conditions)?;
@@ -111,11 +122,26 @@ impl Jump {
         start.tracee.end();
         let (pace, end) = server.talk().result();
         (run.arrivals, run.redirections) = (pace.arrivals, pace.redirections);
-        end.map(|end| account(&mut run, end)).transpose()?;
+        if let (Termination::Exited(_), Some(end)) = (&run.termination, end) {
+            run.termination = account(end)?;
+        }
         run.usage.wall = time.elapsed();
         (run.stdout, run.stderr) = server.take_output()?;
         Ok(run)
     }
+}
+
+/// The agent, made at the first use.
+fn made<'i>(
+    inside: &'i mut Option<Inside>,
+    stage: &Stage<'_>,
+    placement: &Placement,
+    arrivals: Arrivals,
+) -> Result<&'i mut Inside, Unable> {
+    if inside.is_none() {
+        *inside = Some(Inside::new(stage.program, placement.clone(), arrivals)?);
+    }
+    Ok(inside.as_mut().expect("just made"))
 }
 
 impl Staff {
@@ -164,12 +190,10 @@ fn course<'c>(inside: &'c mut Inside, conditions: &'c Conditions) -> Course<'c> 
 }
 
 /// What the agent says about the end of a run that it has ended.
-fn account(run: &mut Run, end: End) -> Result<(), Unable> {
-    run.termination = match end {
-        _ if !matches!(run.termination, Termination::Exited(_)) => return Ok(()),
-        End::Left(deviation) => Termination::Left(deviation),
-        End::Enough => Termination::Cut(Cut::Arrivals),
-        End::TooDeep => return Err(Unable::Unfit("too many calls are open at the same time".into())),
-    };
-    Ok(())
+fn account(end: End) -> Result<Termination, Unable> {
+    match end {
+        End::Left(deviation) => Ok(Termination::Left(deviation)),
+        End::Enough => Ok(Termination::Cut(Cut::Arrivals)),
+        End::TooDeep => Err(Unable::Unfit("too many calls are open at the same time".into())),
+    }
 }

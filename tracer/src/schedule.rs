@@ -36,9 +36,18 @@ impl Schedule {
         self.kept.contains(event.0 as usize)
     }
 
-    /// One bit for each event, the first in the lowest bit of the first word: whether it is executed.
-    pub(crate) fn words(&self) -> &[usize] {
-        self.kept.as_slice()
+    /// For each event 1 if it is executed, 0 if it is omitted.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.kept.len().next_multiple_of(8));
+        for word in self.kept.as_slice() {
+            for byte in word.to_le_bytes() {
+                // Each of the eight bits becomes the lowest one of a byte.
+                let spread = (u64::from(byte) & 0x7f).wrapping_mul(0x0002_0408_1020_4081) & 0x0101_0101_0101_0101;
+                bytes.extend((spread | u64::from(byte >> 7) << 56).to_le_bytes());
+            }
+        }
+        bytes.truncate(self.kept.len());
+        bytes
     }
 
     /// The executed events in order, structural ones included.

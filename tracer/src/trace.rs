@@ -180,6 +180,16 @@ impl TraceBuilder {
         Ok(Some(event))
     }
 
+    /// The number of events so far.
+    pub fn len(&self) -> usize {
+        self.trace.events.len()
+    }
+
+    /// Whether there was no event yet.
+    pub fn is_empty(&self) -> bool {
+        self.trace.events.is_empty()
+    }
+
     /// Where the latest event of each open call began, innermost first: what the program is doing.
     pub fn stack(&self) -> impl Iterator<Item = LeaderId> + '_ {
         self.calls.iter().map(|open| self.trace.events[open.last.0 as usize].leader)

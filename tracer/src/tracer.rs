@@ -170,7 +170,8 @@ impl<'p> Tracer<'p> {
                 Err(unable) => self.agent.dismiss(unable, self.preference)?,
             }
         }
-        let mut replayer = Replayer::new(self.stage.program, trace, schedule);
+        let kept = schedule.bytes();
+        let mut replayer = Replayer::new(self.stage.program, trace, schedule.control(), &kept);
         let (start, output) = self.start(conditions)?;
         self.run_outside(start, output, conditions, Method::Breakpoint, &mut replayer)
     }
@@ -181,7 +182,7 @@ impl<'p> Tracer<'p> {
         conditions: &Conditions,
     ) -> Result<Recording, RecordError> {
         let program = self.stage.program;
-        let mut recorder = Recorder::new(program);
+        let mut recorder = Recorder::new(program, conditions.limits.arrivals);
         let (start, output) = self.start(conditions)?;
         if let Some(address) = self.placement.changed_text(&start.tracee) {
             return Err(RecordError::ChangedText(address.to_string()));

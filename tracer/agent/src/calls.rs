@@ -87,6 +87,12 @@ impl<T, S: Stack<Thing = Call<T>>> Calls<S> {
         }
     }
 
+    /// The stack pointer at the entry of the innermost call.
+    #[inline(always)]
+    pub fn entry_sp(&self) -> Option<u64> {
+        self.open.last().map(|call| call.entry_sp)
+    }
+
     /// What is kept about the innermost call.
     #[inline(always)]
     pub fn innermost(&self) -> Option<&T> {

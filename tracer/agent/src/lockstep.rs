@@ -22,15 +22,14 @@ pub struct Script<'a> {
     pub tape: Tape<'a>,
     /// What makes a statement be executed.
     pub control: Control,
-    /// One bit for each event, the first in the lowest bit of the first word: whether it is executed.
-    pub kept: &'a [usize],
+    /// For each event 1 if it is executed, 0 if it is omitted.
+    pub kept: &'a [u8],
 }
 
 impl Script<'_> {
     #[inline(always)]
     fn keeps(&self, event: EventId) -> bool {
-        let (word, bit) = (event.0 / usize::BITS, event.0 % usize::BITS);
-        self.kept[word as usize] >> bit & 1 == 1
+        self.kept[event.0 as usize] != 0
     }
 
     #[inline(always)]
@@ -137,6 +136,26 @@ impl Position {
     }
 }
 
+/// The next arrival that a replay expects, if it expects one.
+///
+/// It may be taken without the rules, by whoever is faster: an arrival at the leader that is
+/// [foreseen](crate::tape::Tape::foreseen) behind `event`, with a stack pointer that is not above
+/// `entry_sp`, at a kept event, makes that event the current one, and the program goes on where it is.
+/// [`Lockstep::catch_up`] then brings the rules to the same point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Expectation {
+    /// The latest event of the innermost call; none where nothing can be foreseen.
+    pub event: Link,
+    /// The stack pointer at the entry of that call.
+    pub entry_sp: u64,
+}
+
+impl Expectation {
+    /// Of nothing.
+    pub const NONE: Expectation = Expectation { event: Link::NONE, entry_sp: 0 };
+}
+
 /// A replay's place in the trace.
 #[derive(Clone, Debug)]
 pub struct Lockstep<'a, S> {
@@ -150,6 +169,29 @@ impl<'a, S: Stack<Thing = Call<Frame>>> Lockstep<'a, S> {
     #[inline(always)]
     pub fn new(script: Script<'a>, position: Position, open: S) -> Lockstep<'a, S> {
         Lockstep { script, position, frames: Calls::new(open) }
+    }
+
+    /// What can be expected now.
+    #[inline(always)]
+    pub fn expectation(&self) -> Expectation {
+        match (self.frames.innermost(), self.frames.entry_sp()) {
+            (Some(frame), Some(entry_sp)) => Expectation { event: frame.current, entry_sp },
+            _ => Expectation::NONE,
+        }
+    }
+
+    /// Takes note of expected arrivals that were taken without the rules; `event` is the latest. Tells the
+    /// leader where the program has gone on, if there were any.
+    #[inline(always)]
+    pub fn catch_up(&mut self, event: Link) -> Option<LeaderId> {
+        let frame = self.frames.innermost_mut()?;
+        let latest = event.get().filter(|_| frame.current != event).map(EventId)?;
+        let tape = self.script.tape;
+        *frame = Frame { current: event, callee: tape.first_callee(latest).into() };
+        self.position.latest = event;
+        let leader = tape.leader(latest);
+        self.frames.go_on(self.script.mark(leader));
+        Some(leader)
     }
 
     /// How far the replay has come.

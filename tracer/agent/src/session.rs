@@ -5,10 +5,13 @@
 
 use core::mem::offset_of;
 
-use crate::lockstep::{Deviation, Position};
+use crate::lockstep::{Deviation, Expectation, Position};
 use crate::names::{Control, EventId, LeaderId, Link};
 use crate::pace::Pace;
 use crate::poison::{Poison, SCRATCH};
+
+/// In place of a leader's number: no arrival, but a buffer that is full.
+pub const BUFFER_FULL: u32 = u32::MAX;
 
 /// The most that is filled of one frame, in bytes: the usual limit of the whole stack.
 pub const MAX_FRAME: u64 = 8 << 20;
@@ -17,6 +20,8 @@ pub const MAX_FRAME: u64 = 8 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Duty {
+    /// Take down those that the code at the leaders has not taken down itself.
+    Assist,
     /// Take them down.
     Record,
     /// Follow the schedule.
@@ -53,14 +58,16 @@ pub struct Site {
     pub frame_size: u64,
 }
 
-/// An arrival that is taken down.
+/// An arrival that is taken down. The code at the leaders knows how it is laid out.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Arrival {
     /// The stack pointer.
     pub sp: u64,
     /// The leader's number.
-    pub leader: u64,
+    pub leader: u32,
+    /// Nothing.
+    pub unused: u32,
 }
 
 /// How arrivals reach the tracer: buffers one behind the other, used in turns.
@@ -74,9 +81,9 @@ pub struct Ring {
     pub buffers: Span,
     /// How many arrivals a buffer holds.
     pub size: u64,
-    /// Where the next arrival goes, counted over all buffers.
+    /// The address where the next arrival goes.
     pub next: u64,
-    /// The end of the buffer that is being filled, counted in the same way.
+    /// The end of the buffer that is being filled.
     pub end: u64,
     /// How many buffers the agent has filled so far.
     pub filled: u32,
@@ -201,6 +208,8 @@ pub struct Session {
     pub program_sp: u64,
     /// Where to go on behind the agent.
     pub target: u64,
+    /// Two of the program's registers, while the code at a leader uses them.
+    pub spare: [u64; 2],
     /// What becomes of the registers there.
     pub undefinition: Undefinition,
     /// Where the code that carries this out lies.
@@ -213,6 +222,8 @@ pub struct Session {
     pub pace: Pace,
     /// How far the replay has come.
     pub position: Position,
+    /// What the replay expects next; the code at the leaders moves it on.
+    pub expectation: Expectation,
     /// Why the agent has ended the run.
     pub verdict: Verdict,
     /// What makes a statement be executed.
@@ -235,7 +246,7 @@ pub struct Session {
     pub events: Span,
     /// The recorded activations.
     pub activations: Span,
-    /// Which events are kept, as in [`Script::kept`](crate::lockstep::Script::kept).
+    /// Which events are kept: [`Script::kept`](crate::lockstep::Script::kept).
     pub kept: Span,
 }
 
@@ -245,6 +256,18 @@ pub mod offset {
 
     /// [`Session::program_sp`].
     pub const PROGRAM_SP: u64 = offset_of!(Session, program_sp) as u64;
+    /// [`Session::spare`].
+    pub const SPARE: u64 = offset_of!(Session, spare) as u64;
+    /// The current event of [`Session::expectation`].
+    pub const EVENT: u64 = offset_of!(Session, expectation.event) as u64;
+    /// The stack pointer of [`Session::expectation`].
+    pub const ENTRY_SP: u64 = offset_of!(Session, expectation.entry_sp) as u64;
+    /// [`Pace::arrivals`].
+    pub const ARRIVALS: u64 = offset_of!(Session, pace.arrivals) as u64;
+    /// [`Ring::next`].
+    pub const RING_NEXT: u64 = offset_of!(Session, ring.next) as u64;
+    /// [`Ring::end`].
+    pub const RING_END: u64 = offset_of!(Session, ring.end) as u64;
     /// [`Session::target`].
     pub const TARGET: u64 = offset_of!(Session, target) as u64;
     /// [`Undefinition::resume`].

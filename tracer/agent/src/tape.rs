@@ -29,6 +29,17 @@ pub struct Activation {
     pub sibling: Link,
 }
 
+/// The event behind another one in the same activation, where the way there needs no second look: an
+/// arrival at `leader` is that event, if nothing else has happened since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Foreseen {
+    /// The event.
+    pub event: Link,
+    /// Where it begins.
+    pub leader: Link,
+}
+
 /// A recorded run.
 #[derive(Clone, Copy, Debug)]
 pub struct Tape<'a> {
@@ -64,6 +75,16 @@ impl Tape<'_> {
         let behind = EventId(event.0 + 1);
         let activation = self.events.get(behind.0 as usize)?.activation;
         (self.entry(activation) == behind && self.caller(activation) == Some(event)).then_some(activation)
+    }
+
+    /// What follows the event, unless the event calls something, or the next one begins at the same
+    /// leader: there an arrival may count or not.
+    pub fn foreseen(&self, event: EventId) -> Foreseen {
+        let next = self.next(event).filter(|&next| self.leader(next) != self.leader(event));
+        match next.filter(|_| self.first_callee(event).is_none()) {
+            Some(next) => Foreseen { event: next.0.into(), leader: self.leader(next).0.into() },
+            None => Foreseen { event: Link::NONE, leader: Link::NONE },
+        }
     }
 
     /// The first activation that nobody called: `main`, or a static constructor.

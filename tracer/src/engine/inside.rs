@@ -20,14 +20,14 @@ use std::mem::offset_of;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use agent::calls::Call;
-use agent::lockstep::{Frame, Position};
-use agent::names::{Control, LeaderId, Mark};
+use agent::lockstep::{Expectation, Frame, Position};
+use agent::names::{Control, EventId, LeaderId, Link, Mark};
 use agent::pace::Pace;
 use agent::poison::Poison;
 use agent::session::{
     Arrival, Duty, End, Ring, Service, Session, Site, Span, StackArea, Undefinition, Verdict,
 };
-use agent::tape::Event;
+use agent::tape::{Event, Foreseen};
 
 use super::{Conditions, Placement};
 use crate::address::RuntimeAddress;
@@ -36,7 +36,7 @@ use crate::process::{
     ProcessError, SYS_close, SYS_mmap, Shared, Tracee, stack_limit,
 };
 use crate::program::Program;
-use crate::program::detour::{Detours, Layout};
+use crate::program::detour::{Arrivals, Detours, Layout};
 use crate::trace::Trace;
 
 /// Why the agent cannot be used.
@@ -64,8 +64,10 @@ const CALLS: u64 = 1 << 20;
 const FAR: u64 = 0x1000_0000_0000;
 /// What lies far away is this far apart.
 const FAR_STEP: u64 = 1 << 40;
+/// Where a server keeps which events are kept: behind the open calls.
+const KEPT: u64 = far(1) + CALLS * size_of::<Call<Frame>>() as u64;
 /// How many arrivals a buffer holds, and how many buffers there are.
-const BUFFER: u64 = 1 << 16;
+const BUFFER: u64 = 1 << 15;
 const BUFFERS: u64 = 8;
 
 /// The agent for one program.
@@ -101,10 +103,15 @@ struct Mapping<'a> {
 
 impl Inside {
     /// Makes detours for the program, which lies in memory as `placement` says.
-    pub(crate) fn new(program: &Program, mut placement: Placement) -> Result<Inside, Unable> {
+    pub(crate) fn new(
+        program: &Program,
+        mut placement: Placement,
+        arrivals: Arrivals,
+    ) -> Result<Inside, Unable> {
         let layout = layout(&placement).ok_or_else(|| Unable::Unfit("there is no room near its code".into()))?;
         let place = |leader| placement.address(leader);
-        let detours = Detours::new(program, place, layout).map_err(|error| Unable::Unfit(error.to_string()))?;
+        let detours = Detours::new(program, place, layout, arrivals);
+        let detours = detours.map_err(|error| Unable::Unfit(error.to_string()))?;
         placement.patch(&detours.patches);
         let code = Shared::new(detours.code.len() as u64)?;
         code.put(0, &detours.code);
@@ -133,7 +140,7 @@ impl Inside {
         if !self.placement.is_of(program, tracee) {
             return Err(Unable::Unfit("it lies at another address in each run".into()));
         }
-        let Layout { stack, session, code } = self.detours.layout;
+        let Layout { stack, session, code, .. } = self.detours.layout;
         let (read, write) = (PROT_READ, PROT_READ | PROT_WRITE);
         let mut mappings = vec![
             Mapping { address: stack - STACK, length: STACK, access: write, file: None, flags: MAP_PRIVATE | MAP_ANONYMOUS },
@@ -181,26 +188,27 @@ impl Inside {
         [self.code.file(), self.tables.file(), talk.memory.file()].into_iter().chain(tape).collect()
     }
 
-    /// A session in which the agent takes down arrivals.
-    pub(crate) fn talk_to_recorder(&self) -> Result<Talk, ProcessError> {
+    /// A session in which arrivals are taken down.
+    pub(crate) fn talk_to_recorder(&self, duty: Duty) -> Result<Talk, ProcessError> {
         let buffers = Span { address: far(1), count: BUFFER * BUFFERS };
         let memory = Shared::new(PAGE + buffers.count * size_of::<Arrival>() as u64)?;
-        let ring = Ring { buffers, size: BUFFER, next: 0, end: BUFFER, filled: 0, drained: 0 };
-        Ok(Talk { memory, session: Session { duty: Duty::Record, ring, ..self.session() } })
+        let end = buffers.address + BUFFER * size_of::<Arrival>() as u64;
+        let ring = Ring { buffers, size: BUFFER, next: buffers.address, end, filled: 0, drained: 0 };
+        Ok(Talk { memory, session: Session { duty, ring, ..self.session() } })
     }
 
     /// A session in which the agent serves tests of a recorded run.
     pub(crate) fn talk_to_server(&self, tape: &Tape) -> Result<Talk, ProcessError> {
         let (events, activations) = (tape.trace.tape().events.len(), tape.trace.tape().activations.len());
-        let words = events.div_ceil(usize::BITS as usize) as u64;
         let calls = Span { address: far(1), count: CALLS };
-        let kept = Span { address: far(1) + CALLS * size_of::<Call<Frame>>() as u64, count: words };
-        let memory = Shared::new(PAGE + kept.address - far(1) + 8 * words)?;
+        let kept = Span { address: KEPT, count: events as u64 };
+        let memory = Shared::new(PAGE + kept.address - far(1) + kept.count)?;
         let session = Session {
             duty: Duty::Serve,
             calls,
             kept,
-            events: Span { address: far(2), count: events as u64 },
+            expectation: nothing_expected(events),
+            events: Span { address: far(2) + events_offset(events), count: events as u64 },
             activations: Span { address: far(2) + activations_offset(events), count: activations as u64 },
             ..self.session()
         };
@@ -211,6 +219,8 @@ impl Inside {
         Session {
             program_sp: 0,
             target: 0,
+            spare: [0; 2],
+            expectation: Expectation::NONE,
             undefinition: Undefinition { resume: 0, keep: 0, general: Poison::Off.general(), vector: [0; 2] },
             undefine: self.detours.undefine,
             duty: Duty::Record,
@@ -231,6 +241,11 @@ impl Inside {
             kept: Span::NONE,
         }
     }
+}
+
+/// What a replay of so many events expects at first.
+pub(super) fn nothing_expected(events: usize) -> Expectation {
+    Expectation { event: Link::from(events as u32), ..Expectation::NONE }
 }
 
 impl Talk {
@@ -265,7 +280,13 @@ impl Talk {
         let depth = u64::from(depth).min(self.session.calls.count);
         let mut calls: Vec<Call<Frame>> = Vec::new();
         self.memory.append_to(&mut calls, PAGE, depth as usize);
-        let events = calls.iter().rev().map(|call| call.data().current());
+        // Expected arrivals show in the expectation alone.
+        let expectation: Expectation = self.memory.get(offset_of!(Session, expectation) as u64);
+        let expected = expectation.event.get().filter(|&event| (event as usize) < trace.len());
+        let events = calls.iter().rev().enumerate().map(|(depth, call)| match (depth, expected) {
+            (0, Some(event)) => Some(EventId(event)),
+            _ => call.data().current(),
+        });
         let leader = |event| trace.tape().events.get(event as usize).map(|event| event.leader);
         events.map(|event| event.and_then(|event| leader(event.0))).collect()
     }
@@ -275,10 +296,15 @@ impl Tape {
     /// The tables of `trace`.
     pub(crate) fn new(trace: &Trace) -> Result<Tape, ProcessError> {
         let tape = trace.tape();
-        let behind = activations_offset(tape.events.len());
-        let memory = Shared::new(behind + size_of_val(tape.activations) as u64)?;
-        memory.put(0, tape.events);
-        memory.put(behind, tape.activations);
+        let events = tape.events.len();
+        let memory = Shared::new(activations_offset(events) + size_of_val(tape.activations) as u64)?;
+        for event in trace.events() {
+            memory.set(u64::from(event.0) * size_of::<Foreseen>() as u64, tape.foreseen(event));
+        }
+        // Behind the last event, and where nothing is expected.
+        memory.set((events * size_of::<Foreseen>()) as u64, Foreseen { event: Link::NONE, leader: Link::NONE });
+        memory.put(events_offset(events), tape.events);
+        memory.put(activations_offset(events), tape.activations);
         Ok(Tape { trace: trace.clone(), memory })
     }
 }
@@ -300,7 +326,7 @@ impl Mapping<'_> {
     }
 }
 
-fn far(number: u64) -> u64 {
+const fn far(number: u64) -> u64 {
     FAR + number * FAR_STEP
 }
 
@@ -308,8 +334,12 @@ fn sites_offset(leaders: u64) -> u64 {
     (leaders * size_of::<Mark>() as u64).next_multiple_of(16)
 }
 
+fn events_offset(events: usize) -> u64 {
+    (((events + 1) * size_of::<Foreseen>()) as u64).next_multiple_of(16)
+}
+
 fn activations_offset(events: usize) -> u64 {
-    ((events * size_of::<Event>()) as u64).next_multiple_of(16)
+    events_offset(events) + ((events * size_of::<Event>()) as u64).next_multiple_of(16)
 }
 
 /// A place for the agent within reach of all traced text: a jump spans 2 GiB.
@@ -326,7 +356,7 @@ fn layout(placement: &Placement) -> Option<Layout> {
     };
     let within_reach = end.0.abs_diff(stack).max(start.0.abs_diff(stack)) < REACH;
     let session = stack;
-    within_reach.then_some(Layout { stack, session, code: session + PAGE })
+    within_reach.then_some(Layout { stack, session, code: session + PAGE, foreseen: far(2), kept: KEPT })
 }
 
 

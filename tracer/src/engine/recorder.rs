@@ -12,19 +12,33 @@ pub(crate) struct Recorder<'a> {
     program: &'a Program,
     builder: TraceBuilder,
     broken: Option<BrokenTrace>,
+    /// At most so many events.
+    limit: u64,
 }
 
 impl<'a> Recorder<'a> {
-    pub(crate) fn new(program: &'a Program) -> Recorder<'a> {
-        Recorder { program, builder: TraceBuilder::default(), broken: None }
+    /// Takes down a run of `program` of at most `limit` events.
+    pub(crate) fn new(program: &'a Program, limit: u64) -> Recorder<'a> {
+        Recorder { program, builder: TraceBuilder::default(), broken: None, limit }
     }
 
-    /// Takes down an arrival; whether it and those before make a trace.
+    /// Takes down an arrival; whether it and those before make a trace that is not too long.
+    #[inline]
     pub(crate) fn takes(&mut self, leader: LeaderId, sp: u64) -> bool {
         if self.broken.is_none() {
             self.broken = self.builder.arrive(self.program, leader, sp).err();
         }
-        self.broken.is_none()
+        self.broken.is_none() && !self.is_full()
+    }
+
+    /// Whether there were more events than there may be.
+    pub(crate) fn is_full(&self) -> bool {
+        self.builder.len() as u64 > self.limit
+    }
+
+    /// How many events there were.
+    pub(crate) fn len(&self) -> usize {
+        self.builder.len()
     }
 
     /// The trace of the finished run.

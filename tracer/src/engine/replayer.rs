@@ -2,10 +2,10 @@
 
 use agent::calls::Call;
 use agent::lockstep::{Directive, Frame, Lockstep, Position, Script};
+use agent::names::Control;
 
 use super::Guide;
 use crate::program::{LeaderId, Program};
-use crate::schedule::Schedule;
 use crate::trace::Trace;
 
 /// Repeats a run.
@@ -15,10 +15,11 @@ pub(crate) struct Replayer<'a> {
 }
 
 impl<'a> Replayer<'a> {
-    /// At the beginning of `trace`, a run of `program`; events are omitted as `schedule` says.
-    pub(crate) fn new(program: &'a Program, trace: &'a Trace, schedule: &'a Schedule) -> Replayer<'a> {
-        let (tape, control) = (trace.tape(), schedule.control());
-        let script = Script { marks: program.marks(), tape, control, kept: schedule.words() };
+    /// At the beginning of `trace`, a run of `program`; `kept` says of each event whether it is executed,
+    /// see [`Script::kept`].
+    pub(crate) fn new(program: &'a Program, trace: &'a Trace, control: Control, kept: &'a [u8]) -> Replayer<'a> {
+        let tape = trace.tape();
+        let script = Script { marks: program.marks(), tape, control, kept };
         Replayer { lockstep: Lockstep::new(script, Position::start(tape), Vec::new()), trace }
     }
 }

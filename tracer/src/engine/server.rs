@@ -9,7 +9,7 @@ use agent::pace::Pace;
 use agent::poison::Poison;
 use agent::session::{Duty, Session, Service, Verdict};
 
-use super::inside::{Talk, Unable};
+use super::inside::{Talk, Unable, nothing_expected};
 use super::{Conditions, Guide};
 use crate::process::{Output, ProcessError, Tracee};
 use crate::schedule::Schedule;
@@ -85,11 +85,12 @@ impl Server {
         let Talk { memory, session } = &self.talk;
         memory.set(PACE, Pace::new(conditions.limits.arrivals));
         memory.set(POSITION, Position::start(trace.tape()));
+        memory.set(EXPECTATION, nothing_expected(trace.len()));
         memory.set(VERDICT, Verdict::NONE);
         memory.set(DEPTH, 0u32);
         memory.set(FLOOR, session.stack.floor);
         memory.set(CONTROL, schedule.control());
-        memory.put(Talk::REST + session.kept.address - session.calls.address, schedule.words());
+        memory.put(Talk::REST + session.kept.address - session.calls.address, &schedule.bytes());
         self.wanted = self.wanted.wrapping_add(1);
         memory.set(WANTED, self.wanted);
         memory.wake(WANTED);
@@ -131,6 +132,7 @@ impl Guide for Onlooker<'_> {
 const DUTY: u64 = offset_of!(Session, duty) as u64;
 const PACE: u64 = offset_of!(Session, pace) as u64;
 const POSITION: u64 = offset_of!(Session, position) as u64;
+const EXPECTATION: u64 = offset_of!(Session, expectation) as u64;
 const VERDICT: u64 = offset_of!(Session, verdict) as u64;
 const DEPTH: u64 = offset_of!(Session, depth) as u64;
 const CONTROL: u64 = offset_of!(Session, control) as u64;

@@ -19,7 +19,7 @@ use crate::program::Program;
 /// and at once where somebody has to know all of them.
 pub(crate) struct Spool<'p, 't> {
     talk: &'t Talk,
-    leaders: u64,
+    leaders: u32,
     taken: Mutex<Taken<'p>>,
     ended: AtomicBool,
 }
@@ -38,8 +38,9 @@ const NAP: Duration = Duration::from_millis(50);
 impl<'p, 't> Spool<'p, 't> {
     /// Of the arrivals in `program` of which the agent tells.
     pub(crate) fn new(program: &'p Program, talk: &'t Talk) -> Spool<'p, 't> {
-        let taken = Taken { recorder: Recorder::new(program), buffers: 0, ahead: 0, chunk: Vec::new() };
-        let leaders = program.leaders().len() as u64;
+        let recorder = Recorder::new(program, talk.session.pace.limit);
+        let taken = Taken { recorder, buffers: 0, ahead: 0, chunk: Vec::new() };
+        let leaders = program.leaders().len() as u32;
         Spool { talk, leaders, taken: Mutex::new(taken), ended: AtomicBool::new(false) }
     }
 
@@ -69,9 +70,10 @@ impl<'p, 't> Spool<'p, 't> {
     fn take_all(&self) {
         let mut taken = self.taken();
         while self.take_full(&mut taken) {}
-        let Ring { next, end, .. } = self.ring();
-        let first = end.saturating_sub(self.talk.session.ring.size);
-        self.take(&mut taken, first, next.saturating_sub(first));
+        let Ring { buffers, size, .. } = self.talk.session.ring;
+        let first = u64::from(taken.buffers) % (buffers.count / size) * size;
+        let next = self.ring().next.saturating_sub(buffers.address) / size_of::<Arrival>() as u64;
+        self.take(&mut taken, first, next.saturating_sub(first).min(size));
     }
 
     /// Takes the next buffer, if it is full.
@@ -96,9 +98,9 @@ impl<'p, 't> Spool<'p, 't> {
         let first = (first + std::mem::replace(&mut taken.ahead, count)).min(end);
         taken.chunk.clear();
         self.memory().append_to(&mut taken.chunk, Talk::REST + first * size, (end - first) as usize);
-        for &Arrival { sp, leader } in &taken.chunk {
-            if leader >= self.leaders || !taken.recorder.takes(LeaderId(leader as u32), sp) {
-                // Nothing that follows would make sense: ends the run at the next arrival.
+        for &Arrival { sp, leader, .. } in &taken.chunk {
+            if leader >= self.leaders || !taken.recorder.takes(LeaderId(leader), sp) {
+                // Nothing that follows would make sense: the run ends at the next arrival that asks.
                 self.memory().set(LIMIT, 0u64);
                 return;
             }

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use std::time::Duration;
 
 use agent::calls::Call;
-use agent::lockstep::{Frame, Position};
+use agent::lockstep::{Expectation, Frame};
 use agent::pace::Pace;
 use agent::session::{Arrival, Ring, Service, Verdict};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
@@ -34,7 +34,7 @@ unsafe impl Plain for Call<Frame> {}
 // SAFETY: numbers only.
 unsafe impl Plain for Pace {}
 // SAFETY: numbers only.
-unsafe impl Plain for Position {}
+unsafe impl Plain for Expectation {}
 // SAFETY: numbers only.
 unsafe impl Plain for Ring {}
 // SAFETY: numbers only.

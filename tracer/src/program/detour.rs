@@ -28,7 +28,7 @@
 use std::collections::HashMap;
 
 use agent::names::LeaderId;
-use agent::session::{Site, offset};
+use agent::session::{BUFFER_FULL, Site, offset};
 use agent::poison::SCRATCH;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, Decoder, DecoderOptions, Encoder, FlowControl, Instruction,
@@ -39,6 +39,17 @@ use super::agent_code::AgentCode;
 use super::{Leader, Program};
 use crate::address::RuntimeAddress;
 
+/// What happens at a leader before the agent is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrivals {
+    /// Nothing.
+    Asked,
+    /// The arrival is taken down; the agent is asked when a buffer is full.
+    TakenDown,
+    /// An expected arrival is let through.
+    Expected,
+}
+
 /// Where the parts lie that belong to the agent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
@@ -48,6 +59,10 @@ pub(crate) struct Layout {
     pub(crate) session: u64,
     /// The code; the session has to be within reach of it.
     pub(crate) code: u64,
+    /// What is foreseen behind each event, see [`agent::tape::Foreseen`].
+    pub(crate) foreseen: u64,
+    /// Which events are kept, see [`agent::lockstep::Script::kept`].
+    pub(crate) kept: u64,
 }
 
 /// How control comes to a leader's arrival code.
@@ -83,8 +98,9 @@ pub(crate) struct Detours {
     pub(crate) layout: Layout,
     /// Where the code lies that makes registers undefined.
     pub(crate) undefine: u64,
-    /// The arrival code of each leader.
+    /// The arrival code of each leader, and the part of it that is seldom needed, behind the body.
     arrivals: Vec<u64>,
+    seldom: Vec<u64>,
     /// The breakpoints that remain.
     breakpoints: HashMap<u64, LeaderId>,
 }
@@ -107,25 +123,29 @@ impl Detours {
         program: &Program,
         place: impl Fn(LeaderId) -> RuntimeAddress,
         layout: Layout,
+        arrivals: Arrivals,
     ) -> Result<Detours, super::LoadError> {
         let agent = AgentCode::new(layout.code)?;
         let (entry, uses_vectors) = (agent.entry, agent.uses_vectors);
-        let mut writer = Writer { code: agent.bytes, layout };
+        let mut writer = Writer { code: agent.bytes, layout, how: arrivals };
         let ask = writer.save_and_ask(entry, uses_vectors);
         let undefine = writer.undefine();
         let texts = Texts { program };
-        let (mut runs, mut sites, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut runs, mut sites, mut arrivals, mut seldom) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (number, leader) in program.leaders().iter().enumerate() {
             let id = LeaderId(number as u32);
             let run = texts.run(leader, place(id).0);
             arrivals.push(writer.here());
-            writer.arrival(id, leader.flags_live, ask);
+            let exit = writer.arrival(id, leader.flags_live, ask);
             sites.push(Site {
                 body: writer.here(),
                 live: leader.live.bits(),
                 frame_size: u64::from(program.function(leader.function).frame_size),
             });
+            let body = writer.here();
             writer.body(&run);
+            seldom.push(writer.here());
+            exit.into_iter().for_each(|exit| writer.ask_seldom(id, exit, body, ask));
             runs.push(run);
         }
         let (kinds, patches) = patches(&runs, &arrivals);
@@ -134,7 +154,7 @@ impl Detours {
             .filter(|((kind, _), _)| **kind == Detour::Breakpoint)
             .map(|((_, patch), leader)| (patch.address.0, leader))
             .collect();
-        Ok(Detours { code: writer.code, sites, patches, kinds, layout, undefine, arrivals, breakpoints })
+        Ok(Detours { code: writer.code, sites, patches, kinds, layout, undefine, arrivals, seldom, breakpoints })
     }
 
     /// Where an arrival at the leader is taken.
@@ -148,7 +168,9 @@ impl Detours {
             return false;
         };
         let leader = self.arrivals.partition_point(|&arrival| arrival <= pc);
-        offset < self.code.len() as u64 && leader.checked_sub(1).is_none_or(|leader| pc < self.sites[leader].body)
+        let is_of_program =
+            |leader: usize| (self.sites[leader].body..self.seldom[leader]).contains(&pc);
+        offset < self.code.len() as u64 && !leader.checked_sub(1).is_some_and(is_of_program)
     }
 
     /// The leader that has a breakpoint at `pc`.
@@ -252,7 +274,11 @@ fn jump(from: u64, to: u64) -> [u8; 5] {
 struct Writer {
     code: Vec<u8>,
     layout: Layout,
+    how: Arrivals,
 }
+
+/// Jumps to be completed: where their distances stand.
+struct Exit(Vec<usize>);
 
 impl Writer {
     /// The address of the next instruction.
@@ -276,8 +302,95 @@ impl Writer {
         self.layout.session + offset
     }
 
-    /// The arrival code of a leader, up to its body.
-    fn arrival(&mut self, leader: LeaderId, flags_live: bool, ask: u64) {
+    /// The arrival code of a leader, up to its body. The jumps to the part of it that is seldom needed
+    /// are not complete yet.
+    fn arrival(&mut self, leader: LeaderId, flags_live: bool, ask: u64) -> Option<Exit> {
+        match self.how {
+            // The quick ways change the flags.
+            _ if flags_live => self.ask(leader, flags_live, ask),
+            Arrivals::Asked => self.ask(leader, flags_live, ask),
+            Arrivals::TakenDown => return Some(self.take_down(leader)),
+            Arrivals::Expected => return Some(self.expect(leader)),
+        }
+        let target = self.session(offset::TARGET);
+        self.relative(&[0xff, 0x25], target, &[]); // jmp [target]
+        None
+    }
+
+    /// Appends the arrival to the buffer.
+    fn take_down(&mut self, leader: LeaderId) -> Exit {
+        let [spare, _] = self.spare();
+        let next = self.session(offset::RING_NEXT);
+        self.relative(&[0x48, 0x89, 0x05], spare, &[]); // mov [spare], rax
+        self.relative(&[0x48, 0x8b, 0x05], next, &[]); // mov rax, [next]
+        self.bytes(&[0x48, 0x89, 0x20]); // mov [rax], rsp
+        self.bytes(&[0xc7, 0x40, 0x08]); // mov dword [rax+8], leader
+        self.bytes(&leader.0.to_le_bytes());
+        self.bytes(&[0x48, 0x8d, 0x40, 0x10]); // lea rax, [rax+16]
+        self.relative(&[0x48, 0x89, 0x05], next, &[]); // mov [next], rax
+        self.relative(&[0x48, 0x3b, 0x05], self.session(offset::RING_END), &[]); // cmp rax, [end]
+        self.relative(&[0x48, 0x8b, 0x05], spare, &[]); // mov rax, [spare]
+        Exit(vec![self.exit(0x83)]) // jae seldom
+    }
+
+    /// Lets the arrival through if it is the expected one.
+    fn expect(&mut self, leader: LeaderId) -> Exit {
+        let [spare_rax, spare_rcx] = self.spare();
+        let event = self.session(offset::EVENT);
+        let mut exits = Vec::new();
+        self.relative(&[0x48, 0x89, 0x05], spare_rax, &[]); // mov [spare_rax], rax
+        self.relative(&[0x48, 0x89, 0x0d], spare_rcx, &[]); // mov [spare_rcx], rcx
+        self.relative(&[0x8b, 0x05], event, &[]); // mov eax, [event]
+        self.relative(&[0x48, 0x3b, 0x25], self.session(offset::ENTRY_SP), &[]); // cmp rsp, [entry_sp]
+        exits.push(self.exit(0x87)); // ja seldom
+        self.bytes(&[0x48, 0xb9]); // mov rcx, foreseen
+        self.bytes(&self.layout.foreseen.to_le_bytes());
+        self.bytes(&[0x81, 0x7c, 0xc1, 0x04]); // cmp dword [rcx+8*rax+4], leader
+        self.bytes(&leader.0.to_le_bytes());
+        exits.push(self.exit(0x85)); // jne seldom
+        self.bytes(&[0x8b, 0x04, 0xc1]); // mov eax, [rcx+8*rax]
+        self.bytes(&[0x48, 0xb9]); // mov rcx, kept
+        self.bytes(&self.layout.kept.to_le_bytes());
+        self.bytes(&[0x80, 0x3c, 0x01, 0x00]); // cmp byte [rcx+rax], 0
+        exits.push(self.exit(0x84)); // je seldom
+        self.relative(&[0x89, 0x05], event, &[]); // mov [event], eax
+        self.relative(&[0x48, 0xff, 0x05], self.session(offset::ARRIVALS), &[]); // inc qword [arrivals]
+        self.relative(&[0x48, 0x8b, 0x0d], spare_rcx, &[]); // mov rcx, [spare_rcx]
+        self.relative(&[0x48, 0x8b, 0x05], spare_rax, &[]); // mov rax, [spare_rax]
+        Exit(exits)
+    }
+
+    /// What the exits of a leader's arrival code lead to, behind its body.
+    fn ask_seldom(&mut self, leader: LeaderId, exit: Exit, body: u64, ask: u64) {
+        let here = self.code.len();
+        for place in exit.0 {
+            let distance = (here - place - 4) as u32;
+            self.code[place..place + 4].copy_from_slice(&distance.to_le_bytes());
+        }
+        if self.how == Arrivals::TakenDown {
+            self.ask(LeaderId(BUFFER_FULL), false, ask);
+            self.relative(&[0xe9], body, &[]); // jmp body
+            return;
+        }
+        let [spare_rax, spare_rcx] = self.spare();
+        self.relative(&[0x48, 0x8b, 0x0d], spare_rcx, &[]); // mov rcx, [spare_rcx]
+        self.relative(&[0x48, 0x8b, 0x05], spare_rax, &[]); // mov rax, [spare_rax]
+        self.ask(leader, false, ask);
+        self.relative(&[0xff, 0x25], self.session(offset::TARGET), &[]); // jmp [target]
+    }
+
+    /// A conditional jump whose distance is not known yet; where it will stand.
+    fn exit(&mut self, condition: u8) -> usize {
+        self.bytes(&[0x0f, condition, 0, 0, 0, 0]);
+        self.code.len() - 4
+    }
+
+    fn spare(&self) -> [u64; 2] {
+        [0, 8].map(|offset| self.session(offset::SPARE + offset))
+    }
+
+    /// Asks the agent about an arrival.
+    fn ask(&mut self, leader: LeaderId, flags_live: bool, ask: u64) {
         let program_sp = self.session(offset::PROGRAM_SP);
         self.relative(&[0x48, 0x89, 0x25], program_sp, &[]); // mov [program_sp], rsp
         // With the flags the agent's stack would not be aligned: one word more.
@@ -294,8 +407,6 @@ impl Writer {
             self.bytes(&[0x9d]); // popfq
         }
         self.relative(&[0x48, 0x8b, 0x25], program_sp, &[]); // mov rsp, [program_sp]
-        let target = self.session(offset::TARGET);
-        self.relative(&[0xff, 0x25], target, &[]); // jmp [target]
     }
 
     /// Calls the agent with all registers but rsi, which holds its second argument, saved and restored.

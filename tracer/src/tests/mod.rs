@@ -68,7 +68,8 @@ fn replay(
 ) -> Vec<String> {
     let omission = Omission::new(program, trace, control);
     let schedule = omission.schedule(|event| !omitted.contains(&event.time()));
-    let mut lockstep = Replayer::new(program, trace, &schedule);
+    let kept = schedule.bytes();
+    let mut lockstep = Replayer::new(program, trace, control, &kept);
     let tell = |&(function, line, depth): &Arrival| match lockstep
         .arrive(leader(program, function, line), sp(depth, line == 1))
     {
