@@ -12,6 +12,7 @@ use agent::names::{LeaderId, LeaderKind, Link, Mark};
 pub use agent::names::{ActivationId, EventId};
 use agent::tape::{Activation, Event, Tape};
 
+use crate::process::roomy;
 use crate::program::Program;
 
 /// The trace of a run. Its copies share their memory.
@@ -130,6 +131,9 @@ pub enum BrokenTrace {
     TooLong,
 }
 
+/// For so many events there is room at once.
+const ROOM: usize = 64 << 20;
+
 /// What the builder knows of an open call.
 struct Open {
     activation: ActivationId,
@@ -144,10 +148,17 @@ pub struct TraceBuilder {
     trace: Tables,
     calls: Calls<Vec<Call<Open>>>,
     latest_root: Option<ActivationId>,
-    last: Option<LeaderId>,
+    last: Link,
 }
 
 impl TraceBuilder {
+    /// Begins a trace with room for a long run: pages that are touched one by one would cost more than all
+    /// else.
+    pub(crate) fn with_room() -> TraceBuilder {
+        let events = roomy(ROOM);
+        TraceBuilder { trace: Tables { events, activations: Vec::new() }, ..TraceBuilder::default() }
+    }
+
     /// Takes down that the run has reached `leader` with the stack pointer `sp`; tells the event, or
     /// `None` for an arrival that does not count.
     ///
@@ -159,9 +170,10 @@ impl TraceBuilder {
         leader: LeaderId,
         sp: u64,
     ) -> Result<Option<EventId>, BrokenTrace> {
-        if self.last.replace(leader) == Some(leader) {
+        if self.last.is(leader.0) {
             return Ok(None);
         }
+        self.last = leader.0.into();
         if self.trace.events.len() >= (u32::MAX - 1) as usize {
             return Err(BrokenTrace::TooLong);
         }

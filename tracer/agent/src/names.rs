@@ -32,6 +32,12 @@ pub struct ActivationId(pub u32);
 #[repr(transparent)]
 pub struct Link(u32);
 
+impl Default for Link {
+    fn default() -> Link {
+        Link::NONE
+    }
+}
+
 impl Link {
     /// No position.
     pub const NONE: Link = Link(u32::MAX);

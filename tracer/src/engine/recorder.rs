@@ -19,7 +19,7 @@ pub(crate) struct Recorder<'a> {
 impl<'a> Recorder<'a> {
     /// Takes down a run of `program` of at most `limit` events.
     pub(crate) fn new(program: &'a Program, limit: u64) -> Recorder<'a> {
-        Recorder { program, builder: TraceBuilder::default(), broken: None, limit }
+        Recorder { program, builder: TraceBuilder::with_room(), broken: None, limit }
     }
 
     /// Takes down an arrival; whether it and those before make a trace that is not too long.

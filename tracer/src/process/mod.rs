@@ -59,6 +59,20 @@ impl ProcessError {
     }
 }
 
+/// A vector with room for so many things, as far as the machine gives it: address space, which becomes
+/// memory only where something is put, and then in large pages.
+pub(crate) fn roomy<T>(count: usize) -> Vec<T> {
+    let mut things = Vec::new();
+    if things.try_reserve_exact(count).is_ok() {
+        let (start, length) = (things.as_mut_ptr() as usize, count * size_of::<T>());
+        let first_page = start.next_multiple_of(4096);
+        let length = (start + length).saturating_sub(first_page);
+        // SAFETY: the advice does not change what is in memory; a refusal is as good.
+        unsafe { libc::madvise(first_page as *mut libc::c_void, length, libc::MADV_HUGEPAGE) };
+    }
+    things
+}
+
 /// How far the stack of a program may grow, in bytes.
 pub(crate) fn stack_limit() -> u64 {
     use nix::sys::resource::{Resource, getrlimit};
