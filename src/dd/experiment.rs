@@ -47,8 +47,20 @@ impl<'o, T: TestFunction> Experiment<'o, T> {
 
     /// Returns what is known about `configuration`, without testing it.
     pub fn outcome_of(&self, configuration: &Configuration) -> Option<(Outcome, &T::Evidence)> {
-        let fingerprint = self.normalise(configuration).fingerprint();
-        self.journal.seen(fingerprint).map(|(outcome, evidence)| (*outcome, evidence))
+        self.known(&self.normalise(configuration))
+    }
+
+    /// Returns what is known about the effective set `effective` without one circumstance.
+    pub(super) fn outcome_without(
+        &self,
+        effective: &Configuration,
+        circumstance: usize,
+    ) -> Option<(Outcome, &T::Evidence)> {
+        self.known(&effective_set_without(&self.test_function, effective, &[circumstance]))
+    }
+
+    fn known(&self, effective: &Configuration) -> Option<(Outcome, &T::Evidence)> {
+        self.journal.seen(effective.fingerprint()).map(|(outcome, evidence)| (*outcome, evidence))
     }
 
     /// Tests one configuration, unless its outcome is known.
@@ -56,9 +68,10 @@ impl<'o, T: TestFunction> Experiment<'o, T> {
     /// # Errors
     /// See [`Stop`].
     pub fn test(&mut self, configuration: &Configuration) -> Result<(Outcome, T::Evidence), Stop<T::Error>> {
-        self.round(&mut iter::once(configuration.clone()))?;
-        let seen = self.outcome_of(configuration).expect("a round without a stop tests everything");
-        Ok((seen.0, seen.1.clone()))
+        let effective = self.normalise(configuration);
+        round(&self.test_function, &mut self.journal, &mut iter::once(effective.clone()))?;
+        let (outcome, evidence) = self.known(&effective).expect("a round without a stop tests everything");
+        Ok((outcome, evidence.clone()))
     }
 
     /// Returns the first of the candidates that fails, and tells the observer that it improves on
@@ -70,29 +83,55 @@ impl<'o, T: TestFunction> Experiment<'o, T> {
         &mut self,
         candidates: impl IntoIterator<Item = Configuration>,
     ) -> Result<Option<FirstFailure>, Stop<T::Error>> {
-        let winner = self.round(&mut candidates.into_iter())?;
-        if let Some(winner) = &winner {
-            self.journal.improved(&winner.configuration);
-        }
-        Ok(winner)
+        let Experiment { test_function, journal } = self;
+        let candidates = candidates.into_iter().map(|candidate| effective_set(test_function, &candidate));
+        improvement(test_function, journal, candidates)
     }
 
-    fn round(
+    /// Does the same for candidates that are the effective set `effective` without something: what is
+    /// left out comes in ascending order.
+    ///
+    /// # Errors
+    /// See [`Stop`].
+    pub fn first_failure_without(
         &mut self,
-        candidates: &mut dyn Iterator<Item = Configuration>,
+        effective: &Configuration,
+        left_out: impl IntoIterator<Item = impl AsRef<[usize]>>,
     ) -> Result<Option<FirstFailure>, Stop<T::Error>> {
-        let test_function = &self.test_function;
-        let mut effective = candidates.map(|candidate| effective_set(test_function, &candidate));
-        // Drawing and reporting alternate, and both write the same books.
-        let round: RefCell<Round<'_, 'o, T>> = RefCell::new(Round::new(&mut self.journal));
-        let returned = test_function.first_failure(
-            &mut iter::from_fn(|| round.borrow_mut().next(&mut effective)),
-            &mut |configuration, outcome, evidence| {
-                round.borrow_mut().tested(configuration, outcome, evidence);
-            },
-        );
-        round.into_inner().conclude(returned)
+        let Experiment { test_function, journal } = self;
+        let candidates = left_out.into_iter();
+        let candidates =
+            candidates.map(|part| effective_set_without(test_function, effective, part.as_ref()));
+        improvement(test_function, journal, candidates)
     }
+}
+
+fn improvement<T: TestFunction>(
+    test_function: &T,
+    journal: &mut Journal<'_, T::Evidence>,
+    mut effective: impl Iterator<Item = Configuration>,
+) -> Result<Option<FirstFailure>, Stop<T::Error>> {
+    let winner = round(test_function, journal, &mut effective)?;
+    if let Some(winner) = &winner {
+        journal.improved(&winner.configuration);
+    }
+    Ok(winner)
+}
+
+fn round<'o, T: TestFunction>(
+    test_function: &T,
+    journal: &mut Journal<'o, T::Evidence>,
+    effective: &mut dyn Iterator<Item = Configuration>,
+) -> Result<Option<FirstFailure>, Stop<T::Error>> {
+    // Drawing and reporting alternate, and both write the same books.
+    let round: RefCell<Round<'_, 'o, T>> = RefCell::new(Round::new(journal));
+    let returned = test_function.first_failure(
+        &mut iter::from_fn(|| round.borrow_mut().next(effective)),
+        &mut |configuration, outcome, evidence| {
+            round.borrow_mut().tested(configuration, outcome, evidence);
+        },
+    );
+    round.into_inner().conclude(returned)
 }
 
 fn effective_set<T: TestFunction>(test_function: &T, configuration: &Configuration) -> Configuration {
@@ -100,4 +139,14 @@ fn effective_set<T: TestFunction>(test_function: &T, configuration: &Configurati
     debug_assert!(effective.is_subset(configuration), "{effective:?} adds to {configuration:?}");
     debug_assert_eq!(test_function.normalise(&effective), effective, "not an effective set");
     effective
+}
+
+fn effective_set_without<T: TestFunction>(
+    test_function: &T,
+    effective: &Configuration,
+    left_out: &[usize],
+) -> Configuration {
+    let rest = test_function.normalise_without(effective, left_out);
+    debug_assert_eq!(rest, effective_set(test_function, &effective.without(left_out)), "{left_out:?}");
+    rest
 }
