@@ -12,6 +12,9 @@ use std::cell::RefCell;
 use std::iter;
 
 /// A testing function together with the memory of its outcomes, a limit and an observer.
+///
+/// Made for one reduction, together with the tests that its caller wants to make before: from each
+/// success on, only smaller sets are expected to matter.
 pub struct Experiment<'o, T: TestFunction> {
     test_function: T,
     journal: Journal<'o, T::Evidence>,
@@ -45,33 +48,35 @@ impl<'o, T: TestFunction> Experiment<'o, T> {
         effective_set(&self.test_function, configuration)
     }
 
-    /// Returns what is known about `configuration`, without testing it.
-    pub fn outcome_of(&self, configuration: &Configuration) -> Option<(Outcome, &T::Evidence)> {
-        self.known(&self.normalise(configuration))
+    /// Returns the outcome of `configuration` if it is known, without testing it.
+    pub fn outcome_of(&self, configuration: &Configuration) -> Option<Outcome> {
+        self.journal.outcome(self.normalise(configuration).fingerprint())
     }
 
-    /// Returns what is known about the effective set `effective` without one circumstance.
-    pub(super) fn outcome_without(
+    /// Returns what was seen for the effective set `effective` without one circumstance.
+    pub(super) fn seen_without(
         &self,
         effective: &Configuration,
         circumstance: usize,
     ) -> Option<(Outcome, &T::Evidence)> {
-        self.known(&effective_set_without(&self.test_function, effective, &[circumstance]))
+        let rest = effective_set_without(&self.test_function, effective, &[circumstance]);
+        self.journal.seen(rest.fingerprint())
     }
 
-    fn known(&self, effective: &Configuration) -> Option<(Outcome, &T::Evidence)> {
-        self.journal.seen(effective.fingerprint()).map(|(outcome, evidence)| (*outcome, evidence))
-    }
-
-    /// Tests one configuration, unless its outcome is known.
+    /// Tests one configuration, unless it is known what is to be seen. The evidence for what a search has
+    /// left behind is forgotten; who asks for it gets another test.
     ///
     /// # Errors
     /// See [`Stop`].
     pub fn test(&mut self, configuration: &Configuration) -> Result<(Outcome, T::Evidence), Stop<T::Error>> {
         let effective = self.normalise(configuration);
-        round(&self.test_function, &mut self.journal, &mut iter::once(effective.clone()))?;
-        let (outcome, evidence) = self.known(&effective).expect("a round without a stop tests everything");
-        Ok((outcome, evidence.clone()))
+        let fingerprint = effective.fingerprint();
+        if self.journal.seen(fingerprint).is_none() {
+            self.journal.forget(fingerprint);
+        }
+        round(&self.test_function, &mut self.journal, &mut iter::once(effective))?;
+        let seen = self.journal.seen(fingerprint).expect("a round without a stop tests everything");
+        Ok((seen.0, seen.1.clone()))
     }
 
     /// Returns the first of the candidates that fails, and tells the observer that it improves on

@@ -10,7 +10,8 @@ use super::outcome::Outcome;
 /// The methods take `&self`, because candidates are drawn, and thus normalised, while tests are
 /// under way. What changes during a test (a process, a pool of workers) belongs in a cell or a lock.
 pub trait TestFunction {
-    /// What a test showed besides its outcome. The core keeps it for every test and hands it back.
+    /// What a test showed besides its outcome. The core keeps it as long as it may
+    /// matter for the result, and hands it back.
     type Evidence: Clone;
     /// Why a test could not be made at all. It ends the search.
     type Error;
