@@ -17,7 +17,7 @@ use crate::dd::Configuration;
 #[derive(Debug)]
 pub struct Universe {
     /// The events that vanish if a circumstance is left out, its own the first of them.
-    vanishing: Vec<Range<EventId>>,
+    with_dependents: Vec<Range<EventId>>,
     /// Where the circumstances end that go with each.
     ends: Vec<u32>,
     all: Configuration,
@@ -28,35 +28,34 @@ pub struct Universe {
 impl Universe {
     /// The omittable events of `trace`, a run of `program`.
     pub fn new(program: &Program, trace: &Trace, control: Control) -> Universe {
-        let vanishing = vanishing(&Omission::new(program, trace, control));
-        let end =
-            |events: &Range<EventId>| vanishing.partition_point(|other| other.start < events.end) as u32;
+        let with_dependents = with_dependents(&Omission::new(program, trace, control));
+        let end = |events: &Range<EventId>| with_dependents.partition_point(|other| other.start < events.end);
         Universe {
-            ends: vanishing.iter().map(end).collect(),
-            all: Configuration::full(vanishing.len()),
+            ends: with_dependents.iter().map(|events| end(events) as u32).collect(),
+            all: Configuration::full(with_dependents.len()),
             everything: Schedule::everything(trace, control),
-            vanishing,
+            with_dependents,
         }
     }
 
     /// How many circumstances there are.
     pub fn len(&self) -> usize {
-        self.vanishing.len()
+        self.with_dependents.len()
     }
 
     /// Whether nothing can be left out.
     pub fn is_empty(&self) -> bool {
-        self.vanishing.is_empty()
+        self.with_dependents.is_empty()
     }
 
     /// The event behind a circumstance.
     pub fn event(&self, circumstance: usize) -> EventId {
-        self.vanishing[circumstance].start
+        self.with_dependents[circumstance].start
     }
 
     /// The configuration that chooses those of its events that are among these.
     pub fn configuration(&self, chosen: impl Iterator<Item = EventId>) -> Configuration {
-        let number = |event| self.vanishing.binary_search_by_key(&event, |events| events.start).ok();
+        let number = |event| self.with_dependents.binary_search_by_key(&event, |events| events.start).ok();
         Configuration::from_iter(self.len(), chosen.filter_map(number))
     }
 
@@ -90,14 +89,36 @@ impl Universe {
 
     /// Takes out of a schedule what a configuration does not select among `range`.
     fn omit_unselected(&self, schedule: &mut Schedule, configuration: &Configuration, range: Range<usize>) {
-        for left_out in self.outermost(&self.all, configuration, range) {
-            schedule.omit(self.vanishing[left_out].clone());
+        for events in self.vanishing(&self.all, configuration, range) {
+            schedule.omit(events);
         }
+    }
+
+    /// The events that vanish between two configurations, among `range`.
+    fn vanishing(
+        &self,
+        here: &Configuration,
+        there: &Configuration,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = Range<EventId>> {
+        joined(self.outermost(here, there, range).map(|left_out| self.with_dependents[left_out].clone()))
     }
 }
 
+/// Makes one of ranges that touch each other: what is left out is often all there is for a while.
+fn joined<T: PartialEq>(ranges: impl Iterator<Item = Range<T>>) -> impl Iterator<Item = Range<T>> {
+    let mut ranges = ranges.peekable();
+    std::iter::from_fn(move || {
+        let mut whole = ranges.next()?;
+        while let Some(next) = ranges.next_if(|next| next.start == whole.end) {
+            whole.end = next.end;
+        }
+        Some(whole)
+    })
+}
+
 /// What vanishes with each omittable event.
-fn vanishing(omission: &Omission<'_>) -> Vec<Range<EventId>> {
+fn with_dependents(omission: &Omission<'_>) -> Vec<Range<EventId>> {
     omission.omittable().map(|event| omission.with_dependents(event)).collect()
 }
 
@@ -105,19 +126,24 @@ fn vanishing(omission: &Omission<'_>) -> Vec<Range<EventId>> {
 impl Normalise for Universe {
     fn normalise(&self, configuration: &Configuration) -> Configuration {
         let mut effective = configuration.clone();
-        for left_out in self.outermost(&self.all, configuration, 0..self.len()) {
-            effective.leave_out(self.stretch(left_out));
+        let left_out = self.outermost(&self.all, configuration, 0..self.len());
+        for stretch in joined(left_out.map(|circumstance| self.stretch(circumstance))) {
+            effective.leave_out(stretch);
         }
         effective
     }
 
     fn normalise_without(&self, effective: &Configuration, left_out: &[usize]) -> Configuration {
         let mut rest = effective.clone();
-        for &circumstance in left_out {
-            // What has gone with another one has taken its own along.
-            if rest.contains(circumstance) {
-                rest.leave_out(self.stretch(circumstance));
-            }
+        let mut place = 0;
+        let outermost = left_out.iter().filter_map(|&circumstance| {
+            // What goes with another one takes its own along.
+            let stretch = (circumstance >= place).then(|| self.stretch(circumstance))?;
+            place = stretch.end;
+            Some(stretch)
+        });
+        for stretch in joined(outermost) {
+            rest.leave_out(stretch);
         }
         rest
     }
@@ -149,8 +175,8 @@ impl<'u> Draft<'u> {
         }
         let mut schedule = self.schedule.clone();
         let mut cuts = 0;
-        for left_out in self.universe.outermost(&self.common, effective, 0..self.universe.len()) {
-            schedule.omit(self.universe.vanishing[left_out].clone());
+        for events in self.universe.vanishing(&self.common, effective, 0..self.universe.len()) {
+            schedule.omit(events);
             cuts += 1;
         }
         // The search has left the common set behind. A cut costs about as much as to copy 512 bits.
@@ -167,7 +193,7 @@ impl<'u> Draft<'u> {
         let narrow = self.common.clone();
         self.common.insert_all(effective);
         for added in self.universe.outermost(&self.common, &narrow, 0..self.universe.len()) {
-            self.schedule.execute(self.universe.vanishing[added].clone());
+            self.schedule.execute(self.universe.with_dependents[added].clone());
             let stretch = self.universe.stretch(added);
             self.universe.omit_unselected(&mut self.schedule, &self.common, stretch);
         }
