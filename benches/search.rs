@@ -23,7 +23,7 @@ use tracer::invocation::{Invocation, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::schedule::{Control, Omission};
-use tracer::{Conditions, Method, Tracer};
+use tracer::{Conditions, Method, Processors, Tracer};
 
 /// What one test may be taken to cost.
 const TEST: Duration = Duration::from_micros(300);
@@ -114,14 +114,16 @@ fn closures() {
 fn workers() {
     const TESTS: u64 = 500;
     const ROUNDS: usize = 15;
+    let processors = &Processors::available();
     section("tests per second, two workers", "one worker");
-    for (name, needed) in [("nothing can be left out", CIRCUMSTANCES), ("most can be left out", NEEDED)] {
+    for (name, needed) in [("nothing can be left out", CIRCUMSTANCES), ("nearly all can be left out", 20)] {
         let fake = || Fake { time: TEST, ..Fake::new(Closure::Flat, needed) };
         let alone = || search(Sequential::new(fake()), Some(TESTS));
         let together = || {
             std::thread::scope(|scope| {
                 let crew = vec![fake(), fake()];
-                search(Speculation::new(scope, crew, |_| {}, &Configuration::clone), Some(TESTS))
+                let prepare = |worker| processors.bind(worker);
+                search(Speculation::new(scope, crew, prepare, &Configuration::clone), Some(TESTS))
             })
         };
         // Short, by turns, and the best of each: other work comes in bursts and only adds.
