@@ -81,7 +81,7 @@ impl Universe {
     ) -> impl Iterator<Item = usize> {
         let mut place = range.start;
         std::iter::from_fn(move || {
-            let found = here.first_outside(there, place).filter(|&found| found < range.end)?;
+            let found = here.first_outside(there, place..range.end)?;
             place = self.stretch(found).end;
             Some(found)
         })

@@ -85,16 +85,20 @@ impl Configuration {
             .skip_while(move |&member| member >= place)
     }
 
-    /// Returns the first circumstance from `place` on that is selected here, but not in `other`.
-    pub fn first_outside(&self, other: &Configuration, place: usize) -> Option<usize> {
+    /// Returns the first circumstance among a range that is selected here, but not in `other`.
+    ///
+    /// # Panics
+    /// If the range reaches out of the universe.
+    pub fn first_outside(&self, other: &Configuration, among: Range<usize>) -> Option<usize> {
         let (here, there) = (self.members.as_slice(), other.members.as_slice());
-        let mut behind_place = Block::MAX << (place % WIDTH);
-        for number in place / WIDTH..here.len() {
-            let block = here[number] & !there[number] & behind_place;
+        let mut from_start = Block::MAX << (among.start % WIDTH);
+        for number in among.start / WIDTH..among.end.div_ceil(WIDTH) {
+            let block = here[number] & !there[number] & from_start;
             if block != 0 {
-                return Some(number * WIDTH + block.trailing_zeros() as usize);
+                let found = number * WIDTH + block.trailing_zeros() as usize;
+                return (found < among.end).then_some(found);
             }
-            behind_place = Block::MAX;
+            from_start = Block::MAX;
         }
         None
     }
@@ -236,13 +240,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_of_another_set_is_found_from_any_place() {
+    fn what_is_outside_of_another_set_is_found_in_any_range() {
         let one = Configuration::from_iter(200, [3, 63, 64, 150]);
         let other = Configuration::from_iter(200, [63, 70, 199]);
-        let found = [0, 3, 4, 64, 65, 151, 199].map(|place| one.first_outside(&other, place));
+        let found = [0, 3, 4, 64, 65, 151, 199].map(|place| one.first_outside(&other, place..200));
         assert_eq!(found, [Some(3), Some(3), Some(64), Some(64), Some(150), None, None]);
-        assert_eq!(one.first_outside(&one, 0), None);
-        assert_eq!(Configuration::full(0).first_outside(&Configuration::empty(0), 0), None);
+        let found = [0..3, 0..4, 3..3, 4..64, 4..65, 65..150].map(|range| one.first_outside(&other, range));
+        assert_eq!(found, [None, Some(3), None, None, Some(64), None]);
+        assert_eq!(one.first_outside(&one, 0..200), None);
+        assert_eq!(Configuration::full(0).first_outside(&Configuration::empty(0), 0..0), None);
     }
 
     #[test]
