@@ -18,8 +18,6 @@ use crate::dd::Configuration;
 pub struct Universe {
     /// The events that vanish if a circumstance is left out, its own the first of them.
     with_dependents: Vec<Range<EventId>>,
-    /// Where the circumstances end that go with each.
-    ends: Vec<u32>,
     all: Configuration,
     /// The schedule that leaves out nothing.
     everything: Schedule,
@@ -28,10 +26,10 @@ pub struct Universe {
 impl Universe {
     /// The omittable events of `trace`, a run of `program`.
     pub fn new(program: &Program, trace: &Trace, control: Control) -> Universe {
-        let with_dependents = with_dependents(&Omission::new(program, trace, control));
-        let end = |events: &Range<EventId>| with_dependents.partition_point(|other| other.start < events.end);
+        let omission = Omission::new(program, trace, control);
+        let mut with_dependents = Vec::with_capacity(omission.omittable().count());
+        with_dependents.extend(omission.into_stretches());
         Universe {
-            ends: with_dependents.iter().map(|events| end(events) as u32).collect(),
             all: Configuration::full(with_dependents.len()),
             everything: Schedule::everything(trace, control),
             with_dependents,
@@ -68,7 +66,12 @@ impl Universe {
 
     /// The circumstances that are left out together with one.
     fn stretch(&self, circumstance: usize) -> Range<usize> {
-        circumstance..self.ends[circumstance] as usize
+        let end = self.with_dependents[circumstance].end;
+        let behind = &self.with_dependents[circumstance + 1..];
+        // Most take nothing along.
+        let alone = behind.first().is_none_or(|next| next.start >= end);
+        let along = if alone { 0 } else { behind.partition_point(|other| other.start < end) };
+        circumstance..circumstance + 1 + along
     }
 
     /// Those among `range` that are selected in `here` and not in `there`, but of what goes with another of
@@ -115,11 +118,6 @@ fn joined<T: PartialEq>(ranges: impl Iterator<Item = Range<T>>) -> impl Iterator
         }
         Some(whole)
     })
-}
-
-/// What vanishes with each omittable event.
-fn with_dependents(omission: &Omission<'_>) -> Vec<Range<EventId>> {
-    omission.omittable().map(|event| omission.with_dependents(event)).collect()
 }
 
 /// An effective set holds those of its events that a replay executes.

@@ -73,7 +73,7 @@ fn positions(events: Range<EventId>) -> Range<usize> {
 }
 
 /// The omittable events of a trace, and the rule by which others go with them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Omission<'a> {
     trace: &'a Trace,
     control: Control,
@@ -129,6 +129,12 @@ impl<'a> Omission<'a> {
     /// one by one leads to the same as [`schedule`](Omission::schedule), at the cost of what is left out.
     pub fn with_dependents(&self, event: EventId) -> Range<EventId> {
         event..EventId(self.ends[event.0 as usize])
+    }
+
+    /// The same for all omittable events in order; what else is kept here is given back first.
+    pub fn into_stretches(self) -> impl Iterator<Item = Range<EventId>> {
+        let Omission { omittable, ends, .. } = self;
+        omittable.into_ones().map(move |event| EventId(event as u32)..EventId(ends[event]))
     }
 
     /// The schedule that executes the selected events as far as they can be: the down-closure.
@@ -303,6 +309,14 @@ mod tests {
                 schedule.omit(omission.with_dependents(event));
             }
             assert_eq!(schedule, omission.schedule(|event| left_out.binary_search(&event).is_err()));
+        });
+    }
+
+    #[test]
+    fn the_stretches_of_all_omittable_events_are_those_of_each() {
+        on_random_traces(|omission, _| {
+            let each = omission.omittable().map(|event| omission.with_dependents(event));
+            assert!(omission.clone().into_stretches().eq(each));
         });
     }
 }
