@@ -98,7 +98,7 @@ enum Start<'e> {
     Reduced { executed: &'e [EventId], tests: Counts },
 }
 
-impl<'a> Search<'a, '_, '_> {
+impl Search<'_, '_, '_> {
     fn single(&mut self, rule: Rule) -> Result<Finding, Obstacle> {
         let universe = self.universe(rule);
         self.rehearse(&universe)?;
@@ -125,7 +125,7 @@ impl<'a> Search<'a, '_, '_> {
         Ok(Finding { status: stated.status, needed, omittable: universe.len(), tests })
     }
 
-    fn universe(&self, rule: Rule) -> Universe<'a> {
+    fn universe(&self, rule: Rule) -> Universe {
         let Recorded { program, trace } = self.laboratory.recorded;
         Universe::new(program, trace, rule)
     }
@@ -143,7 +143,7 @@ impl<'a> Search<'a, '_, '_> {
     }
 
     /// Replays the recorded run in full once; the phase's first test does it again.
-    fn rehearse(&mut self, universe: &Universe<'_>) -> Result<(), Obstacle> {
+    fn rehearse(&mut self, universe: &Universe) -> Result<(), Obstacle> {
         self.means.processors.bind(0);
         let mut test = EventTest::new(self.laboratory, universe, &mut self.means.tracers[0]);
         let (_, evidence) = test.examine(&universe.schedule(&Configuration::full(universe.len())))?;
@@ -153,7 +153,7 @@ impl<'a> Search<'a, '_, '_> {
         }
     }
 
-    fn phase(&mut self, universe: &Universe<'_>, start: Start<'_>) -> Result<Phase, Obstacle> {
+    fn phase(&mut self, universe: &Universe, start: Start<'_>) -> Result<Phase, Obstacle> {
         let Search { laboratory, plan, means, observer } = self;
         let job = Job { universe, start, plan: *plan };
         if let [tracer] = means.tracers {
@@ -164,25 +164,20 @@ impl<'a> Search<'a, '_, '_> {
             let workers =
                 means.tracers.iter_mut().map(|tracer| EventTest::new(laboratory, universe, tracer)).collect();
             let processors = means.processors;
-            let crew = Speculation::new(
-                scope,
-                workers,
-                |worker| processors.bind(worker),
-                |configuration| universe.effective(configuration),
-            );
+            let crew = Speculation::new(scope, workers, |worker| processors.bind(worker), universe);
             job.carry_out(crew, &mut **observer)
         })
     }
 }
 
 /// A phase to be done, by whatever testing function.
-struct Job<'j, 'u> {
-    universe: &'j Universe<'u>,
+struct Job<'j> {
+    universe: &'j Universe,
     start: Start<'j>,
     plan: Plan,
 }
 
-impl Job<'_, '_> {
+impl Job<'_> {
     fn carry_out<T>(&self, test_function: T, observer: &mut dyn Observer<Evidence>) -> Result<Phase, Obstacle>
     where
         T: TestFunction<Evidence = Evidence, Error = TestError>,

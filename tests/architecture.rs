@@ -83,9 +83,8 @@ const WORLD: [&str; 9] = [
     "core::time",
 ];
 
-/// What the core may use besides itself and the tame parts of the standard library: a set of bits and a
-/// hash function.
-const TAME: [&str; 2] = ["fixedbitset", "siphasher"];
+/// What the core may use besides itself and the tame parts of the standard library: a set of bits.
+const TAME: [&str; 1] = ["fixedbitset"];
 
 /// Macros that print.
 const PRINTERS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];

@@ -9,14 +9,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tracer::invocation::Limits;
 use tracer::poison::Poison;
-use tracer::program::Program;
 use tracer::run::Run;
-use tracer::schedule::{Control, Omission, Schedule};
+use tracer::schedule::Schedule;
 use tracer::termination::Termination;
-use tracer::trace::{EventId, Trace};
 use tracer::{Conditions, ProcessError, Tracer};
 
-use super::speculation::Worker;
+use super::speculation::{Normalise, Worker};
+use super::universe::{Draft, Universe};
 use crate::dd::{Configuration, Outcome, Test};
 use crate::oracle::{Oracle, OracleError};
 use crate::slice::{Evidence, Recorded};
@@ -29,57 +28,6 @@ pub enum TestError {
     Process(#[from] ProcessError),
     #[error(transparent)]
     Oracle(#[from] OracleError),
-}
-
-/// The events that a reduction may leave out, as the circumstances 0, 1, 2, ...
-#[derive(Debug)]
-pub struct Universe<'a> {
-    omission: Omission<'a>,
-    events: Vec<EventId>,
-}
-
-impl<'a> Universe<'a> {
-    /// The omittable events of `trace`, a run of `program`.
-    pub fn new(program: &Program, trace: &'a Trace, control: Control) -> Universe<'a> {
-        let omission = Omission::new(program, trace, control);
-        let events = omission.omittable().collect();
-        Universe { omission, events }
-    }
-
-    /// How many circumstances there are.
-    pub fn len(&self) -> usize {
-        self.events.len()
-    }
-
-    /// Whether nothing can be left out.
-    pub fn is_empty(&self) -> bool {
-        self.events.is_empty()
-    }
-
-    /// The event behind a circumstance.
-    pub fn event(&self, circumstance: usize) -> EventId {
-        self.events[circumstance]
-    }
-
-    /// The configuration that chooses those of its events that are among these.
-    pub fn configuration(&self, chosen: impl Iterator<Item = EventId>) -> Configuration {
-        let circumstances = chosen.filter_map(|event| self.events.binary_search(&event).ok());
-        Configuration::from_iter(self.len(), circumstances)
-    }
-
-    /// What a replay of this configuration executes.
-    pub fn schedule(&self, configuration: &Configuration) -> Schedule {
-        let chosen =
-            |event| self.events.binary_search(&event).is_ok_and(|number| configuration.contains(number));
-        self.omission.schedule(chosen)
-    }
-
-    /// The effective set: those of the configuration's events that a replay of it executes.
-    pub fn effective(&self, configuration: &Configuration) -> Configuration {
-        let schedule = self.schedule(configuration);
-        let kept = configuration.iter().filter(|&number| schedule.keeps(self.events[number]));
-        Configuration::from_iter(self.len(), kept)
-    }
 }
 
 /// What all tests of a reduction share.
@@ -99,19 +47,16 @@ pub struct Laboratory<'a> {
 /// One worker's testing function.
 pub struct EventTest<'a, 't, 'p> {
     laboratory: &'a Laboratory<'a>,
-    universe: &'a Universe<'a>,
+    universe: &'a Universe,
+    draft: Draft<'a>,
     tracer: &'t mut Tracer<'p>,
     stop: Arc<AtomicBool>,
 }
 
 impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     /// A testing function that replays with `tracer`.
-    pub fn new(
-        laboratory: &'a Laboratory<'a>,
-        universe: &'a Universe<'a>,
-        tracer: &'t mut Tracer<'p>,
-    ) -> Self {
-        EventTest { laboratory, universe, tracer, stop: Arc::default() }
+    pub fn new(laboratory: &'a Laboratory<'a>, universe: &'a Universe, tracer: &'t mut Tracer<'p>) -> Self {
+        EventTest { laboratory, universe, draft: Draft::new(universe), tracer, stop: Arc::default() }
     }
 
     /// Replays under each pattern as long as the failure shows; tells the last run with its evidence.
@@ -163,17 +108,22 @@ impl Test for EventTest<'_, '_, '_> {
     type Error = TestError;
 
     fn normalise(&self, configuration: &Configuration) -> Configuration {
-        self.universe.effective(configuration)
+        self.universe.normalise(configuration)
+    }
+
+    fn normalise_without(&self, effective: &Configuration, left_out: &[usize]) -> Configuration {
+        self.universe.normalise_without(effective, left_out)
     }
 
     fn test(&mut self, configuration: &Configuration) -> Result<(Outcome, Evidence), TestError> {
-        let (_, evidence) = self.examine(&self.universe.schedule(configuration))?;
+        let schedule = self.draft.schedule(configuration);
+        let (_, evidence) = self.examine(&schedule)?;
         Ok((evidence.outcome, evidence))
     }
 }
 
 impl Worker for EventTest<'_, '_, '_> {
-    fn stop_flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.stop)
+    fn heed(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = stop;
     }
 }

@@ -6,6 +6,8 @@
 
 mod events;
 mod speculation;
+mod universe;
 
-pub use events::{EventTest, Laboratory, TestError, Universe};
-pub use speculation::{Speculation, Worker};
+pub use events::{EventTest, Laboratory, TestError};
+pub use speculation::{Normalise, Speculation, Worker};
+pub use universe::{Draft, Universe};

@@ -67,7 +67,7 @@ pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
 
 /// The schedule that the user asks for; events that cannot be omitted stay.
 fn schedule(
-    universe: &Universe<'_>,
+    universe: &Universe,
     recorded: Recorded<'_>,
     omit: Option<EventList>,
     keep: Option<EventList>,

@@ -38,11 +38,10 @@ fn ddmin2<T: TestFunction>(
         // The only subset of a single member is all of c, which is known.
         let proper = subsets.iter().filter(|subset| subset.len() < members.len());
         let reduced = proper.map(|&subset| Configuration::from_iter(universe, subset.iter().copied()));
-        let complements = subsets.iter().map(|subset| smallest.without(subset));
         if let Some(subset) = experiment.first_failure(reduced)? {
             *smallest = subset.configuration;
             granularity = 2;
-        } else if let Some(complement) = experiment.first_failure(complements)? {
+        } else if let Some(complement) = experiment.first_failure_without(smallest, subsets)? {
             *smallest = complement.configuration;
             granularity = (granularity - 1).max(2);
         } else if granularity < members.len() {

@@ -48,9 +48,19 @@ pub trait Observer<E> {
     }
 }
 
-/// The memory of an experiment. Outcomes are found by the fingerprint of the effective set.
+/// How much evidence may come together before a search that has made progress throws some away.
+const EVIDENCE: usize = 1024;
+
+/// The memory of an experiment. Everything is found by the fingerprint of the effective set.
+///
+/// Outcomes are kept for ever, evidence only as long as the end of the search may ask for it: what was
+/// seen without a member of the result was seen for a set smaller than any that failed.
 pub(super) struct Journal<'o, E> {
-    seen: HashMap<u128, (Outcome, E)>,
+    outcomes: HashMap<u128, Outcome>,
+    /// With the sizes of the sets.
+    evidence: HashMap<u128, (usize, E)>,
+    /// How much of it there may be before some is thrown away.
+    bearable: usize,
     pub(super) counts: Counts,
     pub(super) max_tests: Option<u64>,
     pub(super) observer: Option<&'o mut dyn Observer<E>>,
@@ -58,11 +68,30 @@ pub(super) struct Journal<'o, E> {
 
 impl<E: Clone> Journal<'_, E> {
     pub(super) fn new() -> Self {
-        Journal { seen: HashMap::new(), counts: Counts::default(), max_tests: None, observer: None }
+        Journal {
+            outcomes: HashMap::new(),
+            evidence: HashMap::new(),
+            bearable: EVIDENCE,
+            counts: Counts::default(),
+            max_tests: None,
+            observer: None,
+        }
     }
 
-    pub(super) fn seen(&self, fingerprint: u128) -> Option<&(Outcome, E)> {
-        self.seen.get(&fingerprint)
+    pub(super) fn outcome(&self, fingerprint: u128) -> Option<Outcome> {
+        self.outcomes.get(&fingerprint).copied()
+    }
+
+    /// Returns the outcome with the evidence for it, if that has been kept.
+    pub(super) fn seen(&self, fingerprint: u128) -> Option<(Outcome, &E)> {
+        let (_, evidence) = self.evidence.get(&fingerprint)?;
+        Some((*self.outcomes.get(&fingerprint)?, evidence))
+    }
+
+    /// Makes as if a set had never been tested.
+    pub(super) fn forget(&mut self, fingerprint: u128) {
+        self.outcomes.remove(&fingerprint);
+        self.evidence.remove(&fingerprint);
     }
 
     /// Says why no further test may be begun while `under_way` are, if so.
@@ -83,13 +112,20 @@ impl<E: Clone> Journal<'_, E> {
         evidence: &E,
     ) {
         self.counts.add(outcome);
-        self.seen.insert(fingerprint, (outcome, evidence.clone()));
+        self.outcomes.insert(fingerprint, outcome);
+        self.evidence.insert(fingerprint, (configuration.len(), evidence.clone()));
         if let Some(observer) = &mut self.observer {
             observer.tested(configuration, outcome, evidence, self.counts);
         }
     }
 
     pub(super) fn improved(&mut self, smaller: &Configuration) {
+        if self.evidence.len() >= self.bearable {
+            let size = smaller.len();
+            self.evidence.retain(|_, (other, _)| *other < size);
+            // So that looking through all of it happens seldom.
+            self.bearable = EVIDENCE.max(2 * self.evidence.len());
+        }
         if let Some(observer) = &mut self.observer {
             observer.improved(smaller);
         }

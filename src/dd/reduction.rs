@@ -62,7 +62,7 @@ fn evidence<T: TestFunction>(
     smallest: &Configuration,
 ) -> Vec<(usize, Outcome, T::Evidence)> {
     let seen_without = |member| {
-        let (outcome, evidence) = experiment.outcome_of(&smallest.without(&[member]))?;
+        let (outcome, evidence) = experiment.seen_without(smallest, member)?;
         Some((member, outcome, evidence.clone()))
     };
     smallest.iter().filter_map(seen_without).collect()

@@ -78,7 +78,7 @@ impl<'j, 'o, T: TestFunction> Round<'j, 'o, T> {
     /// the same set matters only if it did not fail.
     fn consider(&mut self, candidate: FirstFailure) -> Option<Configuration> {
         let fingerprint = candidate.configuration.fingerprint();
-        let known = self.journal.seen(fingerprint).map(|(outcome, _)| *outcome);
+        let known = self.journal.outcome(fingerprint);
         let twin = self.under_way.iter().any(|other| other.fingerprint == fingerprint);
         if known.is_none() && !twin {
             return self.hand_out(candidate, fingerprint);

@@ -19,6 +19,11 @@ pub trait Test {
         configuration.clone()
     }
 
+    /// See [`TestFunction::normalise_without`].
+    fn normalise_without(&self, effective: &Configuration, left_out: &[usize]) -> Configuration {
+        self.normalise(&effective.without(left_out))
+    }
+
     /// Tests one effective set.
     ///
     /// # Errors
@@ -56,6 +61,10 @@ impl<T: Test> TestFunction for Sequential<T> {
 
     fn normalise(&self, configuration: &Configuration) -> Configuration {
         self.0.borrow().normalise(configuration)
+    }
+
+    fn normalise_without(&self, effective: &Configuration, left_out: &[usize]) -> Configuration {
+        self.0.borrow().normalise_without(effective, left_out)
     }
 
     fn first_failure(

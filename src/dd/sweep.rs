@@ -10,6 +10,7 @@ use super::experiment::Experiment;
 use super::reduction::{Reduction, ReductionOf};
 use super::stop::Stop;
 use super::test_function::TestFunction;
+use std::iter;
 
 /// Reduces `start`, which is known to fail, to a 1-minimal configuration.
 ///
@@ -52,14 +53,27 @@ fn pass<T: TestFunction>(
 ) -> Result<(), Stop<T::Error>> {
     let mut place = smallest.universe();
     loop {
-        let ahead: Vec<usize> = smallest.iter().take_while(|&member| member < place).collect();
-        let mut chunks = ahead.rchunks(chunk);
-        let candidates = chunks.clone().map(|chunk| smallest.without(chunk));
-        let Some(winner) = experiment.first_failure(candidates)? else {
+        let mut begins = Vec::new();
+        let chunks = chunks_before(smallest, place, chunk).inspect(|chunk| begins.push(chunk[0]));
+        let Some(winner) = experiment.first_failure_without(smallest, chunks)? else {
             return Ok(());
         };
-        let left_out = chunks.nth(winner.position).expect("each candidate has its chunk");
-        place = left_out[0];
+        place = begins[winner.position];
         *smallest = winner.configuration;
     }
+}
+
+/// Cuts the members before a place into chunks, the last one first; each in ascending order. A chunk is
+/// cut when it is asked for, because after a success the rest is not.
+fn chunks_before(
+    configuration: &Configuration,
+    place: usize,
+    size: usize,
+) -> impl Iterator<Item = Vec<usize>> {
+    let mut ahead = configuration.before(place);
+    iter::from_fn(move || {
+        let mut chunk: Vec<usize> = ahead.by_ref().take(size).collect();
+        chunk.reverse();
+        (!chunk.is_empty()).then_some(chunk)
+    })
 }

@@ -10,7 +10,8 @@ use super::outcome::Outcome;
 /// The methods take `&self`, because candidates are drawn, and thus normalised, while tests are
 /// under way. What changes during a test (a process, a pool of workers) belongs in a cell or a lock.
 pub trait TestFunction {
-    /// What a test showed besides its outcome. The core keeps it for every test and hands it back.
+    /// What a test showed besides its outcome. The core keeps it as long as it may
+    /// matter for the result, and hands it back.
     type Evidence: Clone;
     /// Why a test could not be made at all. It ends the search.
     type Error;
@@ -22,6 +23,15 @@ pub trait TestFunction {
     /// nowhere, and an effective set must be its own effective set.
     fn normalise(&self, configuration: &Configuration) -> Configuration {
         configuration.clone()
+    }
+
+    /// Returns the effective set of `effective`, which is one, without the circumstances in
+    /// `left_out`, which come in ascending order.
+    ///
+    /// Most candidates come this way, a little is left out of much: who can tell what goes with the
+    /// little, without going through the rest, does so here. The result must be the same.
+    fn normalise_without(&self, effective: &Configuration, left_out: &[usize]) -> Configuration {
+        self.normalise(&effective.without(left_out))
     }
 
     /// Tests the candidates in order up to and including the first that fails, and returns it.

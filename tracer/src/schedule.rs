@@ -5,6 +5,8 @@
 //! governs it. Two selections with the same closure are the same experiment. Pure: needs a trace and
 //! the structure of the program, no process.
 
+use std::ops::Range;
+
 pub use agent::names::Control;
 use fixedbitset::FixedBitSet;
 
@@ -54,10 +56,30 @@ impl Schedule {
     pub fn kept(&self) -> impl Iterator<Item = EventId> + '_ {
         self.kept.ones().map(|event| EventId(event as u32))
     }
+
+    /// Lets the replay execute these events, as well as what it executes already.
+    ///
+    /// # Panics
+    /// If they reach beyond the trace.
+    pub fn execute(&mut self, events: Range<EventId>) {
+        self.kept.insert_range(positions(events));
+    }
+
+    /// Lets the replay omit these events, as well as what it omits already.
+    ///
+    /// # Panics
+    /// If they reach beyond the trace.
+    pub fn omit(&mut self, events: Range<EventId>) {
+        self.kept.remove_range(positions(events));
+    }
+}
+
+fn positions(events: Range<EventId>) -> Range<usize> {
+    events.start.0 as usize..events.end.0 as usize
 }
 
 /// The omittable events of a trace, and the rule by which others go with them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Omission<'a> {
     trace: &'a Trace,
     control: Control,
@@ -65,6 +87,8 @@ pub struct Omission<'a> {
     /// The decision that governs each event, by position; `u32::MAX` for none. Empty under
     /// [`Control::Trace`].
     governors: Vec<u32>,
+    /// Where the events end that cannot take place without an event, by position.
+    ends: Vec<u32>,
 }
 
 const NO_GOVERNOR: u32 = u32::MAX;
@@ -89,7 +113,8 @@ impl<'a> Omission<'a> {
                 omittable.remove(governor as usize);
             }
         }
-        Omission { trace, control, omittable, governors }
+        let ends = ends(trace, &governors);
+        Omission { trace, control, omittable, governors, ends }
     }
 
     /// The events that a selection may leave out, in order.
@@ -100,6 +125,22 @@ impl<'a> Omission<'a> {
     /// The decision that governs the event; `None` under [`Control::Trace`].
     pub fn governor(&self, event: EventId) -> Option<EventId> {
         self.governors.get(event.0 as usize).filter(|&&governor| governor != NO_GOVERNOR).map(|&g| EventId(g))
+    }
+
+    /// The event and all that cannot take place without it, directly or not: these are neighbours.
+    ///
+    /// What happens between two events of an activation happens in the activations that the first of them
+    /// called; and a decision governs what follows in its activation up to the end of its ways. So a
+    /// schedule is down-closed if it omits whole stretches of this kind: leaving out the selected events
+    /// one by one leads to the same as [`schedule`](Omission::schedule), at the cost of what is left out.
+    pub fn with_dependents(&self, event: EventId) -> Range<EventId> {
+        event..EventId(self.ends[event.0 as usize])
+    }
+
+    /// The same for all omittable events in order; what else is kept here is given back first.
+    pub fn into_stretches(self) -> impl Iterator<Item = Range<EventId>> {
+        let Omission { omittable, ends, .. } = self;
+        omittable.into_ones().map(move |event| EventId(event as u32)..EventId(ends[event]))
     }
 
     /// The schedule that executes the selected events as far as they can be: the down-closure.
@@ -118,6 +159,22 @@ impl<'a> Omission<'a> {
         }
         Schedule { control: self.control, kept }
     }
+}
+
+/// Where the events end that cannot take place without each event. What an event needs comes before it,
+/// so that from the end to the beginning each event is complete before it is looked at.
+fn ends(trace: &Trace, governors: &[u32]) -> Vec<u32> {
+    let mut ends: Vec<u32> = trace.events().map(EventId::time).collect();
+    for event in trace.events().rev() {
+        let position = event.0 as usize;
+        // A governor needs the caller itself.
+        let governor = governors.get(position).copied().filter(|&governor| governor != NO_GOVERNOR);
+        let needed = governor.or_else(|| trace.caller(trace.activation(event)).map(|caller| caller.0));
+        if let Some(needed) = needed {
+            ends[needed as usize] = ends[needed as usize].max(ends[position]);
+        }
+    }
+    ends
 }
 
 /// The governor of each event: the latest decision of its activation that had another way, one that
@@ -145,4 +202,127 @@ fn governors(program: &Program, trace: &Trace) -> Vec<u32> {
         }
     }
     governors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::LeaderKind;
+    use crate::program::sketch::{Outline, program};
+    use crate::trace::TraceBuilder;
+
+    /// Marsaglia's xorshift generator: the same numbers in every run.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, bound: usize) -> usize {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 >> 20) as usize % bound
+        }
+    }
+
+    /// Functions with branches whose ways meet behind them, before them (a loop), or never.
+    fn any_program(random: &mut Random) -> Program {
+        let lines = [2, 3, 4, 5, 6, 7, 8];
+        let mut decisions = || -> Vec<(u32, u32)> {
+            let end = |line| (line, random.below(9) as u32);
+            lines.map(end).into_iter().filter(|&(line, end)| (line + end) % 3 == 0).collect()
+        };
+        let all = [decisions(), decisions(), decisions()];
+        let outlines = ["main", "f", "g"].iter().zip(&all);
+        let outlines = outlines.map(|(name, decisions)| Outline { name, lines: &lines, decisions });
+        program(&outlines.collect::<Vec<_>>())
+    }
+
+    /// Calls, returns, jumps over several frames and several roots, but nothing that a branch explains.
+    fn any_trace(program: &Program, random: &mut Random) -> Trace {
+        let mut builder = TraceBuilder::default();
+        let mut stack: Vec<usize> = Vec::new();
+        for _ in 0..random.below(120) {
+            if stack.is_empty() || random.below(4) == 0 {
+                stack.push(random.below(3));
+                let function = &program.functions()[stack[stack.len() - 1]];
+                if !arrive(&mut builder, program, function.leaders.start, stack.len()) {
+                    stack.pop();
+                }
+                continue;
+            }
+            while random.below(6) == 0 && stack.len() > 1 {
+                stack.pop();
+            }
+            let leaders = &program.functions()[stack[stack.len() - 1]].leaders;
+            let statement = 1 + random.below(leaders.len() - 1) as u32;
+            arrive(&mut builder, program, leaders.start + statement, stack.len());
+            if statement as usize == leaders.len() - 1 {
+                stack.pop();
+            } else if random.below(40) == 0 {
+                stack.clear();
+            }
+        }
+        builder.finish()
+    }
+
+    /// Tells whether the arrival counts.
+    fn arrive(builder: &mut TraceBuilder, program: &Program, leader: u32, depth: usize) -> bool {
+        let leader = LeaderId(leader);
+        let entered = program.leader(leader).kind == LeaderKind::Entry;
+        let sp = 0x8000 - 32 * depth as u64 + if entered { 24 } else { 0 };
+        builder.arrive(program, leader, sp).expect("a sound trace").is_some()
+    }
+
+    fn on_random_traces(mut check: impl FnMut(&Omission<'_>, &mut Random)) {
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        for _ in 0..1000 {
+            let program = any_program(&mut random);
+            let trace = any_trace(&program, &mut random);
+            for control in [Control::Trace, Control::Program] {
+                check(&Omission::new(&program, &trace, control), &mut random);
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_take_place_without_an_event_follows_it_without_a_gap() {
+        let mut dependents = 0;
+        on_random_traces(|omission, _| {
+            let trace = omission.trace;
+            for event in trace.events() {
+                let mut vanished = FixedBitSet::with_capacity(trace.len());
+                vanished.insert(event.0 as usize);
+                for other in trace.events() {
+                    let needs = [omission.governor(other), trace.caller(trace.activation(other))];
+                    if needs.into_iter().flatten().any(|needed| vanished.contains(needed.0 as usize)) {
+                        vanished.insert(other.0 as usize);
+                    }
+                }
+                let stretch = positions(omission.with_dependents(event));
+                assert!(vanished.ones().eq(stretch), "{event:?}: {vanished:?}");
+                dependents += vanished.count_ones(..) - 1;
+            }
+        });
+        assert!(dependents > 100_000, "{dependents}");
+    }
+
+    #[test]
+    fn leaving_out_events_with_their_dependents_closes_any_selection() {
+        on_random_traces(|omission, random| {
+            let rarity = 1 + random.below(20);
+            let left_out: Vec<EventId> = omission.omittable().filter(|_| random.below(rarity) == 0).collect();
+            let mut schedule = Schedule::everything(omission.trace, omission.control);
+            for &event in &left_out {
+                schedule.omit(omission.with_dependents(event));
+            }
+            assert_eq!(schedule, omission.schedule(|event| left_out.binary_search(&event).is_err()));
+        });
+    }
+
+    #[test]
+    fn the_stretches_of_all_omittable_events_are_those_of_each() {
+        on_random_traces(|omission, _| {
+            let each = omission.omittable().map(|event| omission.with_dependents(event));
+            assert!(omission.clone().into_stretches().eq(each));
+        });
+    }
 }

@@ -2,8 +2,10 @@
 
 use super::look_ahead::LookAhead;
 use super::subject::{Random, Record, Subject};
-use crate::dd::{Configuration, Counts, Experiment, FirstFailure, Outcome, Sequential, Stop};
+use crate::dd::{Algorithm, Configuration, Counts, Experiment, FirstFailure, Outcome, Sequential, Stop};
 use std::cell::Cell;
+use std::convert::Infallible;
+use std::rc::Rc;
 
 /// The failure needs 1 and 2 of 0..4.
 fn subject() -> Subject {
@@ -24,7 +26,7 @@ fn the_first_candidate_that_fails_wins() {
     let mut experiment = Experiment::new(Sequential::new(&subject));
     let candidates = [set([0]), set([1]), set([1, 2]), set([1, 2, 3])];
     assert_eq!(experiment.first_failure(candidates), Ok(won(2, [1, 2])));
-    assert_eq!(experiment.outcome_of(&set([1])).map(|seen| seen.0), Some(Outcome::Pass));
+    assert_eq!(experiment.outcome_of(&set([1])), Some(Outcome::Pass));
     assert_eq!(experiment.outcome_of(&set([1, 2, 3])), None);
 }
 
@@ -110,4 +112,26 @@ fn who_asks_to_stop_at_once_gets_no_test() {
     let mut experiment = Experiment::new(Sequential::new(&subject)).observed_by(&mut record);
     assert_eq!(experiment.test(&set([1])), Err(Stop::Asked));
     assert_eq!(experiment.counts(), Counts::default());
+}
+
+#[test]
+fn evidence_is_thrown_away_before_it_piles_up_but_never_too_early() {
+    let seen = Rc::new(());
+    let needed = Configuration::from_iter(20_000, (0..40).map(|member| member * member * 12));
+    let test = |c: &Configuration| {
+        let outcome = if needed.is_subset(c) { Outcome::Fail } else { Outcome::Pass };
+        Ok::<_, Infallible>((outcome, Rc::clone(&seen)))
+    };
+    let mut experiment = Experiment::new(Sequential::new(test));
+    let full = Configuration::full(20_000);
+    assert!(experiment.test(&full).is_ok());
+    let reduction = Algorithm::Ddmin.reduce(&mut experiment, full.clone());
+    assert!(reduction.evidence.iter().map(|seen| seen.0).eq(needed.iter()));
+    let tests = experiment.counts().total;
+    let kept = Rc::strong_count(&seen) - reduction.evidence.len() - 1;
+    assert!(kept as u64 * 3 < tests, "{kept} of {tests}");
+    // The outcome is known, but not how it looked.
+    assert_eq!(experiment.outcome_of(&full), Some(Outcome::Fail));
+    assert!(experiment.test(&full).is_ok());
+    assert_eq!(experiment.counts().total, tests + 1);
 }
