@@ -3,6 +3,9 @@
 
 let matrix = { search: null, chosen: null, columnOf: new Map(), width: 0, height: 0 };
 
+/** At the left of each row its outcome, which a row without marks would not tell. */
+const STRIP = 8;
+
 /** The largest picture that browsers draw without trouble. */
 const LONGEST_SIDE = 16000;
 
@@ -38,15 +41,17 @@ function described({ tests, search }) {
 function drawMatrix() {
   const { search } = matrix;
   const canvas = byId("cells");
-  const room = byId("matrix").clientWidth;
+  const room = byId("matrix").clientWidth - STRIP;
   const columns = Math.max(search.columns.length, 1);
   const fit = (most, size) => Math.max(2, Math.min(most, Math.floor(size)));
   matrix.width = fit(14, room / columns);
-  matrix.height = fit(Math.max(matrix.width, 3), LONGEST_SIDE / Math.max(search.rows.length, 1));
-  canvas.width = columns * matrix.width;
-  canvas.height = Math.max(search.rows.length, 1) * matrix.height;
+  const rows = Math.max(search.rows.length, 1);
+  matrix.height = fit(Math.max(matrix.width, Math.min(14, 300 / rows), 3), LONGEST_SIDE / rows);
+  canvas.width = STRIP + columns * matrix.width;
+  canvas.height = rows * matrix.height;
+  canvas.classList.toggle("dense", matrix.width < 6);
   const paint = canvas.getContext("2d");
-  const colors = { empty: color("empty") };
+  const colors = { empty: color(matrix.width < 6 ? "panel" : "empty") };
   for (const key of Object.keys(OUTCOMES)) colors[key] = color(key);
   search.rows.forEach((row, at) => drawRow(paint, row, at, colors));
   if (matrix.chosen !== null) frame(paint);
@@ -54,15 +59,17 @@ function drawMatrix() {
 
 function drawRow(paint, row, at, colors) {
   const { width, height } = matrix;
+  paint.fillStyle = colors[row.outcome];
+  paint.fillRect(0, at * height, STRIP - 3, height);
   [...row.cells].forEach((sign, column) => {
     if (sign === "-") return;
     const share = Number(sign) / 9;
     paint.fillStyle = share > 0 ? colors[row.outcome] : colors.empty;
     paint.globalAlpha = share > 0 ? 0.35 + 0.65 * share : 1;
-    if (width < 6) return paint.fillRect(column * width, at * height, width, height);
+    if (width < 6) return paint.fillRect(STRIP + column * width, at * height, width, height);
     const radius = (Math.min(width, height) / 2) * (share > 0 ? 0.8 : 0.25);
     paint.beginPath();
-    paint.arc((column + 0.5) * width, (at + 0.5) * height, radius, 0, 2 * Math.PI);
+    paint.arc(STRIP + (column + 0.5) * width, (at + 0.5) * height, radius, 0, 2 * Math.PI);
     paint.fill();
   });
   paint.globalAlpha = 1;
@@ -72,7 +79,7 @@ function frame(paint) {
   const { width, height, chosen, search } = matrix;
   paint.strokeStyle = color("ink");
   paint.lineWidth = 1.5;
-  paint.strokeRect(0.75, chosen * height + 0.75, search.columns.length * width - 1.5, Math.max(height - 1.5, 2));
+  paint.strokeRect(0.75, chosen * height + 0.75, STRIP + search.columns.length * width - 1.5, Math.max(height - 1.5, 2));
 }
 
 /** Shows a row in words, in the picture and in the source. */
@@ -110,12 +117,21 @@ function lastTestOf(event) {
   return matrix.search.rows.find((row) => row.outcome === "reproduced" && isExecuted(row, event) === false);
 }
 
-byId("cells").addEventListener("click", (click) => {
-  chooseTest(Math.floor(click.offsetY / matrix.height));
-});
+/** The row and the column under the mouse; the picture may be stretched. */
+function under({ offsetX, offsetY }) {
+  const canvas = byId("cells");
+  const unstretched = (offset, side, stretched) => (offset * side) / Math.max(stretched, 1);
+  return {
+    row: Math.floor(unstretched(offsetY, canvas.height, canvas.clientHeight) / matrix.height),
+    column: Math.floor((unstretched(offsetX, canvas.width, canvas.clientWidth) - STRIP) / matrix.width),
+  };
+}
+
+byId("cells").addEventListener("click", (click) => chooseTest(under(click).row));
 byId("cells").addEventListener("mousemove", (mouse) => {
-  const row = matrix.search.rows[Math.floor(mouse.offsetY / matrix.height)];
-  const column = matrix.search.columns[Math.floor(mouse.offsetX / matrix.width)];
+  const place = under(mouse);
+  const row = matrix.search.rows[place.row];
+  const column = matrix.search.columns[place.column];
   if (!row || !column) return;
   const [first, last, line] = column;
   const events = last > first ? `events ${first} to ${last}, from line ${line}` : `event ${first}, line ${line}`;
@@ -123,8 +139,9 @@ byId("cells").addEventListener("mousemove", (mouse) => {
 });
 byId("test").addEventListener("input", () => {
   chooseTest(byId("test").valueAsNumber - 1);
-  const top = matrix.chosen * matrix.height;
   const box = byId("matrix");
-  if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - matrix.height) box.scrollTop = top - box.clientHeight / 2;
+  const height = byId("cells").clientHeight / matrix.search.rows.length;
+  const top = matrix.chosen * height;
+  if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - height) box.scrollTop = top - box.clientHeight / 2;
 });
 byId("filter-off").addEventListener("click", () => { clearTest(); drawMatrix(); });

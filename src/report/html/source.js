@@ -15,7 +15,7 @@ function showSource(chapter) {
 function showLegend() {
   const occurring = new Set(source.dots.map((dot) => dot.letter));
   const told = Object.entries(meanings(source.chapter)).filter(([letter]) => occurring.has(letter));
-  byId("legend").replaceChildren(...told.map(([letter, meaning]) => element("span", {}, `${SIGNS[letter]} ${meaning}`)));
+  byId("legend").replaceChildren(...told.map(([letter, meaning]) => element("span", {}, element("b", { className: letter }, SIGNS[letter]), ` ${meaning}`)));
 }
 
 function section(part) {
@@ -94,6 +94,7 @@ function choose(at) {
   dot.button.tabIndex = 0;
   dot.button.setAttribute("aria-current", "true");
   source.chosen = at;
+  byId("evidence").classList.add("chosen");
   tellEvidence(dot);
 }
 
