@@ -17,10 +17,15 @@ type Stretch = (u64, u64);
 
 /// Which executions are what.
 pub(super) fn sentence(executions: &Executions) -> String {
+    let noun = if executions.executed() == 1 { "execution" } else { "executions" };
+    format!("{noun} {}", list(executions))
+}
+
+/// The same where it is clear that numbers are those of executions: `1 to 400: needed; 401: not`.
+pub(super) fn list(executions: &Executions) -> String {
     let stretches = stretches(executions);
     let parts = if stretches.len() <= FEW { in_order(&stretches) } else { rare_first(&stretches) };
-    let noun = if executions.executed() == 1 { "execution" } else { "executions" };
-    format!("{noun} {}", parts.join("; "))
+    parts.join("; ")
 }
 
 fn stretches(executions: &Executions) -> Vec<(Mark, Stretch)> {

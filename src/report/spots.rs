@@ -44,7 +44,7 @@ fn summary(executions: &Executions) -> String {
     match (needed, executed) {
         (1, 1) => "needed".to_owned(),
         _ if needed == executed => format!("needed in all of its {executed} executions"),
-        _ => format!("needed in {needed} of its {executed} executions: {}", folding::sentence(executions)),
+        _ => format!("needed in {needed} of its {executed} executions ({})", folding::list(executions)),
     }
 }
 
@@ -64,7 +64,7 @@ mod tests {
             (10, "needed in all of its 7 executions. Without event 8: not reproduced: no output"),
             (
                 11,
-                "needed in 5 of its 6 executions: executions 1: not; 2 to 6: needed. Without event 13: not \
+                "needed in 5 of its 6 executions (1: not; 2 to 6: needed). Without event 13: not \
                  reproduced: no output",
             ),
         ];

@@ -152,7 +152,7 @@ warning: the program was compiled with -O1, which leaves few statements to omit
         let needed = |round: &usize| round % 7 != 3;
         let most: Vec<_> = (0..999).filter(needed).map(|round| rounds[round]).collect();
         let text = slice(sample.recorded(), &sample.slice(&most, &[]), Style::default());
-        let row = "   3                   999     856  1-3 ●, 4 ·, 5-10 ●, 11 ·, 12-17 ●, 18 ·, …";
+        let row = "   3               999     856  1-3 ●, 4 ·, 5-10 ●, 11 ·, 12-17 ●, 18 ·, …";
         assert!(text.contains(row), "{text}");
         let note = "program.c:3: executions every 7th from 4 to 998: not; all others: needed\n";
         assert!(text.contains(note), "{text}");

@@ -6,7 +6,9 @@
 //! the JSON result.
 
 mod data;
+mod matrix;
 mod search;
+mod shown;
 mod source;
 
 use serde_json::Value;

@@ -1,25 +1,18 @@
-//! Draw the search: the matrix of its tests (Cleve and Zeller, AADEBUG 2000, Figure 5), and the curve of
-//! the events that were left over.
-//!
-//! The columns of the matrix are the events that can be left out. Where there are too many of them, a
-//! column stands for several. Of a long search not every test has its row.
+//! Tell how the search went on: its tests as rows of a `matrix`, and the curve of the events that were left
+//! over. Of a long search not every test has its row.
 
-use std::ops::Range;
+use tracer::schedule::Control as Rule;
 
-use tracer::schedule::{Control as Rule, Omission};
-use tracer::trace::EventId;
-
-use crate::dd::{Configuration, Outcome};
+use crate::dd::Outcome;
 use crate::history::{History, TestMade};
-use crate::slice::{Control, Recorded};
+use crate::slice::Control;
 
 use super::super::spelling;
 use super::super::words;
 use super::Case;
 use super::data::{Phase, Search, Test};
+use super::matrix::{Axis, Choice};
 use super::source::LONGEST_REASON;
-
-const MOST_COLUMNS: usize = 400;
 
 const MOST_POINTS: usize = 400;
 
@@ -44,90 +37,11 @@ pub(super) fn drawing(case: &Case<'_>) -> Search {
 }
 
 /// What makes a statement be executed, phase by phase.
-fn rules(control: Control) -> &'static [Rule] {
+pub(super) fn rules(control: Control) -> &'static [Rule] {
     match control {
         Control::Both => &[Rule::Program, Rule::Trace],
         Control::Program => &[Rule::Program],
         Control::Trace => &[Rule::Trace],
-    }
-}
-
-fn omittable(recorded: Recorded<'_>, rule: Rule) -> Vec<EventId> {
-    Omission::new(recorded.program, recorded.trace, rule).omittable().collect()
-}
-
-/// The events across the matrix.
-struct Axis {
-    events: Vec<EventId>,
-    columns: usize,
-}
-
-impl Axis {
-    /// The last phase has the most to choose from.
-    fn new(recorded: Recorded<'_>, control: Control) -> Axis {
-        let rule = *rules(control).last().expect("there is a phase");
-        let events = omittable(recorded, rule);
-        Axis { columns: events.len().min(MOST_COLUMNS), events }
-    }
-
-    fn is_exact(&self) -> bool {
-        self.columns == self.events.len()
-    }
-
-    /// The positions of the events of a column.
-    fn range(&self, column: usize) -> Range<usize> {
-        let start = |column: usize| column * self.events.len() / self.columns;
-        start(column)..start(column + 1)
-    }
-
-    fn columns(&self, recorded: Recorded<'_>) -> Vec<(u32, u32, u32)> {
-        let column = |column| {
-            let events = &self.events[self.range(column)];
-            let (first, last) = (events[0], events[events.len() - 1]);
-            let line = recorded.program.leader(recorded.trace.leader(first)).statement.line;
-            (first.time(), last.time(), line)
-        };
-        (0..self.columns).map(column).collect()
-    }
-}
-
-/// What a phase can choose from: the column of each of its circumstances.
-struct Choice {
-    columns: Vec<usize>,
-    /// How many circumstances each column has.
-    all: Vec<usize>,
-}
-
-impl Choice {
-    fn new(recorded: Recorded<'_>, rule: Rule, axis: &Axis) -> Choice {
-        let mut of_position = vec![0; axis.events.len()];
-        for column in 0..axis.columns {
-            of_position[axis.range(column)].fill(column);
-        }
-        let column = |event: EventId| Some(of_position[axis.events.binary_search(&event).ok()?]);
-        let columns: Vec<usize> = omittable(recorded, rule).into_iter().filter_map(column).collect();
-        let mut all = vec![0; axis.columns];
-        columns.iter().for_each(|&column| all[column] += 1);
-        Choice { columns, all }
-    }
-
-    /// A sign for each column; `None` if the configuration is not one of this phase.
-    fn cells(&self, configuration: &Configuration, axis: &Axis) -> Option<String> {
-        if configuration.universe() != self.columns.len() {
-            return None;
-        }
-        let mut chosen = vec![0; axis.columns];
-        configuration.iter().for_each(|circumstance| chosen[self.columns[circumstance]] += 1);
-        Some(chosen.into_iter().zip(&self.all).map(|(chosen, &all)| sign(chosen, all)).collect())
-    }
-}
-
-fn sign(chosen: usize, all: usize) -> char {
-    match (chosen, all) {
-        (_, 0) => '-',
-        (0, _) => '0',
-        (chosen, all) if chosen == all => '9',
-        _ => char::from(b'1' + (chosen * 8 / all) as u8),
     }
 }
 
@@ -179,7 +93,7 @@ fn thinned(points: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
 fn note(history: &History, axis: &Axis) -> String {
     let mut sentences = Vec::new();
     if !axis.is_exact() {
-        let events = words::count(axis.events.len() as u64, "event");
+        let events = words::count(axis.len() as u64, "event");
         sentences.push(format!("{events} share {} columns.", axis.columns));
     }
     if history.stride() > 1 {
@@ -192,6 +106,7 @@ fn note(history: &History, axis: &Axis) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::super::sample::{self, Sample};
+    use super::super::matrix;
     use super::*;
 
     fn search(control: Control, tests: &[(usize, &[usize], Outcome)]) -> Search {
@@ -215,17 +130,9 @@ mod tests {
 
     #[test]
     fn what_a_phase_cannot_choose_has_a_sign_of_its_own() {
-        let choices = omittable(Sample::sum_mul().recorded(), Rule::Program).len();
+        let choices = matrix::omittable(Sample::sum_mul().recorded(), Rule::Program).len();
         let drawn = search(Control::Both, &[(choices, &[0], Outcome::Fail)]);
         assert_eq!(drawn.rows[0].cells.matches('-').count(), 34 - choices);
-    }
-
-    #[test]
-    fn a_column_tells_how_many_of_its_events_are_chosen() {
-        assert_eq!(
-            [(0, 5), (1, 100), (4, 8), (99, 100), (7, 7), (0, 0)].map(|(n, all)| sign(n, all)),
-            ['0', '1', '5', '8', '9', '-']
-        );
     }
 
     #[test]

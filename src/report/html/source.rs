@@ -1,17 +1,18 @@
 //! Choose what the page shows of the source: lines, and their executions one by one or folded.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use tracer::program::{FileId, Program};
 
 use crate::slice::{CriticalSlice, Recorded};
 
-use super::super::executions::{self, Executions, Lines, Mark};
+use super::super::executions::{self, Executions, Mark};
 use super::super::folding;
 use super::super::rows::{Code, Row as Found, Rows};
 use super::super::sections::{self, Section};
 use super::super::spelling;
 use super::data::{Listing, Part, Row};
+use super::shown::Shown;
 
 /// Lines of source in all.
 const MOST_ROWS: usize = 4000;
@@ -125,7 +126,8 @@ fn marks(executions: &Executions) -> String {
     runs.flat_map(|run| std::iter::repeat_n(letter(run.mark), run.count as usize)).collect()
 }
 
-fn runs(executions: &Executions) -> Vec<(char, u64, u64)> {
+/// The first runs: letter, first and last execution.
+pub(super) fn runs(executions: &Executions) -> Vec<(char, u64, u64)> {
     let mut first = 1;
     let run = |run: &executions::Run| {
         let ends = (letter(run.mark), first, first + run.count - 1);
@@ -133,65 +135,6 @@ fn runs(executions: &Executions) -> Vec<(char, u64, u64)> {
         ends
     };
     executions.runs().iter().take(MOST_RUNS).map(run).collect()
-}
-
-/// The events that are shown, by line: all of a dotted line, the first of each run of a folded one.
-struct Shown(HashMap<(FileId, u32), Vec<u32>>);
-
-impl Shown {
-    fn new(recorded: Recorded<'_>, lines: &Lines, dotted: &HashSet<(FileId, u32)>) -> Shown {
-        let Recorded { program, trace } = recorded;
-        let mut wanted: HashMap<(FileId, u32), Wanted> = HashMap::new();
-        let mut shown: HashMap<(FileId, u32), Vec<u32>> = HashMap::new();
-        for event in trace.events() {
-            let leader = program.leader(trace.leader(event));
-            let line = (leader.statement.file, leader.statement.line);
-            if leader.kind.is_structural() {
-                continue;
-            }
-            let wanted =
-                wanted.entry(line).or_insert_with(|| Wanted::new(&lines[&line], dotted.contains(&line)));
-            if wanted.takes_next() {
-                shown.entry(line).or_default().push(event.time());
-            }
-        }
-        Shown(shown)
-    }
-
-    fn fill(&self, file: FileId, row: &mut Row) {
-        if let Some(events) = row.number.and_then(|number| self.0.get(&(file, number))) {
-            row.events.clone_from(events);
-        }
-    }
-}
-
-/// Which executions of a line are shown.
-struct Wanted {
-    next: u64,
-    /// `None` for all.
-    firsts: Option<std::vec::IntoIter<u64>>,
-    first: Option<u64>,
-}
-
-impl Wanted {
-    fn new(executions: &Executions, is_dotted: bool) -> Wanted {
-        let firsts: Vec<u64> = runs(executions).into_iter().map(|(_, first, _)| first).collect();
-        let mut firsts = firsts.into_iter();
-        let first = firsts.next();
-        Wanted { next: 1, firsts: (!is_dotted).then_some(firsts), first }
-    }
-
-    /// Whether the next execution is shown.
-    fn takes_next(&mut self) -> bool {
-        let number = self.next;
-        self.next += 1;
-        let Some(firsts) = &mut self.firsts else { return true };
-        let takes = self.first == Some(number);
-        if takes {
-            self.first = firsts.next();
-        }
-        takes
-    }
 }
 
 fn evidence(slice: &CriticalSlice, parts: &[Part]) -> BTreeMap<u32, (&'static str, String)> {
