@@ -127,6 +127,22 @@ fn lines_that_are_not_needed_can_be_hidden() {
     assert_eq!(browser.evaluate(visible), needed.count());
 }
 
+#[test]
+fn paper_has_the_whole_listing_in_dark_ink_and_no_controls() {
+    let (page, _) = reported();
+    let mut browser = Browser::start();
+    browser.open(&page, 800, "dark");
+    browser.show_on_paper();
+    browser.picture(&picture("report-paper.png"));
+    let controls = "['theme', 'hide', 'test'].filter(id => document.getElementById(id).offsetParent).length";
+    assert_eq!(browser.evaluate(controls), 0);
+    assert_eq!(browser.evaluate("getComputedStyle(document.body).color"), "rgb(0, 0, 0)");
+    assert_eq!(browser.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)");
+    let cut =
+        "document.getElementById('listing').scrollWidth - document.getElementById('listing').clientWidth";
+    assert_eq!(browser.evaluate(cut), 0);
+}
+
 /// A program whose runs are long; most of it is needed again and again.
 fn long_run(rounds: u32) -> Program {
     let folder = scratch(&format!("long-{rounds}"));

@@ -95,11 +95,7 @@ fn ordinal(number: u64) -> String {
 }
 
 fn name((first, last): Stretch) -> String {
-    match last - first {
-        0 => first.to_string(),
-        1 => format!("{first}, {last}"),
-        _ => format!("{first} to {last}"),
-    }
+    if first == last { first.to_string() } else { format!("{first} to {last}") }
 }
 
 fn meaning(mark: Mark) -> &'static str {
@@ -137,7 +133,7 @@ mod tests {
         );
         assert_eq!(
             told(&[(Mark::Unneeded, 2), (Mark::Decision, 7), (Mark::Fixed, 1)]),
-            "executions 1, 2: not; 3 to 9: needed as decisions; 10: cannot be left out"
+            "executions 1 to 2: not; 3 to 9: needed as decisions; 10: cannot be left out"
         );
     }
 
@@ -152,8 +148,8 @@ mod tests {
     fn exceptions_beyond_the_sixth_are_counted() {
         let runs: Vec<(Mark, u64)> =
             (1..=9).flat_map(|number| [(Mark::Unneeded, 10 * number), (Mark::Effect, 2)]).collect();
-        let expected = "executions 11, 12, 33, 34, 65, 66, 107, 108, 159, 160, 221, 222 and 6 more: needed; \
-                        all others: not";
+        let expected = "executions 11 to 12, 33 to 34, 65 to 66, 107 to 108, 159 to 160, 221 to 222 and 6 more: \
+                        needed; all others: not";
         assert_eq!(told(&runs), expected);
     }
 

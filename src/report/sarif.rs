@@ -20,6 +20,9 @@ use super::verdict::verdict;
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
+/// Consumers refuse longer flows, or cut them.
+const MOST_STEPS: usize = 10_000;
+
 /// The rule that all results are of.
 const RULE: &str = "critical-slice";
 
@@ -65,7 +68,7 @@ fn notifications(slice: &CriticalSlice) -> Vec<Value> {
 fn result(recorded: Recorded<'_>, slice: &CriticalSlice) -> Value {
     let events = needed::events(recorded, slice);
     let files = Files::new(recorded.program);
-    let steps: Vec<Value> = events.iter().filter_map(|event| files.step(event)).collect();
+    let steps: Vec<Value> = events.iter().take(MOST_STEPS).filter_map(|event| files.step(event)).collect();
     // The last needed event is the nearest to where the failure shows.
     let last: Vec<Value> = steps.last().map(|step| step["location"].clone()).into_iter().collect();
     let mut result = json!({
@@ -82,10 +85,18 @@ fn result(recorded: Recorded<'_>, slice: &CriticalSlice) -> Value {
     });
     // A thread flow must not be empty.
     if !steps.is_empty() {
-        let flow = json!({ "message": { "text": "The needed events in order." }, "locations": steps });
+        let flow = json!({ "message": { "text": told(events.len()) }, "locations": steps });
         result["codeFlows"] = json!([{ "threadFlows": [flow] }]);
     }
     result
+}
+
+/// What the flow is.
+fn told(events: usize) -> String {
+    match events.checked_sub(MOST_STEPS) {
+        None | Some(0) => "The needed events in order.".to_owned(),
+        Some(more) => format!("The first {MOST_STEPS} needed events in order; {more} more follow."),
+    }
 }
 
 /// Finds the file that an event's place is about.
@@ -160,6 +171,12 @@ mod tests {
         let text = &invocation["toolExecutionNotifications"][0]["message"]["text"];
         assert_eq!(text, "a budget ended the search");
         assert_eq!(log["runs"][0]["results"][0]["properties"]["events"]["kept"], 6);
+    }
+
+    #[test]
+    fn a_flow_that_is_cut_says_so() {
+        assert_eq!(told(10_000), "The needed events in order.");
+        assert_eq!(told(10_001), "The first 10000 needed events in order; 1 more follow.");
     }
 
     #[test]

@@ -69,6 +69,11 @@ impl Browser {
         self.wait_for(|message| message["method"] == "Page.loadEventFired");
     }
 
+    /// Shows the page as it would be printed.
+    pub fn show_on_paper(&mut self) {
+        self.request("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+    }
+
     /// The value of an expression on the page.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let options = json!({ "expression": expression, "returnByValue": true });

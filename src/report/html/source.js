@@ -5,6 +5,7 @@ let source = { chapter: null, dots: [], chosen: null };
 function showSource(chapter) {
   source = { chapter, dots: [], chosen: null };
   const { sections, note } = chapter.source;
+  byId("source").hidden = sections.length === 0;
   byId("listing").replaceChildren(...sections.map(section));
   byId("source-note").textContent = note;
   showLegend();
