@@ -55,10 +55,12 @@ pub(super) fn demo(options: DemoOptions, color: ColorChoice) -> Result<Exit, Fai
     let mut chapters = Vec::new();
     for (criterion, explanation) in CRITERIA {
         say(&format!("\n{explanation}\n"))?;
-        chapters.push(stripe([&program, &input], criterion, &["--control", "trace"], explanation, color)?);
+        let scene = Scene { criterion, options: &["--control", "trace"], explanation };
+        chapters.push(scene.play(&program, &input, color)?);
     }
     say(&format!("\n{DECISIONS}\n"))?;
-    chapters.push(stripe([&program, &input], CRITERIA[0].0, &[], DECISIONS, color)?);
+    let scene = Scene { criterion: CRITERIA[0].0, options: &[], explanation: DECISIONS };
+    chapters.push(scene.play(&program, &input, color)?);
     if options.html {
         write_page(folder, &chapters)?;
     }
@@ -108,30 +110,34 @@ fn prepare(folder: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Prints a command as a user would type it, does what it says, and makes its result ready for a page.
-fn stripe(
-    [program, input]: [&Path; 2],
-    criterion: &str,
-    extra: &[&str],
-    remark: &str,
-    color: ColorChoice,
-) -> Result<Chapter, Failure> {
-    let (program, input) = (program.to_string_lossy(), input.to_string_lossy());
-    let program = if program.contains('/') { program.into_owned() } else { format!("./{program}") };
-    let mut words = vec!["stripe", "run", &program, "--stdin", &input, "--expect-match", criterion];
-    words.extend(extra);
-    let command_line = shell::command_line(words.iter().copied());
-    say(&format!("\n$ {command_line}\n\n"))?;
-    words.push("--quiet");
-    let Command::Run(options) = CommandLine::try_parse_from(words)?.command else {
-        unreachable!("the words say run");
-    };
-    let mut chapter = None;
-    run::search(options, color, &command_line, |found, output, style| {
-        chapter = Some(found.chapter(&flowing(remark)));
-        run::deliver(found, output, style)
-    })?;
-    Ok(chapter.expect("a search that ended well has delivered its result"))
+/// One of the commands that the demo shows.
+struct Scene<'a> {
+    criterion: &'a str,
+    options: &'a [&'a str],
+    explanation: &'a str,
+}
+
+impl Scene<'_> {
+    /// Prints the command as a user would type it, does what it says, and makes its result ready for a
+    /// page.
+    fn play(&self, program: &Path, input: &Path, color: ColorChoice) -> Result<Chapter, Failure> {
+        let (program, input) = (program.to_string_lossy(), input.to_string_lossy());
+        let program = if program.contains('/') { program.into_owned() } else { format!("./{program}") };
+        let mut words = vec!["stripe", "run", &program, "--stdin", &input, "--expect-match", self.criterion];
+        words.extend(self.options);
+        let command_line = shell::command_line(words.iter().copied());
+        say(&format!("\n$ {command_line}\n\n"))?;
+        words.push("--quiet");
+        let Command::Run(options) = CommandLine::try_parse_from(words)?.command else {
+            unreachable!("the words say run");
+        };
+        let mut chapter = None;
+        run::search(options, color, &command_line, |found, output, style| {
+            chapter = Some(found.chapter(&flowing(self.explanation)));
+            run::deliver(found, output, style)
+        })?;
+        Ok(chapter.expect("a search that ended well has delivered its result"))
+    }
 }
 
 fn say(text: &str) -> Result<(), Failure> {
