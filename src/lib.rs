@@ -20,7 +20,8 @@
 //!   numbers, above it are programs.
 //! - [`investigation`] leads from a recorded run to what is needed: the checks, then the phases of the
 //!   search.
-//! - [`report`] writes slices and traces as text and as JSON.
+//! - [`history`] remembers the tests of that search.
+//! - [`report`] writes slices, traces and searches down: as text, as JSON, as a page, and for other tools.
 //! - [`cli`] does what the command line says, one file for each subcommand.
 //!
 //! The debugger is a package of its own, [`tracer`]: it records and replays, and knows nothing of delta
@@ -51,6 +52,7 @@ pub mod baseline;
 pub mod circumstances;
 pub mod cli;
 pub mod dd;
+pub mod history;
 pub mod investigation;
 pub mod oracle;
 pub mod report;

@@ -11,6 +11,8 @@ use clap::Parser;
 
 use super::exit::{Exit, Failure};
 use super::options::{ColorChoice, Command, CommandLine, DemoOptions};
+use super::{run, shell};
+use crate::report::html::{self, Chapter};
 
 const SOURCE: &str = include_str!("../../samples/sum-mul/sum-mul.c");
 const INPUT: &str = include_str!("../../samples/sum-mul/input.txt");
@@ -50,25 +52,45 @@ pub(super) fn demo(options: DemoOptions, color: ColorChoice) -> Result<Exit, Fai
     let program = prepare(folder)?;
     say(&format!("{INTRODUCTION}\n\nSample, input and program are in {}.\n", folder.display()))?;
     let input = folder.join("input.txt");
+    let mut chapters = Vec::new();
     for (criterion, explanation) in CRITERIA {
         say(&format!("\n{explanation}\n"))?;
-        stripe(&program, &input, criterion, &["--control", "trace"], color)?;
+        let scene = Scene { criterion, options: &["--control", "trace"], explanation };
+        chapters.push(scene.play(&program, &input, color)?);
     }
     say(&format!("\n{DECISIONS}\n"))?;
-    stripe(&program, &input, CRITERIA[0].0, &[], color)?;
+    let scene = Scene { criterion: CRITERIA[0].0, options: &[], explanation: DECISIONS };
+    chapters.push(scene.play(&program, &input, color)?);
+    if options.html {
+        write_page(folder, &chapters)?;
+    }
     say("\nTry your own: stripe run ./prog --expect-output out.txt\n")?;
     Ok(Exit::Done)
 }
 
+/// The results as one page beside the sample.
+fn write_page(folder: &Path, chapters: &[Chapter]) -> Result<(), Failure> {
+    let file = folder.join("report.html");
+    let page = html::page("sum-mul", &flowing(INTRODUCTION), chapters);
+    fs::write(&file, page).map_err(|error| cannot_write(&file, error))?;
+    say(&format!("\nThe results as a page for your browser: {}\n", file.display()))
+}
+
+/// A text without the ends of its lines, which are for terminals.
+fn flowing(text: &str) -> String {
+    text.replace('\n', " ")
+}
+
+fn cannot_write(what: &Path, error: std::io::Error) -> Failure {
+    Failure::new(Exit::Failed, format!("{}: {error}; name a folder that can be written", what.display()))
+}
+
 /// Writes the sample and its input, and compiles it.
 fn prepare(folder: &Path) -> Result<PathBuf, Failure> {
-    let failed = |what: &Path, error: std::io::Error| {
-        Failure::new(Exit::Failed, format!("{}: {error}; name a folder that can be written", what.display()))
-    };
-    fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
     for (name, text) in [("sum-mul.c", SOURCE), ("input.txt", INPUT)] {
         let file = folder.join(name);
-        fs::write(&file, text).map_err(|error| failed(&file, error))?;
+        fs::write(&file, text).map_err(|error| cannot_write(&file, error))?;
     }
     let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
     let compiled = Process::new(&compiler)
@@ -88,30 +110,34 @@ fn prepare(folder: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Prints a command as a user would type it, and does what it says.
-fn stripe(
-    program: &Path,
-    input: &Path,
-    criterion: &str,
-    extra: &[&str],
-    color: ColorChoice,
-) -> Result<(), Failure> {
-    let (program, input) = (program.to_string_lossy(), input.to_string_lossy());
-    let program = if program.contains('/') { program.into_owned() } else { format!("./{program}") };
-    let mut words = vec!["stripe", "run", &program, "--stdin", &input, "--expect-match", criterion];
-    words.extend(extra);
-    let shown: Vec<String> = words.iter().map(|word| shell_quoted(word)).collect();
-    say(&format!("\n$ {}\n\n", shown.join(" ")))?;
-    words.push("--quiet");
-    let Command::Run(options) = CommandLine::try_parse_from(words)?.command else {
-        unreachable!("the words say run");
-    };
-    super::run::run(options, color).map(drop)
+/// One of the commands that the demo shows.
+struct Scene<'a> {
+    criterion: &'a str,
+    options: &'a [&'a str],
+    explanation: &'a str,
 }
 
-fn shell_quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=".contains(c);
-    if word.chars().all(plain) { word.to_owned() } else { format!("'{word}'") }
+impl Scene<'_> {
+    /// Prints the command as a user would type it, does what it says, and makes its result ready for a
+    /// page.
+    fn play(&self, program: &Path, input: &Path, color: ColorChoice) -> Result<Chapter, Failure> {
+        let (program, input) = (program.to_string_lossy(), input.to_string_lossy());
+        let program = if program.contains('/') { program.into_owned() } else { format!("./{program}") };
+        let mut words = vec!["stripe", "run", &program, "--stdin", &input, "--expect-match", self.criterion];
+        words.extend(self.options);
+        let command_line = shell::command_line(words.iter().copied());
+        say(&format!("\n$ {command_line}\n\n"))?;
+        words.push("--quiet");
+        let Command::Run(options) = CommandLine::try_parse_from(words)?.command else {
+            unreachable!("the words say run");
+        };
+        let mut chapter = None;
+        run::search(options, color, &command_line, |found, output, style| {
+            chapter = Some(found.chapter(&flowing(self.explanation)));
+            run::deliver(found, output, style)
+        })?;
+        Ok(chapter.expect("a search that ended well has delivered its result"))
+    }
 }
 
 fn say(text: &str) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::bytes::Regex;
 
 use super::values::{
-    Emission, EventList, duration, emission, environment_variable, event_list, regex, signal,
+    Emission, EmissionKind, EventList, duration, emission, environment_variable, event_list, regex, signal,
 };
 
 /// The whole command line.
@@ -336,7 +336,7 @@ pub struct OutputOptions {
     /// How to print the result.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: Format,
-    /// Write the result to FILE too; KIND is text, json or trace.
+    /// Write the result to FILE too; KIND is one of the formats, or html, trace, jsonl or chrome.
     #[arg(long, value_name = "KIND=FILE", value_parser = OsStringValueParser::new().try_map(emission))]
     pub emit: Vec<Emission>,
     /// Overwrite files given to --emit.
@@ -358,6 +358,33 @@ pub enum Format {
     Text,
     /// For programs.
     Json,
+    /// The needed events as a table.
+    Csv,
+    /// Needed executions as coverage.
+    Lcov,
+    /// The needed events as a thread flow.
+    Sarif,
+    /// Annotations for GitHub Actions.
+    Github,
+    /// Needed statements as `file:line:column: text`.
+    Quickfix,
+    /// The calls of the slice, for Graphviz.
+    Dot,
+}
+
+impl From<Format> for EmissionKind {
+    fn from(format: Format) -> EmissionKind {
+        match format {
+            Format::Text => EmissionKind::Text,
+            Format::Json => EmissionKind::Json,
+            Format::Csv => EmissionKind::Csv,
+            Format::Lcov => EmissionKind::Lcov,
+            Format::Sarif => EmissionKind::Sarif,
+            Format::Github => EmissionKind::Github,
+            Format::Quickfix => EmissionKind::Quickfix,
+            Format::Dot => EmissionKind::Dot,
+        }
+    }
 }
 
 /// `stripe trace`.
@@ -412,6 +439,9 @@ pub struct DemoOptions {
     /// The folder for the sample and its input; without, `stripe-demo` in the working directory.
     #[arg(value_name = "DIR", default_value = "stripe-demo")]
     pub folder: PathBuf,
+    /// Write the results as a page for a browser too, report.html in that folder.
+    #[arg(long)]
+    pub html: bool,
 }
 
 /// `stripe doctor`.

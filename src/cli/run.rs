@@ -10,23 +10,36 @@ use super::emissions;
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::options::{
-    AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, Format, OutputOptions, PoisonOption,
-    RunOptions, SearchOptions,
+    AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, OutputOptions, PoisonOption, RunOptions,
+    SearchOptions,
 };
 use super::progress::Progress;
+use super::rendering::Found;
+use super::shell;
 use super::target::{Target, criterion};
 use super::terminal;
-use super::values::{Emission, EmissionKind};
+use super::values::Emission;
 use crate::baseline::{Baseline, BaselineError, Demands, PoisonChoice, not_reproduced};
 use crate::circumstances::Laboratory;
 use crate::dd::{Algorithm, Outcome};
+use crate::history::History;
 use crate::investigation::{Finding, Means, Obstacle, Plan, investigate};
 use crate::oracle::{Criterion, Oracle};
-use crate::report::{self, Style};
+use crate::report::Style;
 use crate::slice::{Control, CriticalSlice, Question, Recorded, Status};
 
 /// Does it.
 pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failure> {
+    search(options, color, &shell::own_command_line(), deliver)
+}
+
+/// Makes the search that `command_line` asks for, and hands what it has found to `deliver`.
+pub(super) fn search(
+    options: RunOptions,
+    color: ColorChoice,
+    command_line: &str,
+    deliver: impl FnOnce(Found<'_>, &OutputOptions, Style) -> Result<(), Failure>,
+) -> Result<Exit, Failure> {
     let started = Instant::now();
     let preference = preference(options.target.engine)?;
     emissions::check(&options.output, &options.target.program)?;
@@ -52,7 +65,8 @@ pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failu
     let style = terminal::style(color);
     let mut progress = Progress::new(&options.output, style, interrupt.clone(), options.search.max_time);
     let means = Means { tracers: &mut tracers, processors: &processors };
-    let found = investigate(&laboratory, plan, means, &mut progress);
+    let mut history = History::default();
+    let found = investigate(&laboratory, plan, means, &mut history.beside(&mut progress));
     progress.finish();
 
     let (finding, exit) = conclude(found, &interrupt)?;
@@ -70,7 +84,8 @@ pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failu
         elapsed: started.elapsed(),
         warnings,
     };
-    deliver(recorded, &slice, &options.output, style)?;
+    let found = Found { recorded, slice: &slice, history: &history, command_line };
+    deliver(found, &options.output, style)?;
     if exit == Exit::Trivial {
         return Err(Failure::new(exit, TRIVIAL));
     }
@@ -229,25 +244,12 @@ fn warnings(target: &Target, tracer: &Tracer<'_>, oracle: &Oracle, finding: &Fin
 }
 
 /// Prints the result and writes it to files; a fault of one does not keep it from the others.
-fn deliver(
-    recorded: Recorded<'_>,
-    slice: &CriticalSlice,
-    output: &OutputOptions,
-    style: Style,
-) -> Result<(), Failure> {
-    let text = match output.format {
-        Format::Text => report::text::slice(recorded, slice, style),
-        Format::Json => report::json::slice(recorded, slice),
-    };
+pub(super) fn deliver(found: Found<'_>, output: &OutputOptions, style: Style) -> Result<(), Failure> {
+    let text = found.render(output.format.into(), style);
     let printed = super::print(text.as_bytes()).map(drop);
     let plain = Style { color: false, ..style };
     let write = |Emission { kind, file }: &Emission| {
-        let text = match kind {
-            EmissionKind::Text => report::text::slice(recorded, slice, plain),
-            EmissionKind::Json => report::json::slice(recorded, slice),
-            EmissionKind::Trace => report::json::trace(recorded, &slice.question.command),
-        };
-        emissions::write(file, text.as_bytes(), output)
+        emissions::write(file, found.render(*kind, plain).as_bytes(), output)
     };
     let written: Vec<_> = output.emit.iter().map(write).collect();
     std::iter::once(printed).chain(written).collect()

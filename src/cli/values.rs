@@ -20,14 +20,32 @@ pub struct Emission {
 }
 
 /// What can be written to a file.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EmissionKind {
     /// The result for people.
     Text,
     /// The result for programs.
     Json,
+    /// A page to look at in a browser.
+    Html,
     /// All events of the trace, for programs.
     Trace,
+    /// The tests of the search, a JSON object a line.
+    Jsonl,
+    /// The needed events as a table.
+    Csv,
+    /// Needed executions as coverage.
+    Lcov,
+    /// The needed events as a thread flow.
+    Sarif,
+    /// Annotations for GitHub Actions.
+    Github,
+    /// Needed statements as `file:line:column: text`.
+    Quickfix,
+    /// The calls of the slice, for Graphviz.
+    Dot,
+    /// The calls of the run, for trace viewers.
+    Chrome,
 }
 
 /// Events by number, as ranges.
@@ -89,11 +107,19 @@ pub(super) fn signal(text: &str) -> Result<i32, String> {
 pub(super) fn emission(text: OsString) -> Result<Emission, String> {
     let (kind, file) = split_at_equals(&text).ok_or("not of the form KIND=FILE")?;
     let kind = EmissionKind::from_str(&kind.to_string_lossy(), false)
-        .map_err(|_| "the kind must be text, json or trace")?;
+        .map_err(|_| format!("the kind must be {}", kinds()))?;
     match file.is_empty() {
         true => Err("the file has no name".into()),
         false => Ok(Emission { kind, file: file.into() }),
     }
+}
+
+/// All kinds of output files, as a part of a sentence.
+fn kinds() -> String {
+    let kinds = EmissionKind::value_variants().iter().filter_map(EmissionKind::to_possible_value);
+    let mut names: Vec<String> = kinds.map(|kind| kind.get_name().to_owned()).collect();
+    let last = names.pop().unwrap_or_default();
+    format!("{} or {last}", names.join(", "))
 }
 
 /// Events by number, `8-12,40`, or `@FILE` with such a list, which may be too long for a command line;

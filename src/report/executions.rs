@@ -3,9 +3,9 @@
 //! An execution of a line is an event at one of its statements; entry and epilogue of a function do not
 //! count. Executions that are alike and follow each other take no more room than one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use tracer::program::FileId;
+use tracer::program::{FileId, Statement};
 use tracer::schedule::{Omission, Schedule};
 
 use crate::slice::{Control, CriticalSlice, Necessity, Recorded};
@@ -68,22 +68,38 @@ impl Executions {
 /// The lines that were executed.
 pub(super) type Lines = BTreeMap<(FileId, u32), Executions>;
 
-/// Counts the executions in a trace.
+/// Counts the executions of the lines in a trace.
 pub(super) fn count(recorded: Recorded<'_>, slice: &CriticalSlice) -> Lines {
-    let Recorded { program, trace } = recorded;
     let mut lines = Lines::new();
+    for_each(recorded, slice, |statement, mark| {
+        let executions = lines.entry((statement.file, statement.line)).or_default();
+        mark.into_iter().for_each(|mark| executions.push(mark));
+    });
+    lines
+}
+
+/// Counts the executions of the statements in a trace.
+pub(super) fn by_statement(recorded: Recorded<'_>, slice: &CriticalSlice) -> HashMap<Statement, Executions> {
+    let mut statements: HashMap<Statement, Executions> = HashMap::new();
+    for_each(recorded, slice, |statement, mark| {
+        mark.into_iter().for_each(|mark| statements.entry(statement).or_default().push(mark));
+    });
+    statements
+}
+
+/// Tells the statement of each event and what the event is to the failure; entries and epilogues are
+/// nothing to it.
+fn for_each(recorded: Recorded<'_>, slice: &CriticalSlice, mut tell: impl FnMut(Statement, Option<Mark>)) {
+    let Recorded { program, trace } = recorded;
     let kept = final_schedule(recorded, slice);
     let mut needed = slice.needed.iter().peekable();
     for event in trace.events() {
         let leader = program.leader(trace.leader(event));
-        let executions = lines.entry((leader.statement.file, leader.statement.line)).or_default();
         let needed = needed.next_if(|needed| needed.event == event);
-        if !leader.kind.is_structural() {
-            let otherwise = if kept.keeps(event) { Mark::Fixed } else { Mark::Unneeded };
-            executions.push(needed.map_or(otherwise, |needed| needed.necessity.into()));
-        }
+        let otherwise = if kept.keeps(event) { Mark::Fixed } else { Mark::Unneeded };
+        let mark = needed.map_or(otherwise, |needed| needed.necessity.into());
+        tell(leader.statement, (!leader.kind.is_structural()).then_some(mark));
     }
-    lines
 }
 
 /// What a replay of the slice executes: more than the slice, because not everything can be left out.

@@ -5,12 +5,13 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use tracer::program::Program;
 
-use crate::slice::{CriticalSlice, Evidence, Recorded};
+use crate::slice::{CriticalSlice, Recorded};
 
 use super::depths::Depths;
 use super::executions::{self, Executions};
+use super::needed;
 use super::places::Places;
-use super::schema::{self, Events, Executable, Line, NeededEvent, Slice, Tests, Trace, TraceEvent, Without};
+use super::schema::{self, Events, Executable, Line, Slice, Tests, Trace, TraceEvent};
 use super::spelling;
 
 /// The slice as a document of the schema `stripe.slice/1`.
@@ -30,7 +31,7 @@ pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
         events: events(slice),
         tests: tests(slice),
         seconds: seconds(slice.elapsed),
-        slice: needed_events(recorded, slice),
+        slice: needed::events(recorded, slice),
         lines: lines(recorded, slice),
         warnings: &slice.warnings,
     };
@@ -53,7 +54,8 @@ fn executable(program: &Program) -> Executable<'_> {
     Executable { path: image.path.to_string_lossy().into_owned(), build_id: image.build_id.as_deref() }
 }
 
-fn events(slice: &CriticalSlice) -> Events {
+/// The numbers of events.
+pub(super) fn events(slice: &CriticalSlice) -> Events {
     Events {
         recorded: slice.recorded,
         omittable: slice.omittable,
@@ -62,7 +64,8 @@ fn events(slice: &CriticalSlice) -> Events {
     }
 }
 
-fn tests(slice: &CriticalSlice) -> Tests {
+/// The numbers of tests.
+pub(super) fn tests(slice: &CriticalSlice) -> Tests {
     Tests {
         total: slice.tests.total,
         reproduced: slice.tests.fail,
@@ -73,27 +76,9 @@ fn tests(slice: &CriticalSlice) -> Tests {
     }
 }
 
-fn seconds(elapsed: Duration) -> f64 {
+/// A span of time to the millisecond.
+pub(super) fn seconds(elapsed: Duration) -> f64 {
     elapsed.as_millis() as f64 / 1000.0
-}
-
-fn needed_events<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Vec<NeededEvent<'a>> {
-    let mut places = Places::new(recorded);
-    let mut needed = slice.needed.iter().peekable();
-    let needed_event = |event| {
-        let place = places.next(event);
-        let needed = needed.next_if(|needed| needed.event == event)?;
-        Some(NeededEvent {
-            place,
-            needed: spelling::necessity(needed.necessity),
-            without: needed.without.as_ref().map(without),
-        })
-    };
-    recorded.trace.events().filter_map(needed_event).collect()
-}
-
-fn without(evidence: &Evidence) -> Without<'_> {
-    Without { outcome: spelling::outcome(evidence.outcome), why: &evidence.why }
 }
 
 fn lines<'a>(recorded: Recorded<'a>, slice: &CriticalSlice) -> Vec<Line<'a>> {

@@ -6,11 +6,12 @@
 use tracer::program::Program;
 
 use super::executions::Executions;
+use super::folding;
 use super::markers;
 use super::rows::{Code, Row};
 use super::sections::Section;
 use super::source::printable;
-use super::style::{Style, length};
+use super::style::{Style, length, wrap};
 
 const HEADINGS: [&str; 5] = ["line", "source", "executed", "needed", "which"];
 
@@ -31,7 +32,28 @@ pub(super) fn write(program: &Program, parts: &[Part<'_>], style: Style) -> Stri
         lines.push(style.bold(&style.cut(&title(program, section), style.width)));
         lines.extend(rows.iter().map(|row| layout.write(row)));
     }
+    let notes = notes(program, parts, &layout);
+    if !notes.is_empty() {
+        lines.push(String::new());
+        lines.extend(notes);
+    }
     lines.join("\n")
+}
+
+/// In words, what had no room as markers: a line of notes for each such line of the source.
+fn notes(program: &Program, parts: &[Part<'_>], layout: &Layout) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (section, rows) in parts {
+        for row in rows {
+            let Row::Line { number, code: Code::Executed(executions), .. } = row else { continue };
+            if !markers::fit(executions, layout.markers, layout.style) {
+                let file = &program.file(section.file).shown;
+                let note = format!("{file}:{number}: {}", folding::sentence(executions));
+                notes.push(wrap(&printable(&note), layout.style.width));
+            }
+        }
+    }
+    notes
 }
 
 fn title(program: &Program, section: &Section) -> String {

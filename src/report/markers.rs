@@ -43,6 +43,14 @@ pub(super) fn embolden(markers: &str, style: Style) -> String {
     painted + rest
 }
 
+/// Whether all executions can be told in so much room, one by one or as runs.
+pub(super) fn fit(executions: &Executions, room: usize, style: Style) -> bool {
+    // A run takes three columns at least, so that most of what does not fit need not be written.
+    let may_fit = executions.runs().len() <= room / 3 + 1;
+    executions.executed() <= room as u64
+        || (may_fit && length(&folded(executions, usize::MAX, style)) <= room)
+}
+
 fn folded(executions: &Executions, room: usize, style: Style) -> String {
     let mut text = String::new();
     let mut first = 1;
@@ -99,6 +107,15 @@ mod tests {
         assert_eq!(write(&executions(&runs), 17, Style::default()), "1-400 ●, 401 ·, …");
         assert_eq!(write(&executions(&runs), 16, Style::default()), "1-400 ●, …");
         assert_eq!(write(&executions(&runs), 6, ASCII), "...");
+    }
+
+    #[test]
+    fn what_is_cut_does_not_fit() {
+        let style = Style::default();
+        let all = executions(&[(Mark::Effect, 400), (Mark::Unneeded, 1)]);
+        assert!(fit(&all, 14, style) && !fit(&all, 13, style));
+        let alternating = executions(&[(Mark::Effect, 1), (Mark::Unneeded, 1)].repeat(500));
+        assert!(fit(&alternating, 1000, style) && !fit(&alternating, 999, style));
     }
 
     #[test]

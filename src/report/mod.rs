@@ -1,33 +1,50 @@
-//! Write down what was found: pure functions from results to text and JSON.
+//! Write down what was found: pure functions from results to text, in all its forms.
 //!
 //! Does not decide anything and prints nothing itself: what is written where is for the command line to
 //! say. Only `source` reads files, those of the program's source text.
 //!
 //! Where to look:
 //! - [`text`] writes a critical slice for people: `sections` chooses the parts of the source, `rows` the
-//!   lines, `listing` lays them out with the `markers` of their `executions`, `verdict` concludes;
+//!   lines, `listing` lays them out with the `markers` of their `executions`, `folding` says in words what has no
+//!   room, `verdict` concludes;
 //! - [`json`] writes it for programs: `schema` defines the keys, `spelling` the values;
+//! - [`csv`], [`lcov`], [`sarif`], [`github`], [`quickfix`], [`dot`] and [`chrome`] write it for other tools;
+//! - [`html`] makes a page of it for a browser;
+//! - [`tests_made`] lists the tests of the search;
 //! - [`trace`] prints a trace as the papers do;
 //! - [`bullets`] draws a test as in Figure 5 of Cleve and Zeller, AADEBUG 2000;
 //! - [`words`] has the user's words for outcomes, numbers and times.
 
 pub mod bullets;
+pub mod chrome;
+pub mod csv;
 mod depths;
+pub mod dot;
 mod executions;
+mod folding;
+pub mod github;
+pub mod html;
 pub mod json;
+pub mod lcov;
 mod listing;
 mod markers;
+mod needed;
 mod places;
+pub mod quickfix;
 mod rows;
 #[cfg(test)]
 mod sample;
+pub mod sarif;
 mod schema;
 mod sections;
 mod source;
 mod spelling;
+mod spots;
 mod style;
+pub mod tests_made;
 pub mod text;
 pub mod trace;
+mod uri;
 mod verdict;
 pub mod words;
 

@@ -12,7 +12,8 @@ use tracer::program::{Granularity, Program, Scope};
 use tracer::trace::{EventId, Trace};
 use tracer::{Conditions, Engine, Preference, Tracer};
 
-use crate::dd::{Algorithm, Counts, Outcome};
+use crate::dd::{Algorithm, Configuration, Counts, Observer, Outcome};
+use crate::history::History;
 use crate::slice::{Control, CriticalSlice, Evidence, Necessity, Needed, Question, Recorded, Status};
 
 /// A folder of its own for a test; gone with the value.
@@ -117,6 +118,21 @@ impl Sample {
             warnings: Vec::new(),
         }
     }
+}
+
+/// The history of a search that made tests of so many circumstances, with these chosen.
+pub(super) fn history(tests: &[(usize, &[usize], Outcome)]) -> History {
+    struct Nobody;
+    impl Observer<Evidence> for Nobody {}
+    let mut history = History::default();
+    for (number, &(universe, chosen, outcome)) in tests.iter().enumerate() {
+        let why = if outcome == Outcome::Fail { "as expected" } else { "no output" };
+        let evidence = Evidence { outcome, why: why.to_owned() };
+        let counts = Counts { total: number as u64 + 1, ..Counts::default() };
+        let configuration = Configuration::from_iter(universe, chosen.iter().copied());
+        history.beside(&mut Nobody).tested(&configuration, outcome, &evidence, counts);
+    }
+    history
 }
 
 fn question() -> Question {

@@ -145,6 +145,20 @@ warning: the program was compiled with -O1, which leaves few statements to omit
     }
 
     #[test]
+    fn a_loop_that_has_no_room_is_told_in_words_below() {
+        let source = "int main(void) { int x = 0;\n    for (int i = 0; i < 999; i++)\n        x = 1;\n    return x;\n}\n";
+        let sample = Sample::of(&Folder::new(), source);
+        let rounds = sample.omittable(3);
+        let needed = |round: &usize| round % 7 != 3;
+        let most: Vec<_> = (0..999).filter(needed).map(|round| rounds[round]).collect();
+        let text = slice(sample.recorded(), &sample.slice(&most, &[]), Style::default());
+        let row = "   3               999     856  1-3 ●, 4 ·, 5-10 ●, 11 ·, 12-17 ●, 18 ·, …";
+        assert!(text.contains(row), "{text}");
+        let note = "program.c:3: executions every 7th from 4 to 998: not; all others: needed\n";
+        assert!(text.contains(note), "{text}");
+    }
+
+    #[test]
     fn without_its_source_a_program_has_rows_of_numbers() {
         let source = "int main(void) { int x = 1;\n\n    return x - 1;\n}\n";
         let sample = Sample::of(&Folder::new(), source);

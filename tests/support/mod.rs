@@ -7,6 +7,7 @@
     reason = "each test binary is a crate and uses a part of it"
 )]
 
+pub mod browser;
 pub mod engine;
 pub mod random;
 pub mod tiny;

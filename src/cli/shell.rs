@@ -1,0 +1,33 @@
+//! Write commands as they are typed into a shell.
+
+/// The command with these words.
+pub(super) fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// The command that this process is.
+pub(super) fn own_command_line() -> String {
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    command_line(std::iter::once("stripe").chain(words.iter().map(String::as_str)))
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_the_words_as_they_are() {
+        let words = ["stripe", "--expect-match", "sum = 15", "it's", "", "a=b"];
+        assert_eq!(command_line(words), r"stripe --expect-match 'sum = 15' 'it'\''s' '' a=b");
+    }
+}

@@ -1,0 +1,184 @@
+//! Remember the tests of a search in order, for the reports.
+//!
+//! Of each test the size of its configuration, the outcome and the reason are kept; the configurations
+//! themselves only of some tests, evenly spread, because all of them may not fit into memory. Does not
+//! decide anything about the search.
+
+use crate::dd::{Configuration, Counts, Observer, Outcome};
+use crate::slice::Evidence;
+
+/// Configurations are kept of at most so many tests.
+const MOST_CONFIGURATIONS: usize = 1000;
+
+/// Configurations may take so many bytes in all.
+const MOST_BYTES: usize = 32 << 20;
+
+/// A test that was made.
+#[derive(Clone, Debug)]
+pub struct TestMade {
+    /// The phase of the search, from 0: under `--control both` the first one lets branches decide, the
+    /// second one the trace.
+    pub phase: usize,
+    /// How many events were chosen.
+    pub size: usize,
+    /// Out of how many.
+    pub universe: usize,
+    /// What was chosen; `None` for tests of which only the rest is kept.
+    pub configuration: Option<Configuration>,
+    /// Whether the failure was reproduced.
+    pub outcome: Outcome,
+    /// The reason, in words.
+    pub why: String,
+}
+
+/// The tests of a search, in the order in which the search has learned of them.
+#[derive(Debug)]
+pub struct History {
+    tests: Vec<TestMade>,
+    phases: usize,
+    /// Of each so many tests one has its configuration.
+    stride: usize,
+    room: Room,
+}
+
+/// How many configurations are kept, and how many may be.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    kept: usize,
+    most: usize,
+    bytes: usize,
+}
+
+impl Default for History {
+    fn default() -> History {
+        History::with_room(MOST_CONFIGURATIONS, MOST_BYTES)
+    }
+}
+
+impl History {
+    fn with_room(most: usize, bytes: usize) -> History {
+        History { tests: Vec::new(), phases: 0, stride: 1, room: Room { kept: 0, most, bytes } }
+    }
+
+    /// All tests in order.
+    pub fn tests(&self) -> &[TestMade] {
+        &self.tests
+    }
+
+    /// Of each so many tests one has its configuration: 1 if all of them have.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Watches a search together with `other`, who alone may end it.
+    pub fn beside<'o>(&'o mut self, other: &'o mut dyn Observer<Evidence>) -> impl Observer<Evidence> + 'o {
+        Pair { history: self, other }
+    }
+
+    fn add(&mut self, configuration: &Configuration, evidence: &Evidence, counts: Counts) {
+        // Each phase counts its tests from 1.
+        if counts.total == 1 {
+            self.phases += 1;
+        }
+        let is_kept = self.tests.len().is_multiple_of(self.stride);
+        self.room.kept += usize::from(is_kept);
+        self.tests.push(TestMade {
+            phase: self.phases.saturating_sub(1),
+            size: configuration.len(),
+            universe: configuration.universe(),
+            configuration: is_kept.then(|| configuration.clone()),
+            outcome: evidence.outcome,
+            why: evidence.why.clone(),
+        });
+        let most = self.room.most.min(self.room.bytes / (configuration.universe() / 8 + 1)).max(2);
+        if self.room.kept > most {
+            self.thin_out();
+        }
+    }
+
+    /// Forgets every second configuration.
+    fn thin_out(&mut self) {
+        self.stride *= 2;
+        for (number, test) in self.tests.iter_mut().enumerate() {
+            if !number.is_multiple_of(self.stride) {
+                test.configuration = None;
+            }
+        }
+        self.room.kept = self.tests.len().div_ceil(self.stride);
+    }
+}
+
+/// Two observers as one.
+struct Pair<'o> {
+    history: &'o mut History,
+    other: &'o mut dyn Observer<Evidence>,
+}
+
+impl Observer<Evidence> for Pair<'_> {
+    fn tested(
+        &mut self,
+        configuration: &Configuration,
+        outcome: Outcome,
+        evidence: &Evidence,
+        counts: Counts,
+    ) {
+        self.history.add(configuration, evidence, counts);
+        self.other.tested(configuration, outcome, evidence, counts);
+    }
+
+    fn improved(&mut self, smaller: &Configuration) {
+        self.other.improved(smaller);
+    }
+
+    fn should_stop(&mut self) -> bool {
+        self.other.should_stop()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nobody;
+
+    impl Observer<Evidence> for Nobody {}
+
+    /// A history that was told of phases of so many tests.
+    fn told(mut history: History, phases: &[u64]) -> History {
+        let evidence = Evidence { outcome: Outcome::Pass, why: "no output".into() };
+        for &tests in phases {
+            for total in 1..=tests {
+                let counts = Counts { total, ..Counts::default() };
+                let chosen = Configuration::from_iter(16, [1, 2]);
+                history.beside(&mut Nobody).tested(&chosen, evidence.outcome, &evidence, counts);
+            }
+        }
+        history
+    }
+
+    #[test]
+    fn tests_are_kept_in_order_with_their_phase() {
+        let history = told(History::default(), &[2, 3]);
+        let phases: Vec<usize> = history.tests().iter().map(|test| test.phase).collect();
+        assert_eq!(phases, [0, 0, 1, 1, 1]);
+        let test = &history.tests()[4];
+        assert_eq!((test.size, test.universe, test.why.as_str()), (2, 16, "no output"));
+        assert!(history.tests().iter().all(|test| test.configuration.is_some()));
+    }
+
+    #[test]
+    fn configurations_are_kept_of_evenly_spread_tests_if_there_are_too_many() {
+        let history = told(History::with_room(4, 1 << 20), &[11]);
+        let kept = |test: &TestMade| test.configuration.is_some();
+        let numbers = history.tests().iter().enumerate().filter(|(_, test)| kept(test));
+        assert_eq!(numbers.map(|(number, _)| number).collect::<Vec<_>>(), [0, 4, 8]);
+        assert_eq!(history.stride(), 4);
+        assert_eq!(history.tests().len(), 11);
+    }
+
+    #[test]
+    fn large_configurations_have_less_room() {
+        let history = told(History::with_room(1000, 6), &[9]);
+        assert_eq!(history.tests().iter().filter(|test| test.configuration.is_some()).count(), 2);
+    }
+}

@@ -1,0 +1,122 @@
+//! Write the run as a Chrome trace, for viewers such as Perfetto: calls as nested slices, with the
+//! needed events in them.
+//!
+//! Time is counted in events: an event takes one microsecond, so that its number is its time. Only needed
+//! events are shown one by one; the rest of a call is its slice. Source of the form: "Trace Event Format",
+//! the Chromium project.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use tracer::trace::{ActivationId, EventId};
+
+use crate::slice::{CriticalSlice, Needed, Recorded};
+
+use super::spelling;
+
+/// The trace as a JSON object, an event of the format a line.
+pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
+    let mut writer = Writer { recorded, text: String::new(), open: Vec::new() };
+    let mut needed = slice.needed.iter().peekable();
+    for event in recorded.trace.events() {
+        writer.follow(event);
+        if let Some(needed) = needed.next_if(|needed| needed.event == event) {
+            writer.put(&writer.needed(needed));
+        }
+    }
+    writer.close_all_but(0, recorded.trace.len());
+    format!("{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{}\n]}}\n", writer.text)
+}
+
+struct Writer<'a> {
+    recorded: Recorded<'a>,
+    text: String,
+    /// The open calls, outermost first.
+    open: Vec<ActivationId>,
+}
+
+impl Writer<'_> {
+    /// Closes and opens calls until that of the event is the innermost.
+    fn follow(&mut self, event: EventId) {
+        let trace = self.recorded.trace;
+        let activation = trace.activation(event);
+        if self.open.last() == Some(&activation) {
+            return;
+        }
+        let caller = trace.caller(activation).map(|caller| trace.activation(caller));
+        // A call that goes on is open already; a new one opens in its caller.
+        let goes_on = self.open.iter().rposition(|open| *open == activation);
+        let around = goes_on.or_else(|| self.open.iter().rposition(|open| Some(*open) == caller));
+        self.close_all_but(around.map_or(0, |place| place + 1), event.0 as usize);
+        if goes_on.is_none() {
+            self.open.push(activation);
+            let leader = self.recorded.program.leader(trace.leader(event));
+            let name = &self.recorded.program.function(leader.function).name;
+            self.put(
+                &json!({ "ph": "B", "name": name, "cat": "call", "ts": event.time(), "pid": 1, "tid": 1 }),
+            );
+        }
+    }
+
+    /// Closes the innermost calls behind so many events until this many are left open.
+    fn close_all_but(&mut self, left: usize, events: usize) {
+        while self.open.len() > left {
+            self.open.pop();
+            self.put(&json!({ "ph": "E", "ts": events + 1, "pid": 1, "tid": 1 }));
+        }
+    }
+
+    fn needed(&self, needed: &Needed) -> Value {
+        let Recorded { program, trace } = self.recorded;
+        let leader = trace.leader(needed.event);
+        let line = program.leader(leader).statement.line;
+        let time = needed.event.time();
+        let why = needed.without.as_ref().map(|seen| &seen.why);
+        json!({
+            "ph": "X", "name": format!("{line}_{time}"), "cat": "needed", "ts": time, "dur": 1,
+            "pid": 1, "tid": 1,
+            "args": {
+                "place": program.place(leader).to_string(),
+                "needed": spelling::necessity(needed.necessity),
+                "without": why,
+            },
+        })
+    }
+
+    fn put(&mut self, event: &Value) {
+        let separator = if self.text.is_empty() { "" } else { ",\n" };
+        let _ = write!(self.text, "{separator}{event}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{Folder, Sample};
+    use super::*;
+
+    /// Phase, name and time of each event of the format.
+    fn told(sample: &Sample, slice_: &CriticalSlice) -> Vec<String> {
+        let document: Value = serde_json::from_str(&slice(sample.recorded(), slice_)).unwrap();
+        let word = |event: &Value| {
+            let name = event["name"].as_str().unwrap_or_default();
+            format!("{} {name} {}", event["ph"].as_str().unwrap(), event["ts"])
+        };
+        document["traceEvents"].as_array().unwrap().iter().map(word).collect()
+    }
+
+    #[test]
+    fn calls_are_nested_slices_with_the_needed_events_in_them() {
+        let source = "int f(void) { return\n1; }\nint main(void) { f();\nf(); return\n0; }\n";
+        let sample = Sample::of(&Folder::new(), source);
+        let events = told(&sample, &sample.slice(&sample.omittable(4), &[]));
+        let expected = ["B main 1", "B f 3", "E  6", "X 4_6 6", "B f 7", "E  10", "E  12"];
+        assert_eq!(events, expected);
+    }
+
+    #[test]
+    fn a_run_without_calls_is_one_slice() {
+        let sample = Sample::sum_mul();
+        let events = told(sample, &sample.slice(&sample.omittable(15), &[]));
+        assert_eq!(events, ["B main 1", "X 15_33 33", "E  37"]);
+    }
+}

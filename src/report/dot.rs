@@ -1,0 +1,141 @@
+//! Draw the calls of the slice in the DOT language of Graphviz: a box for each call with needed events,
+//! the needed events in it in order, an arrow from each to the next, a dashed one from each call to what
+//! it calls.
+//!
+//! Which event feeds which is not drawn: that takes the values that they pass, which a trace does not
+//! have.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use tracer::trace::{ActivationId, EventId};
+
+use crate::slice::{CriticalSlice, Necessity, Needed, Recorded};
+
+/// Graphviz takes minutes for more.
+const MOST_EVENTS: usize = 500;
+
+/// The picture.
+pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
+    let drawn = &slice.needed[..slice.needed.len().min(MOST_EVENTS)];
+    let drawing = Drawing { recorded, calls: calls(recorded, drawn) };
+    let mut text = String::from(
+        "digraph critical_slice {\n  graph [fontname=\"sans-serif\"];\n  node [shape=box, \
+         fontname=\"monospace\"];\n",
+    );
+    drawing.calls.keys().for_each(|&activation| drawing.call(activation, &mut text));
+    drawing.arrows(drawn, &mut text);
+    let left_out = slice.needed.len() - drawn.len();
+    if left_out > 0 {
+        let _ = writeln!(text, "  more [shape=note, label=\"{left_out} more needed events are not drawn\"];");
+    }
+    text + "}\n"
+}
+
+/// The needed events of each call, and the calls on the way to them, whether needed or not.
+fn calls<'a>(recorded: Recorded<'_>, needed: &'a [Needed]) -> BTreeMap<ActivationId, Vec<Node<'a>>> {
+    let mut events: BTreeMap<EventId, Option<&Needed>> = BTreeMap::new();
+    for needed in needed {
+        for caller in recorded.trace.callers(needed.event) {
+            if events.contains_key(&caller) {
+                break;
+            }
+            events.insert(caller, None);
+        }
+        events.insert(needed.event, Some(needed));
+    }
+    let mut calls: BTreeMap<ActivationId, Vec<Node<'_>>> = BTreeMap::new();
+    for (event, needed) in events {
+        calls.entry(recorded.trace.activation(event)).or_default().push(Node { event, needed });
+    }
+    calls
+}
+
+/// An event that is drawn.
+struct Node<'a> {
+    event: EventId,
+    /// `None` for one that only leads to needed ones.
+    needed: Option<&'a Needed>,
+}
+
+struct Drawing<'a> {
+    recorded: Recorded<'a>,
+    calls: BTreeMap<ActivationId, Vec<Node<'a>>>,
+}
+
+impl Drawing<'_> {
+    /// The box of a call, its events in it.
+    fn call(&self, activation: ActivationId, text: &mut String) {
+        let leader = self.recorded.trace.leader(self.recorded.trace.entry(activation));
+        let name = &self.recorded.program.function_of(leader).name;
+        let _ = writeln!(text, "  subgraph cluster_{} {{ label={};", activation.0, quoted(name));
+        for node in &self.calls[&activation] {
+            let _ = writeln!(text, "    {}", self.node(node));
+        }
+        text.push_str("  }\n");
+    }
+
+    fn node(&self, node: &Node<'_>) -> String {
+        let line = self.recorded.program.leader(self.recorded.trace.leader(node.event)).statement.line;
+        let time = node.event.time();
+        let style = match node.needed.map(|needed| needed.necessity) {
+            Some(Necessity::Effect) => "style=filled, fillcolor=black, fontcolor=white",
+            Some(Necessity::Decision) => "shape=diamond",
+            None => "color=grey, fontcolor=grey",
+        };
+        format!("e{time} [label=\"{line}_{time}\", {style}];")
+    }
+
+    fn arrows(&self, needed: &[Needed], text: &mut String) {
+        for pair in needed.windows(2) {
+            let _ = writeln!(text, "  e{} -> e{};", pair[0].event.time(), pair[1].event.time());
+        }
+        for (&activation, nodes) in &self.calls {
+            if let (Some(caller), Some(first)) = (self.recorded.trace.caller(activation), nodes.first()) {
+                let (caller, first) = (caller.time(), first.event.time());
+                let _ = writeln!(text, "  e{caller} -> e{first} [style=dashed, label=\"calls\"];");
+            }
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{Folder, Sample};
+    use super::*;
+
+    #[test]
+    fn calls_are_boxes_and_needed_events_follow_each_other() {
+        let source = "int f(int x) { x = 1;\nreturn x; }\nint main(void) { int y = f(0);\nreturn\ny; }\n";
+        let sample = Sample::of(&Folder::new(), source);
+        let text = slice(sample.recorded(), &sample.slice(&sample.omittable(1), &sample.omittable(3)));
+        let expected = "  subgraph cluster_0 { label=\"main\";
+    e2 [label=\"3_2\", shape=diamond];
+  }
+  subgraph cluster_1 { label=\"f\";
+    e4 [label=\"1_4\", style=filled, fillcolor=black, fontcolor=white];
+  }
+  e2 -> e4;
+  e2 -> e4 [style=dashed, label=\"calls\"];
+}
+";
+        assert!(text.ends_with(expected), "{text}");
+    }
+
+    #[test]
+    fn a_call_that_only_leads_to_needed_events_is_drawn_in_grey() {
+        let source = "int f(int x) { x = 1;\nreturn x; }\nint main(void) { int y = f(0);\nreturn\ny; }\n";
+        let sample = Sample::of(&Folder::new(), source);
+        let text = slice(sample.recorded(), &sample.slice(&sample.omittable(1), &[]));
+        assert!(text.contains("e2 [label=\"3_2\", color=grey, fontcolor=grey];"), "{text}");
+    }
+
+    #[test]
+    fn names_cannot_end_their_text() {
+        assert_eq!(quoted("operator\"\"_x\\"), "\"operator\\\"\\\"_x\\\\\"");
+    }
+}

@@ -1,0 +1,60 @@
+//! Write the result as workflow commands of GitHub Actions: annotations beside the source.
+//!
+//! The verdict and what weakens it are warnings, needed statements are notices. GitHub shows ten of each
+//! kind for a step. Source of the form: GitHub Docs, "Workflow commands for GitHub Actions".
+
+use tracer::program::Program;
+
+use crate::slice::{CriticalSlice, Recorded};
+
+use super::spots::{self, Spot};
+use super::verdict::verdict;
+
+/// The annotations, one a line.
+pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
+    let criterion = format!("Failure: {}", slice.question.criterion);
+    let general = [criterion + "\n" + &verdict(slice)].into_iter().chain(slice.warnings.iter().cloned());
+    let general = general.map(|text| format!("::warning title=stripe::{}\n", message(&text)));
+    let spots = spots::find(recorded, slice);
+    general.chain(spots.iter().map(|spot| notice(recorded.program, spot))).collect()
+}
+
+/// The path is as users know it: GitHub looks for it in the repository.
+fn notice(program: &Program, spot: &Spot) -> String {
+    let file = property(&program.file(spot.file).shown);
+    let column = if spot.column == 0 { String::new() } else { format!(",col={}", spot.column) };
+    format!("::notice file={file},line={}{column},title=stripe::{}\n", spot.line, message(&spot.remark))
+}
+
+fn message(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    message(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::Sample;
+    use super::*;
+
+    #[test]
+    fn the_verdict_is_a_warning_and_a_needed_statement_is_a_notice() {
+        let sample = Sample::sum_mul();
+        let text = slice(sample.recorded(), &sample.slice(&sample.omittable(6), &[]));
+        let rows: Vec<&str> = text.lines().collect();
+        assert!(
+            rows[0].starts_with("::warning title=stripe::Failure: the output contains `sum = 15`%0A1 of 34 ")
+        );
+        let notice = "::notice file=sum-mul.c,line=6,col=9,title=stripe::needed. Without event 2: not \
+                      reproduced: no output";
+        assert_eq!(rows[1..], [notice]);
+    }
+
+    #[test]
+    fn what_would_end_a_command_is_escaped() {
+        assert_eq!(message("50 %\nmore"), "50 %25%0Amore");
+        assert_eq!(property("a,b:c.c"), "a%2Cb%3Ac.c");
+    }
+}

@@ -1,0 +1,56 @@
+// Draw how many events were left over after how many tests.
+
+const CURVE = { width: 768, height: 200, left: 56, right: 8, top: 10, bottom: 30 };
+let curve = { last: 1, tests: 0 };
+
+function showCurve(chapter) {
+  const { curve: points, phases } = chapter.search;
+  if (points.length === 0) return byId("curve").replaceChildren();
+  const most = Math.max(...points.map(([, left]) => left), 1);
+  curve = { tests: chapter.tests.total, most };
+  // One unit is one pixel, so that the texts are as large as all others.
+  CURVE.width = Math.max(280, Math.min(768, byId("curve").clientWidth));
+  const picture = shape("svg", { viewBox: `0 0 ${CURVE.width} ${CURVE.height}`, role: "img", "aria-labelledby": "curve-told" });
+  picture.append(shape("title", { id: "curve-told" }, toldCurve(points, chapter)), ...axes(), ...phases.flatMap(boundary));
+  picture.append(shape("path", { class: "step", d: path(points) }), shape("line", { class: "now", id: "now" }));
+  byId("curve").replaceChildren(picture);
+}
+
+const x = (test) => CURVE.left + ((CURVE.width - CURVE.left - CURVE.right) * test) / Math.max(curve.tests, 1);
+const y = (left) => CURVE.height - CURVE.bottom - ((CURVE.height - CURVE.top - CURVE.bottom) * left) / curve.most;
+
+function toldCurve(points, { tests }) {
+  const [first, last] = [points[0], points.at(-1)];
+  return `From ${counted(first[1], "event")} to ${grouped(last[1])} in ${counted(tests.total, "test")}.`;
+}
+
+/** A step at each improvement, and level from the last one on. */
+function path(points) {
+  let d = `M${x(points[0][0])} ${y(points[0][1])}`;
+  for (const [test, left] of points.slice(1)) d += `H${x(test).toFixed(1)}V${y(left).toFixed(1)}`;
+  return `${d}H${x(curve.tests)}`;
+}
+
+function axes() {
+  const [bottom, end] = [y(0), x(curve.tests)];
+  return [
+    shape("path", { class: "axis", d: `M${CURVE.left} ${CURVE.top}V${bottom}H${end}` }),
+    shape("text", { x: CURVE.left - 6, y: y(curve.most) + 4, "text-anchor": "end" }, grouped(curve.most)),
+    shape("text", { x: CURVE.left - 6, y: bottom + 4, "text-anchor": "end" }, "0"),
+    shape("text", { x: end, y: bottom + 18, "text-anchor": "end" }, counted(curve.tests, "test")),
+  ];
+}
+
+/** Where a phase begins. */
+function boundary({ control, first }, at, phases) {
+  if (phases.length < 2) return [];
+  const words = control === "program" ? "branches decide" : "the trace decides";
+  const line = shape("line", { class: "axis", x1: x(first), x2: x(first), y1: CURVE.top, y2: y(0), "stroke-dasharray": "3 3" });
+  return [...(at > 0 ? [line] : []), shape("text", { x: x(first) + 6, y: y(0) + 18 }, words)];
+}
+
+function markCurve(test) {
+  const now = byId("now");
+  if (!now) return;
+  for (const [key, value] of Object.entries({ x1: x(test), x2: x(test), y1: CURVE.top, y2: y(0) })) now.setAttribute(key, value);
+}

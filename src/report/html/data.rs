@@ -1,0 +1,97 @@
+//! Define what the page's programs read. Not stable: a page holds programs and data of one version.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::super::schema::{Events, Tests};
+
+/// A result.
+#[derive(Serialize)]
+pub(super) struct Chapter<'a> {
+    pub(super) criterion: &'a str,
+    pub(super) control: &'static str,
+    /// Whether decisions are told from effects.
+    pub(super) has_decisions: bool,
+    pub(super) command_line: &'a str,
+    pub(super) remark: &'a str,
+    pub(super) verdict: String,
+    pub(super) warnings: &'a [String],
+    pub(super) status: &'static str,
+    pub(super) events: Events,
+    pub(super) tests: Tests,
+    pub(super) seconds: f64,
+    pub(super) source: Listing,
+    pub(super) search: Search,
+}
+
+/// The source with its executions.
+#[derive(Serialize)]
+pub(super) struct Listing {
+    pub(super) sections: Vec<Part>,
+    /// What was seen without the needed events that are shown one by one: outcome and reason.
+    pub(super) evidence: BTreeMap<u32, (&'static str, String)>,
+    /// What is not shown, in words; empty if all is.
+    pub(super) note: String,
+}
+
+/// Lines that are shown together.
+#[derive(Serialize)]
+pub(super) struct Part {
+    pub(super) file: String,
+    pub(super) functions: String,
+    pub(super) rows: Vec<Row>,
+}
+
+/// A line of the source; without a number for several that were never executed.
+#[derive(Default, Serialize)]
+pub(super) struct Row {
+    pub(super) number: Option<u32>,
+    pub(super) text: String,
+    /// Null for a line without statements.
+    pub(super) executed: Option<u64>,
+    pub(super) needed: Option<u64>,
+    /// One letter for each execution: effect, decision, unneeded, fixed; null where they are folded.
+    pub(super) marks: Option<String>,
+    /// The events behind `marks`, or the first ones behind `runs`.
+    pub(super) events: Vec<u32>,
+    /// Executions that are alike and follow each other: letter, first and last.
+    pub(super) runs: Vec<(char, u64, u64)>,
+    /// All of them in words, where they are folded.
+    pub(super) sentence: String,
+}
+
+/// How the search went on.
+#[derive(Serialize)]
+pub(super) struct Search {
+    pub(super) phases: Vec<Phase>,
+    /// The events left over: number of the test and how many, at each improvement.
+    pub(super) curve: Vec<(usize, usize)>,
+    /// The columns of the matrix: first event, last event, line of the first.
+    pub(super) columns: Vec<(u32, u32, u32)>,
+    /// Whether each column is one event.
+    pub(super) is_exact: bool,
+    pub(super) rows: Vec<Test>,
+    pub(super) note: String,
+}
+
+/// A phase of the search.
+#[derive(Serialize)]
+pub(super) struct Phase {
+    /// `program` or `trace`.
+    pub(super) control: &'static str,
+    /// The number of its first test.
+    pub(super) first: usize,
+}
+
+/// A row of the matrix.
+#[derive(Serialize)]
+pub(super) struct Test {
+    pub(super) number: usize,
+    pub(super) outcome: &'static str,
+    pub(super) size: usize,
+    pub(super) of: usize,
+    pub(super) why: String,
+    /// A sign for each column: `0` to `9` for none to all of it chosen, `-` for nothing to choose.
+    pub(super) cells: String,
+}

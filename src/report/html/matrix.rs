@@ -1,0 +1,117 @@
+//! Draw tests as rows of a matrix: Cleve and Zeller, AADEBUG 2000, Figure 5.
+//!
+//! The columns are the events that can be left out. Where there are too many of them, a column stands for
+//! several.
+
+use std::ops::Range;
+
+use tracer::schedule::{Control as Rule, Omission};
+use tracer::trace::EventId;
+
+use crate::dd::Configuration;
+use crate::slice::{Control, Recorded};
+
+use super::search::rules;
+
+const MOST_COLUMNS: usize = 400;
+
+/// The events that a phase can choose from.
+pub(super) fn omittable(recorded: Recorded<'_>, rule: Rule) -> Vec<EventId> {
+    Omission::new(recorded.program, recorded.trace, rule).omittable().collect()
+}
+
+/// The events across the matrix.
+pub(super) struct Axis {
+    events: Vec<EventId>,
+    pub(super) columns: usize,
+}
+
+impl Axis {
+    /// The last phase has the most to choose from.
+    pub(super) fn new(recorded: Recorded<'_>, control: Control) -> Axis {
+        let rule = *rules(control).last().expect("there is a phase");
+        let events = omittable(recorded, rule);
+        Axis { columns: events.len().min(MOST_COLUMNS), events }
+    }
+
+    /// How many events there are.
+    pub(super) fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Whether each column is one event.
+    pub(super) fn is_exact(&self) -> bool {
+        self.columns == self.events.len()
+    }
+
+    /// The positions of the events of a column.
+    fn range(&self, column: usize) -> Range<usize> {
+        let start = |column: usize| column * self.events.len() / self.columns;
+        start(column)..start(column + 1)
+    }
+
+    /// First event, last event, and line of the first, for each column.
+    pub(super) fn columns(&self, recorded: Recorded<'_>) -> Vec<(u32, u32, u32)> {
+        let column = |column| {
+            let events = &self.events[self.range(column)];
+            let (first, last) = (events[0], events[events.len() - 1]);
+            let line = recorded.program.leader(recorded.trace.leader(first)).statement.line;
+            (first.time(), last.time(), line)
+        };
+        (0..self.columns).map(column).collect()
+    }
+}
+
+/// What a phase can choose from: the column of each of its circumstances.
+pub(super) struct Choice {
+    columns: Vec<usize>,
+    /// How many circumstances each column has.
+    all: Vec<usize>,
+}
+
+impl Choice {
+    /// The choice of a phase with this rule.
+    pub(super) fn new(recorded: Recorded<'_>, rule: Rule, axis: &Axis) -> Choice {
+        let mut of_position = vec![0; axis.events.len()];
+        for column in 0..axis.columns {
+            of_position[axis.range(column)].fill(column);
+        }
+        let column = |event: EventId| Some(of_position[axis.events.binary_search(&event).ok()?]);
+        let columns: Vec<usize> = omittable(recorded, rule).into_iter().filter_map(column).collect();
+        let mut all = vec![0; axis.columns];
+        columns.iter().for_each(|&column| all[column] += 1);
+        Choice { columns, all }
+    }
+
+    /// A sign for each column; `None` if the configuration is not one of this phase.
+    pub(super) fn cells(&self, configuration: &Configuration, axis: &Axis) -> Option<String> {
+        if configuration.universe() != self.columns.len() {
+            return None;
+        }
+        let mut chosen = vec![0; axis.columns];
+        configuration.iter().for_each(|circumstance| chosen[self.columns[circumstance]] += 1);
+        Some(chosen.into_iter().zip(&self.all).map(|(chosen, &all)| sign(chosen, all)).collect())
+    }
+}
+
+fn sign(chosen: usize, all: usize) -> char {
+    match (chosen, all) {
+        (_, 0) => '-',
+        (0, _) => '0',
+        (chosen, all) if chosen == all => '9',
+        _ => char::from(b'1' + (chosen * 8 / all) as u8),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_tells_how_many_of_its_events_are_chosen() {
+        assert_eq!(
+            [(0, 5), (1, 100), (4, 8), (99, 100), (7, 7), (0, 0)].map(|(n, all)| sign(n, all)),
+            ['0', '1', '5', '8', '9', '-']
+        );
+    }
+}

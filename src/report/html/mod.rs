@@ -1,0 +1,152 @@
+//! Write results as one page for a browser, which needs nothing but itself.
+//!
+//! The page's text, style and programs are files of their own beside this one; they are put together here
+//! with the data, as JSON. What is shown is capped, because a browser cannot show a million dots: `source`
+//! and `search` choose what there is room for, and say what they have left out. All numbers are those of
+//! the JSON result.
+
+mod data;
+mod matrix;
+mod search;
+mod shown;
+mod source;
+
+use serde_json::Value;
+
+use crate::history::History;
+use crate::slice::{Control, CriticalSlice, Recorded};
+
+use super::json;
+use super::spelling;
+use super::verdict::verdict;
+use data::Chapter as Document;
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPTS: [&str; 7] = [
+    include_str!("dom.js"),
+    include_str!("summary.js"),
+    include_str!("source.js"),
+    include_str!("matrix.js"),
+    include_str!("curve.js"),
+    include_str!("criteria.js"),
+    include_str!("page.js"),
+];
+
+/// A result with what the page says about it.
+pub struct Case<'a> {
+    /// The run that was reduced.
+    pub recorded: Recorded<'a>,
+    /// What of it is needed.
+    pub slice: &'a CriticalSlice,
+    /// How this was found out.
+    pub history: &'a History,
+    /// The command that does it again, as typed into a shell.
+    pub command_line: &'a str,
+    /// What there is to see, if somebody knows; otherwise empty.
+    pub remark: &'a str,
+}
+
+/// A result as the page holds it. A page may hold several, which do not exist at the same time.
+pub struct Chapter(Value);
+
+/// Makes a result ready for a page.
+pub fn chapter(case: &Case<'_>) -> Chapter {
+    let slice = case.slice;
+    let document = Document {
+        criterion: &slice.question.criterion,
+        control: spelling::control(slice.question.control),
+        has_decisions: slice.question.control != Control::Trace,
+        command_line: case.command_line,
+        remark: case.remark,
+        verdict: verdict(slice),
+        warnings: &slice.warnings,
+        status: spelling::status(slice.status),
+        events: json::events(slice),
+        tests: json::tests(slice),
+        seconds: json::seconds(slice.elapsed),
+        source: source::listing(case.recorded, slice),
+        search: search::drawing(case),
+    };
+    Chapter(serde_json::to_value(document).expect("a document has text keys only"))
+}
+
+/// The page with these results; it begins with the first.
+pub fn page(title: &str, introduction: &str, chapters: &[Chapter]) -> String {
+    let chapters: Vec<&Value> = chapters.iter().map(|chapter| &chapter.0).collect();
+    let data = serde_json::json!({ "title": title, "introduction": introduction, "chapters": chapters });
+    let scripts = SCRIPTS.concat();
+    fill(
+        PAGE,
+        &[("title", &escaped(title)), ("style", STYLE), ("data", &embedded(&data)), ("scripts", &scripts)],
+    )
+}
+
+/// Puts texts at their marks. Each text is looked at once, so that nothing in it can be taken for a mark.
+fn fill(template: &str, texts: &[(&str, &str)]) -> String {
+    let mut page = String::new();
+    let mut rest = template;
+    for (name, text) in texts {
+        let (before, behind) = rest.split_once(&format!("{{{{{name}}}}}")).expect("the page has its marks");
+        page.push_str(before);
+        page.push_str(text);
+        rest = behind;
+    }
+    page + rest
+}
+
+/// JSON that cannot end the element around it, nor begin a comment in it.
+fn embedded(data: &Value) -> String {
+    data.to_string().replace('<', "\\u003c")
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::sample::{self, Sample};
+    use super::*;
+    use crate::dd::Outcome;
+
+    fn document() -> Value {
+        let sample = Sample::sum_mul();
+        let slice = sample.slice(&sample.omittable(11)[1..], &sample.omittable(10));
+        let history = sample::history(&[(31, &[0, 1, 2], Outcome::Fail), (31, &[1], Outcome::Pass)]);
+        let recorded = sample.recorded();
+        let case =
+            Case { recorded, slice: &slice, history: &history, command_line: "stripe run", remark: "" };
+        chapter(&case).0
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_json() {
+        let document = document();
+        let events = json!({"recorded": 36, "omittable": 34, "kept": 12, "kept_for_effect": 5});
+        assert_eq!(document["events"], events);
+        assert_eq!(document["tests"]["total"], 120);
+    }
+
+    #[test]
+    fn nothing_in_the_data_can_end_its_element() {
+        let page = page("a < b", "</script><!--", &[]);
+        assert_eq!(page.matches("</script>").count(), PAGE.matches("</script>").count());
+        assert!(page.contains("<title>a &lt; b"), "{page}");
+    }
+
+    #[test]
+    fn a_mark_within_a_text_stays_as_it_is() {
+        assert_eq!(fill("{{a}}-{{b}}", &[("a", "{{b}}"), ("b", "x")]), "{{b}}-x");
+    }
+
+    #[test]
+    fn the_page_refers_to_nothing_outside_of_itself() {
+        let page = page("sum-mul", "", &[Chapter(document())]);
+        for reference in ["src=", "@import", "url(", "fetch(", "<link"] {
+            assert!(!page.contains(reference), "{reference}");
+        }
+    }
+}

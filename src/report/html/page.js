@@ -1,0 +1,32 @@
+// Begin: read the data, show the first result, and obey the switches.
+
+const data = JSON.parse(byId("data").textContent);
+
+function showChapter(at) {
+  const chapter = data.chapters[at];
+  if (!chapter) return;
+  showSummary(chapter);
+  showSource(chapter);
+  showCurve(chapter);
+  showMatrix(chapter);
+  markCriterion(at);
+}
+
+const SYSTEM = matchMedia("(prefers-color-scheme: dark)");
+
+function applyTheme() {
+  const chosen = byId("theme").value;
+  const isDark = chosen === "auto" ? SYSTEM.matches : chosen === "dark";
+  document.documentElement.dataset.theme = isDark ? "dark" : "light";
+  if (matrix.search) drawMatrix();
+}
+
+byId("title").textContent = data.title;
+byId("introduction").textContent = data.introduction;
+byId("theme").addEventListener("change", applyTheme);
+SYSTEM.addEventListener("change", applyTheme);
+byId("hide").addEventListener("change", () => byId("listing").classList.toggle("hiding", byId("hide").checked));
+addEventListener("resize", () => matrix.search && drawMatrix());
+applyTheme();
+showCriteria(data.chapters, showChapter);
+showChapter(0);

@@ -1,0 +1,153 @@
+//! Tell how the search went on: its tests as rows of a `matrix`, and the curve of the events that were left
+//! over. Of a long search not every test has its row.
+
+use tracer::schedule::Control as Rule;
+
+use crate::dd::Outcome;
+use crate::history::{History, TestMade};
+use crate::slice::Control;
+
+use super::super::spelling;
+use super::super::words;
+use super::Case;
+use super::data::{Phase, Search, Test};
+use super::matrix::{Axis, Choice};
+use super::source::LONGEST_REASON;
+
+const MOST_POINTS: usize = 400;
+
+/// The search of a result.
+pub(super) fn drawing(case: &Case<'_>) -> Search {
+    let control = case.slice.question.control;
+    let axis = Axis::new(case.recorded, control);
+    let phases: Vec<Choice> =
+        rules(control).iter().map(|&rule| Choice::new(case.recorded, rule, &axis)).collect();
+    let rows = case.history.tests().iter().enumerate().filter_map(|(position, test)| {
+        let cells = phases.get(test.phase)?.cells(test.configuration.as_ref()?, &axis)?;
+        Some(row(position, test, cells))
+    });
+    Search {
+        rows: rows.collect(),
+        columns: axis.columns(case.recorded),
+        is_exact: axis.is_exact(),
+        phases: phases_of(case.history, control),
+        curve: thinned(curve(case.history.tests())),
+        note: note(case.history, &axis),
+    }
+}
+
+/// What makes a statement be executed, phase by phase.
+pub(super) fn rules(control: Control) -> &'static [Rule] {
+    match control {
+        Control::Both => &[Rule::Program, Rule::Trace],
+        Control::Program => &[Rule::Program],
+        Control::Trace => &[Rule::Trace],
+    }
+}
+
+fn row(position: usize, test: &TestMade, cells: String) -> Test {
+    Test {
+        number: position + 1,
+        outcome: spelling::outcome(test.outcome),
+        size: test.size,
+        of: test.universe,
+        why: test.why.chars().take(LONGEST_REASON).collect(),
+        cells,
+    }
+}
+
+fn phases_of(history: &History, control: Control) -> Vec<Phase> {
+    let tests = history.tests();
+    let first = |phase: usize| Some(tests.iter().position(|test| test.phase == phase)? + 1);
+    let name = |rule: &Rule| match rule {
+        Rule::Program => "program",
+        Rule::Trace => "trace",
+    };
+    let phases = rules(control).iter().enumerate();
+    phases.filter_map(|(phase, rule)| Some(Phase { control: name(rule), first: first(phase)? })).collect()
+}
+
+/// The number of each test that left over less than those before in its phase, and how much.
+fn curve(tests: &[TestMade]) -> Vec<(usize, usize)> {
+    let mut points = Vec::new();
+    let mut smallest = None;
+    for (position, test) in tests.iter().enumerate() {
+        let improves = smallest.is_none_or(|(phase, size)| phase != test.phase || test.size < size);
+        if test.outcome == Outcome::Fail && improves {
+            smallest = Some((test.phase, test.size));
+            points.push((position + 1, test.size));
+        }
+    }
+    points
+}
+
+/// At most [`MOST_POINTS`] of the points, the last one among them.
+fn thinned(points: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    let stride = points.len().div_ceil(MOST_POINTS).max(1);
+    let last = points.len().saturating_sub(1);
+    let kept = |&(position, _): &(usize, _)| position.is_multiple_of(stride) || position == last;
+    points.into_iter().enumerate().filter(kept).map(|(_, point)| point).collect()
+}
+
+/// What the matrix does not show one by one.
+fn note(history: &History, axis: &Axis) -> String {
+    let mut sentences = Vec::new();
+    if !axis.is_exact() {
+        let events = words::count(axis.len() as u64, "event");
+        sentences.push(format!("{events} share {} columns.", axis.columns));
+    }
+    if history.stride() > 1 {
+        let tests = words::count(history.tests().len() as u64, "test");
+        sentences.push(format!("Of {tests} one in {} is drawn.", history.stride()));
+    }
+    sentences.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::sample::{self, Sample};
+    use super::super::matrix;
+    use super::*;
+
+    fn search(control: Control, tests: &[(usize, &[usize], Outcome)]) -> Search {
+        let sample = Sample::sum_mul();
+        let mut slice = sample.slice(&sample.omittable(11), &[]);
+        slice.question.control = control;
+        let history = sample::history(tests);
+        let recorded = sample.recorded();
+        drawing(&Case { recorded, slice: &slice, history: &history, command_line: "", remark: "" })
+    }
+
+    #[test]
+    fn a_small_run_has_a_column_for_each_event() {
+        let drawn = search(Control::Trace, &[(34, &[0, 2], Outcome::Fail), (34, &[33], Outcome::Pass)]);
+        assert!(drawn.is_exact);
+        assert_eq!((drawn.columns.len(), drawn.columns[0]), (34, (2, 2, 6)));
+        assert_eq!(drawn.rows[0].cells, format!("9090{}", "0".repeat(30)));
+        assert_eq!(drawn.rows[1].cells, format!("{}9", "0".repeat(33)));
+        assert_eq!(drawn.note, "");
+    }
+
+    #[test]
+    fn what_a_phase_cannot_choose_has_a_sign_of_its_own() {
+        let choices = matrix::omittable(Sample::sum_mul().recorded(), Rule::Program).len();
+        let drawn = search(Control::Both, &[(choices, &[0], Outcome::Fail)]);
+        assert_eq!(drawn.rows[0].cells.matches('-').count(), 34 - choices);
+    }
+
+    #[test]
+    fn the_curve_goes_down_in_each_phase() {
+        let all: Vec<usize> = (0..9).collect();
+        let tests =
+            [(9, &all[..], Outcome::Fail), (9, &all[..2], Outcome::Pass), (9, &all[..5], Outcome::Fail)];
+        assert_eq!(curve(sample::history(&tests).tests()), [(1, 9), (3, 5)]);
+    }
+
+    #[test]
+    fn a_long_curve_keeps_its_ends() {
+        let points: Vec<(usize, usize)> = (0..1001).map(|n| (n, 2000 - n)).collect();
+        let thinned = thinned(points.clone());
+        assert!(thinned.len() <= MOST_POINTS + 1);
+        assert_eq!((thinned[0], thinned[thinned.len() - 1]), (points[0], points[1000]));
+    }
+}

@@ -1,0 +1,72 @@
+//! Find the events behind the signs that the page shows.
+
+use std::collections::{HashMap, HashSet};
+
+use tracer::program::FileId;
+
+use crate::slice::Recorded;
+
+use super::super::executions::{Executions, Lines};
+use super::data::Row;
+use super::source::runs;
+
+/// The events that are shown, by line: all of a dotted line, the first of each run of a folded one.
+pub(super) struct Shown(HashMap<(FileId, u32), Vec<u32>>);
+
+impl Shown {
+    /// `dotted` are the lines whose executions are all shown.
+    pub(super) fn new(recorded: Recorded<'_>, lines: &Lines, dotted: &HashSet<(FileId, u32)>) -> Shown {
+        let Recorded { program, trace } = recorded;
+        let mut wanted: HashMap<(FileId, u32), Wanted> = HashMap::new();
+        let mut shown: HashMap<(FileId, u32), Vec<u32>> = HashMap::new();
+        for event in trace.events() {
+            let leader = program.leader(trace.leader(event));
+            let line = (leader.statement.file, leader.statement.line);
+            if leader.kind.is_structural() {
+                continue;
+            }
+            let wanted =
+                wanted.entry(line).or_insert_with(|| Wanted::new(&lines[&line], dotted.contains(&line)));
+            if wanted.takes_next() {
+                shown.entry(line).or_default().push(event.time());
+            }
+        }
+        Shown(shown)
+    }
+
+    /// Gives a row its events.
+    pub(super) fn fill(&self, file: FileId, row: &mut Row) {
+        if let Some(events) = row.number.and_then(|number| self.0.get(&(file, number))) {
+            row.events.clone_from(events);
+        }
+    }
+}
+
+/// Which executions of a line are shown.
+struct Wanted {
+    next: u64,
+    /// `None` for all.
+    firsts: Option<std::vec::IntoIter<u64>>,
+    first: Option<u64>,
+}
+
+impl Wanted {
+    fn new(executions: &Executions, is_dotted: bool) -> Wanted {
+        let firsts: Vec<u64> = runs(executions).into_iter().map(|(_, first, _)| first).collect();
+        let mut firsts = firsts.into_iter();
+        let first = firsts.next();
+        Wanted { next: 1, firsts: (!is_dotted).then_some(firsts), first }
+    }
+
+    /// Whether the next execution is shown.
+    fn takes_next(&mut self) -> bool {
+        let number = self.next;
+        self.next += 1;
+        let Some(firsts) = &mut self.firsts else { return true };
+        let takes = self.first == Some(number);
+        if takes {
+            self.first = firsts.next();
+        }
+        takes
+    }
+}

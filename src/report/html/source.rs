@@ -1,0 +1,180 @@
+//! Choose what the page shows of the source: lines, and their executions one by one or folded.
+
+use std::collections::{BTreeMap, HashSet};
+
+use tracer::program::{FileId, Program};
+
+use crate::slice::{CriticalSlice, Recorded};
+
+use super::super::executions::{self, Executions, Mark};
+use super::super::folding;
+use super::super::rows::{Code, Row as Found, Rows};
+use super::super::sections::{self, Section};
+use super::super::spelling;
+use super::data::{Listing, Part, Row};
+use super::shown::Shown;
+
+/// Lines of source in all.
+const MOST_ROWS: usize = 4000;
+
+/// A line with more executions is folded.
+const MOST_DOTS_OF_A_LINE: u64 = 60;
+
+/// Executions that are shown one by one, in all; the lines behind are folded.
+const MOST_DOTS: u64 = 6000;
+
+/// Of a folded line so many runs are shown.
+const MOST_RUNS: usize = 40;
+
+/// A reason is cut behind so many characters.
+pub(super) const LONGEST_REASON: usize = 400;
+
+/// The source of all functions with a needed execution.
+pub(super) fn listing(recorded: Recorded<'_>, slice: &CriticalSlice) -> Listing {
+    let lines = executions::count(recorded, slice);
+    let mut rows = Rows::new(recorded.program, &lines);
+    let mut budget = Budget::default();
+    let sections = sections::find(recorded, slice);
+    let mut parts: Vec<Part> =
+        sections.iter().map(|section| part(recorded.program, section, &mut rows, &mut budget)).collect();
+    let shown = Shown::new(recorded, &lines, &budget.dotted);
+    for (section, part) in sections.iter().zip(&mut parts) {
+        part.rows.iter_mut().for_each(|row| shown.fill(section.file, row));
+    }
+    let evidence = evidence(slice, &parts);
+    Listing { sections: parts, evidence, note: budget.note() }
+}
+
+/// What there is still room for.
+#[derive(Default)]
+struct Budget {
+    rows: usize,
+    rows_left_out: usize,
+    dots: u64,
+    /// The lines whose executions are shown one by one.
+    dotted: HashSet<(FileId, u32)>,
+}
+
+impl Budget {
+    fn has_room_for_row(&mut self) -> bool {
+        let has_room = self.rows < MOST_ROWS;
+        self.rows += usize::from(has_room);
+        self.rows_left_out += usize::from(!has_room);
+        has_room
+    }
+
+    fn has_room_for_dots(&mut self, line: (FileId, u32), executed: u64) -> bool {
+        let has_room = executed <= MOST_DOTS_OF_A_LINE && self.dots + executed <= MOST_DOTS;
+        if has_room {
+            self.dots += executed;
+            self.dotted.insert(line);
+        }
+        has_room
+    }
+
+    fn note(&self) -> String {
+        match self.rows_left_out {
+            0 => String::new(),
+            more => format!("The first {MOST_ROWS} lines are shown, {more} more are not."),
+        }
+    }
+}
+
+fn part(program: &Program, section: &Section, rows: &mut Rows<'_>, budget: &mut Budget) -> Part {
+    let names = section.functions.iter().map(|&function| program.function(function).name.as_str());
+    let mut names: Vec<&str> = names.collect();
+    names.dedup();
+    let found = rows.of(section);
+    let rows = found.iter().filter(|_| budget.has_room_for_row()).count();
+    Part {
+        file: program.file(section.file).shown.clone(),
+        functions: names.join(", "),
+        rows: found.into_iter().take(rows).map(|found| row(section.file, found, budget)).collect(),
+    }
+}
+
+/// A row without its events.
+fn row(file: FileId, found: Found<'_>, budget: &mut Budget) -> Row {
+    let Found::Line { number, text, code } = found else {
+        return Row::default();
+    };
+    let row = Row { number: Some(number), text, ..Row::default() };
+    match code {
+        Code::None => row,
+        Code::Unexecuted => Row { executed: Some(0), needed: Some(0), ..row },
+        Code::Executed(all) => {
+            let row = Row { executed: Some(all.executed()), needed: Some(all.needed()), ..row };
+            if budget.has_room_for_dots((file, number), all.executed()) {
+                return Row { marks: Some(marks(all)), ..row };
+            }
+            Row { runs: runs(all), sentence: folding::sentence(all), ..row }
+        }
+    }
+}
+
+fn letter(mark: Mark) -> char {
+    match mark {
+        Mark::Effect => 'e',
+        Mark::Decision => 'd',
+        Mark::Unneeded => 'u',
+        Mark::Fixed => 'f',
+    }
+}
+
+fn marks(executions: &Executions) -> String {
+    let runs = executions.runs().iter();
+    runs.flat_map(|run| std::iter::repeat_n(letter(run.mark), run.count as usize)).collect()
+}
+
+/// The first runs: letter, first and last execution.
+pub(super) fn runs(executions: &Executions) -> Vec<(char, u64, u64)> {
+    let mut first = 1;
+    let run = |run: &executions::Run| {
+        let ends = (letter(run.mark), first, first + run.count - 1);
+        first += run.count;
+        ends
+    };
+    executions.runs().iter().take(MOST_RUNS).map(run).collect()
+}
+
+fn evidence(slice: &CriticalSlice, parts: &[Part]) -> BTreeMap<u32, (&'static str, String)> {
+    let events = parts.iter().flat_map(|part| &part.rows).flat_map(|row| &row.events);
+    let mut evidence = BTreeMap::new();
+    for &event in events {
+        let found = slice.needed.binary_search_by_key(&event, |needed| needed.event.time());
+        if let Some(seen) = found.ok().and_then(|position| slice.needed[position].without.as_ref()) {
+            let why = seen.why.chars().take(LONGEST_REASON).collect();
+            evidence.insert(event, (spelling::outcome(seen.outcome), why));
+        }
+    }
+    evidence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::sample::{Folder, Sample};
+    use super::*;
+
+    #[test]
+    fn each_execution_of_a_line_has_a_mark_and_its_event() {
+        let sample = Sample::sum_mul();
+        let listing = listing(sample.recorded(), &sample.slice(&sample.omittable(11)[1..], &[]));
+        let row = listing.sections[0].rows.iter().find(|row| row.number == Some(11)).unwrap();
+        assert_eq!(row.marks.as_deref(), Some("ueeeee"));
+        assert_eq!(row.events, [9, 13, 17, 21, 25, 29]);
+        assert_eq!((row.executed, row.needed), (Some(6), Some(5)));
+        assert_eq!(listing.evidence.len(), 5);
+    }
+
+    #[test]
+    fn a_line_with_very_many_executions_is_folded() {
+        let source = "int main(void) { int x = 0;\n    for (int i = 0; i < 99; i++)\n        x = 1;\n    return x;\n}\n";
+        let sample = Sample::of(&Folder::new(), source);
+        let listing = listing(sample.recorded(), &sample.slice(&sample.omittable(3)[98..], &[]));
+        let row = listing.sections[0].rows.iter().find(|row| row.number == Some(3)).unwrap();
+        assert_eq!((&row.marks, row.runs.as_slice()), (&None, &[('u', 1, 98), ('e', 99, 99)][..]));
+        assert_eq!(row.sentence, "executions 1 to 98: not; 99: needed");
+        assert_eq!(row.events.len(), 2);
+        assert!(listing.evidence.contains_key(&row.events[1]));
+    }
+}

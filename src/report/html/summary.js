@@ -1,0 +1,29 @@
+// Show the verdict, the warnings, the funnel from executed to needed, and the command.
+
+function showSummary(chapter) {
+  byId("remark").textContent = chapter.remark;
+  byId("criterion").textContent = chapter.criterion;
+  byId("verdict").textContent = chapter.verdict;
+  byId("warnings").replaceChildren(...chapter.warnings.map((warning) => element("li", {}, warning)));
+  byId("funnel").replaceChildren(...stages(chapter).map((stage) => bar(stage, chapter.events.recorded)));
+  byId("command").textContent = chapter.command_line;
+}
+
+/** What is left over, stage by stage: key of the JSON result, number, meaning. */
+function stages({ events, has_decisions, status }) {
+  const needed = status === "minimal" ? "needed" : "kept";
+  const decisions = has_decisions ? `${needed}, with the decisions that lead there` : needed;
+  const all = [
+    ["recorded", "events in the recorded run"],
+    ["omittable", "executions that can be left out"],
+    ["kept", decisions],
+  ];
+  if (has_decisions) all.push(["kept_for_effect", `${needed} for their effect`]);
+  return all.map(([key, meaning]) => ({ key, meaning, number: events[key] }));
+}
+
+function bar({ key, meaning, number }, all) {
+  const of = element("span", { className: "of" }, meaning);
+  of.style.setProperty("--share", `${(100 * number) / Math.max(all, 1)}%`);
+  return element("li", {}, element("b", { "data-key": key }, grouped(number)), of);
+}

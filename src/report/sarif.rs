@@ -1,0 +1,186 @@
+//! Write the slice as SARIF 2.1.0: one result with one thread flow, the needed events in order.
+//!
+//! Source of the form: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0",
+//! sections 3.27 (result), 3.36 to 3.38 (code flow, thread flow and its locations).
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tracer::program::{File, Program};
+
+use crate::slice::{CriticalSlice, Recorded};
+
+use super::json;
+use super::needed;
+use super::schema::NeededEvent;
+use super::spelling;
+use super::uri;
+use super::verdict::verdict;
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// Consumers refuse longer flows, or cut them.
+const MOST_STEPS: usize = 10_000;
+
+/// The rule that all results are of.
+const RULE: &str = "critical-slice";
+
+/// The slice as a SARIF log.
+pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": driver() },
+            "columnKind": "unicodeCodePoints",
+            "invocations": [{
+                "executionSuccessful": true,
+                "toolExecutionNotifications": notifications(slice),
+            }],
+            "results": [result(recorded, slice)],
+        }],
+    });
+    serde_json::to_string_pretty(&log).expect("a document has text keys only") + "\n"
+}
+
+fn driver() -> Value {
+    json!({
+        "name": "stripe",
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "rules": [{
+            "id": RULE,
+            "name": "CriticalSlice",
+            "shortDescription": { "text": "The statement executions that a failure needs." },
+            "fullDescription": {
+                "text": "Found by running the program again with executions left out: without any single \
+                         one of these the failure was not reproduced."
+            },
+        }],
+    })
+}
+
+fn notifications(slice: &CriticalSlice) -> Vec<Value> {
+    let notification = |text: &String| json!({ "level": "warning", "message": { "text": text } });
+    slice.warnings.iter().map(notification).collect()
+}
+
+fn result(recorded: Recorded<'_>, slice: &CriticalSlice) -> Value {
+    let events = needed::events(recorded, slice);
+    let files = Files::new(recorded.program);
+    let steps: Vec<Value> = events.iter().take(MOST_STEPS).filter_map(|event| files.step(event)).collect();
+    // The last needed event is the nearest to where the failure shows.
+    let last: Vec<Value> = steps.last().map(|step| step["location"].clone()).into_iter().collect();
+    let mut result = json!({
+        "ruleId": RULE,
+        "ruleIndex": 0,
+        "level": "warning",
+        "message": { "text": format!("Failure: {}. {}", slice.question.criterion, verdict(slice)) },
+        "locations": last,
+        "properties": {
+            "status": spelling::status(slice.status),
+            "events": json::events(slice),
+            "tests": json::tests(slice),
+        },
+    });
+    // A thread flow must not be empty.
+    if !steps.is_empty() {
+        let flow = json!({ "message": { "text": told(events.len()) }, "locations": steps });
+        result["codeFlows"] = json!([{ "threadFlows": [flow] }]);
+    }
+    result
+}
+
+/// What the flow is.
+fn told(events: usize) -> String {
+    match events.checked_sub(MOST_STEPS) {
+        None | Some(0) => "The needed events in order.".to_owned(),
+        Some(more) => format!("The first {MOST_STEPS} needed events in order; {more} more follow."),
+    }
+}
+
+/// Finds the file that an event's place is about.
+struct Files<'a>(std::collections::HashMap<&'a str, &'a File>);
+
+impl<'a> Files<'a> {
+    fn new(program: &'a Program) -> Files<'a> {
+        Files(program.files().iter().map(|file| (file.shown.as_str(), file)).collect())
+    }
+
+    /// A step of the flow; none for code that the compiler gives no line.
+    fn step(&self, event: &NeededEvent<'_>) -> Option<Value> {
+        let place = &event.place;
+        if place.line == 0 {
+            return None;
+        }
+        let mut region = json!({ "startLine": place.line });
+        if place.column > 0 {
+            region["startColumn"] = json!(place.column);
+        }
+        let why = event.without.as_ref().map(|seen| format!("; without it: {}", seen.why));
+        let text = format!("needed ({}){}", event.needed, why.unwrap_or_default());
+        Some(json!({
+            "executionOrder": place.event,
+            "importance": if event.needed == "effect" { "essential" } else { "important" },
+            "location": {
+                "physicalLocation": { "artifactLocation": self.artifact(place.file), "region": region },
+                "logicalLocations": [{ "name": place.function, "kind": "function" }],
+                "message": { "text": text },
+            },
+        }))
+    }
+
+    /// Relative where users know the file by a relative path: consumers look for it below the sources.
+    fn artifact(&self, shown: &str) -> Value {
+        match self.0.get(shown) {
+            Some(file) if Path::new(shown).is_absolute() => json!({ "uri": uri::absolute(&file.path) }),
+            _ => json!({ "uri": uri::relative(shown) }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::Sample;
+    use super::*;
+
+    fn log(line: u32) -> Value {
+        let sample = Sample::sum_mul();
+        let mut result = sample.slice(&sample.omittable(line), &[]);
+        result.warnings = vec!["a budget ended the search".into()];
+        serde_json::from_str(&slice(sample.recorded(), &result)).unwrap()
+    }
+
+    #[test]
+    fn the_thread_flow_is_the_slice_in_order() {
+        let log = log(11);
+        let steps = &log["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"][0]["locations"];
+        let order: Vec<&Value> =
+            steps.as_array().unwrap().iter().map(|step| &step["executionOrder"]).collect();
+        assert_eq!(order, [9, 13, 17, 21, 25, 29]);
+        let place = &steps[0]["location"]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "sum-mul.c");
+        assert_eq!(place["region"], json!({"startLine": 11, "startColumn": 19}));
+        assert_eq!(steps[0]["location"]["message"]["text"], "needed (effect); without it: no output");
+    }
+
+    #[test]
+    fn warnings_are_notifications_and_numbers_are_those_of_the_json() {
+        let log = log(11);
+        let invocation = &log["runs"][0]["invocations"][0];
+        let text = &invocation["toolExecutionNotifications"][0]["message"]["text"];
+        assert_eq!(text, "a budget ended the search");
+        assert_eq!(log["runs"][0]["results"][0]["properties"]["events"]["kept"], 6);
+    }
+
+    #[test]
+    fn a_flow_that_is_cut_says_so() {
+        assert_eq!(told(10_000), "The needed events in order.");
+        assert_eq!(told(10_001), "The first 10000 needed events in order; 1 more follow.");
+    }
+
+    #[test]
+    fn a_slice_of_nothing_has_no_flow() {
+        assert!(log(99)["runs"][0]["results"][0].get("codeFlows").is_none());
+    }
+}

@@ -1,0 +1,197 @@
+//! The page is one that people can use: it shows the numbers of the JSON result, without complaint, in
+//! narrow windows, by keyboard, and however long the run was.
+//!
+//! Pictures of the pages are left in `target/tmp/pages`.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use support::browser::Browser;
+use support::{GCC, Program, assert_golden, sample, scratch, stripe, text, tmp};
+
+/// The page and the JSON of one run of the sample.
+fn reported() -> (PathBuf, Value) {
+    let folder = scratch(&format!("page-{:?}", std::thread::current().id()));
+    let (page, document) = (folder.join("report.html"), folder.join("slice.json"));
+    let emissions = [format!("html={}", page.display()), format!("json={}", document.display())];
+    let options = ["--expect-match", "sum = 15", "-q", "--emit", &emissions[0], "--emit", &emissions[1]];
+    let output = sample(GCC, "").stripe("run", &options);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let document = serde_json::from_str(&fs::read_to_string(document).expect("written")).expect("JSON");
+    (page, document)
+}
+
+fn picture(name: &str) -> PathBuf {
+    tmp().join("pages").join(name)
+}
+
+/// Opens the page in each size and colour scheme; each time it must fit and be quiet.
+fn look_at(browser: &mut Browser, page: &Path, name: &str) {
+    for (width, scheme) in [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")] {
+        browser.open(page, width, scheme);
+        browser.picture(&picture(&format!("{name}-{width}-{scheme}.png")));
+        let beyond = browser.evaluate("document.documentElement.scrollWidth - innerWidth");
+        assert!(beyond.as_i64() <= Some(0), "{name} at {width}: {beyond} pixels too wide");
+        assert_eq!(browser.evaluate("document.documentElement.dataset.theme"), scheme);
+    }
+    assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
+}
+
+#[test]
+fn the_page_fits_and_is_quiet_in_all_sizes_and_colours() {
+    look_at(&mut Browser::start(), &reported().0, "report");
+}
+
+#[test]
+fn the_numbers_of_the_page_are_those_of_the_json() {
+    let (page, document) = reported();
+    let mut browser = Browser::start();
+    browser.open(&page, 1280, "light");
+    let stages = "Object.fromEntries([...document.querySelectorAll('#funnel b')].map(b => [b.dataset.key, \
+                  Number(b.textContent)]))";
+    assert_eq!(browser.evaluate(stages), document["events"]);
+    let lines = "[...document.querySelectorAll('#listing tr[data-line]')].map(r => [r.dataset.line, \
+                 r.cells[1].textContent, r.cells[2].textContent]).filter(l => l[1] > 0)";
+    let of_document = document["lines"].as_array().expect("lines").iter().map(|line| {
+        let place = format!("{}:{}", line["file"].as_str().expect("a file"), line["line"]);
+        json!([place, line["executed"].to_string(), line["needed"].to_string()])
+    });
+    assert_eq!(browser.evaluate(lines), of_document.collect::<Value>());
+    let tests =
+        format!("{} tests: {} reproduced", document["tests"]["total"], document["tests"]["reproduced"]);
+    let verdict = browser.evaluate("document.getElementById('verdict').textContent");
+    assert!(verdict.as_str().expect("a text").contains(&tests), "{verdict}");
+    let rows = browser.evaluate("document.getElementById('test').max");
+    assert_eq!(rows, document["tests"]["total"].to_string());
+}
+
+#[test]
+fn each_sign_tells_what_happened_without_its_execution() {
+    let (page, document) = reported();
+    let mut browser = Browser::start();
+    browser.open(&page, 1280, "light");
+    for event in document["slice"].as_array().expect("a slice") {
+        let sign = format!(
+            "(() => {{ for (const b of document.querySelectorAll('.dot')) {{ b.click(); const t = \
+             document.getElementById('evidence').textContent; if (t.includes('event {}:')) return t; }} }})()",
+            event["event"]
+        );
+        let told = browser.evaluate(&sign);
+        let why = event["without"]["why"].as_str().expect("a reason");
+        assert!(told.as_str().is_some_and(|told| told.contains(why)), "{event}: {told}");
+    }
+}
+
+#[test]
+fn the_keyboard_reaches_signs_and_tests() {
+    let (page, _) = reported();
+    let mut browser = Browser::start();
+    browser.open(&page, 1280, "light");
+    let focused = "document.activeElement.getAttribute('aria-label') ?? document.activeElement.id";
+    let mut way = Vec::new();
+    for _ in 0..8 {
+        browser.press("Tab");
+        way.push(browser.evaluate(focused).as_str().unwrap_or_default().to_owned());
+    }
+    let first = "line 6, execution 1 of 1: needed for its effect";
+    assert!(way.contains(&"theme".to_owned()) && way.contains(&"hide".to_owned()), "{way:?}");
+    assert!(way.contains(&first.to_owned()), "{way:?}");
+    assert!(way.contains(&"test".to_owned()), "{way:?}");
+    browser.evaluate("document.querySelector('.dot.e').focus()");
+    for (key, expected) in
+        [("ArrowDown", "line 7, execution 1 of 1"), ("ArrowRight", "line 8, execution 1 of 2")]
+    {
+        browser.press(key);
+        let reached = browser.evaluate(focused);
+        assert!(reached.as_str().is_some_and(|label| label.starts_with(expected)), "{key}: {reached}");
+    }
+    browser.evaluate("document.getElementById('test').focus()");
+    browser.press("ArrowRight");
+    let told = browser.evaluate("document.getElementById('test-told').textContent");
+    assert!(told.as_str().expect("a text").starts_with("Test 2: 0 of 34 executions chosen: not "), "{told}");
+    let left_out = browser.evaluate("document.querySelectorAll('.dot.out').length");
+    assert_eq!(left_out, browser.evaluate("document.querySelectorAll('.dot').length"));
+}
+
+#[test]
+fn lines_that_are_not_needed_can_be_hidden() {
+    let (page, document) = reported();
+    let mut browser = Browser::start();
+    browser.open(&page, 1280, "light");
+    browser.evaluate("document.getElementById('hide').click()");
+    let visible = "[...document.querySelectorAll('#listing tbody tr')].filter(r => r.offsetParent).length";
+    let needed = document["lines"].as_array().expect("lines").iter().filter(|line| line["needed"] != 0);
+    assert_eq!(browser.evaluate(visible), needed.count());
+}
+
+#[test]
+fn paper_has_the_whole_listing_in_dark_ink_and_no_controls() {
+    let (page, _) = reported();
+    let mut browser = Browser::start();
+    browser.open(&page, 800, "dark");
+    browser.show_on_paper();
+    browser.picture(&picture("report-paper.png"));
+    let controls = "['theme', 'hide', 'test'].filter(id => document.getElementById(id).offsetParent).length";
+    assert_eq!(browser.evaluate(controls), 0);
+    assert_eq!(browser.evaluate("getComputedStyle(document.body).color"), "rgb(0, 0, 0)");
+    assert_eq!(browser.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)");
+    let cut =
+        "document.getElementById('listing').scrollWidth - document.getElementById('listing').clientWidth";
+    assert_eq!(browser.evaluate(cut), 0);
+}
+
+/// A program whose runs are long; most of it is needed again and again.
+fn long_run(rounds: u32) -> Program {
+    let folder = scratch(&format!("long-{rounds}"));
+    let source = format!(
+        "#include <stdio.h>\nint main(void) {{ unsigned x = 0;\n    for (int i = 0; i < {rounds}; i++) {{\n        x \
+         = x + 1;\n        x = x ^ 2;\n    }}\n    printf(\"%u\\n\", x);\n    return 0;\n}}\n"
+    );
+    fs::write(folder.join("long.c"), source).expect("written");
+    let compiler = std::process::Command::new("gcc")
+        .args(["-g", "-O0", "-o", "long", "long.c"])
+        .current_dir(&folder)
+        .status();
+    assert!(compiler.expect("gcc").success());
+    fs::write(folder.join("in"), "").expect("written");
+    Program { path: folder.join("long"), stdin: folder.join("in"), directory: folder, arguments: Vec::new() }
+}
+
+#[test]
+fn the_page_of_a_long_run_is_small_and_says_what_it_leaves_out() {
+    let program = long_run(10_000);
+    let output = program.stripe("run", &["--max-tests", "8", "-q", "--emit", "html=report.html"]);
+    assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
+    let page = program.directory.join("report.html");
+    let size = fs::metadata(&page).expect("written").len();
+    assert!(size < 200_000, "{size} bytes");
+    let mut browser = Browser::start();
+    look_at(&mut browser, &page, "long");
+    let note = browser.evaluate("document.getElementById('search-note').textContent");
+    assert_eq!(note, "40005 events share 400 columns.");
+}
+
+#[test]
+fn the_demo_makes_a_page_of_the_figures_of_the_paper() {
+    let folder = scratch("demo-page");
+    let output = stripe().arg("demo").arg(&folder).arg("--html").output().expect("it runs");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let page = folder.join("report.html");
+    assert!(text(&output.stdout).contains(&page.display().to_string()));
+    let mut browser = Browser::start();
+    look_at(&mut browser, &page, "demo");
+    let rows = "[...document.getElementById('criteria-table').rows].map(r => [...r.cells].map(c => \
+                c.textContent.trim()).join(' | ')).join('\\n') + '\\n'";
+    assert_golden("demo.criteria", browser.evaluate(rows).as_str().expect("a text"));
+    browser.evaluate("document.querySelectorAll('input[name=criterion]')[2].click()");
+    let kept = browser.evaluate("document.querySelector('[data-key=kept]').textContent");
+    assert_eq!(kept, "3");
+    browser.evaluate("document.querySelectorAll('.dot.e')[1].focus()");
+    let slider =
+        "const s = document.getElementById('test'); s.value = 12; s.dispatchEvent(new Event('input'))";
+    browser.evaluate(slider);
+    browser.picture(&picture("demo-product.png"));
+}
