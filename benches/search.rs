@@ -23,7 +23,7 @@ use tracer::invocation::{Invocation, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::schedule::{Control, Omission};
-use tracer::{Conditions, Method, Processors, Tracer};
+use tracer::{Conditions, Preference, Processors, Tracer};
 
 /// What one test may be taken to cost.
 const TEST: Duration = Duration::from_micros(300);
@@ -236,8 +236,8 @@ fn record(program: &Program) -> tracer::trace::Trace {
         program: path,
     };
     let conditions = Conditions { poison: Poison::Off, limits: recording_limits(), stop: Arc::default() };
-    let mut tracer = Tracer::new(program, &invocation).expect("a tracer");
-    tracer.record(Method::Breakpoint, &conditions).expect("a recording").trace
+    let mut tracer = Tracer::new(program, &invocation, Preference::Auto).expect("a tracer");
+    tracer.record(&conditions).expect("a recording").trace
 }
 
 /// How long an act takes, and what comes of it.
