@@ -10,7 +10,7 @@ use stripe::circumstances::{Draft, Normalise, Universe};
 use stripe::dd::Configuration;
 use support::engine::{in_two_threads, invocation, load, record};
 use support::{Fixture, GCC};
-use tracer::Tracer;
+use tracer::{Preference, Tracer};
 use tracer::program::Granularity;
 use tracer::schedule::{Control, Omission, Schedule};
 use tracer::trace::EventId;
@@ -79,7 +79,7 @@ fn closures_by_stretches_and_schedules_from_drafts_are_those_of_the_definition()
         let arguments: Vec<&str> = built.arguments.iter().map(String::as_str).collect();
         let stdin = std::fs::read(&built.stdin).expect("an input");
         let start = invocation(&built.path, &built.directory, &arguments, stdin);
-        let mut tracer = Tracer::new(&program, &start).expect("a tracer");
+        let mut tracer = Tracer::new(&program, &start, Preference::Auto).expect("a tracer");
         let trace = record(&mut tracer, &fixture.name).trace;
         let random = Random(Cell::new(0x9e37_79b9_7f4a_7c15));
         for control in [Control::Trace, Control::Program] {
