@@ -7,7 +7,7 @@
 //!
 //! Where to look:
 //! - [`program`] reads ELF, DWARF and machine code and finds the *leaders*, where statements begin;
-//! - [`trace`] and [`schedule`] hold events and say which go together;
+//! - [`trace`] and [`schedule`] hold events and say which go together; [`trace_file`] keeps a trace in a file;
 //! - `calls` tells which calls are open, for a recording and for a replay alike;
 //! - [`lockstep`] decides where a replay goes on, without a process in sight;
 //! - `engine` makes a process obey, by breakpoints;
@@ -28,6 +28,7 @@ pub mod termination;
 #[cfg(test)]
 mod tests;
 pub mod trace;
+pub mod trace_file;
 mod tracer;
 
 pub use engine::{Conditions, Method};
