@@ -47,6 +47,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod archive;
 pub mod baseline;
 pub mod circumstances;
 pub mod cli;

@@ -46,6 +46,11 @@ impl<'a> Universe<'a> {
         Universe { omission, events }
     }
 
+    /// What makes a statement be executed.
+    pub fn control(&self) -> Control {
+        self.omission.control()
+    }
+
     /// How many circumstances there are.
     pub fn len(&self) -> usize {
         self.events.len()

@@ -102,7 +102,7 @@ fn stripe(
     words.extend(extra);
     let shown: Vec<String> = words.iter().map(|word| shell_quoted(word)).collect();
     say(&format!("\n$ {}\n\n", shown.join(" ")))?;
-    words.push("--quiet");
+    words.extend(["--quiet", "--no-save"]);
     let Command::Run(options) = CommandLine::try_parse_from(words)?.command else {
         unreachable!("the words say run");
     };

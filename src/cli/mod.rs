@@ -6,10 +6,16 @@ mod emissions;
 mod exit;
 mod internal;
 mod interrupt;
+mod keeping;
 mod options;
 mod progress;
+mod reduce;
+mod reopened;
 mod replay;
+mod report;
 mod run;
+mod runs;
+mod search;
 mod target;
 mod terminal;
 mod trace;
@@ -59,6 +65,9 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
     let color = line.color;
     match line.command {
         Command::Run(options) => run::run(options, color),
+        Command::Reduce(options) => reduce::reduce(options, color),
+        Command::Report(options) => report::report(options, color),
+        Command::Runs => runs::runs(),
         Command::Trace(options) => trace::trace(options, color),
         Command::Replay(options) => replay::replay(options),
         Command::Demo(options) => demo::demo(options, color),

@@ -59,6 +59,14 @@ pub enum Command {
     /// Record a failing run and reduce it to its critical slice.
     #[command(before_help = RUN_EXAMPLES, after_help = EXIT_STATUS)]
     Run(RunOptions),
+    /// Go on with the search of a run that was ended early.
+    #[command(before_help = REDUCE_EXAMPLES, after_help = EXIT_STATUS)]
+    Reduce(ReduceOptions),
+    /// Report what a run has found, without running the program.
+    #[command(before_help = REPORT_EXAMPLES)]
+    Report(ReportOptions),
+    /// List the runs that are kept in this folder.
+    Runs,
     /// Record a run and print its events.
     #[command(before_help = TRACE_EXAMPLES)]
     Trace(TraceOptions),
@@ -89,6 +97,17 @@ Examples:
   stripe run ./prog --only-lines '^sum'                just these lines, as they are now
   stripe run ./prog --check 'grep -q wrong'            a command judges
   stripe run ./prog --max-time 1m --emit json=s.json   stop after a minute, and keep the result";
+
+const REDUCE_EXAMPLES: &str = "\
+Examples:
+  stripe reduce                                        the latest run, with the same options and budgets
+  stripe reduce 3 --max-time 10m                       run 3 of `stripe runs`, for ten minutes more";
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  stripe report                                        what the latest run has found
+  stripe report 3 --format json                        run 3 of `stripe runs`, for programs
+  stripe report .stripe/3-prog --emit json=s.json      a run by its folder, and into a file";
 
 const TRACE_EXAMPLES: &str = "\
 Examples:
@@ -259,6 +278,61 @@ pub struct RunOptions {
     /// The search.
     #[command(flatten)]
     pub search: SearchOptions,
+    /// The result.
+    #[command(flatten)]
+    pub output: OutputOptions,
+    /// What stays of it.
+    #[command(flatten)]
+    pub keep: KeepOptions,
+}
+
+/// What stays of a run.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "What stays")]
+pub struct KeepOptions {
+    /// Keep the run in the folder DIR, which must be empty or not there; without, in .stripe.
+    #[arg(long, value_name = "DIR", conflicts_with = "no_save")]
+    pub out: Option<PathBuf>,
+    /// Keep nothing.
+    #[arg(long)]
+    pub no_save: bool,
+}
+
+/// `stripe reduce`.
+#[derive(Debug, Args)]
+pub struct ReduceOptions {
+    /// The run: its number in `stripe runs`, or its folder; without, the latest.
+    #[arg(value_name = "RUN")]
+    pub run: Option<PathBuf>,
+    /// The limits.
+    #[command(flatten)]
+    pub limits: LimitOptions,
+    /// The result.
+    #[command(flatten)]
+    pub output: OutputOptions,
+}
+
+/// How long to search on. What is not given is as it was for the run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub struct LimitOptions {
+    /// Test at most N further configurations.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub max_tests: Option<u64>,
+    /// Search for at most this time, such as 10s or 5m.
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
+    pub max_time: Option<Duration>,
+    /// How many tests run at the same time.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub jobs: Option<u16>,
+}
+
+/// `stripe report`.
+#[derive(Debug, Args)]
+pub struct ReportOptions {
+    /// The run: its number in `stripe runs`, or its folder; without, the latest.
+    #[arg(value_name = "RUN")]
+    pub run: Option<PathBuf>,
     /// The result.
     #[command(flatten)]
     pub output: OutputOptions,

@@ -22,7 +22,7 @@ use crate::slice::Recorded;
 pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
     refuse_step(options.target.engine)?;
     let interrupt = Interrupt::default();
-    let criterion = criterion(options.oracle)?;
+    let criterion = criterion(&options.oracle)?;
     let target = Target::new(&options.target, &interrupt)?;
     Processors::available().bind(0);
     let mut tracer = Tracer::new(&target.program, &target.invocation)?;

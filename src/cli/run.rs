@@ -1,6 +1,5 @@
 //! `stripe run`: record a failing run and reduce it to its critical slice.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use tracer::invocation::Limits;
@@ -9,18 +8,19 @@ use tracer::{Containment, Processors, Tracer};
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
+use super::keeping::{Asked, Keeping};
 use super::options::{
     AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, Format, OutputOptions, PoisonOption,
     RunOptions, SearchOptions,
 };
 use super::progress::Progress;
+use super::search::{Case, Crew, Past};
 use super::target::{Target, criterion};
 use super::terminal;
 use super::values::{Emission, EmissionKind};
 use crate::baseline::{Baseline, BaselineError, Demands, PoisonChoice, not_reproduced};
-use crate::circumstances::Laboratory;
 use crate::dd::{Algorithm, Outcome};
-use crate::investigation::{Finding, Means, Obstacle, Plan, investigate};
+use crate::investigation::{Finding, Obstacle, Plan};
 use crate::oracle::{Criterion, Oracle};
 use crate::report::{self, Style};
 use crate::slice::{Control, CriticalSlice, Question, Recorded, Status};
@@ -31,50 +31,44 @@ pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failu
     refuse_step(options.target.engine)?;
     emissions::check(&options.output, &options.target.program)?;
     let interrupt = Interrupt::default();
-    let criterion = criterion(options.oracle)?;
+    let criterion = criterion(&options.oracle)?;
     let target = Target::new(&options.target, &interrupt)?;
     let processors = Processors::available();
-    let mut tracers = tracers(&target, &options.search, &processors)?;
+    let mut tracers = tracers(&target, options.search.jobs, &processors)?;
     processors.bind(0);
+    let keep = &options.keep;
+    let mut keeping = Keeping::reserve(keep, &options.target.program, options.output.quiet)?;
     let demands = demands(options.search.poison, &criterion);
     let baseline = establish(&target, &mut tracers[0], &demands, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
-    let run = &baseline.recording.run;
-    let oracle = criterion.oracle(run).map_err(Failure::of(Exit::NotReproduced))?;
+    let oracle =
+        criterion.clone().oracle(&baseline.recording.run).map_err(Failure::of(Exit::NotReproduced))?;
     require_failure(&oracle, &baseline, recorded)
         .map_err(|failure| interrupt.or(failure.exit, failure.message))?;
 
-    let runs = AtomicU64::new(0);
     let limits = limits(&baseline, options.target.timeout);
-    let laboratory =
-        Laboratory { recorded, oracle: &oracle, patterns: &baseline.patterns, limits, runs: &runs };
     let plan = plan(&options.search);
+    let case = Case { target: &target, baseline: &baseline, oracle: &oracle, plan, limits };
+    let described = oracle.describe();
+    keeping
+        .record(Asked { options: &options, criterion: &criterion, described, criteria: Vec::new() }, &case);
+    let past = Past { journal: keeping.journal(None), ..Past::default() };
     let style = terminal::style(color);
     let mut progress = Progress::new(&options.output, style, interrupt.clone(), options.search.max_time);
-    let means = Means { tracers: &mut tracers, processors: &processors };
-    let found = investigate(&laboratory, plan, means, &mut progress);
-    progress.finish();
-
-    let (finding, exit) = conclude(found, &interrupt)?;
-    let question = question(&target, &oracle, plan);
-    let mut warnings = warnings(&target, &tracers[0], &oracle, &finding);
-    warnings.splice(0..0, baseline.warnings.iter().cloned());
-    let slice = CriticalSlice {
-        question,
-        status: finding.status,
-        recorded: recorded.trace.len(),
-        omittable: finding.omittable,
-        needed: finding.needed,
-        tests: finding.tests,
-        runs: runs.load(Ordering::Relaxed),
-        elapsed: started.elapsed(),
-        warnings,
-    };
+    let mut crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
+    let (slice, exit) = case.search(&mut crew, past, &mut progress, &keeping)?;
+    keeping.conclude(None, &slice);
     deliver(recorded, &slice, &options.output, style)?;
-    if exit == Exit::Trivial {
-        return Err(Failure::new(exit, TRIVIAL));
+    keeping.mention(slice.status);
+    done(exit)
+}
+
+/// How a search ends whose result is delivered.
+pub(super) fn done(exit: Exit) -> Result<Exit, Failure> {
+    match exit {
+        Exit::Trivial => Err(Failure::new(exit, TRIVIAL)),
+        _ => Ok(exit),
     }
-    Ok(exit)
 }
 
 const TRIVIAL: &str = "the failure shows even if nothing is executed, so that every execution seems needless: ask for \
@@ -91,12 +85,12 @@ pub(super) fn refuse_step(engine: EngineChoice) -> Result<(), Failure> {
     }
 }
 
-fn tracers<'p>(
+pub(super) fn tracers<'p>(
     target: &'p Target,
-    search: &SearchOptions,
+    jobs: Option<u16>,
     processors: &Processors,
 ) -> Result<Vec<Tracer<'p>>, Failure> {
-    let jobs = search.jobs.map_or(processors.count(), usize::from);
+    let jobs = jobs.map_or(processors.count(), usize::from);
     let tracers = (0..jobs).map(|_| Tracer::new(&target.program, &target.invocation));
     Ok(tracers.collect::<Result<_, _>>()?)
 }
@@ -162,7 +156,10 @@ fn plan(search: &SearchOptions) -> Plan {
     }
 }
 
-fn conclude(found: Result<Finding, Obstacle>, interrupt: &Interrupt) -> Result<(Finding, Exit), Failure> {
+pub(super) fn conclude(
+    found: Result<Finding, Obstacle>,
+    interrupt: &Interrupt,
+) -> Result<(Finding, Exit), Failure> {
     match found {
         Ok(mut finding) => {
             let exit = match (finding.status, interrupt.signal()) {
@@ -191,7 +188,7 @@ fn conclude(found: Result<Finding, Obstacle>, interrupt: &Interrupt) -> Result<(
     }
 }
 
-fn question(target: &Target, oracle: &Oracle, plan: Plan) -> Question {
+pub(super) fn question(target: &Target, oracle: &Oracle, plan: Plan) -> Question {
     Question {
         command: target.command.clone(),
         criterion: oracle.describe(),
@@ -203,9 +200,14 @@ fn question(target: &Target, oracle: &Oracle, plan: Plan) -> Question {
 }
 
 /// What weakens the answer, besides what the baseline knows.
-fn warnings(target: &Target, tracer: &Tracer<'_>, oracle: &Oracle, finding: &Finding) -> Vec<String> {
+pub(super) fn warnings(
+    target: &Target,
+    tracer: Option<&Tracer<'_>>,
+    oracle: &Oracle,
+    finding: &Finding,
+) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Containment::None(reason) = tracer.containment() {
+    if let Some(Containment::None(reason)) = tracer.map(Tracer::containment) {
         warnings.push(format!(
             "replays were not contained ({reason}): they could change files in {}",
             target.invocation.directory.display()
@@ -226,7 +228,7 @@ fn warnings(target: &Target, tracer: &Tracer<'_>, oracle: &Oracle, finding: &Fin
 }
 
 /// Prints the result and writes it to files; a fault of one does not keep it from the others.
-fn deliver(
+pub(super) fn deliver(
     recorded: Recorded<'_>,
     slice: &CriticalSlice,
     output: &OutputOptions,

@@ -51,6 +51,8 @@ pub trait Observer<E> {
 /// The memory of an experiment. Outcomes are found by the fingerprint of the effective set.
 pub(super) struct Journal<'o, E> {
     seen: HashMap<u128, (Outcome, E)>,
+    /// Outcomes of an earlier experiment that have not been asked for in this one.
+    pub(super) remembered: HashMap<u128, (Outcome, E)>,
     pub(super) counts: Counts,
     pub(super) max_tests: Option<u64>,
     pub(super) observer: Option<&'o mut dyn Observer<E>>,
@@ -58,7 +60,17 @@ pub(super) struct Journal<'o, E> {
 
 impl<E: Clone> Journal<'_, E> {
     pub(super) fn new() -> Self {
-        Journal { seen: HashMap::new(), counts: Counts::default(), max_tests: None, observer: None }
+        let (seen, remembered) = (HashMap::new(), HashMap::new());
+        Journal { seen, remembered, counts: Counts::default(), max_tests: None, observer: None }
+    }
+
+    /// The outcome of a test that an earlier experiment has made and this one now needs. From here on
+    /// it counts like one of this experiment, so that the numbers are those of an uninterrupted one.
+    pub(super) fn recall(&mut self, fingerprint: u128) -> Option<Outcome> {
+        let (outcome, evidence) = self.remembered.remove(&fingerprint)?;
+        self.counts.add(outcome);
+        self.seen.insert(fingerprint, (outcome, evidence));
+        Some(outcome)
     }
 
     pub(super) fn seen(&self, fingerprint: u128) -> Option<&(Outcome, E)> {

@@ -78,12 +78,13 @@ impl<'j, 'o, T: TestFunction> Round<'j, 'o, T> {
     /// the same set matters only if it did not fail.
     fn consider(&mut self, candidate: FirstFailure) -> Option<Configuration> {
         let fingerprint = candidate.configuration.fingerprint();
+        let recalled = self.journal.recall(fingerprint);
         let known = self.journal.seen(fingerprint).map(|(outcome, _)| *outcome);
         let twin = self.under_way.iter().any(|other| other.fingerprint == fingerprint);
         if known.is_none() && !twin {
             return self.hand_out(candidate, fingerprint);
         }
-        self.hits += 1;
+        self.hits += u64::from(recalled.is_none());
         if known == Some(Outcome::Fail) {
             self.ending = Some(Ending::KnownFailure(candidate));
         }

@@ -86,6 +86,11 @@ impl<'a> Omission<'a> {
         Omission { trace, control, omittable, governors }
     }
 
+    /// What makes a statement be executed again.
+    pub fn control(&self) -> Control {
+        self.control
+    }
+
     /// The events that a selection may leave out, in order.
     pub fn omittable(&self) -> impl Iterator<Item = EventId> + '_ {
         self.omittable.ones().map(|event| EventId(event as u32))

@@ -1,0 +1,309 @@
+//! Turn what is kept into documents and back.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use regex::bytes::Regex;
+use tracer::invocation::{Invocation, Stdout};
+use tracer::program::{FileId, FunctionId, Statement};
+use tracer::run::{Run, Usage};
+use tracer::termination::{Crash, Termination};
+use tracer::trace::EventId;
+use tracer::trace_file::{Identity, ImageIdentity};
+
+use super::documents::{
+    CountsDocument, CrashDocument, CriterionDocument, EndDocument, FileDocument, ImageDocument,
+    NeededDocument, ProgramDocument, RecordedDocument, ResultDocument, RunDocument, SearchDocument,
+    SeenDocument, StartDocument, Text,
+};
+use super::kept::{KeptRun, KeptSearch};
+use crate::dd::Counts;
+use crate::oracle::{Check, Criterion};
+use crate::slice::{CriticalSlice, Evidence, Needed, Question};
+
+/// The files of a run besides its documents, its trace and its journal, with their contents.
+pub(super) fn contents(run: &KeptRun) -> Vec<(&'static str, &[u8])> {
+    let criterion = &run.criterion;
+    let expected = [
+        ("expected-output", &criterion.output),
+        ("expected-errors", &criterion.stderr),
+        ("reference", &criterion.reference),
+    ];
+    let always: [(&str, &[u8]); 3] =
+        [("input", &run.invocation.stdin), ("output", &run.run.stdout), ("errors", &run.run.stderr)];
+    let expected = expected.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?)));
+    always.into_iter().chain(expected).collect()
+}
+
+pub(super) fn run_document(run: &KeptRun, files: Vec<FileDocument>) -> RunDocument {
+    RunDocument {
+        stripe: run.version.clone(),
+        started: run.started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+        command_line: texts(&run.line),
+        command: run.command.clone(),
+        program: program_document(run),
+        start: start_document(run),
+        criterion: criterion_document(run),
+        search: search_document(&run.search),
+        recorded: recorded_document(run),
+        files,
+    }
+}
+
+/// The run that a document describes. `file` hands out the contents of the other files.
+pub(super) fn kept_run(
+    document: RunDocument,
+    file: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
+) -> Result<KeptRun, String> {
+    let started = started(&document);
+    let RunDocument { program, start, criterion, search, recorded, .. } = document;
+    let mut needed = |name: &str| file(name).ok_or_else(|| format!("the file {name} is not listed"));
+    let (stdin, stdout, stderr) = (needed("input")?, needed("output")?, needed("errors")?);
+    Ok(KeptRun {
+        started,
+        version: document.stripe,
+        line: os_strings(document.command_line),
+        command: document.command,
+        timeout: start.timeout_ms.map(Duration::from_millis),
+        identity: identity(&program)?,
+        invocation: Invocation {
+            program: path(program.path),
+            arguments: os_strings(start.arguments),
+            environment: start.environment.into_iter().map(|(n, v)| (os_string(n), os_string(v))).collect(),
+            directory: path(start.directory),
+            stdin,
+            stdout: if start.terminal { Stdout::Terminal } else { Stdout::File },
+        },
+        scope: program.scope,
+        libraries: program.libraries.into_iter().map(path).collect(),
+        granularity: program.granularity,
+        described: criterion.described.clone(),
+        criteria: criterion.several.clone(),
+        criterion: kept_criterion(criterion, file)?,
+        search: KeptSearch {
+            control: search.control,
+            algorithm: search.algorithm,
+            max_tests: search.max_tests,
+            max_time: search.max_time_ms.map(Duration::from_millis),
+            jobs: search.jobs,
+        },
+        events: recorded.events,
+        poisoned: recorded.poisoned,
+        warnings: recorded.warnings.clone(),
+        run: kept_recording(recorded, stdout, stderr),
+    })
+}
+
+fn program_document(run: &KeptRun) -> ProgramDocument {
+    let image = |image: &ImageIdentity| ImageDocument {
+        build_id: image.build_id.clone(),
+        size: image.size,
+        hash: format!("{:x}", image.hash),
+    };
+    ProgramDocument {
+        path: text(run.invocation.program.as_os_str()),
+        scope: run.scope.clone(),
+        libraries: run.libraries.iter().map(|library| text(library.as_os_str())).collect(),
+        granularity: run.granularity,
+        images: run.identity.images.iter().map(image).collect(),
+        leaders: run.identity.leaders,
+        layout: format!("{:x}", run.identity.layout),
+    }
+}
+
+fn identity(program: &ProgramDocument) -> Result<Identity, String> {
+    let bad = |_| "a hash is no number".to_owned();
+    let image = |image: &ImageDocument| {
+        let hash = u128::from_str_radix(&image.hash, 16).map_err(bad)?;
+        Ok(ImageIdentity { build_id: image.build_id.clone(), size: image.size, hash })
+    };
+    Ok(Identity {
+        images: program.images.iter().map(image).collect::<Result<_, String>>()?,
+        leaders: program.leaders,
+        layout: u64::from_str_radix(&program.layout, 16).map_err(bad)?,
+    })
+}
+
+fn start_document(run: &KeptRun) -> StartDocument {
+    let start = &run.invocation;
+    StartDocument {
+        arguments: texts(&start.arguments),
+        environment: start.environment.iter().map(|(name, value)| (text(name), text(value))).collect(),
+        directory: text(start.directory.as_os_str()),
+        terminal: start.stdout == Stdout::Terminal,
+        timeout_ms: run.timeout.map(milliseconds),
+    }
+}
+
+fn criterion_document(run: &KeptRun) -> CriterionDocument {
+    let criterion = &run.criterion;
+    let words = |all: &[Regex]| all.iter().map(|regex| regex.as_str().to_owned()).collect();
+    CriterionDocument {
+        described: run.described.clone(),
+        exit: criterion.exit,
+        signal: criterion.signal,
+        matches: words(&criterion.matches),
+        rejects: words(&criterion.rejects),
+        only_lines: criterion.only_lines.as_ref().map(|regex| regex.as_str().to_owned()),
+        check: criterion.check.as_ref().map(|check| check.command().to_owned()),
+        several: run.criteria.clone(),
+    }
+}
+
+fn kept_criterion(
+    document: CriterionDocument,
+    file: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
+) -> Result<Criterion, String> {
+    let regex = |text: &String| Regex::new(text).map_err(|_| format!("`{text}` is no expression"));
+    let all = |texts: &[String]| texts.iter().map(regex).collect::<Result<Vec<Regex>, String>>();
+    Ok(Criterion {
+        output: file("expected-output"),
+        stderr: file("expected-errors"),
+        exit: document.exit,
+        signal: document.signal,
+        matches: all(&document.matches)?,
+        rejects: all(&document.rejects)?,
+        only_lines: document.only_lines.as_ref().map(regex).transpose()?,
+        reference: file("reference"),
+        check: document.check.map(Check::new),
+    })
+}
+
+fn search_document(search: &KeptSearch) -> SearchDocument {
+    SearchDocument {
+        control: search.control,
+        algorithm: search.algorithm,
+        max_tests: search.max_tests,
+        max_time_ms: search.max_time.map(milliseconds),
+        jobs: search.jobs,
+    }
+}
+
+fn recorded_document(run: &KeptRun) -> RecordedDocument {
+    let Run { termination, usage, arrivals, .. } = &run.run;
+    RecordedDocument {
+        end: match termination {
+            Termination::Crashed(crash) => EndDocument::Crashed(crash_document(crash)),
+            Termination::Exited(status) => EndDocument::Exited(*status),
+            // Such a run is not recorded.
+            Termination::Left(_) | Termination::Cut(_) => EndDocument::Exited(0),
+        },
+        cpu_us: usage.cpu.as_micros() as u64,
+        wall_us: usage.wall.as_micros() as u64,
+        memory: usage.memory,
+        arrivals: *arrivals,
+        events: run.events,
+        poisoned: run.poisoned,
+        warnings: run.warnings.clone(),
+    }
+}
+
+fn crash_document(crash: &Crash) -> CrashDocument {
+    CrashDocument {
+        signal: crash.signal,
+        address: crash.address,
+        statement: crash.statement.map(|place| (place.file.0, place.line, place.column)),
+        calls: crash.calls.iter().map(|function| function.map(|function| function.0)).collect(),
+    }
+}
+
+fn kept_recording(document: RecordedDocument, stdout: Vec<u8>, stderr: Vec<u8>) -> Run {
+    let statement = |(file, line, column)| Statement { file: FileId(file), line, column };
+    let termination = match document.end {
+        EndDocument::Exited(status) => Termination::Exited(status),
+        EndDocument::Crashed(crash) => Termination::Crashed(Crash {
+            signal: crash.signal,
+            address: crash.address,
+            statement: crash.statement.map(statement),
+            calls: crash.calls.into_iter().map(|function| function.map(FunctionId)).collect(),
+        }),
+    };
+    let usage = Usage {
+        cpu: Duration::from_micros(document.cpu_us),
+        wall: Duration::from_micros(document.wall_us),
+        memory: document.memory,
+    };
+    Run { stdout, stderr, termination, usage, arrivals: document.arrivals, redirections: 0 }
+}
+
+pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
+    let seen = |seen: &Evidence| SeenDocument { outcome: seen.outcome, why: seen.why.clone() };
+    let needed = |needed: &Needed| NeededDocument {
+        event: needed.event.0,
+        necessity: needed.necessity,
+        without: needed.without.as_ref().map(seen),
+    };
+    ResultDocument {
+        status: slice.status,
+        recorded: slice.recorded,
+        omittable: slice.omittable,
+        needed: slice.needed.iter().map(needed).collect(),
+        tests: CountsDocument {
+            reproduced: slice.tests.fail,
+            not_reproduced: slice.tests.pass,
+            unresolved: slice.tests.unresolved,
+            cached: slice.tests.cached,
+        },
+        runs: slice.runs,
+        elapsed_ms: milliseconds(slice.elapsed),
+        warnings: slice.warnings.clone(),
+    }
+}
+
+pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSlice {
+    let seen = |seen: SeenDocument| Evidence { outcome: seen.outcome, why: seen.why };
+    let needed = |needed: NeededDocument| Needed {
+        event: EventId(needed.event),
+        necessity: needed.necessity,
+        without: needed.without.map(seen),
+    };
+    let CountsDocument { reproduced: fail, not_reproduced: pass, unresolved, cached } = document.tests;
+    CriticalSlice {
+        question,
+        status: document.status,
+        recorded: document.recorded,
+        omittable: document.omittable,
+        needed: document.needed.into_iter().map(needed).collect(),
+        tests: Counts { total: fail + pass + unresolved, fail, pass, unresolved, cached },
+        runs: document.runs,
+        elapsed: Duration::from_millis(document.elapsed_ms),
+        warnings: document.warnings,
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    time.as_millis() as u64
+}
+
+fn text(text: &OsStr) -> Text {
+    match text.to_str() {
+        Some(text) => Text::Text(text.to_owned()),
+        None => Text::Bytes(text.as_bytes().to_vec()),
+    }
+}
+
+fn texts(texts: &[OsString]) -> Vec<Text> {
+    texts.iter().map(|one| text(one)).collect()
+}
+
+fn os_string(text: Text) -> OsString {
+    match text {
+        Text::Text(text) => text.into(),
+        Text::Bytes(bytes) => OsString::from_vec(bytes),
+    }
+}
+
+pub(super) fn os_strings(texts: Vec<Text>) -> Vec<OsString> {
+    texts.into_iter().map(os_string).collect()
+}
+
+fn path(text: Text) -> PathBuf {
+    os_string(text).into()
+}
+
+/// When the run of a document was begun.
+pub(super) fn started(document: &RunDocument) -> SystemTime {
+    UNIX_EPOCH.checked_add(Duration::from_secs(document.started)).unwrap_or(UNIX_EPOCH)
+}
