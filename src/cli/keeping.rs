@@ -14,7 +14,6 @@ use crate::archive::{
 };
 use crate::investigation::{Memory, PhaseMemory};
 use crate::oracle::Criterion;
-use crate::report::words;
 use crate::slice::{CriticalSlice, Status};
 
 /// As many runs are looked at for one that the same command line has begun.
@@ -136,7 +135,7 @@ impl Keeping {
             |run: &&RunFolder| run.entry().is_ok_and(|entry| entry.line == line && is_unfinished(&entry));
         if let (Some(run), false) = (runs.iter().rev().take(LOOKED_AT).find(same), self.quiet) {
             say(&format!(
-                "stripe: run {0} of the same command has not ended by itself: `stripe reduce {0}` would go on with it\n",
+                "stripe: run {0} of the same command is not finished: `stripe reduce {0}` would go on with it\n",
                 run.name()
             ));
         }
@@ -203,9 +202,4 @@ pub(super) fn past(run: &KeptRun, content: JournalContent) -> Past {
     };
     let memory = Memory { phases: content.phases.into_iter().map(phase).collect() };
     Past { memory, runs: content.runs, elapsed: content.elapsed, journal: None }
-}
-
-/// How many tests were made, in words.
-pub(super) fn tests(number: u64) -> String {
-    words::count(number, "test")
 }

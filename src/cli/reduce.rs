@@ -7,7 +7,7 @@ use tracer::Processors;
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
-use super::keeping::{self, Keeping, past, tests};
+use super::keeping::{self, Keeping, past};
 use super::options::{ColorChoice, ReduceOptions};
 use super::progress::{Progress, say};
 use super::reopened::Reopened;
@@ -15,6 +15,7 @@ use super::run::{deliver, done, tracers};
 use super::search::{Case, Crew, Past};
 use super::terminal;
 use crate::archive::ArchiveError;
+use crate::report::words;
 use crate::slice::Status;
 
 /// Does it.
@@ -27,7 +28,7 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let case = reopened.case();
     if let Some(slice) = reopened.result(&case)?.filter(|slice| slice.status == Status::Minimal) {
         if !options.output.quiet {
-            say(&format!("stripe: run {} has ended by itself; this is its result\n", reopened.folder.name()));
+            say(&format!("stripe: run {} is finished; this is its result\n", reopened.folder.name()));
         }
         return deliver(case.recorded(), &slice, &options.output, style).map(|()| Exit::Done);
     }
@@ -40,7 +41,11 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let past = reopened.go_on()?;
     let known = past.memory.tests();
     if !options.output.quiet {
-        say(&format!("stripe: going on with run {} behind {}\n", reopened.folder.name(), tests(known)));
+        say(&format!(
+            "stripe: going on with run {} behind {}\n",
+            reopened.folder.name(),
+            words::count(known, "test")
+        ));
     }
     let mut plan = case.plan;
     plan.max_tests = limits.max_tests.or(kept.max_tests).map(|more| known.saturating_add(more));

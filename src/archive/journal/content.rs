@@ -26,7 +26,7 @@ pub struct JournalContent {
     /// Whether a record that is complete is not what was written, so that all behind it is lost.
     pub is_damaged: bool,
     /// As many bytes hold complete records.
-    pub(super) length: u64,
+    pub(in crate::archive) length: u64,
     pub(super) whys: Vec<String>,
     /// The phase that the last records are about.
     pub(super) current: Option<Rule>,

@@ -18,6 +18,12 @@ use crate::slice::Evidence;
 /// After so long without an improvement, what was found is handed to the system all the same.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// How long the heirs of a killed process may take to die.
+const DYING: Duration = Duration::from_secs(2);
+
+/// How long to wait before looking again.
+const MOMENT: Duration = Duration::from_millis(10);
+
 /// A journal that is being written. The file is locked as long as this lives.
 pub struct Journal {
     path: PathBuf,
@@ -197,8 +203,12 @@ impl Journal {
 /// Two searches must not write the same journal. The lock goes with the process, however it ends; a
 /// file system without locks is taken as it is.
 fn lock(file: File, path: &Path) -> Result<File, ArchiveError> {
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(ArchiveError::Busy(path.into())),
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    // A process that it was starting when it was killed has the lock until it is dead, too.
+    for _ in 0..DYING.as_millis() / MOMENT.as_millis() {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(MOMENT),
+            Ok(()) | Err(TryLockError::Error(_)) => return Ok(file),
+        }
     }
+    Err(ArchiveError::Busy(path.into()))
 }
