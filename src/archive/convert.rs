@@ -15,12 +15,12 @@ use tracer::trace_file::{Identity, ImageIdentity};
 
 use super::documents::{
     CountsDocument, CrashDocument, CriterionDocument, EndDocument, FileDocument, ImageDocument,
-    NeededDocument, ProgramDocument, RecordedDocument, ResultDocument, RunDocument, SearchDocument,
-    SeenDocument, StartDocument, Text,
+    NeededDocument, PartDocument, ProgramDocument, RecordedDocument, ResultDocument, RunDocument,
+    SearchDocument, SeenDocument, StartDocument, Text,
 };
 use super::kept::{KeptRun, KeptSearch};
 use crate::dd::Counts;
-use crate::oracle::{Check, Criterion};
+use crate::oracle::{Check, Criterion, Part};
 use crate::slice::{CriticalSlice, Evidence, Needed, Question};
 
 /// The files of a run besides its documents, its trace and its journal, with their contents.
@@ -80,7 +80,8 @@ pub(super) fn kept_run(
         libraries: program.libraries.into_iter().map(path).collect(),
         granularity: program.granularity,
         described: criterion.described.clone(),
-        criteria: criterion.several.clone(),
+        criteria: criterion.several.iter().map(kept_part).collect::<Result<_, _>>()?,
+        wrong: criterion.several.iter().filter(|part| part.wrong).map(|part| part.name.clone()).collect(),
         criterion: kept_criterion(criterion, file)?,
         search: KeptSearch {
             control: search.control,
@@ -148,15 +149,35 @@ fn criterion_document(run: &KeptRun) -> CriterionDocument {
         rejects: words(&criterion.rejects),
         only_lines: criterion.only_lines.as_ref().map(|regex| regex.as_str().to_owned()),
         check: criterion.check.as_ref().map(|check| check.command().to_owned()),
-        several: run.criteria.clone(),
+        several: run.criteria.iter().map(|(name, part)| part_document(run, name, part)).collect(),
     }
+}
+
+fn part_document(run: &KeptRun, name: &str, part: &Part) -> PartDocument {
+    let (matching, line) = match part {
+        Part::Matching(regex) => (Some(regex.as_str().to_owned()), None),
+        Part::Line(line) => (None, Some(line.clone())),
+    };
+    PartDocument { name: name.to_owned(), matching, line, wrong: run.wrong.iter().any(|wrong| wrong == name) }
+}
+
+fn kept_part(document: &PartDocument) -> Result<(String, Part), String> {
+    let part = match (&document.matching, &document.line) {
+        (Some(text), None) => Part::Matching(regex(text)?),
+        (None, Some(line)) => Part::Line(line.clone()),
+        _ => return Err("a criterion is neither an expression nor a line".into()),
+    };
+    Ok((document.name.clone(), part))
+}
+
+fn regex(text: &String) -> Result<Regex, String> {
+    Regex::new(text).map_err(|_| format!("`{text}` is no expression"))
 }
 
 fn kept_criterion(
     document: CriterionDocument,
     file: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
 ) -> Result<Criterion, String> {
-    let regex = |text: &String| Regex::new(text).map_err(|_| format!("`{text}` is no expression"));
     let all = |texts: &[String]| texts.iter().map(regex).collect::<Result<Vec<Regex>, String>>();
     Ok(Criterion {
         output: file("expected-output"),
@@ -168,6 +189,7 @@ fn kept_criterion(
         only_lines: document.only_lines.as_ref().map(regex).transpose()?,
         reference: file("reference"),
         check: document.check.map(Check::new),
+        part: None,
     })
 }
 

@@ -80,8 +80,18 @@ pub(super) struct CriterionDocument {
     pub(super) rejects: Vec<String>,
     pub(super) only_lines: Option<String>,
     pub(super) check: Option<String>,
-    /// Names and expressions.
-    pub(super) several: Vec<(String, String)>,
+    /// Several criteria in one run.
+    pub(super) several: Vec<PartDocument>,
+}
+
+/// One of several criteria: either an expression or a line.
+#[derive(Serialize, Deserialize)]
+pub(super) struct PartDocument {
+    pub(super) name: String,
+    pub(super) matching: Option<String>,
+    pub(super) line: Option<Vec<u8>>,
+    /// Whether it is known that a correct output would not meet it.
+    pub(super) wrong: bool,
 }
 
 #[derive(Serialize, Deserialize)]

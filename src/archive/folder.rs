@@ -157,7 +157,7 @@ impl RunFolder {
 
     /// The folder for one of several criteria; without a name, the run's own.
     pub fn part(&self, name: Option<&str>) -> PathBuf {
-        name.map_or_else(|| self.path.clone(), |name| self.path.join(name))
+        name.map_or_else(|| self.path.clone(), |name| self.path.join("criteria").join(name))
     }
 
     /// Makes this the one that `latest` leads to.

@@ -10,7 +10,7 @@ use tracer::run::Run;
 use tracer::trace_file::Identity;
 
 use crate::dd::Algorithm;
-use crate::oracle::Criterion;
+use crate::oracle::{Criterion, Part};
 use crate::slice::Control;
 
 /// All that a later report or search needs besides the trace.
@@ -40,8 +40,10 @@ pub struct KeptRun {
     pub criterion: Criterion,
     /// The same in words.
     pub described: String,
-    /// Several criteria by their names, each the expression of the lines that must stay.
-    pub criteria: Vec<(String, String)>,
+    /// Several criteria by their names, each a part of the output that must stay.
+    pub criteria: Vec<(String, Part)>,
+    /// The names of those that are about wrong output, as far as that is known.
+    pub wrong: Vec<String>,
     /// How to search.
     pub search: KeptSearch,
     /// The recorded run.

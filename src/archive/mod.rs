@@ -12,7 +12,7 @@
 //! - `journal`: every test with its outcome and every improvement, appended as they come; see `journal`;
 //! - `result.json`: how the search ended, and what is needed. Not there while a search is under way.
 //!
-//! A run with several criteria has a `journal` and a `result.json` for each, in a folder of its name.
+//! A run with several criteria has a `journal` and a `result.json` for each, in `criteria/<name>`.
 //!
 //! Files are written under another name and renamed, the journal is only ever appended to, and
 //! everything carries checksums: whenever stripe or the machine dies, what was there before is still

@@ -31,8 +31,10 @@ pub enum Stage {
 }
 
 /// What a search has found so far, in numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
+    /// The name of its criterion, if there are several.
+    pub name: Option<String>,
     /// How far it has come.
     pub stage: Stage,
     /// Executions that are kept; `None` before the first improvement.
@@ -218,7 +220,7 @@ impl RunFolder {
         let (several, events) = (&document.criterion.several, document.recorded.events);
         let parts: Vec<Option<&str>> = match several.is_empty() {
             true => vec![None],
-            false => several.iter().map(|(name, _)| Some(&name[..])).collect(),
+            false => several.iter().map(|part| Some(&part.name[..])).collect(),
         };
         let progress = parts.into_iter().map(|part| self.progress(part, events));
         Ok(Entry {
@@ -235,19 +237,16 @@ impl RunFolder {
     /// # Errors
     /// If its files are not what was written.
     pub fn progress(&self, part: Option<&str>, events: usize) -> Result<Progress, ArchiveError> {
-        let journal = self.part(part).join("journal");
+        let (name, journal) = (part.map(str::to_owned), self.part(part).join("journal"));
         if let Some(result) = self.result_document(part)? {
             let tests = &result.tests;
             let tests = tests.reproduced + tests.not_reproduced + tests.unresolved;
-            return Ok(Progress {
-                stage: Stage::Ended(result.status),
-                kept: Some(result.needed.len()),
-                tests,
-            });
+            let (stage, kept) = (Stage::Ended(result.status), Some(result.needed.len()));
+            return Ok(Progress { name, stage, kept, tests });
         }
         let content = JournalContent::read(&journal, events)?;
         let stage = if Journal::is_locked(&journal) { Stage::Running } else { Stage::Unfinished };
         let kept = content.phases.first().map(|phase| phase.best.len());
-        Ok(Progress { stage, kept, tests: content.tests() as u64 })
+        Ok(Progress { name, stage, kept, tests: content.tests() as u64 })
     }
 }

@@ -5,7 +5,9 @@
 //! numbers only, and the world.
 
 mod events;
+mod memo;
 mod speculation;
 
 pub use events::{EventTest, Laboratory, TestError, Universe};
+pub use memo::RunMemo;
 pub use speculation::{Speculation, Worker};

@@ -8,12 +8,13 @@ use tracer::trace_file::Identity;
 use super::exit::{Exit, Failure};
 use super::options::{KeepOptions, RunOptions};
 use super::progress::say;
-use super::search::{Case, Past};
+use super::questions::{Question, described};
+use super::search::{Past, Subject};
 use crate::archive::{
     ArchiveError, Entry, Journal, JournalContent, KeptRun, KeptSearch, RunFolder, Shelf, Stage,
 };
 use crate::investigation::{Memory, PhaseMemory};
-use crate::oracle::Criterion;
+use crate::oracle::{Criterion, Part};
 use crate::slice::{CriticalSlice, Status};
 
 /// As many runs are looked at for one that the same command line has begun.
@@ -29,8 +30,8 @@ pub(super) struct Keeping {
 pub(super) struct Asked<'a> {
     pub(super) options: &'a RunOptions,
     pub(super) criterion: &'a Criterion,
-    pub(super) described: String,
-    pub(super) criteria: Vec<(String, String)>,
+    pub(super) parts: Vec<(String, Part)>,
+    pub(super) questions: &'a [Question],
 }
 
 /// The shelf of the working directory.
@@ -76,14 +77,14 @@ impl Keeping {
     }
 
     /// Writes down what is known before the search.
-    pub(super) fn record(&mut self, asked: Asked<'_>, case: &Case<'_>) {
+    pub(super) fn record(&mut self, asked: &Asked<'_>, subject: &Subject<'_>) {
         let Some(folder) = &self.folder else { return };
-        let program = &case.target.program;
+        let program = &subject.target.program;
         let kept = Identity::of(program)
             .map_err(|source| ArchiveError::Unreadable { path: program.executable().path.clone(), source })
             .and_then(|identity| {
-                let run = kept_run(asked, case, identity);
-                folder.record(&run, program, &case.baseline.recording.trace)
+                let run = kept_run(asked, subject, identity);
+                folder.record(&run, program, &subject.baseline.recording.trace)
             });
         if let Err(error) = kept {
             self.warn(&format!("{error}: this run is not kept"));
@@ -103,7 +104,7 @@ impl Keeping {
         }
     }
 
-    /// Writes the result, and says how to go on if there is more to be found.
+    /// Writes the result.
     pub(super) fn conclude(&self, part: Option<&str>, slice: &CriticalSlice) {
         let Some(folder) = &self.folder else { return };
         if let Err(error) = folder.conclude(part, slice) {
@@ -112,18 +113,21 @@ impl Keeping {
     }
 
     /// Says how to go on with a search that was ended early.
-    pub(super) fn mention(&self, status: Status) {
-        if let (Some(folder), Status::Budget | Status::Interrupted, false) =
-            (&self.folder, status, self.quiet)
-        {
+    pub(super) fn mention(&self, exit: Exit) {
+        if let (Some(folder), Exit::Budget | Exit::Interrupted(_), false) = (&self.folder, exit, self.quiet) {
             say(&format!("stripe: kept as run {0}; `stripe reduce {0}` goes on\n", folder.name()));
         }
     }
 
     /// Tells what keeps the run from being kept.
     pub(super) fn warn(&self, message: &str) {
+        self.tell(&format!("stripe: warning: {message}"));
+    }
+
+    /// Tells whoever wants to know.
+    pub(super) fn tell(&self, line: &str) {
         if !self.quiet {
-            say(&format!("stripe: warning: {message}\n"));
+            say(&format!("{line}\n"));
         }
     }
 
@@ -156,8 +160,9 @@ fn is_unfinished(entry: &Entry) -> bool {
     entry.progress.iter().any(|progress| unfinished(progress.stage))
 }
 
-fn kept_run(asked: Asked<'_>, case: &Case<'_>, identity: Identity) -> KeptRun {
-    let Case { target, baseline, plan, .. } = case;
+fn kept_run(asked: &Asked<'_>, subject: &Subject<'_>, identity: Identity) -> KeptRun {
+    let Subject { target, baseline, plan, .. } = subject;
+    let wrong = asked.questions.iter().filter(|question| question.is_wrong);
     let images = &target.program.images()[1..];
     let search = &asked.options.search;
     KeptRun {
@@ -172,8 +177,9 @@ fn kept_run(asked: Asked<'_>, case: &Case<'_>, identity: Identity) -> KeptRun {
         granularity: target.granularity,
         identity,
         criterion: asked.criterion.clone(),
-        described: asked.described,
-        criteria: asked.criteria,
+        described: described(asked.questions),
+        criteria: asked.parts.clone(),
+        wrong: wrong.filter_map(|question| question.name.clone()).collect(),
         search: KeptSearch {
             control: plan.control,
             algorithm: plan.algorithm,

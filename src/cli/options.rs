@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::bytes::Regex;
 
 use super::values::{
-    Emission, EventList, duration, emission, environment_variable, event_list, regex, signal,
+    Emission, EventList, duration, emission, environment_variable, event_list, named_regex, regex, signal,
 };
 
 /// The whole command line.
@@ -96,6 +96,7 @@ Examples:
   stripe run ./prog --reference good.txt               the first line that differs from good.txt
   stripe run ./prog --only-lines '^sum'                just these lines, as they are now
   stripe run ./prog --check 'grep -q wrong'            a command judges
+  stripe run ./prog --criterion sum=sum --criterion mul=mul   each by itself, and a table of both
   stripe run ./prog --max-time 1m --emit json=s.json   stop after a minute, and keep the result";
 
 const REDUCE_EXAMPLES: &str = "\
@@ -256,6 +257,31 @@ pub struct OracleOptions {
     pub reference: Option<PathBuf>,
 }
 
+/// Several failures in one run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Several failures, each reduced by itself, and a table of all")]
+pub struct SeveralOptions {
+    /// In each line that matches RE, the output from the match on is as in the recorded run. May be
+    /// given more than once. With --reference: tells which of them are wrong.
+    #[arg(long, value_name = "NAME=RE", value_parser = named_regex, conflicts_with_all = ALONE)]
+    pub criterion: Vec<(String, Regex)>,
+    /// One for each line of the output. With --reference: tells which of them are wrong.
+    #[arg(long, conflicts_with_all = ALONE, conflicts_with = "criterion")]
+    pub each_line: bool,
+}
+
+/// The options of a single failure that do not go together with several.
+const ALONE: [&str; 8] = [
+    "expect_output",
+    "expect_stderr",
+    "expect_exit",
+    "expect_signal",
+    "expect_match",
+    "reject_match",
+    "only_lines",
+    "check",
+];
+
 /// Whether undefined values are set to patterns.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum PoisonOption {
@@ -275,6 +301,9 @@ pub struct RunOptions {
     /// The failure.
     #[command(flatten)]
     pub oracle: OracleOptions,
+    /// Several failures.
+    #[command(flatten)]
+    pub several: SeveralOptions,
     /// The search.
     #[command(flatten)]
     pub search: SearchOptions,

@@ -6,17 +6,20 @@ use tracer::Processors;
 
 use super::emissions;
 use super::exit::{Exit, Failure};
+use super::findings::Findings;
 use super::interrupt::Interrupt;
 use super::keeping::{self, Keeping, past};
 use super::options::{ColorChoice, ReduceOptions};
-use super::progress::{Progress, say};
+use super::progress::Progress;
+use super::questions::Question;
 use super::reopened::Reopened;
-use super::run::{deliver, done, tracers};
+use super::run::{done, tracers};
 use super::search::{Case, Crew, Past};
 use super::terminal;
 use crate::archive::ArchiveError;
+use crate::circumstances::RunMemo;
 use crate::report::words;
-use crate::slice::Status;
+use crate::slice::{CriticalSlice, Status};
 
 /// Does it.
 pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit, Failure> {
@@ -24,56 +27,87 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let interrupt = Interrupt::default();
     let reopened = Reopened::open(options.run.as_deref(), &interrupt)?;
     emissions::check(&options.output, &reopened.target.program.executable().path)?;
-    let style = terminal::style(color);
-    let case = reopened.case();
-    if let Some(slice) = reopened.result(&case)?.filter(|slice| slice.status == Status::Minimal) {
-        if !options.output.quiet {
-            say(&format!("stripe: run {} is finished; this is its result\n", reopened.folder.name()));
-        }
-        return deliver(case.recorded(), &slice, &options.output, style).map(|()| Exit::Done);
-    }
-    let limits = &options.limits;
-    let kept = &reopened.run.search;
     interrupt.listen()?;
     let processors = Processors::available();
-    let mut tracers = tracers(&reopened.target, limits.jobs.or(kept.jobs), &processors)?;
+    let jobs = options.limits.jobs.or(reopened.run.search.jobs);
+    let mut tracers = tracers(&reopened.target, jobs, &processors)?;
     processors.bind(0);
-    let past = reopened.go_on()?;
-    let known = past.memory.tests();
-    if !options.output.quiet {
-        say(&format!(
-            "stripe: going on with run {} behind {}\n",
-            reopened.folder.name(),
-            words::count(known, "test")
-        ));
-    }
-    let mut plan = case.plan;
-    plan.max_tests = limits.max_tests.or(kept.max_tests).map(|more| known.saturating_add(more));
-    let case = Case { plan, ..case };
-    let max_time = limits.max_time.or(kept.max_time);
-    let progress = Progress::new(&options.output, style, interrupt.clone(), max_time);
+    let crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
     let keeping = Keeping::of(reopened.folder.clone(), options.output.quiet);
-    let mut crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
-    let (slice, exit) = case.search(&mut crew, past, &mut progress.after(known), &keeping)?;
-    keeping.conclude(None, &slice);
-    deliver(case.recorded(), &slice, &options.output, style)?;
-    keeping.mention(slice.status);
-    done(exit)
+    let mut continuation =
+        Continuation { options: &options, color, reopened: &reopened, keeping: &keeping, crew };
+    let findings = continuation.all()?;
+    findings.deliver(reopened.subject().recorded(), &options.output, terminal::style(color))?;
+    keeping.mention(findings.exit());
+    done(findings.exit())
 }
 
-impl Reopened {
-    /// What the search has found so far, with the journal in which it goes on.
-    fn go_on(&self) -> Result<Past, Failure> {
-        let resumed = self.folder.resume_journal(&self.run, None);
-        let (journal, content) = resumed.map_err(keeping::failure)?;
-        self.folder.reopen(None).map_err(keeping::failure)?;
-        if content.is_damaged {
-            let path = journal.path().to_path_buf();
-            say(&format!(
-                "stripe: warning: {}\n",
-                ArchiveError::Damaged { path, what: "what is behind the damage is lost".into() }
-            ));
+/// The searches that go on.
+struct Continuation<'c, 'p> {
+    options: &'c ReduceOptions,
+    color: ColorChoice,
+    reopened: &'c Reopened,
+    keeping: &'c Keeping,
+    crew: Crew<'c, 'p>,
+}
+
+impl Continuation<'_, '_> {
+    /// The results of the searches that had ended, and of the others, which go on.
+    fn all(&mut self) -> Result<Findings, Failure> {
+        let memo = RunMemo::default();
+        let mut findings = Findings::default();
+        for question in &self.reopened.questions {
+            let finished = self.finished(question)?;
+            let (slice, exit) = match finished {
+                Some(slice) => (slice, Exit::Done),
+                None if findings.are_interrupted() => continue,
+                None => self.go_on(question, &memo)?,
+            };
+            findings.add(question, slice, exit);
         }
-        Ok(Past { journal: Some(journal), ..past(&self.run, content) })
+        Ok(findings)
+    }
+
+    /// The result of a search that had nothing left to do.
+    fn finished(&self, question: &Question) -> Result<Option<CriticalSlice>, Failure> {
+        let result = self.reopened.result(question)?;
+        let finished = result.filter(|slice| slice.status == Status::Minimal);
+        if finished.is_some() {
+            self.keeping.tell(&format!("stripe: {} is finished; this is its result", self.name(question)));
+        }
+        Ok(finished)
+    }
+
+    fn go_on(&mut self, question: &Question, memo: &RunMemo) -> Result<(CriticalSlice, Exit), Failure> {
+        let past = self.past(question)?;
+        let known = past.memory.tests();
+        let behind = words::count(known, "test");
+        self.keeping.tell(&format!("stripe: going on with {} behind {behind}", self.name(question)));
+        let (limits, kept) = (&self.options.limits, &self.reopened.run.search);
+        let mut subject = self.reopened.subject();
+        subject.plan.max_tests = limits.max_tests.or(kept.max_tests).map(|more| known.saturating_add(more));
+        let (interrupt, max_time) = (self.crew.interrupt.clone(), limits.max_time.or(kept.max_time));
+        let style = terminal::style(self.color);
+        let progress = Progress::new(&self.options.output, style, interrupt, max_time).after(known);
+        let memo = (self.reopened.questions.len() > 1).then_some(memo);
+        Case { subject, question, memo }.search(&mut self.crew, past, progress, self.keeping)
+    }
+
+    /// What the search has found so far, with the journal in which it goes on.
+    fn past(&self, question: &Question) -> Result<Past, Failure> {
+        let Reopened { folder, run, .. } = self.reopened;
+        let part = question.name.as_deref();
+        let (journal, content) = folder.resume_journal(run, part).map_err(keeping::failure)?;
+        folder.reopen(part).map_err(keeping::failure)?;
+        if content.is_damaged {
+            let (path, what) = (journal.path().to_path_buf(), "what is behind the damage is lost".into());
+            self.keeping.warn(&ArchiveError::Damaged { path, what }.to_string());
+        }
+        Ok(Past { journal: Some(journal), ..past(run, content) })
+    }
+
+    fn name(&self, question: &Question) -> String {
+        let run = self.reopened.folder.name();
+        question.name.as_ref().map_or_else(|| format!("run {run}"), |name| format!("{name} of run {run}"))
     }
 }

@@ -10,22 +10,22 @@ use tracer::run::Recording;
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::keeping::{self, past, shelf};
+use super::questions::{Question, questions};
 use super::run::limits;
-use super::search::Case;
+use super::search::{Case, Subject};
 use super::target::{Target, load_failure};
 use crate::archive::{KeptRun, RunFolder};
 use crate::baseline::{Baseline, recording_limits};
 use crate::investigation::Plan;
-use crate::oracle::Oracle;
-use crate::slice::CriticalSlice;
+use crate::slice::{CriticalSlice, Recorded};
 
-/// A kept run with everything that a question about it needs.
+/// A kept run with everything that questions about it need.
 pub(super) struct Reopened {
     pub(super) folder: RunFolder,
     pub(super) run: KeptRun,
     pub(super) target: Target,
+    pub(super) questions: Vec<Question>,
     baseline: Baseline,
-    oracle: Oracle,
 }
 
 impl Reopened {
@@ -38,32 +38,32 @@ impl Reopened {
         let patterns = if run.poisoned { Poison::PATTERNS.to_vec() } else { vec![Poison::Off] };
         let recording = Recording { run: run.run.clone(), trace };
         let baseline = Baseline { recording, patterns, warnings: run.warnings.clone() };
-        let oracle = run.criterion.clone().oracle(&run.run).map_err(Failure::of(Exit::NotReproduced))?;
-        Ok(Reopened { folder, run, target, baseline, oracle })
+        let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
+        let questions = questions(&run.criterion, &run.criteria, &run.run, recorded)?;
+        Ok(Reopened { folder, run, target, questions, baseline })
     }
 
-    /// The run with its question.
-    pub(super) fn case(&self) -> Case<'_> {
+    /// The recorded run.
+    pub(super) fn subject(&self) -> Subject<'_> {
         let search = &self.run.search;
-        Case {
+        Subject {
             target: &self.target,
             baseline: &self.baseline,
-            oracle: &self.oracle,
             plan: Plan { control: search.control, algorithm: search.algorithm, max_tests: None },
             limits: limits(&self.baseline, self.run.timeout),
         }
     }
 
-    /// The result with which the search has ended, if it has.
-    pub(super) fn result(&self, case: &Case<'_>) -> Result<Option<CriticalSlice>, Failure> {
-        let question = super::run::question(case.target, case.oracle, case.plan);
-        self.folder.result(None, question).map_err(keeping::failure)
+    /// The result with which the search for an answer has ended, if it has.
+    pub(super) fn result(&self, question: &Question) -> Result<Option<CriticalSlice>, Failure> {
+        let asked = super::run::question(&self.target, &question.oracle, self.subject().plan);
+        self.folder.result(question.name.as_deref(), asked).map_err(keeping::failure)
     }
 
     /// What a search that has not ended has found so far.
-    pub(super) fn best_so_far(&self, case: &Case<'_>) -> Result<CriticalSlice, Failure> {
-        let content = self.folder.journal(&self.run, None).map_err(keeping::failure)?;
-        case.remember(&past(&self.run, content))
+    pub(super) fn best_so_far(&self, question: &Question) -> Result<CriticalSlice, Failure> {
+        let content = self.folder.journal(&self.run, question.name.as_deref()).map_err(keeping::failure)?;
+        Case { subject: self.subject(), question, memo: None }.remember(&past(&self.run, content))
     }
 }
 

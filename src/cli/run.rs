@@ -7,6 +7,7 @@ use tracer::{Containment, Processors, Tracer};
 
 use super::emissions;
 use super::exit::{Exit, Failure};
+use super::findings::Findings;
 use super::interrupt::Interrupt;
 use super::keeping::{Asked, Keeping};
 use super::options::{
@@ -14,11 +15,13 @@ use super::options::{
     RunOptions, SearchOptions,
 };
 use super::progress::Progress;
-use super::search::{Case, Crew, Past};
+use super::questions::{parts, questions};
+use super::search::{Case, Crew, Past, Subject};
 use super::target::{Target, criterion};
 use super::terminal;
 use super::values::{Emission, EmissionKind};
 use crate::baseline::{Baseline, BaselineError, Demands, PoisonChoice, not_reproduced};
+use crate::circumstances::RunMemo;
 use crate::dd::{Algorithm, Outcome};
 use crate::investigation::{Finding, Obstacle, Plan};
 use crate::oracle::{Criterion, Oracle};
@@ -41,26 +44,34 @@ pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failu
     let demands = demands(options.search.poison, &criterion);
     let baseline = establish(&target, &mut tracers[0], &demands, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
-    let oracle =
-        criterion.clone().oracle(&baseline.recording.run).map_err(Failure::of(Exit::NotReproduced))?;
-    require_failure(&oracle, &baseline, recorded)
-        .map_err(|failure| interrupt.or(failure.exit, failure.message))?;
-
+    let run = &baseline.recording.run;
+    let parts = parts(&options.several, &run.stdout)?;
+    let questions = questions(&criterion, &parts, run, recorded)?;
+    for question in &questions {
+        require_failure(&question.oracle, &baseline, recorded)
+            .map_err(|failure| interrupt.or(failure.exit, failure.message))?;
+    }
     let limits = limits(&baseline, options.target.timeout);
-    let plan = plan(&options.search);
-    let case = Case { target: &target, baseline: &baseline, oracle: &oracle, plan, limits };
-    let described = oracle.describe();
+    let subject = Subject { target: &target, baseline: &baseline, plan: plan(&options.search), limits };
     keeping
-        .record(Asked { options: &options, criterion: &criterion, described, criteria: Vec::new() }, &case);
-    let past = Past { journal: keeping.journal(None), ..Past::default() };
+        .record(&Asked { options: &options, criterion: &criterion, parts, questions: &questions }, &subject);
     let style = terminal::style(color);
-    let mut progress = Progress::new(&options.output, style, interrupt.clone(), options.search.max_time);
+    let memo = RunMemo::default();
     let mut crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
-    let (slice, exit) = case.search(&mut crew, past, &mut progress, &keeping)?;
-    keeping.conclude(None, &slice);
-    deliver(recorded, &slice, &options.output, style)?;
-    keeping.mention(slice.status);
-    done(exit)
+    let mut findings = Findings::default();
+    for question in &questions {
+        if findings.are_interrupted() {
+            break;
+        }
+        let past = Past { journal: keeping.journal(question.name.as_deref()), ..Past::default() };
+        let progress = Progress::new(&options.output, style, interrupt.clone(), options.search.max_time);
+        let case = Case { subject, question, memo: (questions.len() > 1).then_some(&memo) };
+        let (slice, exit) = case.search(&mut crew, past, progress, &keeping)?;
+        findings.add(question, slice, exit);
+    }
+    findings.deliver(recorded, &options.output, style)?;
+    keeping.mention(findings.exit());
+    done(findings.exit())
 }
 
 /// How a search ends whose result is delivered.

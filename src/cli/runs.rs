@@ -48,7 +48,7 @@ fn row(run: &RunFolder, entry: &Entry, progress: &Progress) -> [String; 7] {
         progress.kept.map_or_else(|| "-".to_owned(), |kept| kept.to_string()),
         progress.tests.to_string(),
         entry.command.join(" "),
-        entry.criterion.clone(),
+        progress.name.clone().unwrap_or_else(|| entry.criterion.clone()),
     ]
 }
 

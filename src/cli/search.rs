@@ -10,23 +10,31 @@ use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::keeping::Keeping;
 use super::progress::Progress;
+use super::questions::Question;
 use super::run::{conclude, question, warnings};
 use super::target::Target;
 use crate::archive::{Journal, Keeper};
 use crate::baseline::Baseline;
-use crate::circumstances::Laboratory;
-use crate::investigation::{Means, Memory, Plan, investigate};
-use crate::oracle::Oracle;
+use crate::circumstances::{Laboratory, RunMemo};
+use crate::investigation::{Finding, Means, Memory, Plan, investigate};
 use crate::slice::{CriticalSlice, Recorded};
+
+/// A recorded run, and how it is searched.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'c> {
+    pub(super) target: &'c Target,
+    pub(super) baseline: &'c Baseline,
+    pub(super) plan: Plan,
+    pub(super) limits: Limits,
+}
 
 /// A recorded run with a question about it.
 #[derive(Clone, Copy)]
 pub(super) struct Case<'c> {
-    pub(super) target: &'c Target,
-    pub(super) baseline: &'c Baseline,
-    pub(super) oracle: &'c Oracle,
-    pub(super) plan: Plan,
-    pub(super) limits: Limits,
+    pub(super) subject: Subject<'c>,
+    pub(super) question: &'c Question,
+    /// The replays that other questions about the run have made.
+    pub(super) memo: Option<&'c RunMemo>,
 }
 
 /// What an earlier search for the same has left behind, and where this one leaves the same.
@@ -46,42 +54,36 @@ pub(super) struct Crew<'m, 'p> {
     pub(super) started: Instant,
 }
 
-impl<'c> Case<'c> {
+impl<'c> Subject<'c> {
     pub(super) fn recorded(&self) -> Recorded<'c> {
         Recorded { program: &self.target.program, trace: &self.baseline.recording.trace }
     }
+}
 
-    /// Searches to the end, or to that of a budget.
+impl Case<'_> {
+    /// Searches to the end, or to that of a budget; and keeps the result.
     pub(super) fn search(
         &self,
         crew: &mut Crew<'_, '_>,
         past: Past,
-        progress: &mut Progress,
+        mut progress: Progress,
         keeping: &Keeping,
     ) -> Result<(CriticalSlice, Exit), Failure> {
+        self.announce(keeping);
         let runs = AtomicU64::new(past.runs);
         let laboratory = self.laboratory(&runs);
         let means = Means { tracers: &mut *crew.tracers, processors: crew.processors, memory: &past.memory };
         let trouble = |message: &str| keeping.warn(message);
-        let keeper = Keeper::new(past.journal, progress, &runs, &trouble);
+        let keeper = Keeper::new(past.journal, &mut progress, &runs, &trouble);
         let mut keeper = keeper.since(crew.started, past.elapsed);
-        let found = investigate(&laboratory, self.plan, means, &mut keeper);
+        let found = investigate(&laboratory, self.subject.plan, means, &mut keeper);
         keeper.finish();
         progress.finish();
         let (finding, exit) = conclude(found, crew.interrupt)?;
-        let mut all_warnings = self.baseline.warnings.clone();
-        all_warnings.extend(warnings(self.target, crew.tracers.first(), self.oracle, &finding));
-        let slice = CriticalSlice {
-            question: question(self.target, self.oracle, self.plan),
-            status: finding.status,
-            recorded: self.recorded().trace.len(),
-            omittable: finding.omittable,
-            needed: finding.needed,
-            tests: finding.tests,
-            runs: runs.load(Ordering::Relaxed),
-            elapsed: past.elapsed + crew.started.elapsed(),
-            warnings: all_warnings,
-        };
+        let more = warnings(self.subject.target, crew.tracers.first(), &self.question.oracle, &finding);
+        let spent = (runs.load(Ordering::Relaxed), past.elapsed + crew.started.elapsed());
+        let slice = self.slice(finding, spent, more);
+        keeping.conclude(self.question.name.as_deref(), &slice);
         Ok((slice, exit))
     }
 
@@ -89,28 +91,41 @@ impl<'c> Case<'c> {
     pub(super) fn remember(&self, past: &Past) -> Result<CriticalSlice, Failure> {
         let runs = AtomicU64::new(past.runs);
         let means = Means { tracers: &mut [], processors: &Processors::available(), memory: &past.memory };
-        let found = investigate(&self.laboratory(&runs), self.plan, means, &mut Nobody);
+        let found = investigate(&self.laboratory(&runs), self.subject.plan, means, &mut Nobody);
         let (finding, _) = conclude(found, &Interrupt::default())?;
-        Ok(CriticalSlice {
-            question: question(self.target, self.oracle, self.plan),
+        Ok(self.slice(finding, (past.runs, past.elapsed), Vec::new()))
+    }
+
+    /// The result, for which so many runs were made in this time.
+    fn slice(&self, finding: Finding, (runs, elapsed): (u64, Duration), more: Vec<String>) -> CriticalSlice {
+        let Subject { target, baseline, plan, .. } = self.subject;
+        CriticalSlice {
+            question: question(target, &self.question.oracle, plan),
             status: finding.status,
-            recorded: self.recorded().trace.len(),
+            recorded: baseline.recording.trace.len(),
             omittable: finding.omittable,
-            tests: finding.tests,
-            runs: past.runs,
-            elapsed: past.elapsed,
-            warnings: self.baseline.warnings.clone(),
             needed: finding.needed,
-        })
+            tests: finding.tests,
+            runs,
+            elapsed,
+            warnings: baseline.warnings.iter().cloned().chain(more).collect(),
+        }
     }
 
     fn laboratory<'l>(&'l self, runs: &'l AtomicU64) -> Laboratory<'l> {
         Laboratory {
-            recorded: self.recorded(),
-            oracle: self.oracle,
-            patterns: &self.baseline.patterns,
-            limits: self.limits,
+            recorded: self.subject.recorded(),
+            oracle: &self.question.oracle,
+            patterns: &self.subject.baseline.patterns,
+            limits: self.subject.limits,
             runs,
+            memo: self.memo,
+        }
+    }
+
+    fn announce(&self, keeping: &Keeping) {
+        if let Some(name) = &self.question.name {
+            keeping.tell(&format!("{name}: {}", self.question.oracle.describe()));
         }
     }
 }

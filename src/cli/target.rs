@@ -135,5 +135,6 @@ pub(super) fn criterion(options: &OracleOptions) -> Result<Criterion, Failure> {
         only_lines: options.only_lines.clone(),
         reference: text(&options.reference)?,
         check: options.check.clone().map(Check::new),
+        part: None,
     })
 }

@@ -58,6 +58,16 @@ pub(super) fn regex(text: &str) -> Result<Regex, String> {
     })
 }
 
+/// An expression with a name, `NAME=RE`. The name is also that of a folder.
+pub(super) fn named_regex(text: &str) -> Result<(String, Regex), String> {
+    let (name, expression) = text.split_once('=').ok_or("not of the form NAME=RE")?;
+    let plain = |c: char| c.is_alphanumeric() || "_-+.".contains(c);
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+        return Err("the name must be of letters, digits, `_`, `-`, `+` and `.`".into());
+    }
+    Ok((name.to_owned(), regex(expression)?))
+}
+
 /// A time such as `500ms`, `10s`, `5m`, `1h`; a plain number means seconds.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -131,6 +141,15 @@ mod tests {
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
         for bad in ["-1", "NaN", "inf", "0", "1e300", "5 parsecs", "", "1180591620717411303424"] {
             assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_named_expression_has_a_harmless_name() {
+        let (name, expression) = named_regex("sum=^sum = 1").unwrap();
+        assert_eq!((&name[..], expression.as_str()), ("sum", "^sum = 1"));
+        for bad in ["sum", "=sum", "a/b=sum", "..=sum", "a=("] {
+            assert!(named_regex(bad).is_err(), "{bad}");
         }
     }
 

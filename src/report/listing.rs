@@ -34,7 +34,7 @@ pub(super) fn write(program: &Program, parts: &[Part<'_>], style: Style) -> Stri
     lines.join("\n")
 }
 
-fn title(program: &Program, section: &Section) -> String {
+pub(super) fn title(program: &Program, section: &Section) -> String {
     let names = section.functions.iter().map(|&function| program.function(function).name.as_str());
     let mut names: Vec<&str> = names.collect();
     names.dedup();
