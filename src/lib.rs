@@ -21,6 +21,7 @@
 //! - [`investigation`] leads from a recorded run to what is needed: the checks, then the phases of the
 //!   search.
 //! - [`report`] writes slices and traces as text and as JSON.
+//! - [`archive`] keeps runs in folders, so that searches can go on and reports can be made later.
 //! - [`cli`] does what the command line says, one file for each subcommand.
 //!
 //! The debugger is a package of its own, [`tracer`]: it records and replays, and knows nothing of delta

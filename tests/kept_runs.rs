@@ -339,7 +339,7 @@ fn a_damaged_file_is_told_by_its_name_and_never_a_fault_of_stripe() {
             match round {
                 0..6 => bytes.truncate(length * round / 6),
                 _ if length == 0 => bytes.push(1),
-                _ => bytes[length * (round - 6) / 6] ^= 1 << round % 8,
+                _ => bytes[length * (round - 6) / 6] ^= 1 << (round % 8),
             }
             fs::write(folder.join(&name), bytes).expect("written");
             let shown = folder.display().to_string();
@@ -388,7 +388,7 @@ fn an_older_format_is_told_and_a_folder_without_a_run_too() {
 fn last_told(stderr: &str) -> Option<u64> {
     let told =
         stderr.lines().filter_map(|line| line.split_once(" left after ")?.0.split(' ').next()?.parse().ok());
-    told.last()
+    told.next_back()
 }
 
 #[test]
