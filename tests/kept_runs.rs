@@ -386,7 +386,7 @@ fn an_older_format_is_told_and_a_folder_without_a_run_too() {
 
 /// The number of executions of the last line that told an improvement.
 fn last_told(stderr: &str) -> Option<u64> {
-    let told =
+    let mut told =
         stderr.lines().filter_map(|line| line.split_once(" left after ")?.0.split(' ').next()?.parse().ok());
     told.next_back()
 }

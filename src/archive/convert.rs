@@ -1,8 +1,5 @@
-//! Turn what is kept into documents and back.
+//! Turn what is kept of a run into a document and back.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use regex::bytes::Regex;
@@ -10,18 +7,15 @@ use tracer::invocation::{Invocation, Stdout};
 use tracer::program::{FileId, FunctionId, Statement};
 use tracer::run::{Run, Usage};
 use tracer::termination::{Crash, Termination};
-use tracer::trace::EventId;
 use tracer::trace_file::{Identity, ImageIdentity};
 
 use super::documents::{
-    CountsDocument, CrashDocument, CriterionDocument, EndDocument, FileDocument, ImageDocument,
-    NeededDocument, PartDocument, ProgramDocument, RecordedDocument, ResultDocument, RunDocument,
-    SearchDocument, SeenDocument, StartDocument, Text,
+    CrashDocument, CriterionDocument, EndDocument, FileDocument, ImageDocument, PartDocument,
+    ProgramDocument, RecordedDocument, RunDocument, SearchDocument, StartDocument,
 };
 use super::kept::{KeptRun, KeptSearch};
-use crate::dd::Counts;
+use super::texts::{os_string, os_strings, path, text, texts};
 use crate::oracle::{Check, Criterion, Part};
-use crate::slice::{CriticalSlice, Evidence, Needed, Question};
 
 /// The files of a run besides its documents, its trace and its journal, with their contents.
 pub(super) fn contents(run: &KeptRun) -> Vec<(&'static str, &[u8])> {
@@ -250,79 +244,8 @@ fn kept_recording(document: RecordedDocument, stdout: Vec<u8>, stderr: Vec<u8>) 
     Run { stdout, stderr, termination, usage, arrivals: document.arrivals, redirections: 0 }
 }
 
-pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
-    let seen = |seen: &Evidence| SeenDocument { outcome: seen.outcome, why: seen.why.clone() };
-    let needed = |needed: &Needed| NeededDocument {
-        event: needed.event.0,
-        necessity: needed.necessity,
-        without: needed.without.as_ref().map(seen),
-    };
-    ResultDocument {
-        status: slice.status,
-        recorded: slice.recorded,
-        omittable: slice.omittable,
-        needed: slice.needed.iter().map(needed).collect(),
-        tests: CountsDocument {
-            reproduced: slice.tests.fail,
-            not_reproduced: slice.tests.pass,
-            unresolved: slice.tests.unresolved,
-            cached: slice.tests.cached,
-        },
-        runs: slice.runs,
-        elapsed_ms: milliseconds(slice.elapsed),
-        warnings: slice.warnings.clone(),
-    }
-}
-
-pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSlice {
-    let seen = |seen: SeenDocument| Evidence { outcome: seen.outcome, why: seen.why };
-    let needed = |needed: NeededDocument| Needed {
-        event: EventId(needed.event),
-        necessity: needed.necessity,
-        without: needed.without.map(seen),
-    };
-    let CountsDocument { reproduced: fail, not_reproduced: pass, unresolved, cached } = document.tests;
-    CriticalSlice {
-        question,
-        status: document.status,
-        recorded: document.recorded,
-        omittable: document.omittable,
-        needed: document.needed.into_iter().map(needed).collect(),
-        tests: Counts { total: fail + pass + unresolved, fail, pass, unresolved, cached },
-        runs: document.runs,
-        elapsed: Duration::from_millis(document.elapsed_ms),
-        warnings: document.warnings,
-    }
-}
-
 fn milliseconds(time: Duration) -> u64 {
     time.as_millis() as u64
-}
-
-fn text(text: &OsStr) -> Text {
-    match text.to_str() {
-        Some(text) => Text::Text(text.to_owned()),
-        None => Text::Bytes(text.as_bytes().to_vec()),
-    }
-}
-
-fn texts(texts: &[OsString]) -> Vec<Text> {
-    texts.iter().map(|one| text(one)).collect()
-}
-
-fn os_string(text: Text) -> OsString {
-    match text {
-        Text::Text(text) => text.into(),
-        Text::Bytes(bytes) => OsString::from_vec(bytes),
-    }
-}
-
-pub(super) fn os_strings(texts: Vec<Text>) -> Vec<OsString> {
-    texts.into_iter().map(os_string).collect()
-}
-
-fn path(text: Text) -> PathBuf {
-    os_string(text).into()
 }
 
 /// When the run of a document was begun.

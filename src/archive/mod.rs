@@ -27,13 +27,16 @@ mod folder;
 mod journal;
 mod keeper;
 mod kept;
+mod listing;
 mod restore;
+mod results;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 pub use error::ArchiveError;
 pub use folder::{RunFolder, Shelf};
 pub use journal::{Journal, JournalContent, PhaseContent};
 pub use keeper::Keeper;
 pub use kept::{KeptRun, KeptSearch};
-pub use restore::{Entry, Progress, Stage};
+pub use listing::{Entry, Progress, Stage};

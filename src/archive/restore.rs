@@ -1,62 +1,21 @@
 //! Write a run into its folder, and read it again.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use tracer::program::Program;
 use tracer::trace::Trace;
 use tracer::trace_file::{self, Identity};
 
-use super::convert;
 use super::documents::{FileDocument, RESULT, RUN, ResultDocument, RunDocument};
 use super::error::ArchiveError;
 use super::files::{hash, read_document, write_document};
 use super::folder::RunFolder;
 use super::journal::{Journal, JournalContent};
 use super::kept::KeptRun;
-use crate::slice::{CriticalSlice, Question, Status};
-
-/// How far a search has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// It has ended.
-    Ended(Status),
-    /// Another process is at work on it.
-    Running,
-    /// It was ended from outside before it could say so.
-    Unfinished,
-}
-
-/// What a search has found so far, in numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// The name of its criterion, if there are several.
-    pub name: Option<String>,
-    /// How far it has come.
-    pub stage: Stage,
-    /// Executions that are kept; `None` before the first improvement.
-    pub kept: Option<usize>,
-    /// Tests that were made.
-    pub tests: u64,
-}
-
-/// A run in a list.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// When it was begun.
-    pub started: SystemTime,
-    /// The command line, without the name of this program.
-    pub line: Vec<OsString>,
-    /// The program and its arguments.
-    pub command: Vec<String>,
-    /// The criterion in words; of several, their names.
-    pub criterion: String,
-    /// One for each criterion.
-    pub progress: Vec<Progress>,
-}
+use super::{convert, results};
+use crate::slice::{CriticalSlice, Question};
 
 impl RunFolder {
     /// Writes everything that is known before the search begins, and makes this the latest run.
@@ -99,7 +58,7 @@ impl RunFolder {
         convert::kept_run(document, &mut content).map_err(|what| ArchiveError::damaged(&path, what))
     }
 
-    fn document(&self) -> Result<RunDocument, ArchiveError> {
+    pub(super) fn document(&self) -> Result<RunDocument, ArchiveError> {
         let path = self.path.join("run.json");
         if !path.exists() {
             return Err(ArchiveError::Empty(self.path.clone()));
@@ -172,7 +131,7 @@ impl RunFolder {
     /// If it cannot be written.
     pub fn conclude(&self, part: Option<&str>, slice: &CriticalSlice) -> Result<(), ArchiveError> {
         let path = self.result_path(part);
-        let written = write_document(&path, RESULT, &convert::result_document(slice));
+        let written = write_document(&path, RESULT, &results::result_document(slice));
         written.map_err(ArchiveError::unwritable(&path))
     }
 
@@ -199,54 +158,15 @@ impl RunFolder {
         part: Option<&str>,
         question: Question,
     ) -> Result<Option<CriticalSlice>, ArchiveError> {
-        Ok(self.result_document(part)?.map(|document| convert::slice(document, question)))
+        Ok(self.result_document(part)?.map(|document| results::slice(document, question)))
     }
 
-    fn result_document(&self, part: Option<&str>) -> Result<Option<ResultDocument>, ArchiveError> {
+    pub(super) fn result_document(&self, part: Option<&str>) -> Result<Option<ResultDocument>, ArchiveError> {
         let path = self.result_path(part);
         if path.exists() { read_document(&path, RESULT).map(Some) } else { Ok(None) }
     }
 
     fn result_path(&self, part: Option<&str>) -> PathBuf {
         self.part(part).join("result.json")
-    }
-
-    /// The run as it stands in a list.
-    ///
-    /// # Errors
-    /// If the folder holds no run, or not what was written.
-    pub fn entry(&self) -> Result<Entry, ArchiveError> {
-        let document = self.document()?;
-        let (several, events) = (&document.criterion.several, document.recorded.events);
-        let parts: Vec<Option<&str>> = match several.is_empty() {
-            true => vec![None],
-            false => several.iter().map(|part| Some(&part.name[..])).collect(),
-        };
-        let progress = parts.into_iter().map(|part| self.progress(part, events));
-        Ok(Entry {
-            started: convert::started(&document),
-            progress: progress.collect::<Result<_, _>>()?,
-            criterion: document.criterion.described,
-            line: convert::os_strings(document.command_line),
-            command: document.command,
-        })
-    }
-
-    /// How far the search has come.
-    ///
-    /// # Errors
-    /// If its files are not what was written.
-    pub fn progress(&self, part: Option<&str>, events: usize) -> Result<Progress, ArchiveError> {
-        let (name, journal) = (part.map(str::to_owned), self.part(part).join("journal"));
-        if let Some(result) = self.result_document(part)? {
-            let tests = &result.tests;
-            let tests = tests.reproduced + tests.not_reproduced + tests.unresolved;
-            let (stage, kept) = (Stage::Ended(result.status), Some(result.needed.len()));
-            return Ok(Progress { name, stage, kept, tests });
-        }
-        let content = JournalContent::read(&journal, events)?;
-        let stage = if Journal::is_locked(&journal) { Stage::Running } else { Stage::Unfinished };
-        let kept = content.phases.first().map(|phase| phase.best.len());
-        Ok(Progress { name, stage, kept, tests: content.tests() as u64 })
     }
 }
