@@ -254,6 +254,16 @@ fn a_crash_is_kept_and_looked_for_again() {
 }
 
 #[test]
+fn traced_libraries_are_found_again() {
+    let mut program = Fixture::named("shared_library").build(GCC);
+    let whole = program.slice(&["--scope", "libtax.so", "--no-save"], 0);
+    program.directory = scratch("kept-library");
+    assert_status(&program.stripe("run", &["--scope", "libtax.so", "--max-tests", "2", "-q"]), 5);
+    let slice = json(&about(&program, &["reduce", "--max-tests", "1000", "--format", "json", "-q"]));
+    assert_eq!(slice["slice"], whole["slice"]);
+}
+
+#[test]
 fn the_same_command_again_is_told_how_to_go_on() {
     let program = sample_in("again");
     let options = ["--max-tests", "5", "-j1"];

@@ -149,10 +149,12 @@ impl RunFolder {
         self.number
     }
 
-    /// Takes the folder away again if nothing has been written into it.
+    /// Takes a numbered folder away again if nothing has been written into it.
     pub fn discard(&self) {
-        // What cannot be taken away is listed as empty.
-        let _ = fs::remove_dir(&self.path);
+        if self.number.is_some() {
+            // What cannot be taken away is listed as empty.
+            let _ = fs::remove_dir(&self.path);
+        }
     }
 
     /// The folder for one of several criteria; without a name, the run's own.

@@ -3,7 +3,7 @@
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::options::{Format, OutputOptions};
-use super::questions::Question;
+use super::questions::Inquiry;
 use super::run::deliver;
 use super::values::{Emission, EmissionKind};
 use crate::report::comparison::{Compared, comparison};
@@ -20,7 +20,7 @@ pub(super) struct Findings {
 
 impl Findings {
     /// Adds what a question has led to.
-    pub(super) fn add(&mut self, question: &Question, slice: CriticalSlice, exit: Exit) {
+    pub(super) fn add(&mut self, question: &Inquiry, slice: CriticalSlice, exit: Exit) {
         // The first that says more than that all is well is the exit of all.
         self.exit = self.exit.filter(|known| *known != Exit::Done).or(Some(exit));
         match &question.name {

@@ -8,7 +8,7 @@ use tracer::trace_file::Identity;
 use super::exit::{Exit, Failure};
 use super::options::{KeepOptions, RunOptions};
 use super::progress::say;
-use super::questions::{Question, described};
+use super::questions::{Inquiry, described};
 use super::search::{Past, Subject};
 use crate::archive::{
     ArchiveError, Entry, Journal, JournalContent, KeptRun, KeptSearch, RunFolder, Shelf, Stage,
@@ -31,7 +31,7 @@ pub(super) struct Asked<'a> {
     pub(super) options: &'a RunOptions,
     pub(super) criterion: &'a Criterion,
     pub(super) parts: Vec<(String, Part)>,
-    pub(super) questions: &'a [Question],
+    pub(super) questions: &'a [Inquiry],
 }
 
 /// The shelf of the working directory.

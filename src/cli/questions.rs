@@ -11,7 +11,7 @@ use crate::slice::Recorded;
 const MOST_LINES: usize = 100;
 
 /// A criterion, with its name if there are several.
-pub(super) struct Question {
+pub(super) struct Inquiry {
     pub(super) name: Option<String>,
     pub(super) oracle: Oracle,
     /// Whether it is known to be about wrong output.
@@ -54,20 +54,20 @@ pub(super) fn questions(
     parts: &[(String, Part)],
     run: &Run,
     recorded: Recorded<'_>,
-) -> Result<Vec<Question>, Failure> {
+) -> Result<Vec<Inquiry>, Failure> {
     let unmet = Failure::of(Exit::NotReproduced);
     if parts.is_empty() {
         let oracle = criterion.clone().oracle(run).map_err(unmet)?;
-        return Ok(vec![Question { name: None, oracle, is_wrong: false }]);
+        return Ok(vec![Inquiry { name: None, oracle, is_wrong: false }]);
     }
     let question = |(name, part): &(String, Part)| {
         let criterion = Criterion { part: Some(part.clone()), ..Criterion::default() };
         let oracle = criterion
             .oracle(run)
             .map_err(|error| Failure::new(Exit::NotReproduced, format!("--criterion {name}: {error}")))?;
-        Ok(Question { name: Some(name.clone()), oracle, is_wrong: false })
+        Ok(Inquiry { name: Some(name.clone()), oracle, is_wrong: false })
     };
-    let mut questions = parts.iter().map(question).collect::<Result<Vec<Question>, Failure>>()?;
+    let mut questions = parts.iter().map(question).collect::<Result<Vec<Inquiry>, Failure>>()?;
     if let Some(correct) = &criterion.reference {
         for question in &mut questions {
             question.is_wrong = !question.oracle.accepts(correct, recorded);
@@ -77,7 +77,7 @@ pub(super) fn questions(
 }
 
 /// The questions in words, for a list.
-pub(super) fn described(questions: &[Question]) -> String {
+pub(super) fn described(questions: &[Inquiry]) -> String {
     let names: Vec<&str> = questions.iter().filter_map(|question| question.name.as_deref()).collect();
     match (&names[..], questions) {
         ([], [only]) => only.oracle.describe(),

@@ -11,7 +11,7 @@ use super::interrupt::Interrupt;
 use super::keeping::{self, Keeping, past};
 use super::options::{ColorChoice, ReduceOptions};
 use super::progress::Progress;
-use super::questions::Question;
+use super::questions::Inquiry;
 use super::reopened::Reopened;
 use super::run::{done, tracers};
 use super::search::{Case, Crew, Past};
@@ -69,7 +69,7 @@ impl Continuation<'_, '_> {
     }
 
     /// The result of a search that had nothing left to do.
-    fn finished(&self, question: &Question) -> Result<Option<CriticalSlice>, Failure> {
+    fn finished(&self, question: &Inquiry) -> Result<Option<CriticalSlice>, Failure> {
         let result = self.reopened.result(question)?;
         let finished = result.filter(|slice| slice.status == Status::Minimal);
         if finished.is_some() {
@@ -78,7 +78,7 @@ impl Continuation<'_, '_> {
         Ok(finished)
     }
 
-    fn go_on(&mut self, question: &Question, memo: &RunMemo) -> Result<(CriticalSlice, Exit), Failure> {
+    fn go_on(&mut self, question: &Inquiry, memo: &RunMemo) -> Result<(CriticalSlice, Exit), Failure> {
         let past = self.past(question)?;
         let known = past.memory.tests();
         let behind = words::count(known, "test");
@@ -94,7 +94,7 @@ impl Continuation<'_, '_> {
     }
 
     /// What the search has found so far, with the journal in which it goes on.
-    fn past(&self, question: &Question) -> Result<Past, Failure> {
+    fn past(&self, question: &Inquiry) -> Result<Past, Failure> {
         let Reopened { folder, run, .. } = self.reopened;
         let part = question.name.as_deref();
         let (journal, content) = folder.resume_journal(run, part).map_err(keeping::failure)?;
@@ -106,7 +106,7 @@ impl Continuation<'_, '_> {
         Ok(Past { journal: Some(journal), ..past(run, content) })
     }
 
-    fn name(&self, question: &Question) -> String {
+    fn name(&self, question: &Inquiry) -> String {
         let run = self.reopened.folder.name();
         question.name.as_ref().map_or_else(|| format!("run {run}"), |name| format!("{name} of run {run}"))
     }

@@ -10,7 +10,7 @@ use tracer::run::Recording;
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::keeping::{self, past, shelf};
-use super::questions::{Question, questions};
+use super::questions::{Inquiry, questions};
 use super::run::limits;
 use super::search::{Case, Subject};
 use super::target::{Target, load_failure};
@@ -24,7 +24,7 @@ pub(super) struct Reopened {
     pub(super) folder: RunFolder,
     pub(super) run: KeptRun,
     pub(super) target: Target,
-    pub(super) questions: Vec<Question>,
+    pub(super) questions: Vec<Inquiry>,
     baseline: Baseline,
 }
 
@@ -55,13 +55,13 @@ impl Reopened {
     }
 
     /// The result with which the search for an answer has ended, if it has.
-    pub(super) fn result(&self, question: &Question) -> Result<Option<CriticalSlice>, Failure> {
+    pub(super) fn result(&self, question: &Inquiry) -> Result<Option<CriticalSlice>, Failure> {
         let asked = super::run::question(&self.target, &question.oracle, self.subject().plan);
         self.folder.result(question.name.as_deref(), asked).map_err(keeping::failure)
     }
 
     /// What a search that has not ended has found so far.
-    pub(super) fn best_so_far(&self, question: &Question) -> Result<CriticalSlice, Failure> {
+    pub(super) fn best_so_far(&self, question: &Inquiry) -> Result<CriticalSlice, Failure> {
         let content = self.folder.journal(&self.run, question.name.as_deref()).map_err(keeping::failure)?;
         Case { subject: self.subject(), question, memo: None }.remember(&past(&self.run, content))
     }

@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use super::findings::Findings;
 use super::interrupt::Interrupt;
 use super::options::{ColorChoice, ReportOptions};
-use super::questions::Question;
+use super::questions::Inquiry;
 use super::reopened::Reopened;
 use super::terminal;
 use crate::slice::CriticalSlice;
@@ -22,7 +22,7 @@ pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit,
     Ok(Exit::Done)
 }
 
-fn slice(reopened: &Reopened, question: &Question) -> Result<CriticalSlice, Failure> {
+fn slice(reopened: &Reopened, question: &Inquiry) -> Result<CriticalSlice, Failure> {
     if let Some(slice) = reopened.result(question)? {
         return Ok(slice);
     }

@@ -15,7 +15,7 @@ use super::options::{
     RunOptions, SearchOptions,
 };
 use super::progress::Progress;
-use super::questions::{parts, questions};
+use super::questions::{Inquiry, parts, questions};
 use super::search::{Case, Crew, Past, Subject};
 use super::target::{Target, criterion};
 use super::terminal;
@@ -56,22 +56,41 @@ pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failu
     keeping
         .record(&Asked { options: &options, criterion: &criterion, parts, questions: &questions }, &subject);
     let style = terminal::style(color);
-    let memo = RunMemo::default();
     let mut crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
-    let mut findings = Findings::default();
-    for question in &questions {
-        if findings.are_interrupted() {
-            break;
-        }
-        let past = Past { journal: keeping.journal(question.name.as_deref()), ..Past::default() };
-        let progress = Progress::new(&options.output, style, interrupt.clone(), options.search.max_time);
-        let case = Case { subject, question, memo: (questions.len() > 1).then_some(&memo) };
-        let (slice, exit) = case.search(&mut crew, past, progress, &keeping)?;
-        findings.add(question, slice, exit);
-    }
+    let searches = Searches { subject, questions: &questions, options: &options, style };
+    let findings = searches.all(&mut crew, &mut keeping)?;
     findings.deliver(recorded, &options.output, style)?;
     keeping.mention(findings.exit());
     done(findings.exit())
+}
+
+/// What is asked about a recorded run.
+struct Searches<'s> {
+    subject: Subject<'s>,
+    questions: &'s [Inquiry],
+    options: &'s RunOptions,
+    style: Style,
+}
+
+impl Searches<'_> {
+    /// Searches for one answer after the other, until the user asks for the end.
+    fn all(&self, crew: &mut Crew<'_, '_>, keeping: &mut Keeping) -> Result<Findings, Failure> {
+        let memo = RunMemo::default();
+        let mut findings = Findings::default();
+        for question in self.questions {
+            if findings.are_interrupted() {
+                break;
+            }
+            let past = Past { journal: keeping.journal(question.name.as_deref()), ..Past::default() };
+            let (interrupt, max_time) = (crew.interrupt.clone(), self.options.search.max_time);
+            let progress = Progress::new(&self.options.output, self.style, interrupt, max_time);
+            let memo = (self.questions.len() > 1).then_some(&memo);
+            let case = Case { subject: self.subject, question, memo };
+            let (slice, exit) = case.search(crew, past, progress, keeping)?;
+            findings.add(question, slice, exit);
+        }
+        Ok(findings)
+    }
 }
 
 /// How a search ends whose result is delivered.

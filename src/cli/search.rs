@@ -10,7 +10,7 @@ use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::keeping::Keeping;
 use super::progress::Progress;
-use super::questions::Question;
+use super::questions::Inquiry;
 use super::run::{conclude, question, warnings};
 use super::target::Target;
 use crate::archive::{Journal, Keeper};
@@ -32,7 +32,7 @@ pub(super) struct Subject<'c> {
 #[derive(Clone, Copy)]
 pub(super) struct Case<'c> {
     pub(super) subject: Subject<'c>,
-    pub(super) question: &'c Question,
+    pub(super) question: &'c Inquiry,
     /// The replays that other questions about the run have made.
     pub(super) memo: Option<&'c RunMemo>,
 }

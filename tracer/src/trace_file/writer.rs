@@ -16,32 +16,65 @@ pub fn write(mut out: impl Write, program: &Program, identity: &Identity, trace:
     out.write_all(MAGIC)?;
     out.write_all(VERSION)?;
     write_plain(&mut out, &identity.to_bytes())?;
-    let mut blocks = BlockWriter::new(out)?;
-    let mut foresight = Foresight::new(program.leaders().len());
-    let mut open = OpenCalls::default();
-    let nowhere = program.leaders().len() as u32;
-    let mut here = nowhere;
-    let mut bytes = Vec::with_capacity(BLOCK_EVENTS * EVENT_BYTES);
-    let mut events = 0;
+    let mut encoder = Encoder::new(BlockWriter::new(out)?, program.leaders().len());
     for event in trace.events() {
-        let closed = open.advance(trace, event).ok_or_else(not_nested)?;
-        let leader = trace.leader(event).0;
-        let caller = open.innermost().map_or(nowhere, |last| trace.leader(last).0);
-        foresight.write(From { here, caller }, Move { closed, leader }, &mut bytes);
-        open.settle(trace, event);
-        here = leader;
-        events += 1;
-        if events as usize == BLOCK_EVENTS {
-            blocks.write(events, &bytes)?;
-            bytes.clear();
-            events = 0;
+        encoder.event(trace, event)?;
+    }
+    encoder.finish(trace.len())
+}
+
+/// Turns events into bytes and these into blocks.
+struct Encoder<W> {
+    blocks: BlockWriter<W>,
+    foresight: Foresight,
+    open: OpenCalls,
+    /// What stands for no leader.
+    nowhere: u32,
+    /// The leader of the last event.
+    here: u32,
+    bytes: Vec<u8>,
+    /// How many events these bytes are.
+    events: u32,
+}
+
+impl<W: Write> Encoder<W> {
+    fn new(blocks: BlockWriter<W>, leaders: usize) -> Self {
+        Encoder {
+            blocks,
+            foresight: Foresight::new(leaders),
+            open: OpenCalls::default(),
+            nowhere: leaders as u32,
+            here: leaders as u32,
+            bytes: Vec::with_capacity(BLOCK_EVENTS * EVENT_BYTES),
+            events: 0,
         }
     }
-    if events > 0 {
-        blocks.write(events, &bytes)?;
+
+    fn event(&mut self, trace: &Trace, event: EventId) -> io::Result<()> {
+        let closed = self.open.advance(trace, event).ok_or_else(not_nested)?;
+        let leader = trace.leader(event).0;
+        let caller = self.open.innermost().map_or(self.nowhere, |last| trace.leader(last).0);
+        self.foresight.write(From { here: self.here, caller }, Move { closed, leader }, &mut self.bytes);
+        self.open.settle(trace, event);
+        self.here = leader;
+        self.events += 1;
+        if self.events as usize == BLOCK_EVENTS { self.flush() } else { Ok(()) }
     }
-    blocks.write(0, &(trace.len() as u64).to_le_bytes())?;
-    blocks.finish()
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.blocks.write(self.events, &self.bytes)?;
+        self.bytes.clear();
+        self.events = 0;
+        Ok(())
+    }
+
+    fn finish(mut self, events: usize) -> io::Result<()> {
+        if self.events > 0 {
+            self.flush()?;
+        }
+        self.blocks.write(0, &(events as u64).to_le_bytes())?;
+        self.blocks.finish()
+    }
 }
 
 fn not_nested() -> io::Error {
