@@ -194,10 +194,10 @@ fn kept_run(asked: &Asked<'_>, subject: &Subject<'_>, identity: Identity) -> Kep
     }
 }
 
-/// What a journal says to a search that goes on. Outcomes lead the same version of this program the
+/// What a journal that this version of stripe has written says to a search that goes on. Outcomes lead the same version of this program the
 /// same way; for another, the best so far is where it starts.
-pub(super) fn past(run: &KeptRun, content: JournalContent) -> Past {
-    let same_version = run.version == env!("CARGO_PKG_VERSION");
+pub(super) fn past(version: &str, content: JournalContent) -> Past {
+    let same_version = version == env!("CARGO_PKG_VERSION");
     let phase = |phase: crate::archive::PhaseContent| {
         let understood = phase.is_understood && same_version;
         PhaseMemory {
@@ -208,4 +208,36 @@ pub(super) fn past(run: &KeptRun, content: JournalContent) -> Past {
     };
     let memory = Memory { phases: content.phases.into_iter().map(phase).collect() };
     Past { memory, runs: content.runs, elapsed: content.elapsed, journal: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracer::schedule::Control as Rule;
+
+    use super::*;
+    use crate::archive::PhaseContent;
+    use crate::dd::{Configuration, Outcome};
+    use crate::slice::Evidence;
+
+    /// The start and the number of outcomes that a journal leads to.
+    fn led(version: &str, is_understood: bool) -> (bool, usize) {
+        let seen = Evidence { outcome: Outcome::Pass, why: String::new() };
+        let phase = PhaseContent {
+            rule: Rule::Trace,
+            best: Configuration::full(3),
+            is_understood,
+            outcomes: [(1, (Outcome::Pass, seen))].into(),
+        };
+        let mut content = JournalContent::default();
+        content.phases.push(phase);
+        let past = past(version, content);
+        (past.memory.phases[0].start.is_some(), past.memory.phases[0].outcomes.len())
+    }
+
+    #[test]
+    fn another_version_starts_from_the_best_and_uses_what_it_understands() {
+        assert_eq!(led(env!("CARGO_PKG_VERSION"), true), (false, 1));
+        assert_eq!(led("0.0.0", true), (true, 1));
+        assert_eq!(led(env!("CARGO_PKG_VERSION"), false), (true, 0));
+    }
 }

@@ -103,7 +103,7 @@ impl Continuation<'_, '_> {
             let (path, what) = (journal.path().to_path_buf(), "what is behind the damage is lost".into());
             self.keeping.warn(&ArchiveError::Damaged { path, what }.to_string());
         }
-        Ok(Past { journal: Some(journal), ..past(run, content) })
+        Ok(Past { journal: Some(journal), ..past(&run.version, content) })
     }
 
     fn name(&self, question: &Inquiry) -> String {

@@ -63,7 +63,7 @@ impl Reopened {
     /// What a search that has not ended has found so far.
     pub(super) fn best_so_far(&self, question: &Inquiry) -> Result<CriticalSlice, Failure> {
         let content = self.folder.journal(&self.run, question.name.as_deref()).map_err(keeping::failure)?;
-        Case { subject: self.subject(), question, memo: None }.remember(&past(&self.run, content))
+        Case { subject: self.subject(), question, memo: None }.remember(&past(&self.run.version, content))
     }
 }
 
