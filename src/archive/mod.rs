@@ -39,4 +39,4 @@ pub use folder::{RunFolder, Shelf};
 pub use journal::{Journal, JournalContent, PhaseContent};
 pub use keeper::Keeper;
 pub use kept::{KeptRun, KeptSearch};
-pub use listing::{Entry, Progress, Stage};
+pub use listing::{Entry, Stage, Standing};

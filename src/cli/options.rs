@@ -49,6 +49,7 @@ Examples:
   stripe run ./prog --expect-output out.txt       what did this output need?
   stripe run ./prog --stdin in.txt --expect-match 'sum = 15' -- 0 5
   stripe run ./prog                               same output, or same crash, as now
+  stripe reduce                                   go on with the last run, if it was ended early
   stripe trace ./prog --stdin in.txt              what was executed, in order
   stripe replay ./prog --omit 8-12,40             one experiment of your own
   stripe doctor ./prog                            can it be traced here?";

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::exit::{Exit, Failure};
 use super::keeping::{failure, shelf};
-use crate::archive::{Entry, Progress, RunFolder, Stage};
+use crate::archive::{Entry, RunFolder, Stage, Standing};
 use crate::slice::Status;
 
 const TITLES: [&str; 7] = ["run", "when (UTC)", "status", "kept", "tests", "command", "criterion"];
@@ -33,7 +33,7 @@ fn rows(run: &RunFolder) -> Vec<[String; 7]> {
     }
 }
 
-fn row(run: &RunFolder, entry: &Entry, progress: &Progress) -> [String; 7] {
+fn row(run: &RunFolder, entry: &Entry, progress: &Standing) -> [String; 7] {
     let status = match progress.stage {
         Stage::Ended(Status::Minimal) => "minimal",
         Stage::Ended(Status::Budget) => "budget",
