@@ -4,7 +4,7 @@
 //! are measured by turns in this very run, on one processor, and takes medians. Does not look for the
 //! causes: `strace -c -f` does. Names of sections as arguments select them:
 //!
-//!     cargo bench --bench cost -- events tests memory workers
+//!     cargo bench --bench cost -- events tests memory file workers
 //!
 //! Ends with status 1 if a requirement is missed.
 
@@ -27,6 +27,7 @@ use tracer::program::{Granularity, Program, Scope};
 use tracer::run::{Recording, Run};
 use tracer::schedule::{Control, Omission, Schedule};
 use tracer::trace::Trace;
+use tracer::trace_file::{self, Identity};
 use tracer::{Conditions, Preference, Processors, Tracer};
 
 /// Runs to the end without a traced statement between two stops.
@@ -75,16 +76,15 @@ fn main() -> ExitCode {
     let processors = Processors::available();
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let mut table = Table::new();
-    for (name, measure) in
-        [
+    for (name, measure) in [
         ("events", events as fn(&mut Table)),
         ("tests", tests),
         ("recording", recording),
         ("replaying", replaying),
         ("memory", memory),
+        ("file", file),
         ("workers", workers),
-    ]
-    {
+    ] {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {
             std::thread::scope(|scope| {
                 let pinned = || {
@@ -158,10 +158,9 @@ fn recording(table: &mut Table) {
     let events = tracer.record(&conditions(Poison::Off)).expect("a recording").trace.len();
     let [native, recorded] = by_turns(
         ROUNDS,
-        [
-            &mut || seconds(|| fib.start(Start::Spawn)),
-            &mut || seconds(|| tracer.record(&conditions(Poison::Off)).expect("a recording")),
-        ],
+        [&mut || seconds(|| fib.start(Start::Spawn)), &mut || {
+            seconds(|| tracer.record(&conditions(Poison::Off)).expect("a recording"))
+        }],
     );
     table.section("recording Lua's fib(27)", "its native run");
     let note = format!("{:.2} s, native {native:.3} s, {} million events", recorded, events / 1_000_000);
@@ -213,6 +212,39 @@ fn memory(table: &mut Table) {
         let note = "growth of the peak RSS, with open calls";
         table.ratio(&format!("{shape}: stripe trace"), growth("trace"), Some(32.0), note);
         table.ratio(&format!("{shape}: stripe replay"), growth("replay"), Some(32.0), note);
+    }
+}
+
+/// A trace in a file: its size, and the time to write and read it.
+fn file(table: &mut Table) {
+    const COUNT: u32 = 100_000;
+    const ROUNDS: usize = 7;
+    table.section("a trace in a file, an event", "one byte, or recording it");
+    for shape in ["loop", "calls", "deep"] {
+        let subject = Subject::new(shape, COUNT);
+        let bench = Bench::new(&subject);
+        let events = bench.trace().len() as f64;
+        let identity = Identity::of(&subject.program).expect("the file of the program");
+        let write = |bytes: &mut Vec<u8>| {
+            trace_file::write(bytes, &subject.program, &identity, bench.trace()).expect("written");
+        };
+        let mut bytes = Vec::new();
+        write(&mut bytes);
+        let read =
+            || trace_file::read_from(&bytes[..], &subject.path, &subject.program, &identity).expect("sound");
+        let [recorded, written, restored] = by_turns(
+            ROUNDS,
+            [
+                &mut || bench.record() / events,
+                &mut || batch(1, || write(&mut Vec::new())) / events,
+                &mut || batch(1, || drop(read())) / events,
+            ],
+        );
+        let size = bytes.len() as f64 / events;
+        table.ratio(&format!("{shape}: size"), size, Some(1.0), &format!("{} bytes", bytes.len()));
+        let nanoseconds = |time: f64| format!("{:.0} ns", time * 1e9);
+        table.ratio(&format!("{shape}: written"), written / recorded, None, &nanoseconds(written));
+        table.ratio(&format!("{shape}: read"), restored / recorded, None, &nanoseconds(restored));
     }
 }
 
@@ -362,12 +394,7 @@ impl<'a> Bench<'a> {
 
     /// Seconds of one recording.
     fn record(&self) -> f64 {
-        seconds(|| {
-            self.tracer
-                .borrow_mut()
-                .record(&conditions(Poison::Off))
-                .expect("a recording")
-        })
+        seconds(|| self.tracer.borrow_mut().record(&conditions(Poison::Off)).expect("a recording"))
     }
 
     /// Seconds of one replay in full.
@@ -395,7 +422,8 @@ fn same(one: &Run, other: &Run) -> bool {
 }
 
 fn sample_recording(sample: &Subject) -> Recording {
-    let mut tracer = Tracer::new(&sample.program, &sample.invocation(), Preference::Breakpoint).expect("a tracer");
+    let mut tracer =
+        Tracer::new(&sample.program, &sample.invocation(), Preference::Breakpoint).expect("a tracer");
     tracer.record(&conditions(Poison::Off)).expect("a recording")
 }
 

@@ -4,7 +4,10 @@
 //! themselves only of some tests, evenly spread, because all of them may not fit into memory. Does not
 //! decide anything about the search.
 
+use tracer::schedule::Control as Rule;
+
 use crate::dd::{Configuration, Counts, Observer, Outcome};
+use crate::investigation::Watcher;
 use crate::slice::Evidence;
 
 /// Configurations are kept of at most so many tests.
@@ -71,7 +74,7 @@ impl History {
     }
 
     /// Watches a search together with `other`, who alone may end it.
-    pub fn beside<'o>(&'o mut self, other: &'o mut dyn Observer<Evidence>) -> impl Observer<Evidence> + 'o {
+    pub fn beside<'o>(&'o mut self, other: &'o mut dyn Watcher) -> impl Watcher + 'o {
         Pair { history: self, other }
     }
 
@@ -111,7 +114,7 @@ impl History {
 /// Two observers as one.
 struct Pair<'o> {
     history: &'o mut History,
-    other: &'o mut dyn Observer<Evidence>,
+    other: &'o mut dyn Watcher,
 }
 
 impl Observer<Evidence> for Pair<'_> {
@@ -126,6 +129,17 @@ impl Observer<Evidence> for Pair<'_> {
         self.other.tested(configuration, outcome, evidence, counts);
     }
 
+    fn recalled(
+        &mut self,
+        configuration: &Configuration,
+        outcome: Outcome,
+        evidence: &Evidence,
+        counts: Counts,
+    ) {
+        self.history.add(configuration, evidence, counts);
+        self.other.recalled(configuration, outcome, evidence, counts);
+    }
+
     fn improved(&mut self, smaller: &Configuration) {
         self.other.improved(smaller);
     }
@@ -135,13 +149,16 @@ impl Observer<Evidence> for Pair<'_> {
     }
 }
 
+impl Watcher for Pair<'_> {
+    fn begins(&mut self, rule: Rule, start: &Configuration) {
+        self.other.begins(rule, start);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct Nobody;
-
-    impl Observer<Evidence> for Nobody {}
+    use crate::investigation::Nobody;
 
     /// A history that was told of phases of so many tests.
     fn told(mut history: History, phases: &[u64]) -> History {

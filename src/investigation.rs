@@ -4,14 +4,19 @@
 //! states the control flow. The results are nested, so that what only the first one has is needed as a
 //! decision. Before the search the recorded run must reproduce in full, twice, and the empty set must
 //! not.
+//!
+//! A search that was ended can go on: with its outcomes as [`Memory`] the same algorithm takes the same
+//! way again without testing, and goes on where they end.
+
+use std::collections::HashMap;
 
 use tracer::schedule::Control as Rule;
 use tracer::trace::EventId;
 use tracer::{Processors, Tracer};
 
-use crate::circumstances::{EventTest, Laboratory, Speculation, TestError, Universe};
+use crate::circumstances::{EventTest, Laboratory, Normalise, Speculation, TestError, Universe};
 use crate::dd::{
-    Algorithm, Configuration, Counts, End, Experiment, Observer, Outcome, Reduction, Sequential, Stop,
+    Algorithm, Configuration, Counts, End, Experiment, Observer, Outcome, Reduction, Sequential, Stop, Test,
     TestFunction,
 };
 use crate::slice::{Control, Evidence, Necessity, Needed, Recorded, Status};
@@ -27,13 +32,57 @@ pub struct Plan {
     pub max_tests: Option<u64>,
 }
 
-/// The means of a search: one tracer for each worker, and where these may run.
+/// The means of a search: one tracer for each worker, where these may run, and what is known already.
 pub struct Means<'m, 'p> {
-    /// The workers' tracers, at least one.
+    /// The workers' tracers. Without any the search only follows its memory, and ends where that does.
     pub tracers: &'m mut [Tracer<'p>],
     /// The processors, one for each worker in turn.
     pub processors: &'m Processors,
+    /// What an earlier search with the same plan for the same run has left behind.
+    pub memory: &'m Memory,
 }
+
+/// What a search leaves behind for one that goes on: one entry for each phase that it has begun.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// The phases, in any order.
+    pub phases: Vec<PhaseMemory>,
+}
+
+/// What is known about a phase.
+#[derive(Clone, Debug)]
+pub struct PhaseMemory {
+    /// What makes a statement be executed in it.
+    pub rule: Rule,
+    /// The outcomes of tests, by the fingerprints of effective sets.
+    pub outcomes: HashMap<u128, (Outcome, Evidence)>,
+    /// From where to start, if the outcomes do not lead there by themselves.
+    pub start: Option<Configuration>,
+}
+
+impl Memory {
+    fn of(&self, rule: Rule) -> Option<&PhaseMemory> {
+        self.phases.iter().find(|phase| phase.rule == rule)
+    }
+
+    /// How many tests need not be made again.
+    pub fn tests(&self) -> u64 {
+        self.phases.iter().map(|phase| phase.outcomes.len() as u64).sum()
+    }
+}
+
+/// Somebody who watches a search through its phases.
+pub trait Watcher: Observer<Evidence> {
+    /// Learns that a phase begins: what makes a statement be executed in it, and from what it starts.
+    fn begins(&mut self, _rule: Rule, _start: &Configuration) {}
+}
+
+/// Watches nothing.
+pub struct Nobody;
+
+impl Observer<Evidence> for Nobody {}
+
+impl Watcher for Nobody {}
 
 /// What a search has found.
 #[derive(Debug)]
@@ -73,9 +122,9 @@ pub fn investigate(
     laboratory: &Laboratory<'_>,
     plan: Plan,
     means: Means<'_, '_>,
-    observer: &mut dyn Observer<Evidence>,
+    watcher: &mut dyn Watcher,
 ) -> Result<Finding, Obstacle> {
-    let mut search = Search { laboratory, plan, means, observer };
+    let mut search = Search { laboratory, plan, means, watcher };
     match plan.control {
         Control::Program => search.single(Rule::Program),
         Control::Trace => search.single(Rule::Trace),
@@ -87,7 +136,7 @@ struct Search<'a, 'm, 'p> {
     laboratory: &'a Laboratory<'a>,
     plan: Plan,
     means: Means<'m, 'p>,
-    observer: &'a mut dyn Observer<Evidence>,
+    watcher: &'a mut dyn Watcher,
 }
 
 /// From where a phase starts.
@@ -144,8 +193,9 @@ impl Search<'_, '_, '_> {
 
     /// Replays the recorded run in full once; the phase's first test does it again.
     fn rehearse(&mut self, universe: &Universe) -> Result<(), Obstacle> {
+        let Some(tracer) = self.means.tracers.first_mut() else { return Ok(()) };
         self.means.processors.bind(0);
-        let mut test = EventTest::new(self.laboratory, universe, &mut self.means.tracers[0]);
+        let mut test = EventTest::new(self.laboratory, universe, tracer);
         let (_, evidence) = test.examine(&universe.schedule(&Configuration::full(universe.len())))?;
         match evidence.outcome {
             Outcome::Fail => Ok(()),
@@ -154,19 +204,66 @@ impl Search<'_, '_, '_> {
     }
 
     fn phase(&mut self, universe: &Universe, start: Start<'_>) -> Result<Phase, Obstacle> {
-        let Search { laboratory, plan, means, observer } = self;
-        let job = Job { universe, start, plan: *plan };
-        if let [tracer] = means.tracers {
-            let test = EventTest::new(laboratory, universe, tracer);
-            return job.carry_out(Sequential::new(test), &mut **observer);
+        let Search { laboratory, plan, means, watcher } = self;
+        let job = Job { universe, start, plan: *plan, memory: means.memory };
+        match means.tracers {
+            [] => return job.carry_out(Sequential::new(NoTest(universe)), &mut Refusal(&mut **watcher)),
+            [tracer] => {
+                let test = EventTest::new(laboratory, universe, tracer);
+                return job.carry_out(Sequential::new(test), &mut **watcher);
+            }
+            _ => {}
         }
         std::thread::scope(|scope| {
             let workers =
                 means.tracers.iter_mut().map(|tracer| EventTest::new(laboratory, universe, tracer)).collect();
             let processors = means.processors;
             let crew = Speculation::new(scope, workers, |worker| processors.bind(worker), universe);
-            job.carry_out(crew, &mut **observer)
+            job.carry_out(crew, &mut **watcher)
         })
+    }
+}
+
+/// The testing function of a search that only remembers. It tells effective sets and tests nothing.
+struct NoTest<'u>(&'u Universe);
+
+impl Test for NoTest<'_> {
+    type Evidence = Evidence;
+    type Error = TestError;
+
+    fn normalise(&self, configuration: &Configuration) -> Configuration {
+        self.0.normalise(configuration)
+    }
+
+    fn normalise_without(&self, effective: &Configuration, left_out: &[usize]) -> Configuration {
+        self.0.normalise_without(effective, left_out)
+    }
+
+    fn test(&mut self, _: &Configuration) -> Result<(Outcome, Evidence), TestError> {
+        unreachable!("its observer has refused")
+    }
+}
+
+/// Ends a search where a test would be needed; somebody else may watch it up to there.
+struct Refusal<'w>(&'w mut dyn Watcher);
+
+impl Observer<Evidence> for Refusal<'_> {
+    fn recalled(&mut self, configuration: &Configuration, outcome: Outcome, seen: &Evidence, counts: Counts) {
+        self.0.recalled(configuration, outcome, seen, counts);
+    }
+
+    fn improved(&mut self, smaller: &Configuration) {
+        self.0.improved(smaller);
+    }
+
+    fn should_stop(&mut self) -> bool {
+        true
+    }
+}
+
+impl Watcher for Refusal<'_> {
+    fn begins(&mut self, rule: Rule, start: &Configuration) {
+        self.0.begins(rule, start);
     }
 }
 
@@ -175,10 +272,11 @@ struct Job<'j> {
     universe: &'j Universe,
     start: Start<'j>,
     plan: Plan,
+    memory: &'j Memory,
 }
 
 impl Job<'_> {
-    fn carry_out<T>(&self, test_function: T, observer: &mut dyn Observer<Evidence>) -> Result<Phase, Obstacle>
+    fn carry_out<T>(&self, test_function: T, watcher: &mut dyn Watcher) -> Result<Phase, Obstacle>
     where
         T: TestFunction<Evidence = Evidence, Error = TestError>,
     {
@@ -187,8 +285,11 @@ impl Job<'_> {
             Start::Reduced { tests, .. } => tests.total,
         };
         let left = self.plan.max_tests.map(|most| most.saturating_sub(spent));
-        let mut experiment = Experiment::new(test_function).limited_to(left).observed_by(observer);
         let start = self.start();
+        watcher.begins(self.universe.control(), &start);
+        let outcomes = self.remembered().map(|phase| &phase.outcomes);
+        let experiment = Experiment::new(test_function).remembering(outcomes);
+        let mut experiment = experiment.limited_to(left).observed_by(watcher);
         let reduction = match self.check(&mut experiment, &start) {
             Ok(None) => self.plan.algorithm.reduce(&mut experiment, start),
             Ok(Some(obstacle)) => return Err(obstacle),
@@ -197,7 +298,14 @@ impl Job<'_> {
         self.conclude(reduction, experiment.counts())
     }
 
+    fn remembered(&self) -> Option<&PhaseMemory> {
+        self.memory.of(self.universe.control())
+    }
+
     fn start(&self) -> Configuration {
+        if let Some(start) = self.remembered().and_then(|phase| phase.start.as_ref()) {
+            return start.clone();
+        }
         match self.start {
             Start::Recorded => Configuration::full(self.universe.len()),
             Start::Reduced { executed, .. } => self.universe.configuration(executed.iter().copied()),

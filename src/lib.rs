@@ -22,6 +22,7 @@
 //!   search.
 //! - [`history`] remembers the tests of that search.
 //! - [`report`] writes slices, traces and searches down: as text, as JSON, as a page, and for other tools.
+//! - [`archive`] keeps runs in folders, so that searches can go on and reports can be made later.
 //! - [`cli`] does what the command line says, one file for each subcommand.
 //!
 //! The debugger is a package of its own, [`tracer`]: it records and replays, and knows nothing of delta
@@ -48,6 +49,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod archive;
 pub mod baseline;
 pub mod circumstances;
 pub mod cli;

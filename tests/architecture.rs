@@ -51,6 +51,11 @@ fn reports_open_no_file_but_those_of_the_source_text() {
 }
 
 #[test]
+fn only_reports_and_the_archive_define_documents() {
+    assert_none(documents_elsewhere(&everything()));
+}
+
+#[test]
 fn only_the_command_line_prints_and_only_in_functions_for_it() {
     assert_none(printing(&everything()));
 }
@@ -170,6 +175,15 @@ fn files_in_reports(sources: &[Source]) -> Vec<String> {
         let opens =
             ["std::fs", "std::os", "std::process", "tempfile"].iter().any(|part| mention.reaches(part));
         (asks || opens).then(|| "only report/source.rs touches the file system".into())
+    })
+}
+
+/// A format that others rely on must not change because a type of the program does.
+fn documents_elsewhere(sources: &[Source]) -> Vec<String> {
+    let elsewhere = sources.iter().filter(|source| !source.is_in("report") && !source.is_in("archive"));
+    complaints(elsewhere, |_, mention| {
+        let defines = ["serde", "serde_json"].iter().any(|name| mention.reaches(name));
+        defines.then(|| "only report and archive define documents, with types of their own".into())
     })
 }
 
@@ -731,6 +745,14 @@ fn a_report_that_opens_files_is_found() {
         assert_none(files_in_reports(&[source("src/report/source.rs", bad)]));
     }
     assert_none(files_in_reports(&[source("src/report/trace.rs", "use std::io::{self, Write};")]));
+}
+
+#[test]
+fn a_document_elsewhere_is_found() {
+    let text = "use serde::{Deserialize, Serialize};";
+    assert_eq!(documents_elsewhere(&[source("src/slice.rs", text)]).len(), 2);
+    only(&documents_elsewhere(&[source("src/cli/run.rs", "fn f() { serde_json::to_vec(&1); }")]));
+    assert_none(documents_elsewhere(&[source("src/archive/documents.rs", text)]));
 }
 
 #[test]

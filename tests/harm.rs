@@ -50,6 +50,8 @@ fn inventory(folder: &Path) -> Vec<(PathBuf, u32, u64, Vec<u8>)> {
     use std::os::unix::fs::MetadataExt;
     let mut all: Vec<_> = fs::read_dir(folder)
         .expect("readable")
+        // What stripe itself keeps of its runs.
+        .filter(|entry| entry.as_ref().is_ok_and(|entry| entry.file_name() != ".stripe"))
         .map(|entry| {
             let path = entry.expect("readable").path();
             let metadata = fs::symlink_metadata(&path).expect("there");

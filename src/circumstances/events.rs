@@ -14,6 +14,7 @@ use tracer::schedule::Schedule;
 use tracer::termination::Termination;
 use tracer::{Conditions, ProcessError, Tracer};
 
+use super::memo::RunMemo;
 use super::speculation::{Normalise, Worker};
 use super::universe::{Draft, Universe};
 use crate::dd::{Configuration, Outcome, Test};
@@ -42,6 +43,8 @@ pub struct Laboratory<'a> {
     pub limits: Limits,
     /// Counts all replays.
     pub runs: &'a AtomicU64,
+    /// Replays that other questions about the same run have made.
+    pub memo: Option<&'a RunMemo>,
 }
 
 /// One worker's testing function.
@@ -81,9 +84,20 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         Ok(examined.expect("there is at least one pattern, if only that of no poison"))
     }
 
+    /// Replays once, unless that was done before.
+    fn replay(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
+        let memo = self.laboratory.memo;
+        if let Some(run) = memo.and_then(|memo| memo.recall(schedule, poison)) {
+            return Ok(run);
+        }
+        let run = self.replay_anew(schedule, poison)?;
+        memo.inspect(|memo| memo.remember(schedule, poison, &run));
+        Ok(run)
+    }
+
     /// Replays once; a run that took too long gets a second chance with twice the time, because one
     /// time-out on a busy machine proves nothing.
-    fn replay(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
+    fn replay_anew(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
         let mut conditions =
             Conditions { poison, limits: self.laboratory.limits, stop: Arc::clone(&self.stop) };
         let run = self.replay_once(schedule, &conditions)?;

@@ -5,9 +5,11 @@
 //! numbers only, and the world.
 
 mod events;
+mod memo;
 mod speculation;
 mod universe;
 
 pub use events::{EventTest, Laboratory, TestError};
+pub use memo::RunMemo;
 pub use speculation::{Normalise, Speculation, Worker};
 pub use universe::{Draft, Universe};

@@ -36,6 +36,11 @@ impl Universe {
         }
     }
 
+    /// What makes a statement be executed.
+    pub fn control(&self) -> Control {
+        self.everything.control()
+    }
+
     /// How many circumstances there are.
     pub fn len(&self) -> usize {
         self.with_dependents.len()

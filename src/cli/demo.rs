@@ -127,14 +127,14 @@ impl Scene<'_> {
         words.extend(self.options);
         let command_line = shell::command_line(words.iter().copied());
         say(&format!("\n$ {command_line}\n\n"))?;
-        words.push("--quiet");
+        words.extend(["--quiet", "--no-save"]);
         let Command::Run(options) = CommandLine::try_parse_from(words)?.command else {
             unreachable!("the words say run");
         };
         let mut chapter = None;
-        run::search(options, color, &command_line, |found, output, style| {
-            chapter = Some(found.chapter(&flowing(self.explanation)));
-            run::deliver(found, output, style)
+        run::search(options, color, command_line, |findings, recorded, output, style| {
+            chapter = findings.found(recorded).chapters(&flowing(self.explanation)).pop();
+            findings.deliver(recorded, output, style)
         })?;
         Ok(chapter.expect("a search that ended well has delivered its result"))
     }

@@ -24,8 +24,14 @@ enum Place {
     Special,
 }
 
-/// Refuses, before any work is done, output files that cannot be written or would be overwritten.
-pub(super) fn check(output: &OutputOptions, program: &Path) -> Result<(), Failure> {
+/// Refuses, before any work is done, output files that cannot be written or would be overwritten, and
+/// kinds of output that cannot hold `several` results.
+pub(super) fn check(output: &OutputOptions, program: &Path, several: bool) -> Result<(), Failure> {
+    if let (true, Some(kind)) = (several, output.kinds().find(|kind| !kind.holds_several())) {
+        let message =
+            format!("{kind}: holds one result, and there are several criteria: take text, json or html");
+        return Err(Failure::new(Exit::Usage, message));
+    }
     let same = |one: &Path, other: &Path| whereabouts(one).is_some_and(|one| Some(one) == whereabouts(other));
     for (number, Emission { file, .. }) in output.emit.iter().enumerate() {
         let usage = |reason: &dyn std::fmt::Display| {

@@ -4,13 +4,21 @@ mod demo;
 mod doctor;
 mod emissions;
 mod exit;
+mod findings;
 mod internal;
 mod interrupt;
+mod keeping;
 mod options;
 mod progress;
+mod questions;
+mod reduce;
 mod rendering;
+mod reopened;
 mod replay;
+mod report;
 mod run;
+mod runs;
+mod search;
 mod shell;
 mod target;
 mod terminal;
@@ -61,6 +69,9 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
     let color = line.color;
     match line.command {
         Command::Run(options) => run::run(options, color),
+        Command::Reduce(options) => reduce::reduce(options, color),
+        Command::Report(options) => report::report(options, color),
+        Command::Runs => runs::runs(),
         Command::Trace(options) => trace::trace(options, color),
         Command::Replay(options) => replay::replay(options),
         Command::Demo(options) => demo::demo(options, color),

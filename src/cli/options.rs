@@ -12,7 +12,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::bytes::Regex;
 
 use super::values::{
-    Emission, EmissionKind, EventList, duration, emission, environment_variable, event_list, regex, signal,
+    Emission, EmissionKind, EventList, duration, emission, environment_variable, event_list, named_regex,
+    regex, signal,
 };
 
 /// The whole command line.
@@ -49,6 +50,7 @@ Examples:
   stripe run ./prog --expect-output out.txt       what did this output need?
   stripe run ./prog --stdin in.txt --expect-match 'sum = 15' -- 0 5
   stripe run ./prog                               same output, or same crash, as now
+  stripe reduce                                   go on with the last run, if it was ended early
   stripe trace ./prog --stdin in.txt              what was executed, in order
   stripe replay ./prog --omit 8-12,40             one experiment of your own
   stripe doctor ./prog                            can it be traced here?";
@@ -59,6 +61,14 @@ pub enum Command {
     /// Record a failing run and reduce it to its critical slice.
     #[command(before_help = RUN_EXAMPLES, after_help = EXIT_STATUS)]
     Run(RunOptions),
+    /// Go on with the search of a run that was ended early.
+    #[command(before_help = REDUCE_EXAMPLES, after_help = EXIT_STATUS)]
+    Reduce(ReduceOptions),
+    /// Report what a run has found, without running the program.
+    #[command(before_help = REPORT_EXAMPLES)]
+    Report(ReportOptions),
+    /// List the runs that are kept in this folder.
+    Runs,
     /// Record a run and print its events.
     #[command(before_help = TRACE_EXAMPLES)]
     Trace(TraceOptions),
@@ -88,7 +98,19 @@ Examples:
   stripe run ./prog --reference good.txt               the first line that differs from good.txt
   stripe run ./prog --only-lines '^sum'                just these lines, as they are now
   stripe run ./prog --check 'grep -q wrong'            a command judges
+  stripe run ./prog --criterion sum=sum --criterion mul=mul   each by itself, and a table of both
   stripe run ./prog --max-time 1m --emit json=s.json   stop after a minute, and keep the result";
+
+const REDUCE_EXAMPLES: &str = "\
+Examples:
+  stripe reduce                                        the latest run, with the same options and budgets
+  stripe reduce 3 --max-time 10m                       run 3 of `stripe runs`, for ten minutes more";
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  stripe report                                        what the latest run has found
+  stripe report 3 --format json                        run 3 of `stripe runs`, for programs
+  stripe report .stripe/3-prog --emit json=s.json      a run by its folder, and into a file";
 
 const TRACE_EXAMPLES: &str = "\
 Examples:
@@ -239,6 +261,38 @@ pub struct OracleOptions {
     pub reference: Option<PathBuf>,
 }
 
+/// Several failures in one run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Several failures, each reduced by itself, and a table of all")]
+pub struct SeveralOptions {
+    /// In each line that matches RE, the output from the match on is as in the recorded run. May be
+    /// given more than once. With --reference: tells which of them are wrong.
+    #[arg(long, value_name = "NAME=RE", value_parser = named_regex, conflicts_with_all = ALONE)]
+    pub criterion: Vec<(String, Regex)>,
+    /// One for each line of the output. With --reference: tells which of them are wrong.
+    #[arg(long, conflicts_with_all = ALONE, conflicts_with = "criterion")]
+    pub each_line: bool,
+}
+
+impl SeveralOptions {
+    /// Whether the user has asked for several.
+    pub(super) fn are_asked(&self) -> bool {
+        self.each_line || !self.criterion.is_empty()
+    }
+}
+
+/// The options of a single failure that do not go together with several.
+const ALONE: [&str; 8] = [
+    "expect_output",
+    "expect_stderr",
+    "expect_exit",
+    "expect_signal",
+    "expect_match",
+    "reject_match",
+    "only_lines",
+    "check",
+];
+
 /// Whether undefined values are set to patterns.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum PoisonOption {
@@ -258,9 +312,67 @@ pub struct RunOptions {
     /// The failure.
     #[command(flatten)]
     pub oracle: OracleOptions,
+    /// Several failures.
+    #[command(flatten)]
+    pub several: SeveralOptions,
     /// The search.
     #[command(flatten)]
     pub search: SearchOptions,
+    /// The result.
+    #[command(flatten)]
+    pub output: OutputOptions,
+    /// What stays of it.
+    #[command(flatten)]
+    pub keep: KeepOptions,
+}
+
+/// What stays of a run.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "What stays")]
+pub struct KeepOptions {
+    /// Keep the run in the folder DIR, which must be empty or not there; without, in .stripe.
+    #[arg(long, value_name = "DIR", conflicts_with = "no_save")]
+    pub out: Option<PathBuf>,
+    /// Keep nothing.
+    #[arg(long)]
+    pub no_save: bool,
+}
+
+/// `stripe reduce`.
+#[derive(Debug, Args)]
+pub struct ReduceOptions {
+    /// The run: its number in `stripe runs`, or its folder; without, the latest.
+    #[arg(value_name = "RUN")]
+    pub run: Option<PathBuf>,
+    /// The limits.
+    #[command(flatten)]
+    pub limits: LimitOptions,
+    /// The result.
+    #[command(flatten)]
+    pub output: OutputOptions,
+}
+
+/// How long to search on. What is not given is as it was for the run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub struct LimitOptions {
+    /// Test at most N further configurations.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub max_tests: Option<u64>,
+    /// Search for at most this time, such as 10s or 5m.
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
+    pub max_time: Option<Duration>,
+    /// How many tests run at the same time.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub jobs: Option<u16>,
+}
+
+/// `stripe report`.
+#[derive(Debug, Args)]
+pub struct ReportOptions {
+    /// The run: its number in `stripe runs`, or its folder; without, the latest.
+    #[arg(value_name = "RUN")]
+    pub run: Option<PathBuf>,
     /// The result.
     #[command(flatten)]
     pub output: OutputOptions,
@@ -348,6 +460,19 @@ pub struct OutputOptions {
     /// Print a line for each test.
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+impl OutputOptions {
+    /// All kinds in which the user wants the result.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = EmissionKind> {
+        let written = self.emit.iter().map(|emission| emission.kind);
+        std::iter::once(self.format.into()).chain(written)
+    }
+
+    /// Whether any of them tells of the tests of the search.
+    pub(super) fn tells_history(&self) -> bool {
+        self.kinds().any(EmissionKind::tells_history)
+    }
 }
 
 /// How to print a result.

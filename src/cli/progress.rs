@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::interrupt::Interrupt;
 use super::options::OutputOptions;
 use crate::dd::{Configuration, Counts, Observer, Outcome};
+use crate::investigation::Watcher;
 use crate::report::{Style, bullets, words};
 use crate::slice::Evidence;
 
@@ -62,6 +63,12 @@ impl Progress {
         }
     }
 
+    /// So many tests were made by an earlier search.
+    pub(super) fn after(mut self, tests: u64) -> Progress {
+        self.tests = tests;
+        self
+    }
+
     /// Takes the live line away, so that what follows stands alone.
     pub(super) fn finish(&mut self) {
         if self.drawn.take().is_some() {
@@ -86,7 +93,7 @@ impl Progress {
 }
 
 /// What cannot be shown is not worth an error.
-fn say(text: &str) {
+pub(super) fn say(text: &str) {
     let mut stderr = stderr().lock();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
@@ -114,3 +121,5 @@ impl Observer<Evidence> for Progress {
         self.interrupt.signal().is_some() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
+
+impl Watcher for Progress {}

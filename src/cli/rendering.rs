@@ -1,28 +1,35 @@
 //! Make of a result what the user asks for: one of the kinds of `--format` and `--emit`.
 
+use super::findings::Answered;
+use super::search::Answer;
 use super::values::EmissionKind;
-use crate::history::History;
+use crate::report::comparison::{Compared, comparison};
 use crate::report::html::{self, Case};
 use crate::report::{self, Style};
-use crate::slice::{CriticalSlice, Recorded};
+use crate::slice::Recorded;
 
-/// What a search has come to.
+/// What the questions about a run have led to.
 #[derive(Clone, Copy)]
 pub(super) struct Found<'a> {
     /// The run that was reduced.
     pub(super) recorded: Recorded<'a>,
-    /// What of it is needed.
-    pub(super) slice: &'a CriticalSlice,
-    /// How this was found out.
-    pub(super) history: &'a History,
+    /// What of it is needed, and how this was found out: one answer, or several with names.
+    pub(super) answers: &'a [Answered],
     /// The command that found it, as typed into a shell.
     pub(super) command_line: &'a str,
 }
 
-impl Found<'_> {
+impl<'a> Found<'a> {
     /// The result as this kind of text.
     pub(super) fn render(self, kind: EmissionKind, style: Style) -> String {
-        let Found { recorded, slice, history, .. } = self;
+        match self.answers {
+            [Answered { name: None, answer, .. }] => self.single(answer, kind, style),
+            _ => self.several(kind, style),
+        }
+    }
+
+    fn single(self, Answer { slice, history }: &Answer, kind: EmissionKind, style: Style) -> String {
+        let recorded = self.recorded;
         match kind {
             EmissionKind::Text => report::text::slice(recorded, slice, style),
             EmissionKind::Json => report::json::slice(recorded, slice),
@@ -39,15 +46,45 @@ impl Found<'_> {
         }
     }
 
-    /// The result as a part of a page; `remark` says what there is to see.
-    pub(super) fn chapter(self, remark: &str) -> html::Chapter {
-        let Found { recorded, slice, history, command_line } = self;
-        html::chapter(&Case { recorded, slice, history, command_line, remark })
+    fn several(self, kind: EmissionKind, style: Style) -> String {
+        let compared = |one: &'a Answered| Compared {
+            name: one.name.as_deref().unwrap_or_default(),
+            is_wrong: one.is_wrong,
+            slice: &one.answer.slice,
+        };
+        let all: Vec<Compared<'_>> = self.answers.iter().map(compared).collect();
+        match kind {
+            EmissionKind::Text => comparison(self.recorded, &all, style),
+            EmissionKind::Json => report::json::slices(self.recorded, &all),
+            EmissionKind::Html => self.page(),
+            EmissionKind::Trace => report::json::trace(self.recorded, self.command()),
+            _ => unreachable!("what holds a single result is refused before the search"),
+        }
+    }
+
+    fn command(self) -> &'a [String] {
+        self.answers.first().map_or(&[], |first| &first.answer.slice.question.command)
+    }
+
+    /// The results as parts of a page; `remark` says what there is to see.
+    pub(super) fn chapters(self, remark: &str) -> Vec<html::Chapter> {
+        let chapter = |Answered { name, is_wrong, answer }: &Answered| {
+            let wrong = if *is_wrong { ", which is wrong" } else { "" };
+            let named = name.as_ref().map(|name| format!("{name}{wrong}"));
+            html::chapter(&Case {
+                recorded: self.recorded,
+                slice: &answer.slice,
+                history: &answer.history,
+                command_line: self.command_line,
+                remark: named.as_deref().unwrap_or(remark),
+            })
+        };
+        self.answers.iter().map(chapter).collect()
     }
 
     fn page(self) -> String {
         let path = &self.recorded.program.executable().path;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        html::page(&name, "", &[self.chapter("")])
+        html::page(&name, "", &self.chapters(""))
     }
 }

@@ -22,7 +22,7 @@ use crate::slice::Recorded;
 pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
     let preference = preference(options.target.engine)?;
     let interrupt = Interrupt::default();
-    let criterion = criterion(options.oracle)?;
+    let criterion = criterion(&options.oracle)?;
     let target = Target::new(&options.target, &interrupt)?;
     Processors::available().bind(0);
     let mut tracer = Tracer::new(&target.program, &target.invocation, preference)?;
@@ -42,6 +42,7 @@ pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
         patterns: &baseline.patterns,
         limits: limits(&baseline, options.target.timeout),
         runs: &AtomicU64::new(0),
+        memo: None,
     };
     let (run, evidence) = EventTest::new(&laboratory, &universe, &mut tracer).examine(&schedule)?;
     super::print(&run.stdout)?;

@@ -1,6 +1,5 @@
 //! `stripe run`: record a failing run and reduce it to its critical slice.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use tracer::invocation::Limits;
@@ -8,88 +7,113 @@ use tracer::{Containment, Engine, Preference, Processors, Tracer};
 
 use super::emissions;
 use super::exit::{Exit, Failure};
+use super::findings::Findings;
 use super::interrupt::Interrupt;
+use super::keeping::{Asked, Keeping};
 use super::options::{
     AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, OutputOptions, PoisonOption, RunOptions,
     SearchOptions,
 };
 use super::progress::Progress;
-use super::rendering::Found;
+use super::questions::{Inquiry, parts, questions};
+use super::search::{Case, Crew, Past, Subject};
 use super::shell;
 use super::target::{Target, criterion};
 use super::terminal;
-use super::values::Emission;
 use crate::baseline::{Baseline, BaselineError, Demands, PoisonChoice, not_reproduced};
-use crate::circumstances::Laboratory;
+use crate::circumstances::RunMemo;
 use crate::dd::{Algorithm, Outcome};
-use crate::history::History;
-use crate::investigation::{Finding, Means, Obstacle, Plan, investigate};
+use crate::investigation::{Finding, Obstacle, Plan};
 use crate::oracle::{Criterion, Oracle};
 use crate::report::Style;
-use crate::slice::{Control, CriticalSlice, Question, Recorded, Status};
+use crate::slice::{Control, Question, Recorded, Status};
 
 /// Does it.
 pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failure> {
-    search(options, color, &shell::own_command_line(), deliver)
+    search(options, color, shell::own_command_line(), Findings::deliver)
 }
 
 /// Makes the search that `command_line` asks for, and hands what it has found to `deliver`.
 pub(super) fn search(
     options: RunOptions,
     color: ColorChoice,
-    command_line: &str,
-    deliver: impl FnOnce(Found<'_>, &OutputOptions, Style) -> Result<(), Failure>,
+    command_line: String,
+    deliver: impl FnOnce(&Findings, Recorded<'_>, &OutputOptions, Style) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
     let started = Instant::now();
     let preference = preference(options.target.engine)?;
-    emissions::check(&options.output, &options.target.program)?;
+    emissions::check(&options.output, &options.target.program, options.several.are_asked())?;
     let interrupt = Interrupt::default();
-    let criterion = criterion(options.oracle)?;
+    let criterion = criterion(&options.oracle)?;
     let target = Target::new(&options.target, &interrupt)?;
     let processors = Processors::available();
-    let mut tracers = tracers(&target, preference, &options.search, &processors)?;
+    let mut tracers = tracers(&target, preference, options.search.jobs, &processors)?;
     processors.bind(0);
+    let keep = &options.keep;
+    let mut keeping = Keeping::reserve(keep, &options.target.program, options.output.quiet)?;
     let demands = demands(options.search.poison, &criterion);
     let baseline = establish(&target, &mut tracers[0], &demands, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
     let run = &baseline.recording.run;
-    let oracle = criterion.oracle(run).map_err(Failure::of(Exit::NotReproduced))?;
-    require_failure(&oracle, &baseline, recorded)
-        .map_err(|failure| interrupt.or(failure.exit, failure.message))?;
-
-    let runs = AtomicU64::new(0);
-    let limits = limits(&baseline, options.target.timeout);
-    let laboratory =
-        Laboratory { recorded, oracle: &oracle, patterns: &baseline.patterns, limits, runs: &runs };
-    let plan = plan(&options.search);
-    let style = terminal::style(color);
-    let mut progress = Progress::new(&options.output, style, interrupt.clone(), options.search.max_time);
-    let means = Means { tracers: &mut tracers, processors: &processors };
-    let mut history = History::default();
-    let found = investigate(&laboratory, plan, means, &mut history.beside(&mut progress));
-    progress.finish();
-
-    let (finding, exit) = conclude(found, &interrupt)?;
-    let question = question(&target, &oracle, plan, tracers[0].engine());
-    let mut warnings = warnings(&target, &tracers[0], &oracle, &finding);
-    warnings.splice(0..0, baseline.warnings.iter().cloned());
-    let slice = CriticalSlice {
-        question,
-        status: finding.status,
-        recorded: recorded.trace.len(),
-        omittable: finding.omittable,
-        needed: finding.needed,
-        tests: finding.tests,
-        runs: runs.load(Ordering::Relaxed),
-        elapsed: started.elapsed(),
-        warnings,
-    };
-    let found = Found { recorded, slice: &slice, history: &history, command_line };
-    deliver(found, &options.output, style)?;
-    if exit == Exit::Trivial {
-        return Err(Failure::new(exit, TRIVIAL));
+    let parts = parts(&options.several, &run.stdout)?;
+    let questions = questions(&criterion, &parts, run, recorded)?;
+    for question in &questions {
+        require_failure(&question.oracle, &baseline, recorded)
+            .map_err(|failure| interrupt.or(failure.exit, failure.message))?;
     }
-    Ok(exit)
+    let (engine, plan) = (tracers[0].engine(), plan(&options.search));
+    let limits = limits(&baseline, options.target.timeout);
+    let subject = Subject { target: &target, baseline: &baseline, engine: &engine, plan, limits };
+    let (options, questions) = (&options, &questions[..]);
+    keeping.record(&Asked { options, preference, criterion: &criterion, parts, questions }, &subject);
+    let style = terminal::style(color);
+    let mut crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
+    let searches = Searches { subject, questions, options, style };
+    let findings = searches.all(&mut crew, &mut keeping, Findings::of(command_line))?;
+    deliver(&findings, recorded, &options.output, style)?;
+    keeping.mention(findings.exit());
+    done(findings.exit())
+}
+
+/// What is asked about a recorded run.
+struct Searches<'s> {
+    subject: Subject<'s>,
+    questions: &'s [Inquiry],
+    options: &'s RunOptions,
+    style: Style,
+}
+
+impl Searches<'_> {
+    /// Searches for one answer after the other, until the user asks for the end.
+    fn all(
+        &self,
+        crew: &mut Crew<'_, '_>,
+        keeping: &mut Keeping,
+        mut findings: Findings,
+    ) -> Result<Findings, Failure> {
+        let memo = RunMemo::default();
+        for question in self.questions {
+            if findings.are_interrupted() {
+                break;
+            }
+            let past = Past { journal: keeping.journal(question.name.as_deref()), ..Past::default() };
+            let (interrupt, max_time) = (crew.interrupt.clone(), self.options.search.max_time);
+            let progress = Progress::new(&self.options.output, self.style, interrupt, max_time);
+            let memo = (self.questions.len() > 1).then_some(&memo);
+            let case = Case { subject: self.subject, question, memo };
+            let (answer, exit) = case.search(crew, past, progress, keeping)?;
+            findings.add(question, answer, exit);
+        }
+        Ok(findings)
+    }
+}
+
+/// How a search ends whose result is delivered.
+pub(super) fn done(exit: Exit) -> Result<Exit, Failure> {
+    match exit {
+        Exit::Trivial => Err(Failure::new(exit, TRIVIAL)),
+        _ => Ok(exit),
+    }
 }
 
 const TRIVIAL: &str = "the failure shows even if nothing is executed, so that every execution seems needless: ask for \
@@ -108,13 +132,13 @@ pub(super) fn preference(engine: EngineChoice) -> Result<Preference, Failure> {
     }
 }
 
-fn tracers<'p>(
+pub(super) fn tracers<'p>(
     target: &'p Target,
     preference: Preference,
-    search: &SearchOptions,
+    jobs: Option<u16>,
     processors: &Processors,
 ) -> Result<Vec<Tracer<'p>>, Failure> {
-    let jobs = search.jobs.map_or(processors.count(), usize::from);
+    let jobs = jobs.map_or(processors.count(), usize::from);
     let tracers = (0..jobs).map(|_| Tracer::new(&target.program, &target.invocation, preference));
     Ok(tracers.collect::<Result<_, _>>()?)
 }
@@ -180,7 +204,10 @@ fn plan(search: &SearchOptions) -> Plan {
     }
 }
 
-fn conclude(found: Result<Finding, Obstacle>, interrupt: &Interrupt) -> Result<(Finding, Exit), Failure> {
+pub(super) fn conclude(
+    found: Result<Finding, Obstacle>,
+    interrupt: &Interrupt,
+) -> Result<(Finding, Exit), Failure> {
     match found {
         Ok(mut finding) => {
             let exit = match (finding.status, interrupt.signal()) {
@@ -209,7 +236,7 @@ fn conclude(found: Result<Finding, Obstacle>, interrupt: &Interrupt) -> Result<(
     }
 }
 
-fn question(target: &Target, oracle: &Oracle, plan: Plan, engine: Engine) -> Question {
+pub(super) fn question(target: &Target, oracle: &Oracle, plan: Plan, engine: Engine) -> Question {
     Question {
         command: target.command.clone(),
         criterion: oracle.describe(),
@@ -221,9 +248,14 @@ fn question(target: &Target, oracle: &Oracle, plan: Plan, engine: Engine) -> Que
 }
 
 /// What weakens the answer, besides what the baseline knows.
-fn warnings(target: &Target, tracer: &Tracer<'_>, oracle: &Oracle, finding: &Finding) -> Vec<String> {
+pub(super) fn warnings(
+    target: &Target,
+    tracer: Option<&Tracer<'_>>,
+    oracle: &Oracle,
+    finding: &Finding,
+) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Containment::None(reason) = tracer.containment() {
+    if let Some(Containment::None(reason)) = tracer.map(Tracer::containment) {
         warnings.push(format!(
             "replays were not contained ({reason}): they could change files in {}",
             target.invocation.directory.display()
@@ -241,16 +273,4 @@ fn warnings(target: &Target, tracer: &Tracer<'_>, oracle: &Oracle, finding: &Fin
         Status::Interrupted => warnings.push("the search was interrupted".into()),
     }
     warnings
-}
-
-/// Prints the result and writes it to files; a fault of one does not keep it from the others.
-pub(super) fn deliver(found: Found<'_>, output: &OutputOptions, style: Style) -> Result<(), Failure> {
-    let text = found.render(output.format.into(), style);
-    let printed = super::print(text.as_bytes()).map(drop);
-    let plain = Style { color: false, ..style };
-    let write = |Emission { kind, file }: &Emission| {
-        emissions::write(file, found.render(*kind, plain).as_bytes(), output)
-    };
-    let written: Vec<_> = output.emit.iter().map(write).collect();
-    std::iter::once(printed).chain(written).collect()
 }

@@ -1,5 +1,7 @@
 //! Write commands as they are typed into a shell.
 
+use std::ffi::OsString;
+
 /// The command with these words.
 pub(super) fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
@@ -7,9 +9,14 @@ pub(super) fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> Stri
 
 /// The command that this process is.
 pub(super) fn own_command_line() -> String {
-    let words: Vec<String> =
-        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    command_line(std::iter::once("stripe").chain(words.iter().map(String::as_str)))
+    stripe(std::env::args_os().skip(1))
+}
+
+/// The command of this program with these arguments.
+pub(super) fn stripe(arguments: impl IntoIterator<Item = OsString>) -> String {
+    let words = arguments.into_iter().map(|word| word.to_string_lossy().into_owned());
+    let words: Vec<String> = std::iter::once("stripe".to_owned()).chain(words).collect();
+    command_line(words.iter().map(String::as_str))
 }
 
 fn quoted(word: &str) -> String {

@@ -123,17 +123,18 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// The criterion that the user asks for.
-pub(super) fn criterion(options: OracleOptions) -> Result<Criterion, Failure> {
-    let text = |file: Option<PathBuf>| file.as_deref().map(read).transpose();
+pub(super) fn criterion(options: &OracleOptions) -> Result<Criterion, Failure> {
+    let text = |file: &Option<PathBuf>| file.as_deref().map(read).transpose();
     Ok(Criterion {
-        output: text(options.expect_output)?,
-        stderr: text(options.expect_stderr)?,
+        output: text(&options.expect_output)?,
+        stderr: text(&options.expect_stderr)?,
         exit: options.expect_exit.map(i32::from),
         signal: options.expect_signal,
-        matches: options.expect_match,
-        rejects: options.reject_match,
-        only_lines: options.only_lines,
-        reference: text(options.reference)?,
-        check: options.check.map(Check::new),
+        matches: options.expect_match.clone(),
+        rejects: options.reject_match.clone(),
+        only_lines: options.only_lines.clone(),
+        reference: text(&options.reference)?,
+        check: options.check.clone().map(Check::new),
+        part: None,
     })
 }

@@ -3,6 +3,7 @@
 //! Each function is for one kind of value; what it refuses it says in a part of a sentence.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -48,6 +49,26 @@ pub enum EmissionKind {
     Chrome,
 }
 
+/// As the user types it.
+impl fmt::Display for EmissionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.to_possible_value().expect("no kind is hidden");
+        f.write_str(value.get_name())
+    }
+}
+
+impl EmissionKind {
+    /// Whether it tells of the tests of the search.
+    pub(super) fn tells_history(self) -> bool {
+        matches!(self, EmissionKind::Html | EmissionKind::Jsonl)
+    }
+
+    /// Whether it can hold the results of several criteria.
+    pub(super) fn holds_several(self) -> bool {
+        matches!(self, EmissionKind::Text | EmissionKind::Json | EmissionKind::Html | EmissionKind::Trace)
+    }
+}
+
 /// Events by number, as ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventList(pub Vec<std::ops::RangeInclusive<u32>>);
@@ -74,6 +95,16 @@ pub(super) fn regex(text: &str) -> Result<Regex, String> {
         let last = message.lines().last().unwrap_or_default();
         last.trim_start_matches("error: ").to_owned()
     })
+}
+
+/// An expression with a name, `NAME=RE`. The name is also that of a folder.
+pub(super) fn named_regex(text: &str) -> Result<(String, Regex), String> {
+    let (name, expression) = text.split_once('=').ok_or("not of the form NAME=RE")?;
+    let plain = |c: char| c.is_alphanumeric() || "_-+.".contains(c);
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+        return Err("the name must be of letters, digits, `_`, `-`, `+` and `.`".into());
+    }
+    Ok((name.to_owned(), regex(expression)?))
 }
 
 /// A time such as `500ms`, `10s`, `5m`, `1h`; a plain number means seconds.
@@ -116,8 +147,7 @@ pub(super) fn emission(text: OsString) -> Result<Emission, String> {
 
 /// All kinds of output files, as a part of a sentence.
 fn kinds() -> String {
-    let kinds = EmissionKind::value_variants().iter().filter_map(EmissionKind::to_possible_value);
-    let mut names: Vec<String> = kinds.map(|kind| kind.get_name().to_owned()).collect();
+    let mut names: Vec<String> = EmissionKind::value_variants().iter().map(EmissionKind::to_string).collect();
     let last = names.pop().unwrap_or_default();
     format!("{} or {last}", names.join(", "))
 }
@@ -157,6 +187,15 @@ mod tests {
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
         for bad in ["-1", "NaN", "inf", "0", "1e300", "5 parsecs", "", "1180591620717411303424"] {
             assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_named_expression_has_a_harmless_name() {
+        let (name, expression) = named_regex("sum=^sum = 1").unwrap();
+        assert_eq!((&name[..], expression.as_str()), ("sum", "^sum = 1"));
+        for bad in ["sum", "=sum", "a/b=sum", "..=sum", "a=("] {
+            assert!(named_regex(bad).is_err(), "{bad}");
         }
     }
 

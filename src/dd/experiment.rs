@@ -9,6 +9,7 @@ use super::round::{FirstFailure, Round};
 use super::stop::Stop;
 use super::test_function::TestFunction;
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::iter;
 
 /// A testing function together with the memory of its outcomes, a limit and an observer.
@@ -29,6 +30,13 @@ impl<'o, T: TestFunction> Experiment<'o, T> {
     /// Permits at most `max_tests` tests, those of the caller's own included; `None`: any number.
     pub fn limited_to(mut self, max_tests: Option<u64>) -> Self {
         self.journal.max_tests = max_tests;
+        self
+    }
+
+    /// Uses the outcomes of an earlier experiment with the same testing function, by the fingerprints
+    /// of effective sets, instead of testing again.
+    pub fn remembering(mut self, outcomes: Option<&'o HashMap<u128, (Outcome, T::Evidence)>>) -> Self {
+        self.journal.remembered = outcomes;
         self
     }
 

@@ -38,6 +38,16 @@ pub trait Observer<E> {
     /// Learns of a test: the effective set, what was seen, and the counts including this test.
     fn tested(&mut self, _configuration: &Configuration, _outcome: Outcome, _evidence: &E, _counts: Counts) {}
 
+    /// Learns of a test that an earlier experiment has made and this one need not make again.
+    fn recalled(
+        &mut self,
+        _configuration: &Configuration,
+        _outcome: Outcome,
+        _evidence: &E,
+        _counts: Counts,
+    ) {
+    }
+
     /// Learns of a smaller configuration that fails, from which the search now goes on.
     fn improved(&mut self, _smaller: &Configuration) {}
 
@@ -61,6 +71,8 @@ pub(super) struct Journal<'o, E> {
     evidence: HashMap<u128, (usize, E)>,
     /// How much of it there may be before some is thrown away.
     bearable: usize,
+    /// What an earlier experiment has seen. It counts when it is needed for the first time.
+    pub(super) remembered: Option<&'o HashMap<u128, (Outcome, E)>>,
     pub(super) counts: Counts,
     pub(super) max_tests: Option<u64>,
     pub(super) observer: Option<&'o mut dyn Observer<E>>,
@@ -72,10 +84,26 @@ impl<E: Clone> Journal<'_, E> {
             outcomes: HashMap::new(),
             evidence: HashMap::new(),
             bearable: EVIDENCE,
+            remembered: None,
             counts: Counts::default(),
             max_tests: None,
             observer: None,
         }
+    }
+
+    /// Makes up for a test of this set that an earlier experiment has made, unless this one knows it.
+    /// From here on it counts like one of this experiment, so that the numbers are those of an
+    /// uninterrupted one. Says whether it was so.
+    pub(super) fn recall(&mut self, fingerprint: u128, configuration: &Configuration) -> bool {
+        let earlier = self.remembered.and_then(|remembered| remembered.get(&fingerprint));
+        let Some((outcome, evidence)) = earlier.filter(|_| !self.outcomes.contains_key(&fingerprint)) else {
+            return false;
+        };
+        self.keep(fingerprint, configuration, *outcome, evidence);
+        if let Some(observer) = &mut self.observer {
+            observer.recalled(configuration, *outcome, evidence, self.counts);
+        }
+        true
     }
 
     pub(super) fn outcome(&self, fingerprint: u128) -> Option<Outcome> {
@@ -111,12 +139,16 @@ impl<E: Clone> Journal<'_, E> {
         outcome: Outcome,
         evidence: &E,
     ) {
-        self.counts.add(outcome);
-        self.outcomes.insert(fingerprint, outcome);
-        self.evidence.insert(fingerprint, (configuration.len(), evidence.clone()));
+        self.keep(fingerprint, configuration, outcome, evidence);
         if let Some(observer) = &mut self.observer {
             observer.tested(configuration, outcome, evidence, self.counts);
         }
+    }
+
+    fn keep(&mut self, fingerprint: u128, configuration: &Configuration, outcome: Outcome, evidence: &E) {
+        self.counts.add(outcome);
+        self.outcomes.insert(fingerprint, outcome);
+        self.evidence.insert(fingerprint, (configuration.len(), evidence.clone()));
     }
 
     pub(super) fn improved(&mut self, smaller: &Configuration) {

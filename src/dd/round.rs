@@ -78,12 +78,13 @@ impl<'j, 'o, T: TestFunction> Round<'j, 'o, T> {
     /// the same set matters only if it did not fail.
     fn consider(&mut self, candidate: FirstFailure) -> Option<Configuration> {
         let fingerprint = candidate.configuration.fingerprint();
+        let is_recalled = self.journal.recall(fingerprint, &candidate.configuration);
         let known = self.journal.outcome(fingerprint);
         let twin = self.under_way.iter().any(|other| other.fingerprint == fingerprint);
         if known.is_none() && !twin {
             return self.hand_out(candidate, fingerprint);
         }
-        self.hits += 1;
+        self.hits += u64::from(!is_recalled);
         if known == Some(Outcome::Fail) {
             self.ending = Some(Ending::KnownFailure(candidate));
         }

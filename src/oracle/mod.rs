@@ -12,7 +12,7 @@ mod words;
 use std::collections::HashSet;
 
 use regex::bytes::Regex;
-use tracer::run::Run;
+use tracer::run::{Run, Usage};
 use tracer::termination::{Crash, Termination, signal_name};
 
 pub use check::Check;
@@ -44,6 +44,33 @@ pub struct Criterion {
     pub reference: Option<Vec<u8>>,
     /// A command that judges.
     pub check: Option<Check>,
+    /// A part of the recorded output that must stay.
+    pub part: Option<Part>,
+}
+
+/// A part of an output.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// In each line that matches: what is from the first match to the end of the line.
+    Matching(Regex),
+    /// This line, wherever it stands.
+    Line(Vec<u8>),
+}
+
+impl Part {
+    /// What the part consists of, a line each.
+    fn of(regex: &Regex, output: &[u8]) -> Vec<u8> {
+        let tail = |line: &&[u8]| regex.find(line).map(|found| found.start());
+        let tails = difference::lines(output).filter_map(|line| Some(&line[tail(&line)?..]));
+        tails.flat_map(|tail| [tail, b"\n"].concat()).collect()
+    }
+
+    /// One part for each line of an output, equal ones once.
+    pub fn each_line(output: &[u8]) -> Vec<Part> {
+        let mut seen = HashSet::new();
+        let new = difference::lines(output).filter(|line| !line.is_empty() && seen.insert(*line));
+        new.map(|line| Part::Line(line.to_vec())).collect()
+    }
 }
 
 /// Why there can be no oracle, or why it cannot judge.
@@ -61,6 +88,11 @@ pub enum OracleError {
     )]
     LineMissing { line: usize },
     #[error(
+        "the recorded run has no line of output that matches `{0}`: take the expression from its output; text that \
+         was printed without a newline stands at the beginning of the next line"
+    )]
+    NoPart(String),
+    #[error(
         "the check `{command}` failed: {reason}; let it exit with 0 (reproduced), 1 (not) or 125 (unresolved)"
     )]
     Check { command: String, reason: String },
@@ -77,13 +109,26 @@ pub struct Oracle {
 
 #[derive(Debug)]
 enum Condition {
-    Output { expected: Vec<u8>, only: Option<Regex> },
+    Output {
+        expected: Vec<u8>,
+        only: Option<Regex>,
+    },
     Stderr(Vec<u8>),
     Exit(i32),
     Crash(Option<i32>),
     Match(Regex),
     Reject(Regex),
-    Line { number: usize, text: Vec<u8> },
+    Line {
+        number: usize,
+        text: Vec<u8>,
+    },
+    /// From the match to the end of the line, in all lines that match.
+    Part {
+        regex: Regex,
+        expected: Vec<u8>,
+    },
+    /// A line of the recorded output.
+    Stays(Vec<u8>),
     Check(Check),
 }
 
@@ -112,6 +157,7 @@ impl Criterion {
         conditions.extend(self.matches.into_iter().map(Condition::Match));
         conditions.extend(self.rejects.into_iter().map(Condition::Reject));
         conditions.extend(self.check.map(Condition::Check));
+        conditions.extend(self.part.map(|part| part_condition(part, &recorded.stdout)).transpose()?);
         let nothing_given = conditions.is_empty();
         if nothing_given || only.is_some() && !compares_output {
             conditions.push(Condition::Output { expected: recorded.stdout.clone(), only });
@@ -162,6 +208,14 @@ impl Oracle {
             .any(|condition| !matches!(condition, Condition::Reject(_) | Condition::Exit(_)))
     }
 
+    /// Whether a run that ends by itself with this output would meet the criterion: for a correct output,
+    /// whether what the criterion looks for is right.
+    pub fn accepts(&self, output: &[u8], recorded: Recorded<'_>) -> bool {
+        let (stdout, stderr, termination) = (output.to_vec(), Vec::new(), Termination::Exited(0));
+        let run = Run { stdout, stderr, termination, usage: Usage::default(), arrivals: 0, redirections: 0 };
+        self.judge(&run, recorded).is_ok_and(|evidence| evidence.outcome == Outcome::Fail)
+    }
+
     /// The expected and the actual text of the first condition on a text that the run does not meet,
     /// for a message to show. Of a condition that looks for something, the expected text is what it
     /// looks for.
@@ -209,6 +263,13 @@ impl Condition {
                 let found = difference::lines(&run.stdout).any(|line| line == expected);
                 (!found).then(|| format!("output has no line `{}`", text(expected)))
             }
+            Condition::Part { regex, expected } => {
+                first_difference("matching output", expected, &Part::of(regex, &run.stdout), None)
+            }
+            Condition::Stays(line) => {
+                let found = difference::lines(&run.stdout).any(|other| other == line);
+                (!found).then(|| format!("output has no line `{}`", text(line)))
+            }
             Condition::Check(check) => return check.judge(run),
         };
         Ok(why.map(|why| Evidence { outcome: Outcome::Pass, why }))
@@ -233,6 +294,8 @@ impl Condition {
             Condition::Line { number, text: line } => {
                 format!("the line `{}`, the first wrong one (line {number})", text(line))
             }
+            Condition::Part { regex, .. } => format!("the same output from `{}` on", regex.as_str()),
+            Condition::Stays(line) => format!("the line `{}`", text(line)),
             Condition::Check(check) => format!("`{}` says so", check.command()),
         }
     }
@@ -249,6 +312,16 @@ impl Oracle {
             }
             _ => Some(format!("ended by itself instead of by {}", signal_name(wanted))),
         }
+    }
+}
+
+fn part_condition(part: Part, output: &[u8]) -> Result<Condition, OracleError> {
+    match part {
+        Part::Line(line) => Ok(Condition::Stays(line)),
+        Part::Matching(regex) => match Part::of(&regex, output) {
+            expected if expected.is_empty() => Err(OracleError::NoPart(regex.as_str().to_owned())),
+            expected => Ok(Condition::Part { regex, expected }),
+        },
     }
 }
 

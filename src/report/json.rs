@@ -7,6 +7,7 @@ use tracer::program::Program;
 
 use crate::slice::{CriticalSlice, Recorded};
 
+use super::comparison::Compared;
 use super::depths::Depths;
 use super::executions::{self, Executions};
 use super::needed;
@@ -16,8 +17,24 @@ use super::spelling;
 
 /// The slice as a document of the schema `stripe.slice/1`.
 pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
+    let document = slice_document(recorded, slice);
+    serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
+}
+
+/// Several slices of one run as a document of the schema `stripe.slices/1`.
+pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
+    let criteria = all.iter().map(|one| schema::NamedSlice {
+        name: one.name,
+        wrong: one.is_wrong,
+        slice: slice_document(recorded, one.slice),
+    });
+    let document = schema::Slices { schema: schema::SLICES, criteria: criteria.collect() };
+    serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
+}
+
+fn slice_document<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Slice<'a> {
     let question = &slice.question;
-    let document = Slice {
+    Slice {
         schema: schema::SLICE,
         command: &question.command,
         program: executable(recorded.program),
@@ -34,8 +51,7 @@ pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
         slice: needed::events(recorded, slice),
         lines: lines(recorded, slice),
         warnings: &slice.warnings,
-    };
-    serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
+    }
 }
 
 /// The recorded run of `command` as a document of the schema `stripe.trace/1`.

@@ -56,7 +56,7 @@ fn notes(program: &Program, parts: &[Part<'_>], layout: &Layout) -> Vec<String> 
     notes
 }
 
-fn title(program: &Program, section: &Section) -> String {
+pub(super) fn title(program: &Program, section: &Section) -> String {
     let names = section.functions.iter().map(|&function| program.function(function).name.as_str());
     let mut names: Vec<&str> = names.collect();
     names.dedup();

@@ -7,6 +7,7 @@
 //! - [`text`] writes a critical slice for people: `sections` chooses the parts of the source, `rows` the
 //!   lines, `listing` lays them out with the `markers` of their `executions`, `folding` says in words what has no
 //!   room, `verdict` concludes;
+//! - [`comparison`] writes several slices of one run side by side, as in Figure 6 of Cleve and Zeller;
 //! - [`json`] writes it for programs: `schema` defines the keys, `spelling` the values;
 //! - [`csv`], [`lcov`], [`sarif`], [`github`], [`quickfix`], [`dot`] and [`chrome`] write it for other tools;
 //! - [`html`] makes a page of it for a browser;
@@ -17,6 +18,7 @@
 
 pub mod bullets;
 pub mod chrome;
+pub mod comparison;
 pub mod csv;
 mod depths;
 pub mod dot;

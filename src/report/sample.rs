@@ -14,6 +14,7 @@ use tracer::{Conditions, Engine, Preference, Tracer};
 
 use crate::dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 use crate::history::History;
+use crate::investigation::Nobody;
 use crate::slice::{Control, CriticalSlice, Evidence, Necessity, Needed, Question, Recorded, Status};
 
 /// A folder of its own for a test; gone with the value.
@@ -122,8 +123,6 @@ impl Sample {
 
 /// The history of a search that made tests of so many circumstances, with these chosen.
 pub(super) fn history(tests: &[(usize, &[usize], Outcome)]) -> History {
-    struct Nobody;
-    impl Observer<Evidence> for Nobody {}
     let mut history = History::default();
     for (number, &(universe, chosen, outcome)) in tests.iter().enumerate() {
         let why = if outcome == Outcome::Fail { "as expected" } else { "no output" };

@@ -7,6 +7,8 @@ use serde::Serialize;
 
 /// The name and version of [`Slice`].
 pub(super) const SLICE: &str = "stripe.slice/1";
+/// The name and version of [`Slices`].
+pub(super) const SLICES: &str = "stripe.slices/1";
 /// The name and version of [`Trace`].
 pub(super) const TRACE: &str = "stripe.trace/1";
 
@@ -45,6 +47,26 @@ pub(super) struct Slice<'a> {
     pub(super) lines: Vec<Line<'a>>,
     /// Everything that weakens the answer; each one sentence.
     pub(super) warnings: &'a [String],
+}
+
+/// Several results about one run.
+#[derive(Serialize)]
+pub(super) struct Slices<'a> {
+    /// [`SLICES`].
+    pub(super) schema: &'static str,
+    /// In the order in which the user named them.
+    pub(super) criteria: Vec<NamedSlice<'a>>,
+}
+
+/// A result with the name of its criterion.
+#[derive(Serialize)]
+pub(super) struct NamedSlice<'a> {
+    /// The name that the user gave.
+    pub(super) name: &'a str,
+    /// Whether the correct output would not meet the criterion; false if none was given.
+    pub(super) wrong: bool,
+    /// The result.
+    pub(super) slice: Slice<'a>,
 }
 
 /// The executable.

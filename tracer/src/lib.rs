@@ -7,7 +7,7 @@
 //!
 //! Where to look:
 //! - [`program`] reads ELF, DWARF and machine code and finds the *leaders*, where statements begin;
-//! - [`trace`] and [`schedule`] hold events and say which go together;
+//! - [`trace`] and [`schedule`] hold events and say which go together; [`trace_file`] keeps a trace in a file;
 //! - the crate [`agent`] decides where a replay goes on ([`lockstep`]), without a process in sight, and what
 //!   undefined memory is filled with ([`poison`]);
 //! - `engine` makes a process obey, by breakpoints;
@@ -27,6 +27,7 @@ pub mod termination;
 #[cfg(test)]
 mod tests;
 pub mod trace;
+pub mod trace_file;
 mod tracer;
 
 pub use agent::{lockstep, poison};

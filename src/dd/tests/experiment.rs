@@ -4,6 +4,7 @@ use super::look_ahead::LookAhead;
 use super::subject::{Random, Record, Subject};
 use crate::dd::{Algorithm, Configuration, Counts, Experiment, FirstFailure, Outcome, Sequential, Stop};
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::rc::Rc;
 
@@ -134,4 +135,51 @@ fn evidence_is_thrown_away_before_it_piles_up_but_never_too_early() {
     assert_eq!(experiment.outcome_of(&full), Some(Outcome::Fail));
     assert!(experiment.test(&full).is_ok());
     assert_eq!(experiment.counts().total, tests + 1);
+}
+
+#[test]
+fn a_search_that_goes_on_takes_the_way_of_an_uninterrupted_one() {
+    let mut random = Random::new(42);
+    for number in 0..600 {
+        let subject = Subject::random(&mut random);
+        let start = Configuration::full(subject.universe);
+        let algorithm = [Algorithm::Sweep, Algorithm::Ddmin][number % 2];
+        let search = |memory: &HashMap<u128, (Outcome, u128)>, patience| {
+            let mut record = Record { patience, ..Record::default() };
+            let look_ahead = LookAhead::new(&subject, 1 + number % 3, &Random::new(number as u64));
+            let mut experiment =
+                Experiment::new(look_ahead).remembering(Some(memory)).observed_by(&mut record);
+            let reduction = algorithm.reduce(&mut experiment, start.clone());
+            let counts = experiment.counts();
+            (reduction, counts, record)
+        };
+        let (whole, counts, record) = search(&HashMap::new(), None);
+        let (_, _, begun) = search(&HashMap::new(), Some(random.below(record.tested.len() + 1)));
+        let memory = begun.tested.iter().map(|(c, outcome, seen, _)| (c.fingerprint(), (*outcome, *seen)));
+        let (rest, counts_after, later) = search(&memory.collect(), None);
+        assert_eq!((&rest, counts_after), (&whole, counts), "{number}");
+        // What is known need not be told at once.
+        let essence = |all: Vec<(Configuration, Outcome, u128, Counts)>| -> Vec<_> {
+            all.into_iter().map(|(c, outcome, seen, counts)| (c, outcome, seen, counts.total)).collect()
+        };
+        let recalled = essence(later.recalled);
+        assert_eq!(recalled, essence(begun.tested), "{number}");
+        assert_eq!([recalled, essence(later.tested)].concat(), essence(record.tested), "{number}");
+        assert_eq!(later.improved, record.improved, "{number}");
+    }
+}
+
+#[test]
+fn what_is_remembered_counts_once_and_needs_no_test() {
+    let subject = subject();
+    let fingerprint = set([1, 2]).fingerprint();
+    let memory = HashMap::from([(fingerprint, (Outcome::Fail, fingerprint))]);
+    let mut record = Record { patience: Some(0), ..Record::default() };
+    let experiment = Experiment::new(Sequential::new(&subject)).remembering(Some(&memory));
+    let mut experiment = experiment.observed_by(&mut record);
+    for _ in 0..2 {
+        assert_eq!(experiment.test(&set([1, 2])), Ok((Outcome::Fail, fingerprint)));
+    }
+    assert_eq!(experiment.counts(), Counts { total: 1, fail: 1, cached: 1, ..Counts::default() });
+    assert_eq!(experiment.test(&set([1])), Err(Stop::Asked));
 }

@@ -137,6 +137,7 @@ impl Test for &Subject {
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Record {
     pub(super) tested: Vec<(Configuration, Outcome, u128, Counts)>,
+    pub(super) recalled: Vec<(Configuration, Outcome, u128, Counts)>,
     pub(super) improved: Vec<Configuration>,
     pub(super) patience: Option<usize>,
 }
@@ -144,6 +145,10 @@ pub(super) struct Record {
 impl Observer<u128> for Record {
     fn tested(&mut self, c: &Configuration, outcome: Outcome, evidence: &u128, counts: Counts) {
         self.tested.push((c.clone(), outcome, *evidence, counts));
+    }
+
+    fn recalled(&mut self, c: &Configuration, outcome: Outcome, evidence: &u128, counts: Counts) {
+        self.recalled.push((c.clone(), outcome, *evidence, counts));
     }
 
     fn improved(&mut self, smaller: &Configuration) {

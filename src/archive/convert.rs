@@ -1,0 +1,258 @@
+//! Turn what is kept of a run into a document and back.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use regex::bytes::Regex;
+use tracer::invocation::{Invocation, Stdout};
+use tracer::program::{FileId, FunctionId, Statement};
+use tracer::run::{Run, Usage};
+use tracer::termination::{Crash, Termination};
+use tracer::trace_file::{Identity, ImageIdentity};
+
+use super::documents::{
+    CrashDocument, CriterionDocument, EndDocument, FileDocument, ImageDocument, PartDocument,
+    ProgramDocument, RecordedDocument, RunDocument, SearchDocument, StartDocument,
+};
+use super::kept::{KeptRun, KeptSearch};
+use super::texts::{os_string, os_strings, path, text, texts};
+use crate::oracle::{Check, Criterion, Part};
+
+/// The files of a run besides its documents, its trace and its journal, with their contents.
+pub(super) fn contents(run: &KeptRun) -> Vec<(&'static str, &[u8])> {
+    let criterion = &run.criterion;
+    let expected = [
+        ("expected-output", &criterion.output),
+        ("expected-errors", &criterion.stderr),
+        ("reference", &criterion.reference),
+    ];
+    let always: [(&str, &[u8]); 3] =
+        [("input", &run.invocation.stdin), ("output", &run.run.stdout), ("errors", &run.run.stderr)];
+    let expected = expected.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?)));
+    always.into_iter().chain(expected).collect()
+}
+
+pub(super) fn run_document(run: &KeptRun, files: Vec<FileDocument>) -> RunDocument {
+    RunDocument {
+        stripe: run.version.clone(),
+        started: run.started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+        command_line: texts(&run.line),
+        command: run.command.clone(),
+        program: program_document(run),
+        start: start_document(run),
+        criterion: criterion_document(run),
+        search: search_document(&run.search),
+        recorded: recorded_document(run),
+        files,
+    }
+}
+
+/// The run that a document describes. `file` hands out the contents of the other files.
+pub(super) fn kept_run(
+    document: RunDocument,
+    file: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
+) -> Result<KeptRun, String> {
+    let started = started(&document);
+    let RunDocument { program, start, criterion, search, recorded, .. } = document;
+    let mut needed = |name: &str| file(name).ok_or_else(|| format!("the file {name} is not listed"));
+    let (stdin, stdout, stderr) = (needed("input")?, needed("output")?, needed("errors")?);
+    Ok(KeptRun {
+        started,
+        version: document.stripe,
+        line: os_strings(document.command_line),
+        command: document.command,
+        timeout: start.timeout_ms.map(Duration::from_millis),
+        identity: identity(&program)?,
+        invocation: Invocation {
+            program: path(program.path),
+            arguments: os_strings(start.arguments),
+            environment: start.environment.into_iter().map(|(n, v)| (os_string(n), os_string(v))).collect(),
+            directory: path(start.directory),
+            stdin,
+            stdout: if start.terminal { Stdout::Terminal } else { Stdout::File },
+        },
+        scope: program.scope,
+        libraries: program.libraries.into_iter().map(path).collect(),
+        granularity: program.granularity,
+        described: criterion.described.clone(),
+        criteria: criterion.several.iter().map(kept_part).collect::<Result<_, _>>()?,
+        wrong: criterion.several.iter().filter(|part| part.wrong).map(|part| part.name.clone()).collect(),
+        criterion: kept_criterion(criterion, file)?,
+        search: KeptSearch {
+            control: search.control,
+            algorithm: search.algorithm,
+            max_tests: search.max_tests,
+            max_time: search.max_time_ms.map(Duration::from_millis),
+            jobs: search.jobs,
+            preference: search.preference,
+        },
+        engine: recorded.engine.clone(),
+        events: recorded.events,
+        poisoned: recorded.poisoned,
+        warnings: recorded.warnings.clone(),
+        run: kept_recording(recorded, stdout, stderr),
+    })
+}
+
+fn program_document(run: &KeptRun) -> ProgramDocument {
+    let image = |image: &ImageIdentity| ImageDocument {
+        build_id: image.build_id.clone(),
+        size: image.size,
+        hash: format!("{:x}", image.hash),
+    };
+    ProgramDocument {
+        path: text(run.invocation.program.as_os_str()),
+        scope: run.scope.clone(),
+        libraries: run.libraries.iter().map(|library| text(library.as_os_str())).collect(),
+        granularity: run.granularity,
+        images: run.identity.images.iter().map(image).collect(),
+        leaders: run.identity.leaders,
+        layout: format!("{:x}", run.identity.layout),
+    }
+}
+
+fn identity(program: &ProgramDocument) -> Result<Identity, String> {
+    let bad = |_| "a hash is no number".to_owned();
+    let image = |image: &ImageDocument| {
+        let hash = u128::from_str_radix(&image.hash, 16).map_err(bad)?;
+        Ok(ImageIdentity { build_id: image.build_id.clone(), size: image.size, hash })
+    };
+    Ok(Identity {
+        images: program.images.iter().map(image).collect::<Result<_, String>>()?,
+        leaders: program.leaders,
+        layout: u64::from_str_radix(&program.layout, 16).map_err(bad)?,
+    })
+}
+
+fn start_document(run: &KeptRun) -> StartDocument {
+    let start = &run.invocation;
+    StartDocument {
+        arguments: texts(&start.arguments),
+        environment: start.environment.iter().map(|(name, value)| (text(name), text(value))).collect(),
+        directory: text(start.directory.as_os_str()),
+        terminal: start.stdout == Stdout::Terminal,
+        timeout_ms: run.timeout.map(milliseconds),
+    }
+}
+
+fn criterion_document(run: &KeptRun) -> CriterionDocument {
+    let criterion = &run.criterion;
+    let words = |all: &[Regex]| all.iter().map(|regex| regex.as_str().to_owned()).collect();
+    CriterionDocument {
+        described: run.described.clone(),
+        exit: criterion.exit,
+        signal: criterion.signal,
+        matches: words(&criterion.matches),
+        rejects: words(&criterion.rejects),
+        only_lines: criterion.only_lines.as_ref().map(|regex| regex.as_str().to_owned()),
+        check: criterion.check.as_ref().map(|check| check.command().to_owned()),
+        several: run.criteria.iter().map(|(name, part)| part_document(run, name, part)).collect(),
+    }
+}
+
+fn part_document(run: &KeptRun, name: &str, part: &Part) -> PartDocument {
+    let (matching, line) = match part {
+        Part::Matching(regex) => (Some(regex.as_str().to_owned()), None),
+        Part::Line(line) => (None, Some(line.clone())),
+    };
+    PartDocument { name: name.to_owned(), matching, line, wrong: run.wrong.iter().any(|wrong| wrong == name) }
+}
+
+fn kept_part(document: &PartDocument) -> Result<(String, Part), String> {
+    let part = match (&document.matching, &document.line) {
+        (Some(text), None) => Part::Matching(regex(text)?),
+        (None, Some(line)) => Part::Line(line.clone()),
+        _ => return Err("a criterion is neither an expression nor a line".into()),
+    };
+    Ok((document.name.clone(), part))
+}
+
+fn regex(text: &String) -> Result<Regex, String> {
+    Regex::new(text).map_err(|_| format!("`{text}` is no expression"))
+}
+
+fn kept_criterion(
+    document: CriterionDocument,
+    file: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
+) -> Result<Criterion, String> {
+    let all = |texts: &[String]| texts.iter().map(regex).collect::<Result<Vec<Regex>, String>>();
+    Ok(Criterion {
+        output: file("expected-output"),
+        stderr: file("expected-errors"),
+        exit: document.exit,
+        signal: document.signal,
+        matches: all(&document.matches)?,
+        rejects: all(&document.rejects)?,
+        only_lines: document.only_lines.as_ref().map(regex).transpose()?,
+        reference: file("reference"),
+        check: document.check.map(Check::new),
+        part: None,
+    })
+}
+
+fn search_document(search: &KeptSearch) -> SearchDocument {
+    SearchDocument {
+        control: search.control,
+        algorithm: search.algorithm,
+        max_tests: search.max_tests,
+        max_time_ms: search.max_time.map(milliseconds),
+        jobs: search.jobs,
+        preference: search.preference,
+    }
+}
+
+fn recorded_document(run: &KeptRun) -> RecordedDocument {
+    let Run { termination, usage, arrivals, .. } = &run.run;
+    RecordedDocument {
+        engine: run.engine.clone(),
+        end: match termination {
+            Termination::Crashed(crash) => EndDocument::Crashed(crash_document(crash)),
+            Termination::Exited(status) => EndDocument::Exited(*status),
+            // Such a run is not recorded.
+            Termination::Left(_) | Termination::Cut(_) => EndDocument::Exited(0),
+        },
+        cpu_us: usage.cpu.as_micros() as u64,
+        wall_us: usage.wall.as_micros() as u64,
+        memory: usage.memory,
+        arrivals: *arrivals,
+        events: run.events,
+        poisoned: run.poisoned,
+        warnings: run.warnings.clone(),
+    }
+}
+
+fn crash_document(crash: &Crash) -> CrashDocument {
+    CrashDocument {
+        signal: crash.signal,
+        address: crash.address,
+        statement: crash.statement.map(|place| (place.file.0, place.line, place.column)),
+        calls: crash.calls.iter().map(|function| function.map(|function| function.0)).collect(),
+    }
+}
+
+fn kept_recording(document: RecordedDocument, stdout: Vec<u8>, stderr: Vec<u8>) -> Run {
+    let statement = |(file, line, column)| Statement { file: FileId(file), line, column };
+    let termination = match document.end {
+        EndDocument::Exited(status) => Termination::Exited(status),
+        EndDocument::Crashed(crash) => Termination::Crashed(Crash {
+            signal: crash.signal,
+            address: crash.address,
+            statement: crash.statement.map(statement),
+            calls: crash.calls.into_iter().map(|function| function.map(FunctionId)).collect(),
+        }),
+    };
+    let usage = Usage {
+        cpu: Duration::from_micros(document.cpu_us),
+        wall: Duration::from_micros(document.wall_us),
+        memory: document.memory,
+    };
+    Run { stdout, stderr, termination, usage, arrivals: document.arrivals, redirections: 0 }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    time.as_millis() as u64
+}
+
+/// When the run of a document was begun.
+pub(super) fn started(document: &RunDocument) -> SystemTime {
+    UNIX_EPOCH.checked_add(Duration::from_secs(document.started)).unwrap_or(UNIX_EPOCH)
+}

@@ -1,0 +1,262 @@
+//! Define the documents of a run's folder: every key that is written.
+//!
+//! A change that an older program would misread needs a new version of the format.
+
+use serde::{Deserialize, Serialize};
+use tracer::program::Granularity;
+use tracer::termination::AddressClass;
+use tracer::{Engine, Preference};
+
+use crate::dd::{Algorithm, Outcome};
+use crate::slice::{Control, Necessity, Status};
+
+/// The format of `run.json`.
+pub(super) const RUN: &str = "stripe.run/1";
+/// The format of `result.json`.
+pub(super) const RESULT: &str = "stripe.result/1";
+
+/// `run.json`.
+#[derive(Serialize, Deserialize)]
+pub(super) struct RunDocument {
+    /// The version of the program that wrote it.
+    pub(super) stripe: String,
+    /// Seconds since 1970.
+    pub(super) started: u64,
+    pub(super) command_line: Vec<Text>,
+    pub(super) command: Vec<String>,
+    pub(super) program: ProgramDocument,
+    pub(super) start: StartDocument,
+    pub(super) criterion: CriterionDocument,
+    pub(super) search: SearchDocument,
+    pub(super) recorded: RecordedDocument,
+    /// The other files of the folder.
+    pub(super) files: Vec<FileDocument>,
+}
+
+/// What need not be UTF-8.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Text {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct ProgramDocument {
+    pub(super) path: Text,
+    pub(super) scope: Vec<String>,
+    pub(super) libraries: Vec<Text>,
+    #[serde(with = "GranularityWord")]
+    pub(super) granularity: Granularity,
+    pub(super) images: Vec<ImageDocument>,
+    pub(super) leaders: u32,
+    /// In hexadecimal.
+    pub(super) layout: String,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct ImageDocument {
+    pub(super) build_id: Option<String>,
+    pub(super) size: u64,
+    /// In hexadecimal.
+    pub(super) hash: String,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct StartDocument {
+    pub(super) arguments: Vec<Text>,
+    pub(super) environment: Vec<(Text, Text)>,
+    pub(super) directory: Text,
+    pub(super) terminal: bool,
+    pub(super) timeout_ms: Option<u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct CriterionDocument {
+    /// In words.
+    pub(super) described: String,
+    pub(super) exit: Option<i32>,
+    pub(super) signal: Option<i32>,
+    pub(super) matches: Vec<String>,
+    pub(super) rejects: Vec<String>,
+    pub(super) only_lines: Option<String>,
+    pub(super) check: Option<String>,
+    /// Several criteria in one run.
+    pub(super) several: Vec<PartDocument>,
+}
+
+/// One of several criteria: either an expression or a line.
+#[derive(Serialize, Deserialize)]
+pub(super) struct PartDocument {
+    pub(super) name: String,
+    pub(super) matching: Option<String>,
+    pub(super) line: Option<Vec<u8>>,
+    /// Whether it is known that a correct output would not meet it.
+    pub(super) wrong: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct SearchDocument {
+    #[serde(with = "ControlWord")]
+    pub(super) control: Control,
+    #[serde(with = "AlgorithmWord")]
+    pub(super) algorithm: Algorithm,
+    pub(super) max_tests: Option<u64>,
+    pub(super) max_time_ms: Option<u64>,
+    pub(super) jobs: Option<u16>,
+    /// How the user wants programs to be run.
+    #[serde(with = "PreferenceWord")]
+    pub(super) preference: Preference,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct RecordedDocument {
+    #[serde(with = "EngineWord")]
+    pub(super) engine: Engine,
+    pub(super) end: EndDocument,
+    pub(super) cpu_us: u64,
+    pub(super) wall_us: u64,
+    pub(super) memory: u64,
+    pub(super) arrivals: u64,
+    pub(super) events: usize,
+    pub(super) poisoned: bool,
+    pub(super) warnings: Vec<String>,
+}
+
+/// How the recorded run ended; one that the tracer has ended is not kept.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum EndDocument {
+    Exited(i32),
+    Crashed(CrashDocument),
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct CrashDocument {
+    pub(super) signal: i32,
+    #[serde(with = "AddressWord")]
+    pub(super) address: AddressClass,
+    /// File, line and column.
+    pub(super) statement: Option<(u32, u32, u32)>,
+    /// Functions, innermost first.
+    pub(super) calls: Vec<Option<u32>>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct FileDocument {
+    pub(super) name: String,
+    /// In hexadecimal.
+    pub(super) hash: String,
+}
+
+/// `result.json`.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ResultDocument {
+    /// How programs were run in the end: it may turn out during the search that jumps will not do.
+    #[serde(with = "EngineWord")]
+    pub(super) engine: Engine,
+    #[serde(with = "StatusWord")]
+    pub(super) status: Status,
+    pub(super) recorded: usize,
+    pub(super) omittable: usize,
+    pub(super) needed: Vec<NeededDocument>,
+    pub(super) tests: CountsDocument,
+    pub(super) runs: u64,
+    pub(super) elapsed_ms: u64,
+    pub(super) warnings: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct NeededDocument {
+    /// From 0.
+    pub(super) event: u32,
+    #[serde(with = "NecessityWord")]
+    pub(super) necessity: Necessity,
+    pub(super) without: Option<SeenDocument>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct SeenDocument {
+    #[serde(with = "OutcomeWord")]
+    pub(super) outcome: Outcome,
+    pub(super) why: String,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct CountsDocument {
+    pub(super) reproduced: u64,
+    pub(super) not_reproduced: u64,
+    pub(super) unresolved: u64,
+    pub(super) cached: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Granularity", rename_all = "snake_case")]
+enum GranularityWord {
+    Line,
+    Statement,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Preference", rename_all = "snake_case")]
+enum PreferenceWord {
+    Auto,
+    Jump,
+    Breakpoint,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Engine", rename_all = "snake_case")]
+enum EngineWord {
+    Jump,
+    /// With the reason, if jumps would have been preferred.
+    Breakpoint(Option<String>),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Control", rename_all = "snake_case")]
+enum ControlWord {
+    Both,
+    Program,
+    Trace,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Algorithm", rename_all = "snake_case")]
+enum AlgorithmWord {
+    Sweep,
+    Ddmin,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Status", rename_all = "snake_case")]
+enum StatusWord {
+    Minimal,
+    Budget,
+    Interrupted,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Necessity", rename_all = "snake_case")]
+enum NecessityWord {
+    Effect,
+    Decision,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Outcome", rename_all = "snake_case")]
+enum OutcomeWord {
+    #[serde(rename = "reproduced")]
+    Fail,
+    #[serde(rename = "not_reproduced")]
+    Pass,
+    Unresolved,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "AddressClass", rename_all = "snake_case")]
+enum AddressWord {
+    None,
+    NullPage,
+    Other,
+}

@@ -1,0 +1,52 @@
+//! Say why a kept run cannot be used, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tracer::trace_file::TraceFileError;
+
+/// Why a kept run cannot be found, read or written. Each message names the thing, the cause and the
+/// remedy.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages are the documentation of the fields")]
+pub enum ArchiveError {
+    #[error("{}: there are no runs here: make one with `stripe run`, or go to the folder where it was made", .0.display())]
+    NoRuns(PathBuf),
+    #[error("there is no run {0}: `stripe runs` lists those there are; a folder is named by its path")]
+    NoSuchRun(String),
+    #[error("{}: {source}; name a run that can be read", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("{}: {source}; make room, or name another folder with --out", path.display())]
+    Unwritable { path: PathBuf, source: io::Error },
+    #[error("{}: holds no run, it ended before anything was recorded: run the command again", .0.display())]
+    Empty(PathBuf),
+    #[error("{}: has the format `{format}`, and this stripe reads `{expected}`: use the stripe that wrote it, or run the command again", path.display())]
+    Format { path: PathBuf, format: String, expected: &'static str },
+    #[error("{}: is damaged ({what}): run the command again", path.display())]
+    Damaged { path: PathBuf, what: String },
+    #[error("{}: is no longer the program of this run: {how}; restore it as it was, or run the command again", program.display())]
+    OtherProgram { program: PathBuf, how: String },
+    #[error("{}: another stripe is at work on this run: wait for its end", .0.display())]
+    Busy(PathBuf),
+    #[error("{}: exists and is not empty: give --out another folder", .0.display())]
+    Occupied(PathBuf),
+    #[error(transparent)]
+    Trace(#[from] TraceFileError),
+}
+
+impl ArchiveError {
+    /// Makes errors about a file that cannot be read.
+    pub(super) fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> ArchiveError {
+        move |source| ArchiveError::Unreadable { path: path.into(), source }
+    }
+
+    /// Makes errors about a file that cannot be written.
+    pub(super) fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> ArchiveError {
+        move |source| ArchiveError::Unwritable { path: path.into(), source }
+    }
+
+    /// An error about a file whose content is not what was written.
+    pub(super) fn damaged(path: &Path, what: impl ToString) -> ArchiveError {
+        ArchiveError::Damaged { path: path.into(), what: what.to_string() }
+    }
+}

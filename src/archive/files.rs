@@ -1,0 +1,74 @@
+//! Write files as a whole or not at all, and read them with suspicion.
+
+use std::fs::{self, File};
+use std::hash::Hasher;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use super::error::ArchiveError;
+
+/// A number that stands for these bytes.
+pub(super) fn hash(bytes: &[u8]) -> u128 {
+    let mut hasher = SipHasher13::new();
+    hasher.write(bytes);
+    hasher.finish128().as_u128()
+}
+
+/// What surrounds a document.
+#[derive(Serialize, Deserialize)]
+struct Envelope {
+    /// The name and version of the content.
+    format: String,
+    /// Stands for the content, in hexadecimal.
+    check: String,
+    content: Value,
+}
+
+/// Writes a document with its format and a checksum.
+pub(super) fn write_document<T: Serialize>(path: &Path, format: &str, content: &T) -> io::Result<()> {
+    let content = serde_json::to_value(content)?;
+    let check = check(&content);
+    let envelope = Envelope { format: format.to_owned(), check, content };
+    let mut text = serde_json::to_vec_pretty(&envelope)?;
+    text.push(b'\n');
+    write_whole(path, &text)
+}
+
+/// Reads a document that must have this format.
+pub(super) fn read_document<T: DeserializeOwned>(
+    path: &Path,
+    format: &'static str,
+) -> Result<T, ArchiveError> {
+    let text = fs::read(path).map_err(ArchiveError::unreadable(path))?;
+    let envelope: Envelope = serde_json::from_slice(&text).map_err(|e| ArchiveError::damaged(path, e))?;
+    if envelope.format != format {
+        return Err(ArchiveError::Format {
+            path: path.into(),
+            format: envelope.format.escape_default().to_string(),
+            expected: format,
+        });
+    }
+    if check(&envelope.content) != envelope.check {
+        return Err(ArchiveError::damaged(path, "its checksum is wrong"));
+    }
+    serde_json::from_value(envelope.content).map_err(|error| ArchiveError::damaged(path, error))
+}
+
+/// Keys are in the order of the alphabet, so that equal contents have equal checks.
+fn check(content: &Value) -> String {
+    format!("{:032x}", hash(content.to_string().as_bytes()))
+}
+
+/// Replaces a file so that at any time either the old or the new one is there, even after a power cut.
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = path.with_extension("new");
+    let mut file = File::create(&temporary)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&temporary, path)
+}

@@ -1,0 +1,145 @@
+//! Read what a journal holds, as far as it can be trusted.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use tracer::schedule::Control as Rule;
+
+use super::MAGIC;
+use super::record::{Record, Torn};
+use crate::archive::ArchiveError;
+use crate::dd::{Configuration, Outcome};
+use crate::slice::Evidence;
+
+/// What a journal holds.
+#[derive(Clone, Debug, Default)]
+pub struct JournalContent {
+    /// The phases in the order in which they were begun.
+    pub phases: Vec<PhaseContent>,
+    /// Replays in all.
+    pub runs: u64,
+    /// The time that the search has taken in all.
+    pub elapsed: Duration,
+    /// Whether a record that is complete is not what was written, so that all behind it is lost.
+    pub is_damaged: bool,
+    /// As many bytes hold complete records.
+    pub(in crate::archive) length: u64,
+    pub(super) whys: Vec<String>,
+    /// The phase that the last records are about.
+    pub(super) current: Option<Rule>,
+}
+
+/// What a journal holds about a phase.
+#[derive(Clone, Debug)]
+pub struct PhaseContent {
+    /// What makes a statement be executed in it.
+    pub rule: Rule,
+    /// The smallest set that shows the failure.
+    pub best: Configuration,
+    /// Whether fingerprints still mean what they meant when this was written.
+    pub is_understood: bool,
+    /// The outcomes of tests, by the fingerprints of effective sets.
+    pub outcomes: HashMap<u128, (Outcome, Evidence)>,
+}
+
+impl JournalContent {
+    /// Reads the journal of a search among at most `universe` circumstances.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is none of this version.
+    pub fn read(path: &Path, universe: usize) -> Result<JournalContent, ArchiveError> {
+        let bytes = match fs::read(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            read => read.map_err(ArchiveError::unreadable(path))?,
+        };
+        // Death before the first line was complete leaves a torn one.
+        if bytes.len() < MAGIC.len() && MAGIC.starts_with(&bytes) {
+            return Ok(JournalContent::default());
+        }
+        let Some(mut rest) = bytes.strip_prefix(MAGIC) else {
+            let format = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            let format =
+                String::from_utf8_lossy(&format[..format.len().min(40)]).escape_default().to_string();
+            return Err(ArchiveError::Format { path: path.into(), format, expected: "stripe journal 1" });
+        };
+        let mut content = JournalContent { length: MAGIC.len() as u64, ..JournalContent::default() };
+        while !rest.is_empty() {
+            let place = content.length;
+            let taken = match Record::unframe(&mut rest, place) {
+                Ok(record) => content.take(record, universe),
+                Err(Torn::Short) => break,
+                Err(Torn::Wrong) => None,
+            };
+            if taken.is_none() {
+                content.is_damaged = true;
+                break;
+            }
+            content.length = (bytes.len() - rest.len()) as u64;
+        }
+        Ok(content)
+    }
+
+    /// How many tests were made.
+    pub fn tests(&self) -> usize {
+        self.phases.iter().map(|phase| phase.outcomes.len()).sum()
+    }
+
+    /// Takes a record; `None` if it does not fit to what came before.
+    fn take(&mut self, record: Record, most: usize) -> Option<()> {
+        match record {
+            Record::Phase { rule, universe } => self.begin(rule, universe, most)?,
+            Record::Set { fingerprint, members } => {
+                let phase = self.phase()?;
+                let best = members.within(phase.best.universe())?;
+                phase.improve(best, fingerprint);
+            }
+            Record::Without { fingerprint, members } => {
+                let phase = self.phase()?;
+                let removed = members.within(phase.best.universe())?;
+                let best = phase.best.without(&removed.iter().collect::<Vec<_>>());
+                phase.improve(best, fingerprint);
+            }
+            Record::Why(why) => self.whys.push(why),
+            Record::Test { fingerprint, outcome, why } => {
+                let why = self.whys.get(usize::try_from(why).ok()?)?.clone();
+                self.phase()?.outcomes.insert(fingerprint, (outcome, Evidence { outcome, why }));
+            }
+            Record::Effort { runs, milliseconds } => {
+                self.runs = runs;
+                self.elapsed = Duration::from_millis(milliseconds);
+            }
+        }
+        Some(())
+    }
+
+    /// A length is believed only if the trace is as long: sets take memory.
+    fn begin(&mut self, rule: Rule, universe: usize, most: usize) -> Option<()> {
+        if universe > most {
+            return None;
+        }
+        self.current = Some(rule);
+        match self.phase() {
+            Some(known) => (known.best.universe() == universe).then_some(()),
+            None => {
+                let (best, outcomes) = (Configuration::full(universe), HashMap::new());
+                self.phases.push(PhaseContent { rule, best, is_understood: true, outcomes });
+                Some(())
+            }
+        }
+    }
+
+    fn phase(&mut self) -> Option<&mut PhaseContent> {
+        let current = self.current?;
+        self.phases.iter_mut().find(|phase| phase.rule == current)
+    }
+}
+
+impl PhaseContent {
+    fn improve(&mut self, best: Configuration, fingerprint: u128) {
+        self.is_understood &= best.fingerprint() == fingerprint;
+        self.best = best;
+    }
+}

@@ -1,0 +1,19 @@
+//! Append what a search finds to a file, so that every prefix of it can be read.
+//!
+//! The file begins with `stripe journal 1` and a newline. Records follow, each with its length, a kind,
+//! its content and a checksum that is keyed by the record's place. A record that is not complete is the
+//! last one, torn when its writer died: it is ignored, and cut off before anything is appended.
+//!
+//! Kinds: `P` a phase begins or goes on, `S` the search goes on from this set, `I` it goes on from the
+//! last one without these, `W` a reason that tests refer to by its number, `T` a test, `E` what has
+//! been spent so far.
+
+mod content;
+mod record;
+mod writer;
+
+pub use content::{JournalContent, PhaseContent};
+pub use writer::Journal;
+
+/// What every journal begins with, and its version.
+pub(super) const MAGIC: &[u8] = b"stripe journal 1\n";

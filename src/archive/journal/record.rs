@@ -1,0 +1,214 @@
+//! Turn single records into bytes and back.
+
+use std::hash::Hasher;
+
+use siphasher::sip::SipHasher13;
+use tracer::schedule::Control as Rule;
+
+use crate::dd::{Configuration, Outcome};
+
+/// A record, as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Record {
+    /// A phase begins or goes on: its rule, and how many circumstances there are.
+    Phase { rule: Rule, universe: usize },
+    /// The search goes on from this set.
+    Set { fingerprint: u128, members: Ranges },
+    /// The search goes on from the last set without these.
+    Without { fingerprint: u128, members: Ranges },
+    /// A reason; its number is how many came before.
+    Why(String),
+    /// A test of the set with this fingerprint.
+    Test { fingerprint: u128, outcome: Outcome, why: u64 },
+    /// What has been spent so far, in all.
+    Effort { runs: u64, milliseconds: u64 },
+}
+
+/// Ascending numbers as ranges: how many are left out, then how many follow each other, and so on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Ranges(Vec<(u64, u64)>);
+
+impl Ranges {
+    pub(super) fn of(numbers: impl Iterator<Item = usize>) -> Ranges {
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        let mut next = 0;
+        for number in numbers {
+            match ranges.last_mut() {
+                Some((_, length)) if number == next => *length += 1,
+                _ => ranges.push(((number - next) as u64, 1)),
+            }
+            next = number + 1;
+        }
+        Ranges(ranges)
+    }
+
+    /// The numbers, if they are below `universe`.
+    pub(super) fn within(&self, universe: usize) -> Option<Configuration> {
+        let mut configuration = Configuration::empty(universe);
+        let mut next = 0usize;
+        for &(gap, length) in &self.0 {
+            let first = next.checked_add(usize::try_from(gap).ok()?)?;
+            next = first.checked_add(usize::try_from(length).ok()?)?;
+            if next > universe {
+                return None;
+            }
+            (first..next).for_each(|number| configuration.insert(number));
+        }
+        Some(configuration)
+    }
+
+    fn write(&self, bytes: &mut Vec<u8>) {
+        for &(gap, length) in &self.0 {
+            put(bytes, gap);
+            put(bytes, length);
+        }
+    }
+
+    fn read(mut bytes: &[u8]) -> Option<Ranges> {
+        let mut ranges = Vec::new();
+        while !bytes.is_empty() {
+            ranges.push((take(&mut bytes)?, take(&mut bytes)?));
+        }
+        Some(Ranges(ranges))
+    }
+}
+
+impl Record {
+    /// The record as bytes that stand at this place of the file.
+    pub(super) fn framed(&self, place: u64) -> Vec<u8> {
+        let content = self.content();
+        let mut bytes = Vec::with_capacity(content.len() + 9);
+        put(&mut bytes, content.len() as u64);
+        bytes.extend(&content);
+        bytes.extend(checksum(place, &content).to_le_bytes());
+        bytes
+    }
+
+    /// Takes the record off the front of `bytes`, which stand at this place of the file.
+    pub(super) fn unframe(bytes: &mut &[u8], place: u64) -> Result<Record, Torn> {
+        let length = take(bytes).ok_or(Torn::Short)?;
+        let length = usize::try_from(length).map_err(|_| Torn::Short)?;
+        let (content, rest) = bytes.split_at_checked(length).ok_or(Torn::Short)?;
+        let (check, rest) = rest.split_first_chunk().ok_or(Torn::Short)?;
+        if u32::from_le_bytes(*check) != checksum(place, content) {
+            return Err(Torn::Wrong);
+        }
+        *bytes = rest;
+        Record::parse(content).ok_or(Torn::Wrong)
+    }
+
+    fn content(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        match self {
+            Record::Phase { rule, universe } => {
+                bytes.extend([b'P', if *rule == Rule::Program { b'p' } else { b't' }]);
+                put(&mut bytes, *universe as u64);
+            }
+            Record::Set { fingerprint, members } | Record::Without { fingerprint, members } => {
+                bytes.push(if matches!(self, Record::Set { .. }) { b'S' } else { b'I' });
+                bytes.extend(fingerprint.to_le_bytes());
+                members.write(&mut bytes);
+            }
+            Record::Why(why) => {
+                bytes.push(b'W');
+                bytes.extend(why.bytes());
+            }
+            Record::Test { fingerprint, outcome, why } => {
+                bytes.extend([b'T', spelled(*outcome)]);
+                bytes.extend(fingerprint.to_le_bytes());
+                put(&mut bytes, *why);
+            }
+            Record::Effort { runs, milliseconds } => {
+                bytes.push(b'E');
+                put(&mut bytes, *runs);
+                put(&mut bytes, *milliseconds);
+            }
+        }
+        bytes
+    }
+
+    fn parse(content: &[u8]) -> Option<Record> {
+        let (kind, mut rest) = content.split_first()?;
+        let record = match kind {
+            b'P' => {
+                let (rule, after) = rest.split_first()?;
+                rest = after;
+                let rule = if *rule == b'p' { Rule::Program } else { Rule::Trace };
+                Record::Phase { rule, universe: usize::try_from(take(&mut rest)?).ok()? }
+            }
+            b'S' => Record::Set { fingerprint: fingerprint(&mut rest)?, members: Ranges::read(rest)? },
+            b'I' => Record::Without { fingerprint: fingerprint(&mut rest)?, members: Ranges::read(rest)? },
+            b'W' => Record::Why(String::from_utf8(rest.to_vec()).ok()?),
+            b'T' => {
+                let (outcome, after) = rest.split_first()?;
+                rest = after;
+                let outcome = unspelled(*outcome)?;
+                Record::Test { fingerprint: fingerprint(&mut rest)?, outcome, why: take(&mut rest)? }
+            }
+            b'E' => Record::Effort { runs: take(&mut rest)?, milliseconds: take(&mut rest)? },
+            _ => return None,
+        };
+        Some(record)
+    }
+}
+
+/// Why there is no record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Torn {
+    /// The file ends within it.
+    Short,
+    /// Its content is not what was written.
+    Wrong,
+}
+
+/// The signs of the papers, as letters.
+fn spelled(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Fail => b'x',
+        Outcome::Pass => b'v',
+        Outcome::Unresolved => b'?',
+    }
+}
+
+fn unspelled(letter: u8) -> Option<Outcome> {
+    match letter {
+        b'x' => Some(Outcome::Fail),
+        b'v' => Some(Outcome::Pass),
+        b'?' => Some(Outcome::Unresolved),
+        _ => None,
+    }
+}
+
+fn checksum(place: u64, content: &[u8]) -> u32 {
+    let mut hasher = SipHasher13::new_with_keys(place, 0);
+    hasher.write(content);
+    hasher.finish() as u32
+}
+
+fn fingerprint(bytes: &mut &[u8]) -> Option<u128> {
+    let (taken, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(u128::from_le_bytes(*taken))
+}
+
+/// Appends a number in as few bytes as it needs: seven bits in each, the lowest first.
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn take(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..63).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}

@@ -1,0 +1,214 @@
+//! Append records to a journal.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use tracer::schedule::Control as Rule;
+
+use super::MAGIC;
+use super::content::JournalContent;
+use super::record::{Ranges, Record};
+use crate::archive::ArchiveError;
+use crate::dd::{Configuration, Outcome};
+use crate::slice::Evidence;
+
+/// After so long without an improvement, what was found is handed to the system all the same.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long the heirs of a killed process may take to die.
+const DYING: Duration = Duration::from_secs(2);
+
+/// How long to wait before looking again.
+const MOMENT: Duration = Duration::from_millis(10);
+
+/// A journal that is being written. The file is locked as long as this lives.
+pub struct Journal {
+    path: PathBuf,
+    out: BufWriter<File>,
+    /// How many bytes the file has with what is still buffered.
+    length: u64,
+    flushed: Instant,
+    whys: HashMap<String, u64>,
+    /// The smallest set of each phase.
+    best: HashMap<Rule, Configuration>,
+    /// The phase that records are about, and the one that they should be about.
+    current: Option<Rule>,
+    wanted: Option<Rule>,
+}
+
+impl Journal {
+    /// A new, empty journal.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn create(path: &Path) -> Result<Journal, ArchiveError> {
+        let unwritable = || ArchiveError::unwritable(path);
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+        let mut journal = Journal::over(path, lock(file.map_err(unwritable())?, path)?, 0);
+        journal.append(MAGIC).and_then(|()| journal.flush()).map_err(unwritable())?;
+        Ok(journal)
+    }
+
+    /// A journal that goes on behind its last complete record; what it holds is told along.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written, is no journal, or is being written by another process.
+    pub fn resume(path: &Path, universe: usize) -> Result<(Journal, JournalContent), ArchiveError> {
+        let unwritable = || ArchiveError::unwritable(path);
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let file = lock(file.map_err(unwritable())?, path)?;
+        let content = JournalContent::read(path, universe)?;
+        file.set_len(content.length).map_err(unwritable())?;
+        let mut journal = Journal::over(path, file, content.length);
+        journal.out.seek(io::SeekFrom::End(0)).map_err(unwritable())?;
+        if content.length == 0 {
+            journal.append(MAGIC).map_err(unwritable())?;
+        }
+        journal.whys = content.whys.iter().cloned().zip(0..).collect();
+        journal.best = content.phases.iter().map(|phase| (phase.rule, phase.best.clone())).collect();
+        journal.current = content.current;
+        Ok((journal, content))
+    }
+
+    /// Whether another process is writing the journal at this path.
+    pub fn is_locked(path: &Path) -> bool {
+        File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    fn over(path: &Path, file: File, length: u64) -> Journal {
+        Journal {
+            path: path.into(),
+            out: BufWriter::new(file),
+            length,
+            flushed: Instant::now(),
+            whys: HashMap::new(),
+            best: HashMap::new(),
+            current: None,
+            wanted: None,
+        }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// From now on records are about this phase, which starts from `start` if it is new.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn phase(&mut self, rule: Rule, start: &Configuration) -> io::Result<()> {
+        self.wanted = Some(rule);
+        let known = self.best.get(&rule).is_some_and(|best| best.universe() == start.universe());
+        if known {
+            return Ok(());
+        }
+        self.current = Some(rule);
+        self.record(&Record::Phase { rule, universe: start.universe() })?;
+        self.best.insert(rule, Configuration::full(start.universe()));
+        if start.len() < start.universe() { self.improved(start) } else { self.flush() }
+    }
+
+    /// Takes down a test.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn tested(&mut self, fingerprint: u128, outcome: Outcome, seen: &Evidence) -> io::Result<()> {
+        self.go_on()?;
+        let next = self.whys.len() as u64;
+        let why = *self.whys.entry(seen.why.clone()).or_insert(next);
+        if why == next {
+            self.record(&Record::Why(seen.why.clone()))?;
+        }
+        self.record(&Record::Test { fingerprint, outcome, why })?;
+        if self.flushed.elapsed() >= PATIENCE { self.flush() } else { Ok(()) }
+    }
+
+    /// Whether the set is smaller than all of its phase that were taken down.
+    pub fn is_news(&self, smaller: &Configuration) -> bool {
+        self.smallest().is_some_and(|best| smaller.len() < best.len())
+    }
+
+    fn smallest(&self) -> Option<&Configuration> {
+        self.best.get(&self.wanted?)
+    }
+
+    /// Takes down that the search goes on from a smaller set, and hands everything so far to the system.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn improved(&mut self, smaller: &Configuration) -> io::Result<()> {
+        let Some(best) = self.smallest() else { return Ok(()) };
+        let fingerprint = smaller.fingerprint();
+        let record = if smaller.is_subset(best) {
+            let removed = best.iter().filter(|&member| !smaller.contains(member));
+            Record::Without { fingerprint, members: Ranges::of(removed) }
+        } else {
+            Record::Set { fingerprint, members: Ranges::of(smaller.iter()) }
+        };
+        self.go_on()?;
+        self.record(&record)?;
+        self.best.extend(self.wanted.map(|rule| (rule, smaller.clone())));
+        self.flush()
+    }
+
+    /// Takes down what has been spent in all.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn spent(&mut self, runs: u64, elapsed: Duration) -> io::Result<()> {
+        self.record(&Record::Effort { runs, milliseconds: elapsed.as_millis() as u64 })
+    }
+
+    /// Makes everything so far survive a power cut.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn sync(&mut self) -> io::Result<()> {
+        self.flush()?;
+        self.out.get_ref().sync_data()
+    }
+
+    /// Names the phase again if the last records are about another one.
+    fn go_on(&mut self) -> io::Result<()> {
+        if self.current == self.wanted {
+            return Ok(());
+        }
+        self.current = self.wanted;
+        match self.wanted.and_then(|rule| Some((rule, self.best.get(&rule)?.universe()))) {
+            Some((rule, universe)) => self.record(&Record::Phase { rule, universe }),
+            None => Ok(()),
+        }
+    }
+
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        self.append(&record.framed(self.length))
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.flushed = Instant::now();
+        self.out.flush()
+    }
+}
+
+/// Two searches must not write the same journal. The lock goes with the process, however it ends; a
+/// file system without locks is taken as it is.
+fn lock(file: File, path: &Path) -> Result<File, ArchiveError> {
+    // A process that it was starting when it was killed has the lock until it is dead, too.
+    for _ in 0..DYING.as_millis() / MOMENT.as_millis() {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(MOMENT),
+            Ok(()) | Err(TryLockError::Error(_)) => return Ok(file),
+        }
+    }
+    Err(ArchiveError::Busy(path.into()))
+}

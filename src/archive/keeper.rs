@@ -1,0 +1,100 @@
+//! Watch a search and write down what it finds.
+//!
+//! What cannot be written any more is told once; the search goes on all the same.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tracer::schedule::Control as Rule;
+
+use super::journal::Journal;
+use crate::dd::{Configuration, Counts, Observer, Outcome};
+use crate::investigation::Watcher;
+use crate::slice::Evidence;
+
+/// Stands between a search and whoever else watches it.
+pub struct Keeper<'k> {
+    journal: Option<Journal>,
+    inner: &'k mut dyn Watcher,
+    runs: &'k AtomicU64,
+    started: Instant,
+    before: Duration,
+    trouble: &'k dyn Fn(&str),
+}
+
+impl<'k> Keeper<'k> {
+    /// Writes into `journal`, if there is one, and hands everything on to `inner`. `runs` counts the
+    /// replays; `trouble` is told what cannot be written.
+    pub fn new(
+        journal: Option<Journal>,
+        inner: &'k mut dyn Watcher,
+        runs: &'k AtomicU64,
+        trouble: &'k dyn Fn(&str),
+    ) -> Keeper<'k> {
+        Keeper { journal, inner, runs, started: Instant::now(), before: Duration::ZERO, trouble }
+    }
+
+    /// The work was begun at `started`, and goes on from a search that has taken the time `before`.
+    pub fn since(mut self, started: Instant, before: Duration) -> Keeper<'k> {
+        (self.started, self.before) = (started, before);
+        self
+    }
+
+    /// Writes what has been spent, and makes everything last.
+    pub fn finish(mut self) {
+        self.spent();
+        self.write(Journal::sync);
+    }
+
+    fn spent(&mut self) {
+        let (runs, elapsed) = (self.runs.load(Ordering::Relaxed), self.before + self.started.elapsed());
+        self.write(|journal| journal.spent(runs, elapsed));
+    }
+
+    /// Writes; after a failure nothing more. `None` if nothing was written.
+    fn write<T>(&mut self, act: impl FnOnce(&mut Journal) -> io::Result<T>) -> Option<T> {
+        let journal = self.journal.as_mut()?;
+        match act(journal) {
+            Ok(written) => Some(written),
+            Err(error) => {
+                let path = journal.path().display().to_string();
+                (self.trouble)(&format!("{path}: {error}; make room: this run is no longer kept"));
+                self.journal = None;
+                None
+            }
+        }
+    }
+}
+
+impl Observer<Evidence> for Keeper<'_> {
+    fn tested(&mut self, configuration: &Configuration, outcome: Outcome, seen: &Evidence, counts: Counts) {
+        self.write(|journal| journal.tested(configuration.fingerprint(), outcome, seen));
+        self.inner.tested(configuration, outcome, seen, counts);
+    }
+
+    fn recalled(&mut self, configuration: &Configuration, outcome: Outcome, seen: &Evidence, counts: Counts) {
+        self.inner.recalled(configuration, outcome, seen, counts);
+    }
+
+    fn improved(&mut self, smaller: &Configuration) {
+        // A search that goes on comes by what it has found before.
+        if self.journal.as_ref().is_some_and(|journal| !journal.is_news(smaller)) {
+            return;
+        }
+        self.spent();
+        self.write(|journal| journal.improved(smaller));
+        self.inner.improved(smaller);
+    }
+
+    fn should_stop(&mut self) -> bool {
+        self.inner.should_stop()
+    }
+}
+
+impl Watcher for Keeper<'_> {
+    fn begins(&mut self, rule: Rule, start: &Configuration) {
+        self.write(|journal| journal.phase(rule, start));
+        self.inner.begins(rule, start);
+    }
+}

@@ -1,0 +1,90 @@
+//! Tell in numbers what the runs have found, for a list.
+
+use std::ffi::OsString;
+use std::time::SystemTime;
+
+use super::error::ArchiveError;
+use super::folder::RunFolder;
+use super::journal::{Journal, JournalContent};
+use super::{convert, texts};
+use crate::slice::Status;
+
+/// How far a search has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// It has ended.
+    Ended(Status),
+    /// Another process is at work on it.
+    Running,
+    /// It was ended from outside before it could say so.
+    Unfinished,
+}
+
+/// What a search has found so far, in numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The name of its criterion, if there are several.
+    pub name: Option<String>,
+    /// How far it has come.
+    pub stage: Stage,
+    /// Executions that are kept; `None` before the first improvement.
+    pub kept: Option<usize>,
+    /// Tests that were made.
+    pub tests: u64,
+}
+
+/// A run in a list.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// When it was begun.
+    pub started: SystemTime,
+    /// The command line, without the name of this program.
+    pub line: Vec<OsString>,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The criterion in words; of several, their names.
+    pub criterion: String,
+    /// One for each criterion.
+    pub progress: Vec<Standing>,
+}
+
+impl RunFolder {
+    /// The run as it stands in a list.
+    ///
+    /// # Errors
+    /// If the folder holds no run, or not what was written.
+    pub fn entry(&self) -> Result<Entry, ArchiveError> {
+        let document = self.document()?;
+        let (several, events) = (&document.criterion.several, document.recorded.events);
+        let parts: Vec<Option<&str>> = match several.is_empty() {
+            true => vec![None],
+            false => several.iter().map(|part| Some(&part.name[..])).collect(),
+        };
+        let progress = parts.into_iter().map(|part| self.progress(part, events));
+        Ok(Entry {
+            started: convert::started(&document),
+            progress: progress.collect::<Result<_, _>>()?,
+            criterion: document.criterion.described,
+            line: texts::os_strings(document.command_line),
+            command: document.command,
+        })
+    }
+
+    /// How far the search has come.
+    ///
+    /// # Errors
+    /// If its files are not what was written.
+    pub fn progress(&self, part: Option<&str>, events: usize) -> Result<Standing, ArchiveError> {
+        let (name, journal) = (part.map(str::to_owned), self.part(part).join("journal"));
+        if let Some(result) = self.result_document(part)? {
+            let tests = &result.tests;
+            let tests = tests.reproduced + tests.not_reproduced + tests.unresolved;
+            let (stage, kept) = (Stage::Ended(result.status), Some(result.needed.len()));
+            return Ok(Standing { name, stage, kept, tests });
+        }
+        let content = JournalContent::read(&journal, events)?;
+        let stage = if Journal::is_locked(&journal) { Stage::Running } else { Stage::Unfinished };
+        let kept = content.phases.first().map(|phase| phase.best.len());
+        Ok(Standing { name, stage, kept, tests: content.tests() as u64 })
+    }
+}

@@ -1,0 +1,42 @@
+//! Keep runs: what was asked, what was recorded, and every test, so that a search can go on later and
+//! reports can be made without running the program again.
+//!
+//! Each run has a folder, `.stripe/<number>-<program>` in the working directory unless the user names
+//! another:
+//!
+//! - `run.json`: the program, its start, the criterion, the search, how the recorded run ended. Written
+//!   as the last thing before the search begins; a folder without it holds no run;
+//! - `input`, `output`, `errors`: what the program read and wrote; `expected-output`, `expected-errors`
+//!   and `reference`, the texts that it is compared with;
+//! - `trace`: see [`tracer::trace_file`];
+//! - `journal`: every test with its outcome and every improvement, appended as they come; see `journal`;
+//! - `result.json`: how the search ended, and what is needed. Not there while a search is under way.
+//!
+//! A run with several criteria has a `journal` and a `result.json` for each, in `criteria/<name>`.
+//!
+//! Files are written under another name and renamed, the journal is only ever appended to, and
+//! everything carries checksums: whenever stripe or the machine dies, what was there before is still
+//! there. Documents have types of their own, so that the format does not change with the program.
+//! Knows files and formats; decides nothing about searches.
+
+mod convert;
+mod documents;
+mod error;
+mod files;
+mod folder;
+mod journal;
+mod keeper;
+mod kept;
+mod listing;
+mod restore;
+mod results;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+pub use error::ArchiveError;
+pub use folder::{RunFolder, Shelf};
+pub use journal::{Journal, JournalContent, PhaseContent};
+pub use keeper::Keeper;
+pub use kept::{KeptRun, KeptSearch};
+pub use listing::{Entry, Stage, Standing};

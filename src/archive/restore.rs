@@ -1,0 +1,172 @@
+//! Write a run into its folder, and read it again.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+
+use tracer::program::Program;
+use tracer::trace::Trace;
+use tracer::trace_file::{self, Identity};
+
+use super::documents::{FileDocument, RESULT, RUN, ResultDocument, RunDocument};
+use super::error::ArchiveError;
+use super::files::{hash, read_document, write_document};
+use super::folder::RunFolder;
+use super::journal::{Journal, JournalContent};
+use super::kept::KeptRun;
+use super::{convert, results};
+use crate::slice::{CriticalSlice, Question};
+
+impl RunFolder {
+    /// Writes everything that is known before the search begins, and makes this the latest run.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn record(&self, run: &KeptRun, program: &Program, trace: &Trace) -> Result<(), ArchiveError> {
+        let mut files = Vec::new();
+        for (name, content) in convert::contents(run) {
+            let path = self.path.join(name);
+            fs::write(&path, content).map_err(ArchiveError::unwritable(&path))?;
+            files.push(FileDocument { name: name.to_owned(), hash: format!("{:x}", hash(content)) });
+        }
+        let path = self.path.join("trace");
+        let written = File::create(&path).and_then(|file| {
+            trace_file::write(&file, program, &run.identity, trace)?;
+            file.sync_all()
+        });
+        written.map_err(ArchiveError::unwritable(&path))?;
+        let path = self.path.join("run.json");
+        let written = write_document(&path, RUN, &convert::run_document(run, files));
+        written.and_then(|()| self.make_latest()).map_err(ArchiveError::unwritable(&path))
+    }
+
+    /// What was written before the search began.
+    ///
+    /// # Errors
+    /// If there is nothing, or not what was written.
+    pub fn load(&self) -> Result<KeptRun, ArchiveError> {
+        let path = self.path.join("run.json");
+        let document = self.document()?;
+        let mut contents = Vec::new();
+        for file in &document.files {
+            contents.push((file.name.clone(), self.checked(file)?));
+        }
+        let mut content = |name: &str| {
+            let at = contents.iter().position(|(known, _)| known == name)?;
+            Some(contents.swap_remove(at).1)
+        };
+        convert::kept_run(document, &mut content).map_err(|what| ArchiveError::damaged(&path, what))
+    }
+
+    pub(super) fn document(&self) -> Result<RunDocument, ArchiveError> {
+        let path = self.path.join("run.json");
+        if !path.exists() {
+            return Err(ArchiveError::Empty(self.path.clone()));
+        }
+        read_document(&path, RUN)
+    }
+
+    fn checked(&self, file: &FileDocument) -> Result<Vec<u8>, ArchiveError> {
+        let path = self.path.join(&file.name);
+        let content = fs::read(&path).map_err(ArchiveError::unreadable(&path))?;
+        match format!("{:x}", hash(&content)) == file.hash {
+            true => Ok(content),
+            false => Err(ArchiveError::damaged(&path, "its checksum is wrong")),
+        }
+    }
+
+    /// The trace of the kept run, if `program` is still what was recorded.
+    ///
+    /// # Errors
+    /// If it is another program, or the trace cannot be read.
+    pub fn trace(&self, run: &KeptRun, program: &Program) -> Result<Trace, ArchiveError> {
+        let path = &program.executable().path;
+        let now = Identity::of(program).map_err(ArchiveError::unreadable(path))?;
+        if let Some(how) = run.identity.difference(&now) {
+            return Err(ArchiveError::OtherProgram { program: path.clone(), how });
+        }
+        let file = self.path.join("trace");
+        let trace = trace_file::read(&file, program, &now)?;
+        match trace.len() == run.events {
+            true => Ok(trace),
+            false => Err(ArchiveError::damaged(&file, "it is the trace of another run")),
+        }
+    }
+
+    /// A new journal for this run, or for one of its criteria.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn begin_journal(&self, part: Option<&str>) -> Result<Journal, ArchiveError> {
+        let folder = self.part(part);
+        fs::create_dir_all(&folder).map_err(ArchiveError::unwritable(&folder))?;
+        Journal::create(&folder.join("journal"))
+    }
+
+    /// The journal of this run, to go on with it. A result is taken away: there will be another.
+    ///
+    /// # Errors
+    /// If it cannot be read or written.
+    pub fn resume_journal(
+        &self,
+        run: &KeptRun,
+        part: Option<&str>,
+    ) -> Result<(Journal, JournalContent), ArchiveError> {
+        let folder = self.part(part);
+        fs::create_dir_all(&folder).map_err(ArchiveError::unwritable(&folder))?;
+        Journal::resume(&folder.join("journal"), run.events)
+    }
+
+    /// What the journal holds.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn journal(&self, run: &KeptRun, part: Option<&str>) -> Result<JournalContent, ArchiveError> {
+        JournalContent::read(&self.part(part).join("journal"), run.events)
+    }
+
+    /// Writes the result.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn conclude(&self, part: Option<&str>, slice: &CriticalSlice) -> Result<(), ArchiveError> {
+        let path = self.result_path(part);
+        let written = write_document(&path, RESULT, &results::result_document(slice));
+        written.map_err(ArchiveError::unwritable(&path))
+    }
+
+    /// Takes the result away, because the search goes on.
+    ///
+    /// # Errors
+    /// If it cannot be taken away.
+    pub fn reopen(&self, part: Option<&str>) -> Result<(), ArchiveError> {
+        let path = self.result_path(part);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(ArchiveError::unwritable(&path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The result with which the search has ended; `None` if it has not.
+    ///
+    /// # Errors
+    /// If there is one that is not what was written.
+    pub fn result(
+        &self,
+        part: Option<&str>,
+        question: Question,
+    ) -> Result<Option<CriticalSlice>, ArchiveError> {
+        Ok(self.result_document(part)?.map(|document| results::slice(document, question)))
+    }
+
+    pub(super) fn result_document(&self, part: Option<&str>) -> Result<Option<ResultDocument>, ArchiveError> {
+        let path = self.result_path(part);
+        if path.exists() { read_document(&path, RESULT).map(Some) } else { Ok(None) }
+    }
+
+    fn result_path(&self, part: Option<&str>) -> PathBuf {
+        self.part(part).join("result.json")
+    }
+}

@@ -1,0 +1,144 @@
+//! Journals come back as they were written, and any beginning of one is a journal.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tracer::schedule::Control as Rule;
+
+use super::{ArchiveError, Journal, JournalContent, Shelf};
+use crate::dd::{Configuration, Outcome};
+use crate::slice::Evidence;
+
+const UNIVERSE: usize = 100;
+
+fn folder() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    (folder, path)
+}
+
+fn seen(why: &str) -> Evidence {
+    Evidence { outcome: Outcome::Pass, why: why.to_owned() }
+}
+
+/// The sets of a search, each smaller than the last.
+fn sets() -> Vec<Configuration> {
+    let set = |most: usize| Configuration::from_iter(UNIVERSE, (0..most).filter(|n| n % 7 != 3));
+    [90, 55, 54, 20, 3].map(set).into()
+}
+
+/// Writes a search of two phases.
+fn write(path: &Path) {
+    let mut journal = Journal::create(path).unwrap();
+    journal.phase(Rule::Program, &Configuration::full(UNIVERSE)).unwrap();
+    for (number, set) in sets().iter().enumerate() {
+        journal.tested(number as u128, Outcome::Pass, &seen("no output")).unwrap();
+        journal.tested(set.fingerprint(), Outcome::Fail, &seen("reproduced")).unwrap();
+        journal.spent(number as u64, Duration::from_millis(7)).unwrap();
+        journal.improved(set).unwrap();
+    }
+    journal.phase(Rule::Trace, &sets()[3]).unwrap();
+    journal.tested(1, Outcome::Unresolved, &seen("no output")).unwrap();
+    journal.improved(&sets()[4]).unwrap();
+    journal.sync().unwrap();
+}
+
+fn read(path: &Path) -> JournalContent {
+    JournalContent::read(path, UNIVERSE).unwrap()
+}
+
+#[test]
+fn a_journal_comes_back_as_it_was_written() {
+    let (_folder, path) = folder();
+    write(&path);
+    let content = read(&path);
+    assert_eq!((content.tests(), content.runs, content.is_damaged), (11, 4, false));
+    assert_eq!(content.elapsed, Duration::from_millis(7));
+    let [first, second] = &content.phases[..] else { panic!("two phases") };
+    assert_eq!((first.rule, &first.best), (Rule::Program, &sets()[4]));
+    assert_eq!((second.rule, &second.best), (Rule::Trace, &sets()[4]));
+    assert!(first.is_understood && second.is_understood);
+    assert_eq!(first.outcomes[&0], (Outcome::Pass, seen("no output")));
+    assert_eq!(second.outcomes[&1].0, Outcome::Unresolved);
+}
+
+#[test]
+fn every_beginning_of_a_journal_is_one_that_can_be_gone_on_with() {
+    let (_folder, path) = folder();
+    write(&path);
+    let whole = fs::read(&path).unwrap();
+    let mut last = 0;
+    for length in 0..=whole.len() {
+        fs::write(&path, &whole[..length]).unwrap();
+        let content = read(&path);
+        assert!(!content.is_damaged, "{length} bytes");
+        assert!(content.tests() >= last, "{length} bytes");
+        last = content.tests();
+        let (mut journal, _) = Journal::resume(&path, UNIVERSE).unwrap();
+        journal.phase(Rule::Trace, &sets()[3]).unwrap();
+        journal.tested(99, Outcome::Fail, &seen("later")).unwrap();
+        journal.sync().unwrap();
+        drop(journal);
+        let content = read(&path);
+        assert_eq!((content.tests(), content.is_damaged), (last + 1, false), "{length} bytes");
+        let trace = content.phases.iter().find(|phase| phase.rule == Rule::Trace).unwrap();
+        assert_eq!(trace.outcomes[&99].1.why, "later");
+    }
+}
+
+#[test]
+fn a_flipped_bit_costs_what_is_behind_it_and_nothing_before() {
+    let (_folder, path) = folder();
+    write(&path);
+    let whole = fs::read(&path).unwrap();
+    for bit in 0..8 * whole.len() {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&path, &bytes).unwrap();
+        match JournalContent::read(&path, UNIVERSE) {
+            Ok(content) => assert!(content.tests() < 12 && content.length as usize <= bit / 8, "bit {bit}"),
+            Err(error) => assert!(matches!(error, ArchiveError::Format { .. }), "bit {bit}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn a_set_larger_than_the_trace_is_not_believed() {
+    let (_folder, path) = folder();
+    write(&path);
+    let content = JournalContent::read(&path, UNIVERSE - 1).unwrap();
+    assert!(content.is_damaged && content.phases.is_empty());
+}
+
+#[test]
+fn what_was_found_before_is_no_news() {
+    let (_folder, path) = folder();
+    write(&path);
+    let (mut journal, _) = Journal::resume(&path, UNIVERSE).unwrap();
+    journal.phase(Rule::Program, &Configuration::full(UNIVERSE)).unwrap();
+    assert!(!journal.is_news(&sets()[1]) && !journal.is_news(&sets()[4]));
+    assert!(journal.is_news(&Configuration::from_iter(UNIVERSE, [1])));
+}
+
+#[test]
+fn numbers_are_given_away_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let shelf = Shelf::of(folder.path());
+    let reserve = |program: &'static str| shelf.reserve(Path::new(program)).unwrap().number().unwrap();
+    let mut numbers: Vec<u32> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..4)
+            .map(|worker| {
+                let program = ["/bin/a", "b", "c d/e f", "ü"][worker];
+                scope.spawn(move || (0..25).map(|_| reserve(program)).collect::<Vec<u32>>())
+            })
+            .collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), 100, "each number once");
+    let names: Vec<_> = shelf.runs().unwrap().iter().map(|run| run.path().to_path_buf()).collect();
+    assert!(names.iter().any(|name| name.to_string_lossy().ends_with("-e_f")));
+}

@@ -1,0 +1,75 @@
+//! Deliver what was found: one slice, or several side by side.
+
+use super::emissions;
+use super::exit::{Exit, Failure};
+use super::options::OutputOptions;
+use super::questions::Inquiry;
+use super::rendering::Found;
+use super::search::Answer;
+use super::values::Emission;
+use crate::report::Style;
+use crate::slice::Recorded;
+
+/// What was found, in the order of the questions.
+pub(super) struct Findings {
+    command_line: String,
+    answers: Vec<Answered>,
+    exit: Option<Exit>,
+}
+
+/// What a question has led to.
+pub(super) struct Answered {
+    /// The name of the criterion, if there are several.
+    pub(super) name: Option<String>,
+    /// Whether it is known to be about wrong output.
+    pub(super) is_wrong: bool,
+    pub(super) answer: Answer,
+}
+
+impl Findings {
+    /// What this command finds, as typed into a shell; nothing so far.
+    pub(super) fn of(command_line: String) -> Findings {
+        Findings { command_line, answers: Vec::new(), exit: None }
+    }
+
+    /// Adds what a question has led to.
+    pub(super) fn add(&mut self, question: &Inquiry, answer: Answer, exit: Exit) {
+        // The first that says more than that all is well is the exit of all.
+        self.exit = self.exit.filter(|known| *known != Exit::Done).or(Some(exit));
+        let (name, is_wrong) = (question.name.clone(), question.is_wrong);
+        self.answers.push(Answered { name, is_wrong, answer });
+    }
+
+    /// Whether the user has asked for the end.
+    pub(super) fn are_interrupted(&self) -> bool {
+        matches!(self.exit, Some(Exit::Interrupted(_)))
+    }
+
+    /// How the command ends.
+    pub(super) fn exit(&self) -> Exit {
+        self.exit.unwrap_or(Exit::Done)
+    }
+
+    /// What was found about a run, for a reader.
+    pub(super) fn found<'f>(&'f self, recorded: Recorded<'f>) -> Found<'f> {
+        Found { recorded, answers: &self.answers, command_line: &self.command_line }
+    }
+
+    /// Prints the result and writes it to files; a fault of one does not keep it from the others.
+    pub(super) fn deliver(
+        &self,
+        recorded: Recorded<'_>,
+        output: &OutputOptions,
+        style: Style,
+    ) -> Result<(), Failure> {
+        let found = self.found(recorded);
+        let text = found.render(output.format.into(), style);
+        let printed = super::print(text.as_bytes()).map(drop);
+        let plain = Style { color: false, ..style };
+        let write = |Emission { kind, file }: &Emission| {
+            emissions::write(file, found.render(*kind, plain).as_bytes(), output)
+        };
+        let written: Vec<_> = output.emit.iter().map(write).collect();
+        std::iter::once(printed).chain(written).collect()
+    }
+}

@@ -1,0 +1,114 @@
+//! `stripe reduce`: go on with a search that was ended early.
+
+use std::time::Instant;
+
+use tracer::Processors;
+
+use super::emissions;
+use super::exit::{Exit, Failure};
+use super::findings::Findings;
+use super::interrupt::Interrupt;
+use super::keeping::{self, Keeping, past};
+use super::options::{ColorChoice, ReduceOptions};
+use super::progress::Progress;
+use super::questions::Inquiry;
+use super::reopened::Reopened;
+use super::run::{done, tracers};
+use super::search::{Answer, Case, Crew, Past};
+use super::terminal;
+use crate::archive::ArchiveError;
+use crate::circumstances::RunMemo;
+use crate::report::words;
+use crate::slice::Status;
+
+/// Does it.
+pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit, Failure> {
+    let started = Instant::now();
+    let interrupt = Interrupt::default();
+    let reopened = Reopened::open(options.run.as_deref(), &interrupt)?;
+    let program = &reopened.target.program.executable().path;
+    emissions::check(&options.output, program, reopened.has_several())?;
+    interrupt.listen()?;
+    let processors = Processors::available();
+    let jobs = options.limits.jobs.or(reopened.run.search.jobs);
+    let mut tracers = tracers(&reopened.target, reopened.run.search.preference, jobs, &processors)?;
+    processors.bind(0);
+    let crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
+    let keeping = Keeping::of(reopened.folder.clone(), options.output.quiet);
+    let mut continuation =
+        Continuation { options: &options, color, reopened: &reopened, keeping: &keeping, crew };
+    let findings = continuation.all()?;
+    findings.deliver(reopened.subject().recorded(), &options.output, terminal::style(color))?;
+    keeping.mention(findings.exit());
+    done(findings.exit())
+}
+
+/// The searches that go on.
+struct Continuation<'c, 'p> {
+    options: &'c ReduceOptions,
+    color: ColorChoice,
+    reopened: &'c Reopened,
+    keeping: &'c Keeping,
+    crew: Crew<'c, 'p>,
+}
+
+impl Continuation<'_, '_> {
+    /// The results of the searches that had ended, and of the others, which go on.
+    fn all(&mut self) -> Result<Findings, Failure> {
+        let memo = RunMemo::default();
+        let mut findings = Findings::of(self.reopened.command_line());
+        for question in &self.reopened.questions {
+            let finished = self.finished(question)?;
+            let (answer, exit) = match finished {
+                Some(answer) => (answer, Exit::Done),
+                None if findings.are_interrupted() => continue,
+                None => self.go_on(question, &memo)?,
+            };
+            findings.add(question, answer, exit);
+        }
+        Ok(findings)
+    }
+
+    /// The result of a search that had nothing left to do.
+    fn finished(&self, question: &Inquiry) -> Result<Option<Answer>, Failure> {
+        let result = self.reopened.result(question, self.options.output.tells_history())?;
+        let finished = result.filter(|answer| answer.slice.status == Status::Minimal);
+        if finished.is_some() {
+            self.keeping.tell(&format!("stripe: {} is finished; this is its result", self.name(question)));
+        }
+        Ok(finished)
+    }
+
+    fn go_on(&mut self, question: &Inquiry, memo: &RunMemo) -> Result<(Answer, Exit), Failure> {
+        let past = self.past(question)?;
+        let known = past.memory.tests();
+        let behind = words::count(known, "test");
+        self.keeping.tell(&format!("stripe: going on with {} behind {behind}", self.name(question)));
+        let (limits, kept) = (&self.options.limits, &self.reopened.run.search);
+        let mut subject = self.reopened.subject();
+        subject.plan.max_tests = limits.max_tests.or(kept.max_tests).map(|more| known.saturating_add(more));
+        let (interrupt, max_time) = (self.crew.interrupt.clone(), limits.max_time.or(kept.max_time));
+        let style = terminal::style(self.color);
+        let progress = Progress::new(&self.options.output, style, interrupt, max_time).after(known);
+        let memo = (self.reopened.questions.len() > 1).then_some(memo);
+        Case { subject, question, memo }.search(&mut self.crew, past, progress, self.keeping)
+    }
+
+    /// What the search has found so far, with the journal in which it goes on.
+    fn past(&self, question: &Inquiry) -> Result<Past, Failure> {
+        let Reopened { folder, run, .. } = self.reopened;
+        let part = question.name.as_deref();
+        let (journal, content) = folder.resume_journal(run, part).map_err(keeping::failure)?;
+        folder.reopen(part).map_err(keeping::failure)?;
+        if content.is_damaged {
+            let (path, what) = (journal.path().to_path_buf(), "what is behind the damage is lost".into());
+            self.keeping.warn(&ArchiveError::Damaged { path, what }.to_string());
+        }
+        Ok(Past { journal: Some(journal), ..past(&run.version, content) })
+    }
+
+    fn name(&self, question: &Inquiry) -> String {
+        let run = self.reopened.folder.name();
+        question.name.as_ref().map_or_else(|| format!("run {run}"), |name| format!("{name} of run {run}"))
+    }
+}

@@ -1,0 +1,108 @@
+//! Take a kept run up again: the program, the recorded run, the question.
+
+use std::path::Path;
+
+use tracer::Conditions;
+use tracer::poison::Poison;
+use tracer::program::{Program, Scope};
+use tracer::run::Recording;
+
+use super::exit::{Exit, Failure};
+use super::interrupt::Interrupt;
+use super::keeping::{self, past, shelf};
+use super::questions::{Inquiry, questions};
+use super::run::limits;
+use super::search::{Answer, Case, Subject};
+use super::shell;
+use super::target::{Target, load_failure};
+use crate::archive::{KeptRun, RunFolder};
+use crate::baseline::{Baseline, recording_limits};
+use crate::history::History;
+use crate::investigation::Plan;
+use crate::slice::Recorded;
+
+/// A kept run with everything that questions about it need.
+pub(super) struct Reopened {
+    pub(super) folder: RunFolder,
+    pub(super) run: KeptRun,
+    pub(super) target: Target,
+    pub(super) questions: Vec<Inquiry>,
+    baseline: Baseline,
+}
+
+impl Reopened {
+    /// Finds the run that the user names; the program is loaded but not started.
+    pub(super) fn open(name: Option<&Path>, interrupt: &Interrupt) -> Result<Reopened, Failure> {
+        let folder = shelf().find(name).map_err(keeping::failure)?;
+        let run = folder.load().map_err(keeping::failure)?;
+        let target = target(&run, interrupt)?;
+        let trace = folder.trace(&run, &target.program).map_err(keeping::failure)?;
+        let patterns = if run.poisoned { Poison::PATTERNS.to_vec() } else { vec![Poison::Off] };
+        let recording = Recording { run: run.run.clone(), trace };
+        let baseline = Baseline { recording, patterns, warnings: run.warnings.clone() };
+        let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
+        let questions = questions(&run.criterion, &run.criteria, &run.run, recorded)?;
+        Ok(Reopened { folder, run, target, questions, baseline })
+    }
+
+    /// The recorded run.
+    pub(super) fn subject(&self) -> Subject<'_> {
+        let search = &self.run.search;
+        Subject {
+            target: &self.target,
+            baseline: &self.baseline,
+            engine: &self.run.engine,
+            plan: Plan { control: search.control, algorithm: search.algorithm, max_tests: None },
+            limits: limits(&self.baseline, self.run.timeout),
+        }
+    }
+
+    /// The command that has made the run, as typed into a shell.
+    pub(super) fn command_line(&self) -> String {
+        shell::stripe(self.run.line.iter().cloned())
+    }
+
+    /// Whether there are several criteria.
+    pub(super) fn has_several(&self) -> bool {
+        !self.run.criteria.is_empty()
+    }
+
+    /// The result with which the search for an answer has ended, if it has; with its history if that is
+    /// of use, because it takes some time to find the way again.
+    pub(super) fn result(&self, question: &Inquiry, with_history: bool) -> Result<Option<Answer>, Failure> {
+        let engine = self.run.engine.clone();
+        let asked = super::run::question(&self.target, &question.oracle, self.subject().plan, engine);
+        let result = self.folder.result(question.name.as_deref(), asked).map_err(keeping::failure)?;
+        let Some(mut slice) = result else { return Ok(None) };
+        let mut history = History::default();
+        if with_history {
+            history = self.best_so_far(question)?.history;
+            if history.tests().len() as u64 != slice.tests.total {
+                slice
+                    .warnings
+                    .push("the journal of the search does not tell of all its tests any more".into());
+            }
+        }
+        Ok(Some(Answer { slice, history }))
+    }
+
+    /// What a search that has not ended has found so far.
+    pub(super) fn best_so_far(&self, question: &Inquiry) -> Result<Answer, Failure> {
+        let content = self.folder.journal(&self.run, question.name.as_deref()).map_err(keeping::failure)?;
+        Case { subject: self.subject(), question, memo: None }.remember(&past(&self.run.version, content))
+    }
+}
+
+fn target(run: &KeptRun, interrupt: &Interrupt) -> Result<Target, Failure> {
+    let scope = Scope::new(&run.scope).map_err(Failure::of(Exit::Usage))?;
+    let path = &run.invocation.program;
+    let program = Program::load(path, &run.libraries, &scope, run.granularity).map_err(load_failure)?;
+    let conditions = Conditions { poison: Poison::Off, limits: recording_limits(), stop: interrupt.flag() };
+    Ok(Target {
+        program,
+        invocation: run.invocation.clone(),
+        granularity: run.granularity,
+        command: run.command.clone(),
+        conditions,
+    })
+}

@@ -1,0 +1,34 @@
+//! `stripe report`: what a kept run has found, without running the program.
+
+use super::emissions;
+use super::exit::{Exit, Failure};
+use super::findings::Findings;
+use super::interrupt::Interrupt;
+use super::options::{ColorChoice, ReportOptions};
+use super::questions::Inquiry;
+use super::reopened::Reopened;
+use super::search::Answer;
+use super::terminal;
+
+/// Does it.
+pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit, Failure> {
+    let reopened = Reopened::open(options.run.as_deref(), &Interrupt::default())?;
+    let program = &reopened.target.program.executable().path;
+    emissions::check(&options.output, program, reopened.has_several())?;
+    let mut findings = Findings::of(reopened.command_line());
+    for question in &reopened.questions {
+        findings.add(question, answer(&reopened, question, &options)?, Exit::Done);
+    }
+    findings.deliver(reopened.subject().recorded(), &options.output, terminal::style(color))?;
+    Ok(Exit::Done)
+}
+
+fn answer(reopened: &Reopened, question: &Inquiry, options: &ReportOptions) -> Result<Answer, Failure> {
+    if let Some(answer) = reopened.result(question, options.output.tells_history())? {
+        return Ok(answer);
+    }
+    let mut answer = reopened.best_so_far(question)?;
+    let name = reopened.folder.name();
+    answer.slice.warnings.push(format!("the search has not ended; `stripe reduce {name}` goes on"));
+    Ok(answer)
+}

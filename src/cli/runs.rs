@@ -1,0 +1,112 @@
+//! `stripe runs`: list the runs that are kept in the working directory.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::exit::{Exit, Failure};
+use super::keeping::{failure, shelf};
+use crate::archive::{Entry, RunFolder, Stage, Standing};
+use crate::slice::Status;
+
+const TITLES: [&str; 7] = ["run", "when (UTC)", "status", "kept", "tests", "command", "criterion"];
+
+/// The columns of numbers, which end where their titles do.
+const NUMBERS: [usize; 3] = [0, 3, 4];
+
+/// Does it.
+pub(super) fn runs() -> Result<Exit, Failure> {
+    let runs = shelf().runs().map_err(failure)?;
+    if runs.is_empty() {
+        return super::print(b"There are no runs here; `stripe run` makes one.\n");
+    }
+    let rows = runs.iter().flat_map(rows);
+    let all: Vec<[String; 7]> = std::iter::once(TITLES.map(str::to_owned)).chain(rows).collect();
+    super::print(table(&all).as_bytes())
+}
+
+fn rows(run: &RunFolder) -> Vec<[String; 7]> {
+    match run.entry() {
+        Ok(entry) => entry.progress.iter().map(|progress| row(run, &entry, progress)).collect(),
+        Err(error) => {
+            let nothing = String::new;
+            vec![[run.name(), nothing(), error.to_string(), nothing(), nothing(), nothing(), nothing()]]
+        }
+    }
+}
+
+fn row(run: &RunFolder, entry: &Entry, progress: &Standing) -> [String; 7] {
+    let status = match progress.stage {
+        Stage::Ended(Status::Minimal) => "minimal",
+        Stage::Ended(Status::Budget) => "budget",
+        Stage::Ended(Status::Interrupted) => "interrupted",
+        Stage::Running => "running",
+        Stage::Unfinished => "unfinished",
+    };
+    [
+        run.name(),
+        moment(entry.started),
+        status.to_owned(),
+        progress.kept.map_or_else(|| "-".to_owned(), |kept| kept.to_string()),
+        progress.tests.to_string(),
+        entry.command.join(" "),
+        progress.name.clone().unwrap_or_else(|| entry.criterion.clone()),
+    ]
+}
+
+/// The rows with columns that stand below each other.
+fn table(rows: &[[String; 7]]) -> String {
+    let length = |text: &String| text.chars().count();
+    // A row that only tells an error does not widen the columns of the others.
+    let whole = || rows.iter().filter(|row| !row[1].is_empty());
+    let width = |column: usize| whole().map(|row| length(&row[column])).max().unwrap_or(0);
+    let mut text = String::new();
+    for row in rows {
+        let cell = |(column, cell): (usize, &String)| {
+            let padding = " ".repeat(width(column).saturating_sub(length(cell)));
+            if NUMBERS.contains(&column) { padding + cell } else { cell.clone() + &padding }
+        };
+        let cells: Vec<String> = row.iter().enumerate().map(cell).collect();
+        text += &format!("{}\n", cells.join("  ").trim_end());
+    }
+    text
+}
+
+/// A moment as year, month, day, hour and minute.
+///
+/// Source of the calendar: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
+fn moment(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let (days, minutes) = (seconds / 86_400 + 719_468, seconds % 86_400 / 60);
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = year + 400 * era + next_year;
+    format!("{year}-{month:02}-{day:02} {:02}:{:02}", minutes / 60, minutes % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn moments_are_dates_of_the_calendar() {
+        let told = |seconds| moment(UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(told(0), "1970-01-01 00:00");
+        assert_eq!(told(951_782_400), "2000-02-29 00:00");
+        assert_eq!(told(1_795_267_919), "2026-11-21 13:31");
+        assert_eq!(told(4_102_444_799), "2099-12-31 23:59");
+    }
+
+    #[test]
+    fn an_error_does_not_widen_the_columns_of_the_others() {
+        let row = |cells: [&str; 7]| cells.map(str::to_owned);
+        let long = "x".repeat(100);
+        let rows =
+            [row(["1", "now", "budget", "7", "10", "./p", "c"]), row(["12", "", &long, "", "", "", ""])];
+        assert_eq!(table(&rows), format!("1  now  budget  7  10  ./p  c\n12       {long}\n"));
+    }
+}

@@ -1,0 +1,155 @@
+//! Search for the critical slice of a recorded run, and keep what is found on the way.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tracer::invocation::Limits;
+use tracer::{Engine, Processors, Tracer};
+
+use super::exit::{Exit, Failure};
+use super::interrupt::Interrupt;
+use super::keeping::Keeping;
+use super::progress::Progress;
+use super::questions::Inquiry;
+use super::run::{conclude, question, warnings};
+use super::target::Target;
+use crate::archive::{Journal, Keeper};
+use crate::baseline::Baseline;
+use crate::circumstances::{Laboratory, RunMemo};
+use crate::history::History;
+use crate::investigation::{Finding, Means, Memory, Nobody, Plan, investigate};
+use crate::slice::{CriticalSlice, Recorded};
+
+/// A recorded run, and how it is searched.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'c> {
+    pub(super) target: &'c Target,
+    pub(super) baseline: &'c Baseline,
+    /// How it was recorded.
+    pub(super) engine: &'c Engine,
+    pub(super) plan: Plan,
+    pub(super) limits: Limits,
+}
+
+/// A recorded run with a question about it.
+#[derive(Clone, Copy)]
+pub(super) struct Case<'c> {
+    pub(super) subject: Subject<'c>,
+    pub(super) question: &'c Inquiry,
+    /// The replays that other questions about the run have made.
+    pub(super) memo: Option<&'c RunMemo>,
+}
+
+/// What an earlier search for the same has left behind, and where this one leaves the same.
+#[derive(Default)]
+pub(super) struct Past {
+    pub(super) memory: Memory,
+    pub(super) runs: u64,
+    pub(super) elapsed: Duration,
+    pub(super) journal: Option<Journal>,
+}
+
+/// Who does the work, and when it was begun.
+pub(super) struct Crew<'m, 'p> {
+    pub(super) tracers: &'m mut [Tracer<'p>],
+    pub(super) processors: &'m Processors,
+    pub(super) interrupt: &'m Interrupt,
+    pub(super) started: Instant,
+}
+
+/// The answer to a question, and how it was found out.
+pub(super) struct Answer {
+    pub(super) slice: CriticalSlice,
+    pub(super) history: History,
+}
+
+impl<'c> Subject<'c> {
+    pub(super) fn recorded(&self) -> Recorded<'c> {
+        Recorded { program: &self.target.program, trace: &self.baseline.recording.trace }
+    }
+}
+
+impl Case<'_> {
+    /// Searches to the end, or to that of a budget; and keeps the result.
+    pub(super) fn search(
+        &self,
+        crew: &mut Crew<'_, '_>,
+        past: Past,
+        mut progress: Progress,
+        keeping: &Keeping,
+    ) -> Result<(Answer, Exit), Failure> {
+        self.announce(keeping);
+        let runs = AtomicU64::new(past.runs);
+        let laboratory = self.laboratory(&runs);
+        let means = Means { tracers: &mut *crew.tracers, processors: crew.processors, memory: &past.memory };
+        let trouble = |message: &str| keeping.warn(message);
+        let mut history = History::default();
+        let mut watcher = history.beside(&mut progress);
+        let keeper = Keeper::new(past.journal, &mut watcher, &runs, &trouble);
+        let mut keeper = keeper.since(crew.started, past.elapsed);
+        let found = investigate(&laboratory, self.subject.plan, means, &mut keeper);
+        keeper.finish();
+        drop(watcher);
+        progress.finish();
+        let (finding, exit) = conclude(found, crew.interrupt)?;
+        let tracer = crew.tracers.first();
+        let more = warnings(self.subject.target, tracer, &self.question.oracle, &finding);
+        let engine = tracer.map_or_else(|| self.subject.engine.clone(), Tracer::engine);
+        let spent = (runs.load(Ordering::Relaxed), past.elapsed + crew.started.elapsed());
+        let slice = self.slice(finding, engine, spent, more);
+        keeping.conclude(self.question.name.as_deref(), &slice);
+        Ok((Answer { slice, history }, exit))
+    }
+
+    /// What an ended search has found, from its memory alone.
+    pub(super) fn remember(&self, past: &Past) -> Result<Answer, Failure> {
+        let runs = AtomicU64::new(past.runs);
+        let means = Means { tracers: &mut [], processors: &Processors::available(), memory: &past.memory };
+        let mut history = History::default();
+        let laboratory = self.laboratory(&runs);
+        let found = investigate(&laboratory, self.subject.plan, means, &mut history.beside(&mut Nobody));
+        let (finding, _) = conclude(found, &Interrupt::default())?;
+        let spent = (past.runs, past.elapsed);
+        let slice = self.slice(finding, self.subject.engine.clone(), spent, Vec::new());
+        Ok(Answer { slice, history })
+    }
+
+    /// The result, for which so many runs were made in this time.
+    fn slice(
+        &self,
+        finding: Finding,
+        engine: Engine,
+        (runs, elapsed): (u64, Duration),
+        more: Vec<String>,
+    ) -> CriticalSlice {
+        let Subject { target, baseline, plan, .. } = self.subject;
+        CriticalSlice {
+            question: question(target, &self.question.oracle, plan, engine),
+            status: finding.status,
+            recorded: baseline.recording.trace.len(),
+            omittable: finding.omittable,
+            needed: finding.needed,
+            tests: finding.tests,
+            runs,
+            elapsed,
+            warnings: baseline.warnings.iter().cloned().chain(more).collect(),
+        }
+    }
+
+    fn laboratory<'l>(&'l self, runs: &'l AtomicU64) -> Laboratory<'l> {
+        Laboratory {
+            recorded: self.subject.recorded(),
+            oracle: &self.question.oracle,
+            patterns: &self.subject.baseline.patterns,
+            limits: self.subject.limits,
+            runs,
+            memo: self.memo,
+        }
+    }
+
+    fn announce(&self, keeping: &Keeping) {
+        if let Some(name) = &self.question.name {
+            keeping.tell(&format!("{name}: {}", self.question.oracle.describe()));
+        }
+    }
+}

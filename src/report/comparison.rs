@@ -1,0 +1,243 @@
+//! Write several critical slices of one run side by side, as the papers do.
+//!
+//! Source: Cleve and Zeller, AADEBUG 2000, Figure 6.
+
+use std::collections::BTreeMap;
+
+use tracer::program::FileId;
+
+use crate::slice::{CriticalSlice, Needed, Recorded};
+
+use super::executions::{self, Executions, Lines};
+use super::listing;
+use super::rows::{Row, Rows};
+use super::sections;
+use super::source::printable;
+use super::style::{Style, length, wrap};
+use super::verdict::verdict;
+
+/// A slice with the name of its criterion.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared<'a> {
+    /// The name that the user gave.
+    pub name: &'a str,
+    /// Whether the criterion is known to be about wrong output.
+    pub is_wrong: bool,
+    /// What it needs.
+    pub slice: &'a CriticalSlice,
+}
+
+/// A table of all lines of the functions with a needed execution, with a column for each criterion: how
+/// many executions of the line it needs. Before it, if some criteria are about wrong output and others
+/// are not: what only the wrong ones need. Behind it a verdict on each.
+pub fn comparison(recorded: Recorded<'_>, all: &[Compared<'_>], style: Style) -> String {
+    let Some(union) = union(all) else { return String::new() };
+    let lines = executions::count(recorded, &union);
+    let mut rows = Rows::new(recorded.program, &lines);
+    let sections = sections::find(recorded, &union).into_iter();
+    let parts: Vec<listing::Part<'_>> =
+        sections.map(|section| (rows.of(&section), section)).map(swap).collect();
+    let table = Table::new(recorded, all, &parts, style);
+    let mut paragraphs = Vec::new();
+    paragraphs.extend(table.suspects());
+    if !parts.is_empty() {
+        paragraphs.push(table.write());
+    }
+    paragraphs.push(verdicts(all, style));
+    paragraphs.join("\n\n") + "\n"
+}
+
+fn swap<A, B>((one, other): (A, B)) -> (B, A) {
+    (other, one)
+}
+
+/// What any of the criteria needs.
+fn union(all: &[Compared<'_>]) -> Option<CriticalSlice> {
+    let needed = all.iter().flat_map(|compared| &compared.slice.needed);
+    let needed: BTreeMap<_, &Needed> = needed.map(|needed| (needed.event, needed)).collect();
+    let first = all.first()?.slice;
+    Some(CriticalSlice { needed: needed.into_values().cloned().collect(), ..first.clone() })
+}
+
+fn verdicts(all: &[Compared<'_>], style: Style) -> String {
+    let told = all.iter().map(|Compared { name, slice, .. }| {
+        let mut text = wrap(&format!("{name}: {}", printable(&slice.question.criterion)), style.width);
+        text += &format!("\n{}", wrap(&verdict(slice), style.width));
+        for warning in &slice.warnings {
+            text += &format!("\n{}", wrap(&format!("warning: {}", printable(warning)), style.width));
+        }
+        text
+    });
+    told.collect::<Vec<_>>().join("\n\n")
+}
+
+struct Table<'t> {
+    recorded: Recorded<'t>,
+    all: &'t [Compared<'t>],
+    parts: &'t [listing::Part<'t>],
+    /// For each criterion: the executions of each line.
+    needs: Vec<Lines>,
+    style: Style,
+}
+
+impl<'t> Table<'t> {
+    fn new(
+        recorded: Recorded<'t>,
+        all: &'t [Compared<'t>],
+        parts: &'t [listing::Part<'t>],
+        style: Style,
+    ) -> Table<'t> {
+        let needs = all.iter().map(|compared| executions::count(recorded, compared.slice)).collect();
+        Table { recorded, all, parts, needs, style }
+    }
+
+    fn write(&self) -> String {
+        let widths = self.widths();
+        let mut lines = vec![self.row(&widths, "line", "source", "executed", self.names())];
+        for (position, (section, rows)) in self.parts.iter().enumerate() {
+            if position > 0 {
+                lines.push(String::new());
+            }
+            let title = listing::title(self.recorded.program, section);
+            lines.push(self.style.bold(&self.style.cut(&title, self.style.width)));
+            lines.extend(rows.iter().map(|row| self.line(&widths, section.file, row)));
+        }
+        lines.join("\n")
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.all.iter().map(|compared| compared.name.to_owned()).collect()
+    }
+
+    fn line(&self, widths: &Widths, file: FileId, row: &Row<'_>) -> String {
+        let Row::Line { number, text, .. } = row else {
+            return self.row(widths, "...", "", "", Vec::new());
+        };
+        let number_text = number.to_string();
+        let Some(executions) = row.executions() else {
+            return self.row(widths, &number_text, text, "", Vec::new());
+        };
+        let counts = self.counts(file, *number);
+        let nothing = if self.style.unicode { "·" } else { "." };
+        let cell = |&count: &u64| if count == 0 { nothing.to_owned() } else { count.to_string() };
+        let executed = executions.executed().to_string();
+        let line = self.row(widths, &number_text, text, &executed, counts.iter().map(cell).collect());
+        if counts.iter().all(|&count| count == 0) { self.style.dim(&line) } else { line }
+    }
+
+    /// How many executions of a line each criterion needs.
+    fn counts(&self, file: FileId, line: u32) -> Vec<u64> {
+        let count = |lines: &Lines| lines.get(&(file, line)).map_or(0, Executions::needed);
+        self.needs.iter().map(count).collect()
+    }
+
+    /// The lines that only criteria about wrong output need, if there are both kinds.
+    fn suspects(&self) -> Option<String> {
+        let wrong = |wanted: bool| self.all.iter().any(|compared| compared.is_wrong == wanted);
+        if !wrong(true) || !wrong(false) {
+            return None;
+        }
+        let mut lines = vec!["Needed for what is wrong and for nothing that is right:".to_owned()];
+        for (section, rows) in self.parts {
+            let numbered = rows.iter().filter_map(|row| match row {
+                Row::Line { number, text, .. } => Some((*number, text)),
+                Row::Fold => None,
+            });
+            for (number, text) in numbered.filter(|&(number, _)| self.is_suspect(section.file, number)) {
+                let place = self.recorded.program.file(section.file);
+                let line = format!("  {}:{number}  {}", printable(&place.shown), text.trim());
+                lines.push(self.style.cut(&line, self.style.width));
+            }
+        }
+        if lines.len() == 1 {
+            lines = vec!["Nothing is needed only for what is wrong.".to_owned()];
+        }
+        Some(lines.join("\n"))
+    }
+
+    fn is_suspect(&self, file: FileId, line: u32) -> bool {
+        let counts = self.counts(file, line);
+        let needed =
+            |wrong| self.all.iter().zip(&counts).any(|(one, &count)| one.is_wrong == wrong && count > 0);
+        needed(true) && !needed(false)
+    }
+
+    fn widths(&self) -> Widths {
+        let lines = self.parts.iter().flat_map(|(_, rows)| rows).filter_map(|row| match row {
+            Row::Line { number, text, .. } => Some((length(&number.to_string()), length(text.trim_end()))),
+            Row::Fold => None,
+        });
+        let number = lines.clone().map(|(number, _)| number).max().unwrap_or(0).max(4);
+        let columns: Vec<usize> = self.all.iter().map(|compared| length(compared.name).max(6)).collect();
+        let others = number + 2 + 2 + 8 + columns.iter().map(|width| width + 2).sum::<usize>();
+        let longest = lines.map(|(_, source)| source).max().unwrap_or(0).max(6);
+        let source = longest.min(self.style.width.saturating_sub(others).max(24));
+        Widths { number, source, columns }
+    }
+
+    fn row(&self, widths: &Widths, number: &str, source: &str, executed: &str, cells: Vec<String>) -> String {
+        let Widths { number: number_width, source: source_width, columns } = widths;
+        let source = self.style.cut(source.trim_end(), *source_width);
+        let mut row = format!("{number:>number_width$}  {source:<source_width$}  {executed:>8}");
+        for (cell, width) in cells.iter().zip(columns) {
+            row += &format!("  {cell:>width$}");
+        }
+        row.trim_end().to_owned()
+    }
+}
+
+/// The widths of the columns that vary.
+struct Widths {
+    number: usize,
+    source: usize,
+    columns: Vec<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::Sample;
+    use super::*;
+
+    /// Needs additions and a print, and multiplications and a print.
+    fn slices() -> [CriticalSlice; 2] {
+        [[6, 11, 15], [6, 12, 16]].map(|lines| {
+            let sample = Sample::sum_mul();
+            let mut events: Vec<_> = lines.into_iter().flat_map(|line| sample.omittable(line)).collect();
+            events.sort();
+            sample.slice(&events, &[])
+        })
+    }
+
+    /// The comparison of both, of which the second may be about wrong output.
+    fn compared([sum, product]: &[CriticalSlice; 2], is_wrong: bool) -> String {
+        let sum = Compared { name: "sum", is_wrong: false, slice: sum };
+        let product = Compared { name: "product", is_wrong, slice: product };
+        let style = Style { width: 80, unicode: true, ..Style::default() };
+        comparison(Sample::sum_mul().recorded(), &[sum, product], style)
+    }
+
+    #[test]
+    fn each_criterion_has_a_column_and_a_verdict() {
+        let text = compared(&slices(), false);
+        let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
+        assert!(line("line").ends_with("executed     sum  product"), "{text}");
+        assert!(line("   6").ends_with("1       1        1"), "{text}");
+        assert!(line("  11").ends_with("6       6        ·"), "{text}");
+        assert!(line("  12").ends_with("6       ·        6"), "{text}");
+        assert!(line("  14").ends_with('}'), "{text}");
+        assert!(text.contains("\n\nproduct: the output contains `sum = 15`\n8 of 34 "), "{text}");
+        assert!(!text.contains("wrong"), "{text}");
+    }
+
+    #[test]
+    fn what_only_the_wrong_needs_comes_first() {
+        let mut slices = slices();
+        let text = compared(&slices, true);
+        let told = "Needed for what is wrong and for nothing that is right:\n  sum-mul.c:12  mul = mul * a;\n  \
+                    sum-mul.c:16  printf(\"mul = %d\\n\", mul);\n\nline ";
+        assert!(text.starts_with(told), "{text}");
+        slices[1].needed.clear();
+        let text = compared(&slices, true);
+        assert!(text.starts_with("Nothing is needed only for what is wrong.\n"), "{text}");
+    }
+}
