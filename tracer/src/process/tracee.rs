@@ -175,7 +175,9 @@ impl Tracee {
         let pc = RuntimeAddress(registers.rip);
         let original = self.read(pc, SYSCALL.len()).ok_or_else(failed)?;
         let [rdi, rsi, rdx, r10, r8, r9] = arguments;
-        self.write(pc, &SYSCALL);
+        if !self.write(pc, &SYSCALL) {
+            return Err(failed());
+        }
         let rax = number as u64;
         self.set_registers(&libc::user_regs_struct { rax, rdi, rsi, rdx, r10, r8, r9, ..registers });
         self.step(0);
