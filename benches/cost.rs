@@ -75,16 +75,14 @@ fn main() -> ExitCode {
     let processors = Processors::available();
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let mut table = Table::new();
-    for (name, measure) in
-        [
+    for (name, measure) in [
         ("events", events as fn(&mut Table)),
         ("tests", tests),
         ("recording", recording),
         ("replaying", replaying),
         ("memory", memory),
         ("workers", workers),
-    ]
-    {
+    ] {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {
             std::thread::scope(|scope| {
                 let pinned = || {
@@ -158,10 +156,9 @@ fn recording(table: &mut Table) {
     let events = tracer.record(&conditions(Poison::Off)).expect("a recording").trace.len();
     let [native, recorded] = by_turns(
         ROUNDS,
-        [
-            &mut || seconds(|| fib.start(Start::Spawn)),
-            &mut || seconds(|| tracer.record(&conditions(Poison::Off)).expect("a recording")),
-        ],
+        [&mut || seconds(|| fib.start(Start::Spawn)), &mut || {
+            seconds(|| tracer.record(&conditions(Poison::Off)).expect("a recording"))
+        }],
     );
     table.section("recording Lua's fib(27)", "its native run");
     let note = format!("{:.2} s, native {native:.3} s, {} million events", recorded, events / 1_000_000);
@@ -362,12 +359,7 @@ impl<'a> Bench<'a> {
 
     /// Seconds of one recording.
     fn record(&self) -> f64 {
-        seconds(|| {
-            self.tracer
-                .borrow_mut()
-                .record(&conditions(Poison::Off))
-                .expect("a recording")
-        })
+        seconds(|| self.tracer.borrow_mut().record(&conditions(Poison::Off)).expect("a recording"))
     }
 
     /// Seconds of one replay in full.
@@ -395,7 +387,8 @@ fn same(one: &Run, other: &Run) -> bool {
 }
 
 fn sample_recording(sample: &Subject) -> Recording {
-    let mut tracer = Tracer::new(&sample.program, &sample.invocation(), Preference::Breakpoint).expect("a tracer");
+    let mut tracer =
+        Tracer::new(&sample.program, &sample.invocation(), Preference::Breakpoint).expect("a tracer");
     tracer.record(&conditions(Poison::Off)).expect("a recording")
 }
 

@@ -10,10 +10,10 @@ use stripe::circumstances::{Draft, Normalise, Universe};
 use stripe::dd::Configuration;
 use support::engine::{in_two_threads, invocation, load, record};
 use support::{Fixture, GCC};
-use tracer::{Preference, Tracer};
 use tracer::program::Granularity;
 use tracer::schedule::{Control, Omission, Schedule};
 use tracer::trace::EventId;
+use tracer::{Preference, Tracer};
 
 /// Marsaglia's xorshift generator: the same numbers in every run.
 struct Random(Cell<u64>);

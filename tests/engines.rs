@@ -5,8 +5,8 @@ mod support;
 
 use std::collections::HashSet;
 
-use regex::Regex;
 use corpus::{CASES, Case, Toolchain, csmith_programs};
+use regex::Regex;
 use support::engine::{conditions, in_two_threads, invocation, load};
 use support::random::Random;
 use support::{Build, CLANG, Fixture, GCC};
@@ -14,9 +14,9 @@ use tracer::invocation::Invocation;
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program};
 use tracer::run::{Recording, Run};
+use tracer::schedule::{Control, Omission, Schedule};
 use tracer::termination::{Cut, Termination};
 use tracer::trace::EventId;
-use tracer::schedule::{Control, Omission, Schedule};
 use tracer::{Conditions, Engine, Preference, Tracer};
 
 /// The two engines, on one program.
@@ -41,7 +41,8 @@ impl<'p> Pair<'p> {
         let (one, other) = match recorded {
             [Ok(one), Ok(other)] => (one, other),
             recorded => {
-                let [one, other] = recorded.map(|recorded| recorded.map(drop).map_err(|error| error.to_string()));
+                let [one, other] =
+                    recorded.map(|recorded| recorded.map(drop).map_err(|error| error.to_string()));
                 assert_eq!(one, other, "{case}");
                 return None;
             }
@@ -68,8 +69,12 @@ impl<'p> Pair<'p> {
                     tracer.replay(&recording.trace, &schedule, &conditions).expect("a replay")
                 };
                 let (one, other) = (replay(&mut self.breakpoint), replay(&mut self.jump));
-                let omitted: Vec<u32> =
-                    recording.trace.events().filter(|&event| !schedule.keeps(event)).map(|event| event.time()).collect();
+                let omitted: Vec<u32> = recording
+                    .trace
+                    .events()
+                    .filter(|&event| !schedule.keeps(event))
+                    .map(|event| event.time())
+                    .collect();
                 let case = format!("{}, {control:?}, {poison:?}, without {omitted:?}", self.case);
                 assert_same(&one, &other, &case);
             }
@@ -96,7 +101,8 @@ fn some_of(omission: &Omission<'_>, round: u64, random: &mut Random) -> Schedule
 
 /// Everything that an oracle may look at.
 fn assert_same(one: &Run, other: &Run, case: &str) {
-    let was_stopped = |run: &Run| matches!(run.termination, Termination::Cut(cut) if cut.is_time() || cut == Cut::Arrivals);
+    let was_stopped =
+        |run: &Run| matches!(run.termination, Termination::Cut(cut) if cut.is_time() || cut == Cut::Arrivals);
     if races(case) || was_stopped(one) && was_stopped(other) {
         return;
     }

@@ -4,8 +4,8 @@ mod support;
 
 use support::engine::{assert_identity, assert_same_by_steps, in_two_threads, invocation, load, record};
 use support::{Build, CLANG, Fixture, GCC};
-use tracer::{Preference, Tracer};
 use tracer::program::Granularity;
+use tracer::{Preference, Tracer};
 
 const NO_STACK_PROTECTOR: Build =
     Build { name: "gcc-plain", cc: "gcc", cxx: "g++", flags: "-fno-stack-protector -fcf-protection=none" };

@@ -7,8 +7,8 @@ use corpus::{CASES, Case, Toolchain};
 use serde_json::Value;
 use support::engine::{assert_identity, in_two_threads, invocation, load, record};
 use support::{Program, scratch, text};
-use tracer::{Preference, Tracer};
 use tracer::program::Granularity;
+use tracer::{Preference, Tracer};
 
 /// A run of 38 million events is for the benchmarks.
 const TOO_LONG: &str = "lua-fib";

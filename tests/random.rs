@@ -4,8 +4,8 @@ mod support;
 
 use corpus::{Built, Toolchain, csmith_programs};
 use support::engine::{assert_identity, assert_same_by_steps, in_two_threads, invocation, load, record};
-use tracer::{Preference, Tracer};
 use tracer::program::Granularity;
+use tracer::{Preference, Tracer};
 
 /// How many.
 const COUNT: usize = 100;

@@ -15,7 +15,8 @@ fn main() {
     let rules = out.join("libagent.rlib");
     compile(&["--crate-name=agent", "--crate-type=rlib"], &agent.join("src/lib.rs"), &rules);
     let rules = format!("--extern=agent={}", rules.display());
-    let link = ["-nostdlib", "-nostartfiles", "-static-pie", "-Wl,--gc-sections,-e,arrive,--no-dynamic-linker"];
+    let link =
+        ["-nostdlib", "-nostartfiles", "-static-pie", "-Wl,--gc-sections,-e,arrive,--no-dynamic-linker"];
     let link = link.map(|argument| format!("-Clink-arg={argument}"));
     let mut options = vec!["--crate-name=inside", "--crate-type=bin", "-Clto=fat", &rules];
     options.extend(link.iter().map(String::as_str));

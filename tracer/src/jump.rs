@@ -9,7 +9,9 @@ use std::time::Instant;
 use agent::poison::Poison;
 use agent::session::{Duty, End};
 
-use crate::engine::{Conditions, Inside, Method, Onlooker, Placement, Recorder, Server, Spool, Tape, Terms, Unable};
+use crate::engine::{
+    Conditions, Inside, Method, Onlooker, Placement, Recorder, Server, Spool, Tape, Terms, Unable,
+};
 use crate::invocation::Stdout;
 use crate::process::{Luggage, Processors};
 use crate::program::detour::Arrivals;

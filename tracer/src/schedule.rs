@@ -44,7 +44,8 @@ impl Schedule {
         for word in self.kept.as_slice() {
             for byte in word.to_le_bytes() {
                 // Each of the eight bits becomes the lowest one of a byte.
-                let spread = (u64::from(byte) & 0x7f).wrapping_mul(0x0002_0408_1020_4081) & 0x0101_0101_0101_0101;
+                let spread =
+                    (u64::from(byte) & 0x7f).wrapping_mul(0x0002_0408_1020_4081) & 0x0101_0101_0101_0101;
                 bytes.extend((spread | u64::from(byte >> 7) << 56).to_le_bytes());
             }
         }

@@ -8,8 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use agent::calls::{Call, Calls};
-use agent::names::{LeaderId, LeaderKind, Link, Mark};
 pub use agent::names::{ActivationId, EventId};
+use agent::names::{LeaderId, LeaderKind, Link, Mark};
 use agent::tape::{Activation, Event, Tape};
 
 use crate::process::roomy;

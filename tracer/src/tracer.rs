@@ -248,7 +248,8 @@ impl Agent {
 
 /// The recording of a run that was taken down, unless the run cannot be used.
 fn recording(program: &Program, run: Run, recorder: Recorder<'_>) -> Result<Recording, RecordError> {
-    let place = |leader: LeaderId| format!("{} in {}", program.place(leader), program.function_of(leader).name);
+    let place =
+        |leader: LeaderId| format!("{} in {}", program.place(leader), program.function_of(leader).name);
     let trace = recorder.finish();
     if let Err(broken) = trace {
         return Err(match broken {
@@ -283,8 +284,13 @@ pub fn survey(invocation: &Invocation, conditions: &Conditions) -> Result<Vec<Pa
     let sandbox = Sandbox::new(&invocation.directory);
     let watchdog = Watchdog::new()?;
     let output = Output::new(invocation.stdout, conditions.limits.file_size)?;
-    let launch =
-        Launch { sandbox: &sandbox, output: &output, limits: &conditions.limits, poison: conditions.poison, luggage: Luggage::default() };
+    let launch = Launch {
+        sandbox: &sandbox,
+        output: &output,
+        limits: &conditions.limits,
+        poison: conditions.poison,
+        luggage: Luggage::default(),
+    };
     let mut tracee = Tracee::start(&launcher, &launch)?;
     let _alarm = watchdog.watch(tracee.pid(), &conditions.limits, &conditions.stop)?;
     tracee.stop_at_exit();
@@ -332,6 +338,12 @@ pub fn probe() -> Result<(), ProcessError> {
         tasks: 1,
     };
     let output = Output::new(invocation.stdout, 0)?;
-    let launch = Launch { sandbox: &sandbox, output: &output, limits: &limits, poison: Poison::Off, luggage: Luggage::default() };
+    let launch = Launch {
+        sandbox: &sandbox,
+        output: &output,
+        limits: &limits,
+        poison: Poison::Off,
+        luggage: Luggage::default(),
+    };
     Tracee::start(&Launcher::new(&invocation)?, &launch).map(drop)
 }

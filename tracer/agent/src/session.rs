@@ -161,10 +161,9 @@ impl Verdict {
                 expected: LeaderId(second),
                 reached: LeaderId(third),
             },
-            2 => Deviation::OtherCall {
-                caller: self.details[0].get().map(EventId),
-                entered: LeaderId(second),
-            },
+            2 => {
+                Deviation::OtherCall { caller: self.details[0].get().map(EventId), entered: LeaderId(second) }
+            }
             3 => Deviation::MissingCall { caller: EventId(first), missing: EventId(second) },
             4 => Deviation::RanPastEnd { after: EventId(first), reached: LeaderId(second) },
             5 => Deviation::NotEntered(LeaderId(first)),

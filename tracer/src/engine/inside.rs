@@ -108,7 +108,8 @@ impl Inside {
         mut placement: Placement,
         arrivals: Arrivals,
     ) -> Result<Inside, Unable> {
-        let layout = layout(&placement).ok_or_else(|| Unable::Unfit("there is no room near its code".into()))?;
+        let layout =
+            layout(&placement).ok_or_else(|| Unable::Unfit("there is no room near its code".into()))?;
         let place = |leader| placement.address(leader);
         let detours = Detours::new(program, place, layout, arrivals);
         let detours = detours.map_err(|error| Unable::Unfit(error.to_string()))?;
@@ -143,8 +144,20 @@ impl Inside {
         let Layout { stack, session, code, .. } = self.detours.layout;
         let (read, write) = (PROT_READ, PROT_READ | PROT_WRITE);
         let mut mappings = vec![
-            Mapping { address: stack - STACK, length: STACK, access: write, file: None, flags: MAP_PRIVATE | MAP_ANONYMOUS },
-            Mapping { address: session, length: PAGE, access: write, file: Some((&talk.memory, 0)), flags: MAP_SHARED },
+            Mapping {
+                address: stack - STACK,
+                length: STACK,
+                access: write,
+                file: None,
+                flags: MAP_PRIVATE | MAP_ANONYMOUS,
+            },
+            Mapping {
+                address: session,
+                length: PAGE,
+                access: write,
+                file: Some((&talk.memory, 0)),
+                flags: MAP_SHARED,
+            },
             Mapping {
                 address: code,
                 length: self.code.length(),
@@ -153,7 +166,13 @@ impl Inside {
                 // Its own, so that the tracer can put a system call into it for a moment.
                 flags: MAP_PRIVATE,
             },
-            Mapping { address: FAR, length: self.tables.length(), access: read, file: Some((&self.tables, 0)), flags: MAP_SHARED },
+            Mapping {
+                address: FAR,
+                length: self.tables.length(),
+                access: read,
+                file: Some((&self.tables, 0)),
+                flags: MAP_SHARED,
+            },
             Mapping {
                 address: far(1),
                 length: talk.memory.length() - PAGE,
@@ -180,11 +199,7 @@ impl Inside {
     }
 
     /// The files that the program has to inherit.
-    pub(crate) fn files<'a>(
-        &'a self,
-        talk: &'a Talk,
-        tape: Option<&'a Tape>,
-    ) -> Vec<BorrowedFd<'a>> {
+    pub(crate) fn files<'a>(&'a self, talk: &'a Talk, tape: Option<&'a Tape>) -> Vec<BorrowedFd<'a>> {
         let tape = tape.map(|tape| tape.memory.file());
         [self.code.file(), self.tables.file(), talk.memory.file()].into_iter().chain(tape).collect()
     }
@@ -303,7 +318,8 @@ impl Tape {
             memory.set(u64::from(event.0) * size_of::<Foreseen>() as u64, tape.foreseen(event));
         }
         // Behind the last event, and where nothing is expected.
-        memory.set((events * size_of::<Foreseen>()) as u64, Foreseen { event: Link::NONE, leader: Link::NONE });
+        memory
+            .set((events * size_of::<Foreseen>()) as u64, Foreseen { event: Link::NONE, leader: Link::NONE });
         memory.put(events_offset(events), tape.events);
         memory.put(activations_offset(events), tape.activations);
         Ok(Tape { trace: trace.clone(), memory })
@@ -321,7 +337,10 @@ impl Mapping<'_> {
         let result = tracee.system_call(SYS_mmap, arguments)?;
         if result as u64 != self.address {
             let error = std::io::Error::from_raw_os_error(-result as i32);
-            return Err(Unable::Unfit(format!("memory at {} is refused: {error}", RuntimeAddress(self.address))));
+            return Err(Unable::Unfit(format!(
+                "memory at {} is refused: {error}",
+                RuntimeAddress(self.address)
+            )));
         }
         Ok(())
     }
@@ -359,5 +378,3 @@ fn layout(placement: &Placement) -> Option<Layout> {
     let session = stack;
     within_reach.then_some(Layout { stack, session, code: session + PAGE, foreseen: far(2), kept: KEPT })
 }
-
-

@@ -290,7 +290,8 @@ impl Execution<'_> {
     fn clear_trap_flag(&self) {
         const TRAP_FLAG: u8 = 1;
         let second_byte = self.tracee.location().map(|location| RuntimeAddress(location.sp + 1));
-        if let Some((place, flags)) = second_byte.and_then(|place| Some((place, self.tracee.read(place, 1)?))) {
+        if let Some((place, flags)) = second_byte.and_then(|place| Some((place, self.tracee.read(place, 1)?)))
+        {
             self.tracee.write(place, &[flags[0] & !TRAP_FLAG]);
         }
     }
@@ -416,7 +417,8 @@ impl Execution<'_> {
         let live = self.program.leader(reached).live & self.program.leader(at).live;
         let r = &mut registers;
         let scratch: [_; SCRATCH.len()] = [
-            &mut r.rax, &mut r.rcx, &mut r.rdx, &mut r.rsi, &mut r.rdi, &mut r.r8, &mut r.r9, &mut r.r10, &mut r.r11,
+            &mut r.rax, &mut r.rcx, &mut r.rdx, &mut r.rsi, &mut r.rdi, &mut r.r8, &mut r.r9, &mut r.r10,
+            &mut r.r11,
         ];
         for ((register, number), value) in scratch.into_iter().zip(SCRATCH).zip(poison.general()) {
             if !live.has_general(number) {

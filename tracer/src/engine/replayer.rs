@@ -17,7 +17,12 @@ pub(crate) struct Replayer<'a> {
 impl<'a> Replayer<'a> {
     /// At the beginning of `trace`, a run of `program`; `kept` says of each event whether it is executed,
     /// see [`Script::kept`].
-    pub(crate) fn new(program: &'a Program, trace: &'a Trace, control: Control, kept: &'a [u8]) -> Replayer<'a> {
+    pub(crate) fn new(
+        program: &'a Program,
+        trace: &'a Trace,
+        control: Control,
+        kept: &'a [u8],
+    ) -> Replayer<'a> {
         let tape = trace.tape();
         let script = Script { marks: program.marks(), tape, control, kept };
         Replayer { lockstep: Lockstep::new(script, Position::start(tape), Vec::new()), trace }

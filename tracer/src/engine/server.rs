@@ -7,7 +7,7 @@ use agent::lockstep::{Directive, Position};
 use agent::names::LeaderId;
 use agent::pace::Pace;
 use agent::poison::Poison;
-use agent::session::{Duty, Session, Service, Verdict};
+use agent::session::{Duty, Service, Session, Verdict};
 
 use super::inside::{Talk, Unable, nothing_expected};
 use super::{Conditions, Guide};

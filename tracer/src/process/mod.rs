@@ -20,8 +20,9 @@ pub(crate) use watchdog::{Alarm, Watchdog};
 
 /// The names of what engines get from here.
 pub(crate) use libc::{
-    MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_EXEC, PROT_READ, PROT_WRITE, SIGSTOP,
-    SYS_close, SYS_mmap, AT_BASE, SIGFPE, SIGILL, AT_ENTRY, AT_RANDOM, SIGBUS, SIGSEGV, SIGTRAP, SIGXFSZ, user_regs_struct as Registers,
+    AT_BASE, AT_ENTRY, AT_RANDOM, MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_EXEC,
+    PROT_READ, PROT_WRITE, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, SYS_close, SYS_mmap,
+    user_regs_struct as Registers,
 };
 
 use std::io;

@@ -584,7 +584,6 @@ fn kill(pid: Pid) {
     let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
 }
 
-
 /// The signal of a stop that has to be delivered for the process to go on as if it were not traced.
 fn passed_on(status: i32) -> i32 {
     let signal = libc::WSTOPSIG(status);

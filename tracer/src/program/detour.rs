@@ -28,8 +28,8 @@
 use std::collections::HashMap;
 
 use agent::names::LeaderId;
-use agent::session::{BUFFER_FULL, Site, offset};
 use agent::poison::SCRATCH;
+use agent::session::{BUFFER_FULL, Site, offset};
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, Decoder, DecoderOptions, Encoder, FlowControl, Instruction,
     InstructionBlock, Mnemonic, OpKind, Register,
@@ -156,7 +156,8 @@ impl Detours {
         let ask = writer.save_and_ask(entry, uses_vectors);
         let undefine = writer.undefine();
         let texts = Texts { program };
-        let (mut runs, mut sites, mut arrivals, mut seldom) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut runs, mut sites, mut arrivals, mut seldom) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (number, leader) in program.leaders().iter().enumerate() {
             let id = LeaderId(number as u32);
             let run = texts.run(leader, place(id).0);
@@ -193,8 +194,7 @@ impl Detours {
             return false;
         };
         let leader = self.arrivals.partition_point(|&arrival| arrival <= pc);
-        let is_of_program =
-            |leader: usize| (self.sites[leader].body..self.seldom[leader]).contains(&pc);
+        let is_of_program = |leader: usize| (self.sites[leader].body..self.seldom[leader]).contains(&pc);
         offset < self.code.len() as u64 && !leader.checked_sub(1).is_some_and(is_of_program)
     }
 
@@ -239,8 +239,9 @@ impl<'p> Texts<'p> {
 /// How each leader is led away, and what is to be put into the text for that: one patch for each
 /// leader, in their order, and then those of the holes.
 fn patches(runs: &[Run], arrivals: &[u64]) -> (Vec<Detour>, Vec<Patch>) {
-    let jump_to_arrival = |from: u64, leader: usize| {
-        Patch { address: RuntimeAddress(from), bytes: jump(from, arrivals[leader]).to_vec() }
+    let jump_to_arrival = |from: u64, leader: usize| Patch {
+        address: RuntimeAddress(from),
+        bytes: jump(from, arrivals[leader]).to_vec(),
     };
     let mut holes = Holes::new(runs);
     let (mut kinds, mut patches, mut in_holes) = (Vec::new(), Vec::new(), Vec::new());

@@ -144,7 +144,10 @@ impl<'data> Elf<'data> {
                 .map(|section| section.address()..section.address() + section.size())
                 .collect();
             let words = sections(|kind| {
-                matches!(kind, SectionKind::Data | SectionKind::ReadOnlyData | SectionKind::ReadOnlyDataWithRel)
+                matches!(
+                    kind,
+                    SectionKind::Data | SectionKind::ReadOnlyData | SectionKind::ReadOnlyDataWithRel
+                )
             })
             .flat_map(|section| {
                 let words = section.data().unwrap_or_default().chunks_exact(8);

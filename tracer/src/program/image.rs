@@ -10,8 +10,8 @@ use super::elf::{self, Elf};
 use super::functions::{self, Extent};
 use super::leaders::{self, Found};
 use super::lines::{self, Files, Home, Row, UnitLines};
-use super::scope::Candidate;
 use super::moving::{self, Landings};
+use super::scope::Candidate;
 use super::stack::Heights;
 use super::{
     Function, FunctionId, Granularity, ImageId, Leader, LeaderId, LeaderKind, LoadError, Program, Scope,
