@@ -506,6 +506,21 @@ impl Tracee {
         let _ = memory.and_then(|memory| memory.write_all_at(bytes, at.0));
     }
 
+    /// Ends a program that has started nothing that is held. Unlike for all else, any thread may do this.
+    pub(crate) fn end_alone(&mut self) {
+        if self.gone.is_none() {
+            kill(self.pid);
+        }
+        while self.gone.is_none() {
+            let mut status = 0;
+            // SAFETY: `status` outlives the call.
+            let found = unsafe { libc::waitpid(self.pid.as_raw(), &raw mut status, libc::__WALL) };
+            // Somebody else's wait may have seen the end.
+            let is_gone = found < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted;
+            self.gone = if is_gone { Some(Stop::Killed(libc::SIGKILL)) } else { end(status) };
+        }
+    }
+
     /// Ends the program and all that it has started, and waits until they are gone.
     pub(crate) fn end(&mut self) {
         if self.gone.is_none() {
