@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tracer::program::{Granularity, LeaderKind, Program, Scope};
+use tracer::program::{DetourCounts, Granularity, LeaderKind, Program, Scope};
 use tracer::{Containment, Processors, Sandbox};
 
 use super::exit::{Exit, Failure};
@@ -50,7 +50,7 @@ pub(super) fn doctor(options: DoctorOptions) -> Result<Exit, Failure> {
     text += &listed(&findings);
     if let Some(program) = &options.program {
         let scope = Scope::new(&options.scope).map_err(Failure::of(Exit::Usage))?;
-        let about = program_findings(&executable(program)?, &scope);
+        let about = program_findings(&executable(program)?, &scope, options.verbose);
         text += &format!("\n{}:\n{}", program.display(), listed(&about));
         findings.extend(about);
     }
@@ -111,7 +111,7 @@ fn machine() -> Vec<Finding> {
     ]
 }
 
-fn program_findings(path: &Path, scope: &Scope) -> Vec<Finding> {
+fn program_findings(path: &Path, scope: &Scope, verbose: bool) -> Vec<Finding> {
     let program = match Program::load(path, &[], scope, Granularity::default()) {
         Ok(program) => program,
         Err(error) => return vec![refusal(&error.to_string())],
@@ -125,6 +125,9 @@ fn program_findings(path: &Path, scope: &Scope) -> Vec<Finding> {
             "compile with -O0",
         ),
     });
+    if verbose {
+        findings.push(Finding::good(detours(&program)));
+    }
     if !image.is_dynamic {
         findings.push(Finding::good(
             "statically linked: a run will tell whether it starts threads or depends on the time",
@@ -156,6 +159,16 @@ fn refusal(error: &str) -> Finding {
         Some((cause, remedy)) if cause.contains(": ") => Finding::bad(cause, remedy),
         _ => Finding::bad(error, "give a program that can be read and executed"),
     }
+}
+
+/// How control comes from the leaders, where statements begin, to the tracer.
+fn detours(program: &Program) -> String {
+    let DetourCounts { jumps, short_jumps, breakpoints } = DetourCounts::of(program);
+    format!(
+        "{} where events begin: {jumps} lead to the agent by a jump, {short_jumps} by a short jump to one \
+         near it, {breakpoints} by a breakpoint",
+        words::count((jumps + short_jumps + breakpoints) as u64, "place")
+    )
 }
 
 /// Which statements would be traced: how many, and in which files.

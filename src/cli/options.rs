@@ -574,6 +574,9 @@ pub struct DemoOptions {
 pub struct DoctorOptions {
     /// A program to look at.
     pub program: Option<PathBuf>,
+    /// Say more: how control comes from the program's statements to the tracer.
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Trace these: a file, a function or a glob of them; `!` excludes.
     #[arg(long, value_name = "PATTERN")]
     pub scope: Vec<String>,

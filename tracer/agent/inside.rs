@@ -185,8 +185,7 @@ fn is_memory(session: &mut Session, address: u64) -> bool {
 #[cold]
 #[inline(never)]
 fn serve(session: &mut Session) {
-    const FLAGS: u64 =
-        CLONE_PTRACE | CLONE_PARENT_SETTID | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+    const FLAGS: u64 = CLONE_PTRACE | CLONE_PARENT_SETTID | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
     // The children use the same session; what they need of this arrival stays on the stack, of which
     // each has a copy.
     let program_sp = session.program_sp;

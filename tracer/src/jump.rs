@@ -155,7 +155,7 @@ impl Staff {
         conditions: &Conditions,
     ) -> Result<&mut Server, Unable> {
         let terms = Terms::new(conditions);
-        self.servers.retain_mut(|server| !server.has(&terms) || server.is_alive());
+        self.servers.retain_mut(Server::is_useful);
         if !self.servers.iter().any(|server| server.has(&terms)) {
             let server = self.hire(stage, inside, conditions)?;
             self.servers.push(server);

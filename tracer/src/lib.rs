@@ -10,9 +10,42 @@
 //! - [`trace`] and [`schedule`] hold events and say which go together; [`trace_file`] keeps a trace in a file;
 //! - the crate [`agent`] decides where a replay goes on ([`lockstep`]), without a process in sight, and what
 //!   undefined memory is filled with ([`poison`]);
-//! - `engine` makes a process obey, by breakpoints;
+//! - `engine` makes a process obey, by breakpoints or by an agent inside of it;
+//! - `stage` starts programs and runs them to their ends, `jump` does so with the agent;
 //! - `process` is the only door to ptrace, and the only place with unsafe code;
 //! - [`invocation`], [`run`], [`termination`], [`poison`] name what goes in and what comes out.
+//!
+//! # Without a stop
+//!
+//! A stop by ptrace costs ten microseconds and more, a statement a nanosecond. So where it is possible
+//! the decisions are made inside of the program. ptrace starts it and holds it at its first instruction;
+//! the tracer maps the agent, its tables and the *session* into it, and overwrites the beginning of each
+//! leader by a jump ([`program::DetourCounts`] tells at how many leaders this can be done; the others get
+//! a breakpoint, and the tracer leads the program on to the agent).
+//!
+//! ```text
+//!    the program                 near it: code at the leaders        the agent
+//!    ┌───────────────┐           ┌─────────────────────────┐         ┌──────────────────────┐
+//!    │ i = 0;    jmp ┼──────────►│ expected? then go on    │   no    │ the rules (lockstep) │
+//!    │               │           │ otherwise ask ──────────┼────────►│ say where to go on   │
+//!    │ i < n;    jmp ┼──►        │ body: moved code of     │◄────────┼─ session.target      │
+//!    │               │           │   `i = 0;`, jump behind │         └──────────┬───────────┘
+//!    │ behind: ...   │◄──────────┼─                        │                    │ reads and writes
+//!    └───────────────┘           └─────────────────────────┘         ┌──────────▼───────────┐
+//!                                                                    │ session, shared with │
+//!    the tracer  ◄───────────────── maps the same memory ───────────►│ the tracer           │
+//!                                                                    └──────────────────────┘
+//! ```
+//!
+//! *Recording:* the code at a leader appends the stack pointer and the leader's number to a buffer; a
+//! thread of the tracer takes full buffers and makes the trace of them. *Replay:* the program is started
+//! once for each pattern of undefined values and becomes a server at its first leader. For a test the
+//! tracer writes into the session which events are kept, and wakes the server, which forks a child; the
+//! child follows the schedule, and is held by ptrace only for what is not a statement: its end, signals,
+//! processes that it starts. A signal that comes while the agent works is delivered behind it.
+//!
+//! To read on: `program/detour.rs` (the patched code), `engine/inside.rs` (what is mapped where),
+//! `agent/inside.rs` (the agent), `engine/spool.rs` and `engine/server.rs` (the tracer's side), `jump.rs`.
 
 pub mod address;
 mod engine;

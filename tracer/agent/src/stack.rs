@@ -63,8 +63,8 @@ impl<T> Stack for std::vec::Vec<T> {
     }
 }
 
-/// A stack in memory of fixed size that outlives it. What does not fit is lost, and [`Bounded::is_full`]
-/// says so.
+/// A stack in memory of fixed size that outlives it. What does not fit is lost: then the depth, which the
+/// owner of the memory keeps, is greater than there are places.
 #[derive(Debug)]
 pub struct Bounded<'m, T> {
     memory: &'m mut [T],

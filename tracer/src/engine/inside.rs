@@ -163,7 +163,8 @@ impl Inside {
                 length: self.code.length(),
                 access: PROT_READ | PROT_EXEC,
                 file: Some((&self.code, 0)),
-                flags: MAP_SHARED,
+                // Its own, so that the tracer can put a system call into it for a moment.
+                flags: MAP_PRIVATE,
             },
             Mapping {
                 address: FAR,

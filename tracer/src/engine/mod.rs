@@ -32,7 +32,8 @@ pub(crate) use spool::Spool;
 use crate::address::RuntimeAddress;
 use crate::invocation::Limits;
 use crate::process::{
-    Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, Stop, Tracee,
+    Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, SignalAction,
+    Stop, Tracee,
 };
 use crate::program::Program;
 use crate::program::detour::Detours;
@@ -87,6 +88,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) stack_base: u64,
     /// Whether the program has become another one, of which nothing is traced.
     pub(crate) replaced: bool,
+    /// What the program does about SIGTRAP, if it has ever handled one.
+    pub(crate) trap_action: Option<SignalAction>,
 }
 
 impl Execution<'_> {
@@ -109,7 +112,10 @@ impl Execution<'_> {
             let signal = match stop {
                 Stop::Trap => match self.trap(method, guide)? {
                     Trap::Served => 0,
-                    Trap::Foreign => SIGTRAP,
+                    Trap::Foreign => {
+                        self.note_trap_handler()?;
+                        SIGTRAP
+                    }
                     Trap::End(termination) => return Ok(termination),
                 },
                 Stop::Signal(signal) => match method {
@@ -173,7 +179,7 @@ impl Execution<'_> {
             return Ok(Trap::Foreign);
         }
         let pc = match method {
-            Method::Inside(detours) => return Ok(self.lead_on(detours, location.pc.wrapping_sub(1))),
+            Method::Inside(detours) => return self.lead_on(detours, location.pc.wrapping_sub(1)),
             Method::Breakpoint => location.pc.wrapping_sub(1),
             Method::SingleStep => location.pc,
         };
@@ -208,6 +214,7 @@ impl Execution<'_> {
             Undefined::Registers => self.poison_registers(leader, at),
         }
         if let Method::Breakpoint = method {
+            self.restore_trap_handler()?;
             if before != Some(at) {
                 self.placement.give_way(self.tracee, before, at);
             }
@@ -217,13 +224,35 @@ impl Execution<'_> {
     }
 
     /// Leads the program from a breakpoint to the agent, where no jump does.
-    fn lead_on(&mut self, detours: &Detours, pc: u64) -> Trap {
+    fn lead_on(&mut self, detours: &Detours, pc: u64) -> Result<Trap, ProcessError> {
         match detours.breakpoint(pc) {
             Some(leader) => {
+                self.restore_trap_handler()?;
                 self.tracee.set_pc(detours.arrival(leader));
-                Trap::Served
+                Ok(Trap::Served)
             }
-            None => Trap::Foreign,
+            None => Ok(Trap::Foreign),
+        }
+    }
+
+    /// Keeps what the program does about SIGTRAP: a breakpoint while that is blocked, in its handler above
+    /// all, makes the kernel forget it (trap 10).
+    fn note_trap_handler(&mut self) -> Result<(), ProcessError> {
+        if self.tracee.handles(SIGTRAP) {
+            let details = self.tracee.signal_details();
+            self.trap_action = Some(self.tracee.signal_action(SIGTRAP)?);
+            if let Some(details) = details {
+                self.tracee.set_signal_details(&details);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reminds the kernel of it.
+    fn restore_trap_handler(&mut self) -> Result<(), ProcessError> {
+        match self.trap_action {
+            Some(action) if !self.tracee.handles(SIGTRAP) => self.tracee.restore_signal(SIGTRAP, &action),
+            _ => Ok(()),
         }
     }
 

@@ -70,9 +70,9 @@ impl Server {
         self.terms == *terms
     }
 
-    /// Whether it is still there: a program that runs amok may have killed it.
-    pub(crate) fn is_alive(&mut self) -> bool {
-        self.tracee.is_alive()
+    /// Whether it can still do tests: it is this thread's, and no program that ran amok has killed it.
+    pub(crate) fn is_useful(&mut self) -> bool {
+        self.terms.thread == std::thread::current().id() && self.tracee.is_alive()
     }
 
     /// Starts a test: a child that is stopped before the first arrival.
@@ -110,6 +110,12 @@ impl Server {
     /// Everything that the latest child, which is gone, has written.
     pub(crate) fn take_output(&mut self) -> Result<(Vec<u8>, Vec<u8>), ProcessError> {
         self.output.take()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.tracee.end_alone();
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) use launch::{Launch, Launcher, Luggage};
 pub(crate) use output::Output;
 pub use sandbox::{Containment, Sandbox};
 pub(crate) use shared::Shared;
-pub(crate) use tracee::{Stop, Tracee};
+pub(crate) use tracee::{SignalAction, Stop, Tracee};
 pub(crate) use watchdog::{Alarm, Watchdog};
 
 /// The names of what engines get from here.

@@ -25,6 +25,14 @@ const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
     | libc::PTRACE_O_TRACEVFORK
     | libc::PTRACE_O_TRACEVFORKDONE;
 
+/// What a program does about a signal: the kernel's `struct sigaction`.
+pub(crate) type SignalAction = [u8; 32];
+/// The size of the kernel's sets of signals.
+const SIZE_OF_MASK: u64 = 8;
+/// Requests of ptrace(2) that the crate libc does not name.
+const PTRACE_GETSIGMASK: libc::c_uint = 0x420a;
+const PTRACE_SETSIGMASK: libc::c_uint = 0x420b;
+
 /// Why the program is not running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
@@ -167,7 +175,9 @@ impl Tracee {
         let pc = RuntimeAddress(registers.rip);
         let original = self.read(pc, SYSCALL.len()).ok_or_else(failed)?;
         let [rdi, rsi, rdx, r10, r8, r9] = arguments;
-        self.write(pc, &SYSCALL);
+        if !self.write(pc, &SYSCALL) {
+            return Err(failed());
+        }
         let rax = number as u64;
         self.set_registers(&libc::user_regs_struct { rax, rdi, rsi, rdx, r10, r8, r9, ..registers });
         self.step(0);
@@ -176,6 +186,51 @@ impl Tracee {
         self.write(pc, &original);
         self.set_registers(&registers);
         result.filter(|_| stop == Stop::Trap).ok_or_else(failed)
+    }
+
+    /// What the program does about a signal, in the form of the kernel.
+    pub(crate) fn signal_action(&mut self, signal: i32) -> Result<SignalAction, ProcessError> {
+        self.with_scratch(|tracee, scratch| {
+            let arguments = [signal as u64, 0, scratch.0, SIZE_OF_MASK, 0, 0];
+            tracee.system_call(libc::SYS_rt_sigaction, arguments)?;
+            let bytes = tracee.read(scratch, size_of::<SignalAction>()).unwrap_or_default();
+            Ok(bytes.try_into().unwrap_or_default())
+        })
+    }
+
+    /// Makes the program do this about a signal, and blocks the signal.
+    pub(crate) fn restore_signal(&mut self, signal: i32, action: &SignalAction) -> Result<(), ProcessError> {
+        self.with_scratch(|tracee, scratch| {
+            tracee.write(scratch, action);
+            let arguments = [signal as u64, scratch.0, 0, SIZE_OF_MASK, 0, 0];
+            tracee.system_call(libc::SYS_rt_sigaction, arguments).map(drop)
+        })?;
+        let mut mask = 0_u64;
+        let (pid, size) = (self.pid.as_raw(), size_of_val(&mask));
+        // SAFETY: the requests read and write the eight bytes of the mask.
+        unsafe {
+            if libc::ptrace(PTRACE_GETSIGMASK, pid, size, &raw mut mask) == 0 {
+                mask |= 1 << (signal - 1);
+                libc::ptrace(PTRACE_SETSIGMASK, pid, size, &raw const mask);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lends a piece of the program's stack that nobody uses.
+    fn with_scratch<T>(
+        &mut self,
+        act: impl FnOnce(&mut Tracee, RuntimeAddress) -> Result<T, ProcessError>,
+    ) -> Result<T, ProcessError> {
+        const BELOW_RED_ZONE: u64 = 512;
+        let sp = self.location().map_or(0, |location| location.sp);
+        let scratch = RuntimeAddress(sp.saturating_sub(BELOW_RED_ZONE));
+        let original = self.read(scratch, size_of::<SignalAction>());
+        let result = act(self, scratch);
+        if let Some(original) = original {
+            self.write(scratch, &original);
+        }
+        result
     }
 
     /// Holds no longer what the program forks by itself: it tells of its children in its own way.
@@ -379,6 +434,8 @@ impl Tracee {
 
     /// Whether the signal would end the program: its action is the default one, and that is fatal.
     pub(crate) fn is_fatal(&self, signal: i32) -> bool {
+        let has = |field| self.signals(field) >> (signal - 1) & 1 == 1;
+
         const HARMLESS: [i32; 8] = [
             libc::SIGCHLD,
             libc::SIGCONT,
@@ -389,13 +446,19 @@ impl Tracee {
             libc::SIGTTIN,
             libc::SIGTTOU,
         ];
-        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
-        let has = |field: &str| {
-            let mask = status.lines().find_map(|line| line.strip_prefix(field));
-            mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-                .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
-        };
         !HARMLESS.contains(&signal) && !has("SigCgt:") && !has("SigIgn:")
+    }
+
+    /// Whether the program handles the signal.
+    pub(crate) fn handles(&self, signal: i32) -> bool {
+        self.signals("SigCgt:") >> (signal - 1) & 1 == 1
+    }
+
+    /// A set of signals that proc(5) tells of, the first in the lowest bit.
+    fn signals(&self, field: &str) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix(field));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
     }
 
     /// Reads memory; `None` where none is mapped.
@@ -441,6 +504,21 @@ impl Tracee {
     pub(crate) fn write_to_fork(&self, fork: Pid, at: RuntimeAddress, bytes: &[u8]) {
         let memory = File::options().write(true).open(format!("/proc/{fork}/mem"));
         let _ = memory.and_then(|memory| memory.write_all_at(bytes, at.0));
+    }
+
+    /// Ends a program that has started nothing that is held. Unlike for all else, any thread may do this.
+    pub(crate) fn end_alone(&mut self) {
+        if self.gone.is_none() {
+            kill(self.pid);
+        }
+        while self.gone.is_none() {
+            let mut status = 0;
+            // SAFETY: `status` outlives the call.
+            let found = unsafe { libc::waitpid(self.pid.as_raw(), &raw mut status, libc::__WALL) };
+            // Somebody else's wait may have seen the end.
+            let is_gone = found < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted;
+            self.gone = if is_gone { Some(Stop::Killed(libc::SIGKILL)) } else { end(status) };
+        }
     }
 
     /// Ends the program and all that it has started, and waits until they are gone.

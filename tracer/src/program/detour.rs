@@ -67,13 +67,40 @@ pub(crate) struct Layout {
 
 /// How control comes to a leader's arrival code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detour {
+enum Detour {
     /// By a jump at the leader.
     Jump,
     /// By a short jump at the leader to a jump near it.
     ShortJump,
     /// By a breakpoint, and the tracer.
     Breakpoint,
+}
+
+/// By which means control comes to the agent: at how many leaders each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DetourCounts {
+    /// By a jump at the leader.
+    pub jumps: usize,
+    /// By a short jump to a jump near it.
+    pub short_jumps: usize,
+    /// By a breakpoint, which costs a stop at each arrival.
+    pub breakpoints: usize,
+}
+
+impl DetourCounts {
+    /// Of the leaders of a program.
+    pub fn of(program: &Program) -> DetourCounts {
+        let texts = Texts { program };
+        let runs: Vec<Run> =
+            program.leaders().iter().map(|leader| texts.run(leader, leader.address.0)).collect();
+        let (kinds, _) = patches(&runs, &vec![0; runs.len()]);
+        let count = |kind| kinds.iter().filter(|&&other| other == kind).count();
+        DetourCounts {
+            jumps: count(Detour::Jump),
+            short_jumps: count(Detour::ShortJump),
+            breakpoints: count(Detour::Breakpoint),
+        }
+    }
 }
 
 /// Bytes of the program's text to be overwritten.
@@ -92,8 +119,6 @@ pub(crate) struct Detours {
     pub(crate) sites: Vec<Site>,
     /// What is to be put into the program's text.
     pub(crate) patches: Vec<Patch>,
-    /// How each leader is led away.
-    pub(crate) kinds: Vec<Detour>,
     /// Where the agent takes arrivals.
     pub(crate) layout: Layout,
     /// Where the code lies that makes registers undefined.
@@ -155,17 +180,7 @@ impl Detours {
             .filter(|((kind, _), _)| **kind == Detour::Breakpoint)
             .map(|((_, patch), leader)| (patch.address.0, leader))
             .collect();
-        Ok(Detours {
-            code: writer.code,
-            sites,
-            patches,
-            kinds,
-            layout,
-            undefine,
-            arrivals,
-            seldom,
-            breakpoints,
-        })
+        Ok(Detours { code: writer.code, sites, patches, layout, undefine, arrivals, seldom, breakpoints })
     }
 
     /// Where an arrival at the leader is taken.

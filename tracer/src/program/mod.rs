@@ -27,6 +27,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use agent::names::{FunctionId, LeaderId, LeaderKind, Mark};
+pub use detour::DetourCounts;
 pub use error::LoadError;
 pub use image::Image;
 pub use registers::RegisterSet;
