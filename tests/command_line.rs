@@ -577,7 +577,7 @@ fn progress_is_a_line_that_is_drawn_again_on_a_terminal_only() {
     let program = sample(GCC, "");
     let words = format!("run {} --stdin {}", string(&program.path), string(&program.stdin));
     let live = on_a_terminal(&[], &words);
-    assert_says(&live, &["\r\x1b[K", " tests, "]);
+    assert_says(&live, &["\r\x1b[K", " test"]);
     assert!(!live.contains(" left after "), "{live}");
     let plain = text(&program.stripe("run", &[]).stderr);
     assert!(plain.lines().all(|line| line.contains(" left after ")), "{plain}");
