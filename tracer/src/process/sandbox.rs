@@ -132,12 +132,18 @@ impl View {
         let plan = Plan::new(directory)?;
         let (ready, tell_ready) = nix::unistd::pipe()?;
         let (wait, release) = nix::unistd::pipe()?;
+        let parent = nix::unistd::getpid();
         // SAFETY: the child only makes system calls and allocates little, which glibc permits after a
         // fork; it never returns.
         let helper = match unsafe { nix::unistd::fork() }? {
             nix::unistd::ForkResult::Child => {
                 // SAFETY: prctl with plain numbers.
                 unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
+                if nix::unistd::getppid() != parent {
+                    // It has died before it could be asked for.
+                    // SAFETY: ends the process without running the parent's destructors.
+                    unsafe { libc::_exit(0) }
+                }
                 let errno = plan.carry_out().err().map_or(0, |errno| errno as i32);
                 let _ = nix::unistd::write(&tell_ready, &errno.to_ne_bytes());
                 // A word, not the end of the file: helpers of other threads may hold the other end, too.
