@@ -230,8 +230,7 @@ fn a_disk_that_fills_up_costs_the_journal_and_not_the_result() {
     let mut command = Command::new("sh");
     command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_stripe"), "run"]).arg(&program.path);
     command.arg("--stdin").arg(&program.stdin).args(["--control", "both", "--algorithm", "ddmin", "-j1"]);
-    // What is shared with an agent would be too large as well.
-    command.args(["--engine", "breakpoint"]);
+    // What is shared with an agent is too large as well: breakpoints take over.
     command.args(["--clear-env", "--env", "PATH=/bin"]).current_dir(&program.directory);
     let output = command.output().expect("started");
     assert_status(&output, 0);

@@ -114,10 +114,10 @@ impl Inside {
         let detours = Detours::new(program, place, layout, arrivals);
         let detours = detours.map_err(|error| Unable::Unfit(error.to_string()))?;
         placement.patch(&detours.patches);
-        let code = Shared::new(detours.code.len() as u64)?;
+        let code = share(detours.code.len() as u64)?;
         code.put(0, &detours.code);
         let leaders = program.leaders().len() as u64;
-        let tables = Shared::new(sites_offset(leaders) + leaders * size_of::<Site>() as u64)?;
+        let tables = share(sites_offset(leaders) + leaders * size_of::<Site>() as u64)?;
         tables.put(0, program.marks());
         tables.put(sites_offset(leaders), &detours.sites);
         Ok(Inside { placement, detours, code, tables, leaders })
@@ -205,20 +205,20 @@ impl Inside {
     }
 
     /// A session in which arrivals are taken down.
-    pub(crate) fn talk_to_recorder(&self, duty: Duty) -> Result<Talk, ProcessError> {
+    pub(crate) fn talk_to_recorder(&self, duty: Duty) -> Result<Talk, Unable> {
         let buffers = Span { address: far(1), count: BUFFER * BUFFERS };
-        let memory = Shared::new(PAGE + buffers.count * size_of::<Arrival>() as u64)?;
+        let memory = share(PAGE + buffers.count * size_of::<Arrival>() as u64)?;
         let end = buffers.address + BUFFER * size_of::<Arrival>() as u64;
         let ring = Ring { buffers, size: BUFFER, next: buffers.address, end, filled: 0, drained: 0 };
         Ok(Talk { memory, session: Session { duty, ring, ..self.session() } })
     }
 
     /// A session in which the agent serves tests of a recorded run.
-    pub(crate) fn talk_to_server(&self, tape: &Tape) -> Result<Talk, ProcessError> {
+    pub(crate) fn talk_to_server(&self, tape: &Tape) -> Result<Talk, Unable> {
         let (events, activations) = (tape.trace.tape().events.len(), tape.trace.tape().activations.len());
         let calls = Span { address: far(1), count: CALLS };
         let kept = Span { address: KEPT, count: events as u64 };
-        let memory = Shared::new(PAGE + kept.address - far(1) + kept.count)?;
+        let memory = share(PAGE + kept.address - far(1) + kept.count)?;
         let session = Session {
             duty: Duty::Serve,
             calls,
@@ -310,10 +310,10 @@ impl Talk {
 
 impl Tape {
     /// The tables of `trace`.
-    pub(crate) fn new(trace: &Trace) -> Result<Tape, ProcessError> {
+    pub(crate) fn new(trace: &Trace) -> Result<Tape, Unable> {
         let tape = trace.tape();
         let events = tape.events.len();
-        let memory = Shared::new(activations_offset(events) + size_of_val(tape.activations) as u64)?;
+        let memory = share(activations_offset(events) + size_of_val(tape.activations) as u64)?;
         for event in trace.events() {
             memory.set(u64::from(event.0) * size_of::<Foreseen>() as u64, tape.foreseen(event));
         }
@@ -344,6 +344,15 @@ impl Mapping<'_> {
         }
         Ok(())
     }
+}
+
+/// Memory for both sides; a machine that has none to share, or a limit of the size of files, leaves the
+/// breakpoints.
+fn share(length: u64) -> Result<Shared, Unable> {
+    Shared::new(length).map_err(|error| match error {
+        ProcessError::System { source, .. } => Unable::Unfit(format!("memory cannot be shared: {source}")),
+        error => Unable::Process(error),
+    })
 }
 
 const fn far(number: u64) -> u64 {
