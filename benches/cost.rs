@@ -4,7 +4,7 @@
 //! are measured by turns in this very run, on one processor, and takes medians. Does not look for the
 //! causes: `strace -c -f` does. Names of sections as arguments select them:
 //!
-//!     cargo bench --bench cost -- events tests memory file workers
+//!     cargo bench --bench cost -- events tests recording replaying reductions memory file workers
 //!
 //! Ends with status 1 if a requirement is missed.
 
@@ -39,6 +39,28 @@ int main(int argc, char **argv)
     long n = atol(argv[1]);
     if (read(0, &go, 1) != 1) return 1;
     while (n-- > 0) __asm__ volatile("int3");
+    return 0;
+}
+"#;
+
+/// Forks a child that ends at once, again and again; prints how many nanoseconds that took.
+const FORKS: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    struct timespec from, to;
+    long n = atol(argv[1]);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    while (n-- > 0) {
+        pid_t child = fork();
+        if (child == 0) _exit(0);
+        waitpid(child, NULL, 0);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    printf("%ld\n", (to.tv_sec - from.tv_sec) * 1000000000L + to.tv_nsec - from.tv_nsec);
     return 0;
 }
 "#;
@@ -81,6 +103,7 @@ fn main() -> ExitCode {
         ("tests", tests),
         ("recording", recording),
         ("replaying", replaying),
+        ("reductions", reductions),
         ("memory", memory),
         ("file", file),
         ("workers", workers),
@@ -88,7 +111,7 @@ fn main() -> ExitCode {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {
             std::thread::scope(|scope| {
                 let pinned = || {
-                    if name != "workers" {
+                    if name != "workers" && name != "recording" {
                         processors.bind(0);
                     }
                     measure(&mut table);
@@ -148,6 +171,18 @@ fn tests(table: &mut Table) {
     table.ratio("replayed", tested / forked, Some(3.0), &per("start", tested, forked));
     table.ratio("replayed, against vfork", tested / spawned, None, &format!("{events} events"));
     table.ratio("loaded and recorded", recorded / forked, None, "a tracer made for each");
+
+    let jumping = Bench::by(&sample, Preference::Jump);
+    let bare = compile("forks", FORKS);
+    const FORKED: u32 = 500;
+    let [fork, tested] = by_turns(
+        ROUNDS,
+        [&mut || bare_forks(&bare, FORKED) / f64::from(FORKED), &mut || {
+            batch(10 * BATCH, || jumping.replay(Poison::Negative))
+        }],
+    );
+    table.section("one test of the sample by jumps", "fork + exit + wait");
+    table.ratio("replayed", tested / fork, Some(2.0), &per("fork", tested, fork));
 }
 
 /// A run of 38 million events, recorded by jumps.
@@ -248,23 +283,39 @@ fn file(table: &mut Table) {
     }
 }
 
+/// Whole reductions by jumps and by breakpoints.
+fn reductions(table: &mut Table) {
+    const ROUNDS: usize = 5;
+    let (sample, median) = (Subject::sample(), Subject::corpus("lua-median"));
+    let rate = |subject: &Subject, expected: &str, engine: &str, most: &str| {
+        subject.rate(&["--expect-match", expected, "--engine", engine, "--max-tests", most, "-j1"])
+    };
+    table.section("tests per second by jumps", "those by breakpoints");
+    let [slow, fast] = by_turns(
+        ROUNDS,
+        [&mut || rate(&sample, "sum = 15", "breakpoint", "1000"), &mut || {
+            rate(&sample, "sum = 15", "jump", "1000")
+        }],
+    );
+    table.at_least("sample", fast / slow, 4.0, &format!("{fast:.0} and {slow:.0} per second"));
+    let slow = rate(&median, "median 482", "breakpoint", "12");
+    let fast = rate(&median, "median 482", "jump", "12");
+    table.at_least(
+        "Lua, 160,000 events, 12 tests",
+        fast / slow,
+        300.0,
+        &format!("{fast:.0} and {slow:.2} per second"),
+    );
+}
+
 /// Whole reductions with one worker and with two.
 fn workers(table: &mut Table) {
-    const ROUNDS: usize = 7;
-    let sample = Subject::sample();
-    let rate = |jobs: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_stripe"));
-        command.arg("run").arg(&sample.path).arg("--stdin").arg(&sample.stdin);
-        command.args(["--expect-match", "sum = 15\nmul = 0\n", "--algorithm", "ddmin", "--control", "trace"]);
-        command.args(["--format", "json", "-q", "-j", jobs]).current_dir(&sample.folder);
-        let output = command.output().expect("stripe can be started");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let slice: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        slice["tests"]["total"].as_f64().expect("a count") / slice["seconds"].as_f64().expect("a time")
-    };
+    const ROUNDS: usize = 5;
+    let sum = Subject::corpus("lua-wrong-sum");
+    let rate = |jobs: &str| sum.rate(&["--expect-match", "sum = 10", "--max-tests", "3000", "-j", jobs]);
     let [one, two] = by_turns(ROUNDS, [&mut || rate("1"), &mut || rate("2")]);
     table.section("tests per second, two workers", "one worker");
-    table.ratio("sample, ddmin", two / one, None, &format!("{two:.0} and {one:.0} per second"));
+    table.at_least("Lua, 20,000 events", two / one, 1.7, &format!("{two:.0} and {one:.0} per second"));
 }
 
 /// A compiled program with its arguments and input.
@@ -341,6 +392,17 @@ impl Subject {
             command.uid(nix::unistd::getuid().as_raw());
         }
         command.status().expect("the program can be started");
+    }
+
+    /// How many tests a second a reduction makes.
+    fn rate(&self, options: &[&str]) -> f64 {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stripe"));
+        command.arg("run").arg(&self.path).arg("--stdin").arg(&self.stdin).args(options);
+        command.args(["--clear-env", "--format", "json", "-q", "--no-save", "--"]).args(&self.arguments);
+        let output = command.current_dir(&self.folder).output().expect("stripe can be started");
+        let slice: serde_json::Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        slice["tests"]["total"].as_f64().expect("a count") / slice["seconds"].as_f64().expect("a time")
     }
 
     /// The peak of the resident memory of `stripe VERB`, in bytes.
@@ -452,6 +514,13 @@ fn bare_stops(program: &Path, count: u32) -> Duration {
     started.elapsed()
 }
 
+/// Seconds of `count` forks.
+fn bare_forks(program: &Path, count: u32) -> f64 {
+    let output = Command::new(program).arg(count.to_string()).output().expect("the program can be started");
+    let nanoseconds = String::from_utf8_lossy(&output.stdout).trim().parse::<f64>();
+    nanoseconds.expect("a number") / 1e9
+}
+
 /// Compiles a program, once for each run of the benchmark.
 fn compile(name: &str, source: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cost").join(name);
@@ -517,6 +586,17 @@ impl Table {
             }
             Some(most) => format!("met, at most {most}"),
             None => String::new(),
+        };
+        println!("  {name:<32} {ratio:>7.2}   {verdict:<20} {note}");
+    }
+
+    fn at_least(&mut self, name: &str, ratio: f64, least: f64, note: &str) {
+        let verdict = match ratio < least {
+            true => {
+                self.missed += 1;
+                format!("MISSED, at least {least}")
+            }
+            false => format!("met, at least {least}"),
         };
         println!("  {name:<32} {ratio:>7.2}   {verdict:<20} {note}");
     }

@@ -5,6 +5,7 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use support::{Fixture, GCC, Program, scratch, stripe, text};
@@ -88,8 +89,12 @@ fn each_replay_finds_the_files_that_the_recorded_run_has_found() {
     assert_eq!(inventory(&program.directory), before);
 }
 
+/// Held by a test that looks for processes of the fixtures, so that it finds only its own.
+static FIXTURES: Mutex<()> = Mutex::new(());
+
 #[test]
 fn replays_that_never_end_or_never_stop_writing_are_ended() {
+    let _alone = FIXTURES.lock().unwrap_or_else(PoisonError::into_inner);
     let dangerous = Fixture::all().into_iter().filter(|fixture| {
         fixture.name.starts_with("endless")
             || fixture.name.starts_with("flood")
@@ -124,6 +129,7 @@ fn start(program: &Program) -> Child {
 
 #[test]
 fn no_process_is_left_when_stripe_is_killed_at_any_moment() {
+    let _alone = FIXTURES.lock().unwrap_or_else(PoisonError::into_inner);
     let names =
         ["endless_loop", "endless_wait", "flood_loop", "fork_child", "leftover_child", "file_rewrite"];
     let programs = names.map(|name| Fixture::named(name).build(GCC));
