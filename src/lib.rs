@@ -26,7 +26,8 @@
 //! - [`cli`] does what the command line says, one file for each subcommand.
 //!
 //! The debugger is a package of its own, [`tracer`]: it records and replays, and knows nothing of delta
-//! debugging. Only there are system calls, unsafe code, DWARF and machine code.
+//! debugging. Only there, and in the agent that it brings along, are system calls, unsafe code, DWARF and
+//! machine code.
 //!
 //! # The way of one datum
 //!

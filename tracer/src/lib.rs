@@ -12,7 +12,8 @@
 //!   undefined memory is filled with ([`poison`]);
 //! - `engine` makes a process obey, by breakpoints or by an agent inside of it;
 //! - `stage` starts programs and runs them to their ends, `jump` does so with the agent;
-//! - `process` is the only door to ptrace, and the only place with unsafe code;
+//! - `process` is the only door to ptrace, and the only place with unsafe code in this crate: the other one
+//!   is `agent/inside.rs`, which runs within the program;
 //! - [`invocation`], [`run`], [`termination`], [`poison`] name what goes in and what comes out.
 //!
 //! # Without a stop

@@ -120,19 +120,12 @@ impl Frame {
 pub struct Position {
     /// The first activation that no traced code calls and that is still to come.
     root: Link,
-    /// The event executed last, in whatever frame.
-    latest: Link,
 }
 
 impl Position {
     /// Before the first event.
     pub fn start(tape: Tape<'_>) -> Position {
-        Position { root: tape.first_root().into(), latest: Link::NONE }
-    }
-
-    /// The event executed last: what the replay was doing when it ended.
-    pub fn latest(&self) -> Option<EventId> {
-        self.latest.get().map(EventId)
+        Position { root: tape.first_root().into() }
     }
 }
 
@@ -188,7 +181,6 @@ impl<'a, S: Stack<Thing = Call<Frame>>> Lockstep<'a, S> {
         let latest = event.get().filter(|_| frame.current != event).map(EventId)?;
         let tape = self.script.tape;
         *frame = Frame { current: event, callee: tape.first_callee(latest).into() };
-        self.position.latest = event;
         let leader = tape.leader(latest);
         self.frames.go_on(self.script.mark(leader));
         Some(leader)
@@ -243,7 +235,6 @@ impl<'a, S: Stack<Thing = Call<Frame>>> Lockstep<'a, S> {
                 let current = self.script.tape.entry(activation);
                 let callee = self.script.tape.first_callee(current).into();
                 self.frames.enter(entry, sp, Frame { current: current.0.into(), callee });
-                self.position.latest = current.0.into();
                 Directive::Enter
             }
             (None, Control::Trace) => {
@@ -314,7 +305,6 @@ impl<'a, S: Stack<Thing = Call<Frame>>> Lockstep<'a, S> {
         if let Some(frame) = self.frames.innermost_mut() {
             *frame = Frame { current: next.0.into(), callee: tape.first_callee(next).into() };
         }
-        self.position.latest = next.0.into();
         Directive::Resume { at: tape.leader(next), omitting }
     }
 }

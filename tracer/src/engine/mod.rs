@@ -3,7 +3,8 @@
 //! The reference engine: an `int3` at every leader and one stop per event. The breakpoint at the leader
 //! where the program goes on is out of the way until the next stop, so no single step is needed, and an
 //! arrival at the leader that was reached last goes unnoticed, as the definition of events asks. What
-//! an arrival means is for the guide to say: the recorder or the lockstep of a replay.
+//! an arrival means is for the guide to say: the recorder or the lockstep of a replay. Where the agent
+//! inside of the program decides ([`Method::Inside`]), only what is no arrival comes to this place.
 
 mod inside;
 mod placement;
@@ -53,8 +54,10 @@ pub struct Conditions {
 
 /// Says what an arrival means.
 pub(crate) trait Guide {
-    /// The program has reached `leader` with the stack pointer `sp`.
-    fn arrive(&mut self, leader: LeaderId, sp: u64) -> Directive;
+    /// The program has reached `leader` with the stack pointer `sp`. Nobody asks where the agent decides.
+    fn arrive(&mut self, _leader: LeaderId, _sp: u64) -> Directive {
+        Directive::RunFreely
+    }
 
     /// What the program was doing, for the account of a crash; the leaders of the innermost frame's
     /// latest event, then of its callers. `None` for a frame that is not known.
@@ -119,7 +122,7 @@ impl Execution<'_> {
                     Trap::End(termination) => return Ok(termination),
                 },
                 Stop::Signal(signal) => match method {
-                    Method::Inside(detours) if self.is_in_critical_code(detours) => {
+                    Method::Inside(detours) if self.critical_pc(detours).is_some() => {
                         if signal == SIGSTOP {
                             return Ok(Termination::Cut(Cut::Stopped));
                         }
@@ -256,8 +259,10 @@ impl Execution<'_> {
         }
     }
 
-    fn is_in_critical_code(&self, detours: &Detours) -> bool {
-        self.tracee.location().is_some_and(|location| detours.is_critical(location.pc))
+    /// Where the program is, if that is in code that must not be interrupted.
+    fn critical_pc(&self, detours: &Detours) -> Option<RuntimeAddress> {
+        let pc = self.tracee.location()?.pc;
+        detours.is_critical(pc).then_some(RuntimeAddress(pc))
     }
 
     /// Lets the agent finish what it does, so that the handler of a signal that has come meanwhile finds
@@ -267,8 +272,7 @@ impl Execution<'_> {
         let details = self.tracee.signal_details();
         let is_sent = |signal| !matches!(signal, SIGSEGV | SIGBUS | SIGILL | SIGFPE);
         let mut others = Vec::new();
-        while is_sent(signal) && self.is_in_critical_code(detours) {
-            let pc = self.tracee.location().map_or(RuntimeAddress(0), |location| RuntimeAddress(location.pc));
+        while let Some(pc) = self.critical_pc(detours).filter(|_| is_sent(signal)) {
             let pushes_flags = self.tracee.read(pc, 1).is_some_and(|code| code == PUSHFQ);
             self.tracee.step(0);
             match self.tracee.wait()? {

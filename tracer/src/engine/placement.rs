@@ -4,7 +4,7 @@
 //! here is computed once and serves all runs of a worker. Arming writes the text of all traced
 //! functions at once, with an `int3` at each leader.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::INT3;
 use crate::address::{FileAddress, LoadBias, RuntimeAddress};
@@ -19,6 +19,8 @@ pub(crate) struct Placement {
     leaders: HashMap<u64, LeaderId>,
     sites: Vec<Site>,
     chunks: Vec<Chunk>,
+    /// The position of each piece of text by where it begins.
+    chunk_starts: BTreeMap<u64, usize>,
     /// The function that the dynamic loader calls after each change to the list of libraries.
     loader_hook: Option<RuntimeAddress>,
 }
@@ -69,11 +71,12 @@ impl Placement {
 
     fn place(&mut self, program: &Program, image: ImageId, bias: LoadBias) {
         self.biases[usize::from(image.0)] = Some(bias);
-        let first = self.chunks.len();
         for (start, original) in &program.images()[usize::from(image.0)].text {
+            let start = bias.to_runtime(*start);
+            self.chunk_starts.insert(start.0, self.chunks.len());
             self.chunks.push(Chunk {
                 image,
-                start: bias.to_runtime(*start),
+                start,
                 original: original.clone(),
                 patched: original.clone(),
             });
@@ -83,14 +86,19 @@ impl Placement {
         {
             let address = bias.to_runtime(leader.address);
             self.leaders.insert(address.0, LeaderId(number as u32));
-            let chunk = self.chunks[first..].iter().position(|chunk| chunk.contains(address));
-            let chunk = chunk.map(|position| first + position);
+            let chunk = self.chunk_at(address);
             if let Some(chunk) = chunk {
                 let offset = self.chunks[chunk].offset(address);
                 self.chunks[chunk].patched[offset] = INT3;
             }
             self.sites[number] = Site { address, chunk: chunk.map(|position| position as u32) };
         }
+    }
+
+    /// The position of the piece of text that holds an address.
+    fn chunk_at(&self, address: RuntimeAddress) -> Option<usize> {
+        let (_, &position) = self.chunk_starts.range(..=address.0).next_back()?;
+        self.chunks[position].contains(address).then_some(position)
     }
 
     /// Learns where the libraries lie that have been mapped meanwhile.
@@ -224,7 +232,7 @@ impl Placement {
             chunk.patched.clone_from(&chunk.original);
         }
         for Patch { address, bytes } in patches {
-            if let Some(chunk) = self.chunks.iter_mut().find(|chunk| chunk.contains(*address)) {
+            if let Some(chunk) = self.chunk_at(*address).map(|position| &mut self.chunks[position]) {
                 let offset = chunk.offset(*address);
                 chunk.patched[offset..offset + bytes.len()].copy_from_slice(bytes);
             }

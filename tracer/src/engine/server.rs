@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 use std::thread::ThreadId;
 
-use agent::lockstep::{Directive, Position};
+use agent::lockstep::Position;
 use agent::names::LeaderId;
 use agent::pace::Pace;
 use agent::poison::Poison;
@@ -126,10 +126,6 @@ pub(crate) struct Onlooker<'a> {
 }
 
 impl Guide for Onlooker<'_> {
-    fn arrive(&mut self, _: LeaderId, _: u64) -> Directive {
-        Directive::RunFreely
-    }
-
     fn position(&self) -> Vec<Option<LeaderId>> {
         self.talk.stack(self.trace)
     }

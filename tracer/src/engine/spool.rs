@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use agent::lockstep::Directive;
 use agent::names::LeaderId;
 use agent::pace::Pace;
 use agent::session::{Arrival, Ring, Session};
@@ -71,9 +70,9 @@ impl<'p, 't> Spool<'p, 't> {
         let mut taken = self.taken();
         while self.take_full(&mut taken) {}
         let Ring { buffers, size, .. } = self.talk.session.ring;
-        let first = u64::from(taken.buffers) % (buffers.count / size) * size;
         let next = self.ring().next.saturating_sub(buffers.address) / size_of::<Arrival>() as u64;
-        self.take(&mut taken, first, next.saturating_sub(first).min(size));
+        let count = next.saturating_sub(self.first(&taken));
+        self.take(&mut taken, count.min(size));
     }
 
     /// Takes the next buffer, if it is full.
@@ -81,18 +80,22 @@ impl<'p, 't> Spool<'p, 't> {
         if self.ring().filled == taken.buffers {
             return false;
         }
-        let Ring { buffers, size, .. } = self.talk.session.ring;
-        let number = u64::from(taken.buffers) % (buffers.count / size);
-        self.take(taken, number * size, size);
+        self.take(taken, self.talk.session.ring.size);
         (taken.buffers, taken.ahead) = (taken.buffers.wrapping_add(1), 0);
         self.memory().set(DRAINED, taken.buffers);
         self.memory().wake(DRAINED);
         true
     }
 
-    /// Takes those of the first `count` arrivals of a buffer that were not taken yet.
-    fn take(&self, taken: &mut Taken<'_>, first: u64, count: u64) {
-        let size = size_of::<Arrival>() as u64;
+    /// Where the buffer begins that is to be taken next, counted in arrivals.
+    fn first(&self, taken: &Taken<'_>) -> u64 {
+        let Ring { buffers, size, .. } = self.talk.session.ring;
+        u64::from(taken.buffers) % (buffers.count / size) * size
+    }
+
+    /// Takes those of the next buffer's first `count` arrivals that were not taken yet.
+    fn take(&self, taken: &mut Taken<'_>, count: u64) {
+        let (size, first) = (size_of::<Arrival>() as u64, self.first(taken));
         // A program that runs amok may have written other numbers.
         let end = (first + count).min(self.talk.session.ring.buffers.count);
         let first = (first + std::mem::replace(&mut taken.ahead, count)).min(end);
@@ -121,10 +124,6 @@ impl<'p, 't> Spool<'p, 't> {
 }
 
 impl Guide for &Spool<'_, '_> {
-    fn arrive(&mut self, _: LeaderId, _: u64) -> Directive {
-        Directive::RunFreely
-    }
-
     fn position(&self) -> Vec<Option<LeaderId>> {
         self.take_all();
         self.taken().recorder.position()

@@ -4,6 +4,8 @@
 //! (`movups`, `movq` and `set*cc` stores among others), thus register and flag use comes from
 //! iced-x86. This module knows nothing of source lines.
 
+use std::cell::OnceCell;
+
 use capstone::arch::x86::{ArchMode, X86OperandType};
 use capstone::arch::{ArchOperand, BuildsCapstone};
 use capstone::{Capstone, InsnGroupType};
@@ -79,6 +81,8 @@ impl Insn {
 #[derive(Debug)]
 pub(super) struct Code {
     insns: Vec<Insn>,
+    /// Found when they are asked for first.
+    predecessors: OnceCell<Vec<Vec<usize>>>,
 }
 
 impl Code {
@@ -111,14 +115,16 @@ impl Code {
     }
 
     /// For each instruction, those from which control comes directly.
-    pub(super) fn predecessors(&self) -> Vec<Vec<usize>> {
-        let mut predecessors = vec![Vec::new(); self.insns.len()];
-        for index in 0..self.insns.len() {
-            for successor in self.successors(index) {
-                predecessors[successor].push(index);
+    pub(super) fn predecessors(&self) -> &[Vec<usize>] {
+        self.predecessors.get_or_init(|| {
+            let mut predecessors = vec![Vec::new(); self.insns.len()];
+            for index in 0..self.insns.len() {
+                for successor in self.successors(index) {
+                    predecessors[successor].push(index);
+                }
             }
-        }
-        predecessors
+            predecessors
+        })
     }
 }
 
@@ -162,7 +168,7 @@ impl Disassembler {
             }
         }
         insns.sort_by_key(|insn| insn.address);
-        Ok(Code { insns })
+        Ok(Code { insns, predecessors: OnceCell::new() })
     }
 
     fn flow(&self, insn: &capstone::Insn<'_>) -> Flow {

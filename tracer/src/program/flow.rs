@@ -31,10 +31,32 @@ const TABLE_WINDOW: usize = 12;
 /// Reads the image's memory as the file gives it: address and length to bytes.
 pub(super) type Memory<'a> = dyn Fn(u64, u64) -> Option<&'a [u8]> + 'a;
 
+/// Where the indirect jumps of a function go, by the instruction of each; nowhere where no table was
+/// found.
+pub(super) struct JumpTables(HashMap<usize, Vec<usize>>);
+
+impl JumpTables {
+    /// Reads the tables of the function with this code.
+    pub(super) fn read(code: &Code, memory: &Memory<'_>) -> JumpTables {
+        let jumps = (0..code.insns().len()).filter(|&insn| code.at(insn).flow == Flow::Indirect);
+        JumpTables(jumps.map(|jump| (jump, read_table(code, jump, memory))).collect())
+    }
+
+    /// Whether each indirect jump has one.
+    pub(super) fn are_complete(&self) -> bool {
+        self.0.values().all(|table| !table.is_empty())
+    }
+
+    /// The targets of all jumps.
+    pub(super) fn targets(&self) -> impl Iterator<Item = usize> {
+        self.0.values().flatten().copied()
+    }
+}
+
 /// Connects the leaders at these instructions, given in ascending order.
-pub(super) fn connect(code: &Code, leaders: &[usize], memory: &Memory<'_>) -> Vec<Follow> {
+pub(super) fn connect(code: &Code, leaders: &[usize], tables: &JumpTables) -> Vec<Follow> {
     let number: HashMap<usize, usize> = leaders.iter().enumerate().map(|(i, &insn)| (insn, i)).collect();
-    let indirect = Indirect::new(code, leaders, memory);
+    let indirect = Indirect::new(code, leaders, tables);
     let exit = leaders.len();
     let nexts: Vec<Vec<usize>> =
         leaders.iter().map(|&insn| nexts(code, insn, &number, &indirect, exit)).collect();
@@ -62,7 +84,7 @@ fn nexts(
     code: &Code,
     start: usize,
     number: &HashMap<usize, usize>,
-    indirect: &Indirect,
+    indirect: &Indirect<'_>,
     exit: usize,
 ) -> Vec<usize> {
     let mut found = HashSet::new();
@@ -100,18 +122,15 @@ fn is_canary_alarm(code: &Code, branch: usize, way: usize) -> bool {
 }
 
 /// Where indirect jumps go: as their tables say, or else wherever no direct jump does.
-struct Indirect {
-    tables: HashMap<usize, Vec<usize>>,
+struct Indirect<'t> {
+    tables: &'t JumpTables,
     unclaimed: Vec<usize>,
 }
 
-impl Indirect {
-    fn new(code: &Code, leaders: &[usize], memory: &Memory<'_>) -> Indirect {
-        let jumps = (0..code.insns().len()).filter(|&insn| code.at(insn).flow == Flow::Indirect);
-        let tables: HashMap<usize, Vec<usize>> =
-            jumps.map(|jump| (jump, read_table(code, jump, memory))).collect();
+impl<'t> Indirect<'t> {
+    fn new(code: &Code, leaders: &[usize], tables: &'t JumpTables) -> Indirect<'t> {
         let mut unclaimed = Vec::new();
-        if !tables.is_empty() {
+        if !tables.0.is_empty() {
             let predecessors = code.predecessors();
             unclaimed
                 .extend(leaders.iter().copied().filter(|&insn| insn != 0 && predecessors[insn].is_empty()));
@@ -120,14 +139,14 @@ impl Indirect {
     }
 
     fn targets(&self, jump: usize) -> impl Iterator<Item = usize> {
-        let table = self.tables.get(&jump).filter(|table| !table.is_empty()).unwrap_or(&self.unclaimed);
+        let table = self.tables.0.get(&jump).filter(|table| !table.is_empty()).unwrap_or(&self.unclaimed);
         table.iter().copied()
     }
 }
 
 /// The targets of a compiler's jump table: 32-bit offsets from the table itself (`lea r,[rip+table]`)
 /// or 64-bit addresses (`[r*8+table]`). Empty if the code before `jump` shows no table.
-pub(super) fn read_table(code: &Code, jump: usize, memory: &Memory<'_>) -> Vec<usize> {
+fn read_table(code: &Code, jump: usize, memory: &Memory<'_>) -> Vec<usize> {
     let window = (jump.saturating_sub(TABLE_WINDOW)..=jump).rev().map(|insn| &code.at(insn).iced);
     for insn in window {
         if insn.mnemonic() == Mnemonic::Lea && insn.memory_base() == Register::RIP {

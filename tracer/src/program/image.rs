@@ -7,6 +7,7 @@ use gimli::{Dwarf, EndianSlice, RunTimeEndian};
 
 use super::code::Disassembler;
 use super::elf::{self, Elf};
+use super::flow::JumpTables;
 use super::functions::{self, Extent};
 use super::leaders::{self, Found};
 use super::lines::{self, Files, Home, Row, UnitLines};
@@ -174,8 +175,9 @@ impl<'a> Builder<'a> {
         }
         let insns: Vec<usize> = found.iter().map(|leader| leader.insn).collect();
         let memory = |address: u64, length: u64| elf.code(address, address.checked_add(length)?);
-        let follow = flow::connect(&code, &insns, &memory);
-        let landings = Landings::new(&code, &insns, &memory, || elf.pointers());
+        let tables = JumpTables::read(&code, &memory);
+        let follow = flow::connect(&code, &insns, &tables);
+        let landings = Landings::new(&code, &insns, &tables, || elf.pointers());
         self.jumps_out.extend(moving::jumps_out(&code));
         let flags_live = moving::flags_live(&code);
         let function = FunctionId(self.functions.len() as u32);

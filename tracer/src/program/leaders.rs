@@ -144,13 +144,13 @@ impl Table {
 }
 
 /// Where control comes from, seen through blocks of one `jmp`.
-struct Predecessors {
-    direct: Vec<Vec<usize>>,
+struct Predecessors<'c> {
+    direct: &'c [Vec<usize>],
     transparent: HashSet<usize>,
 }
 
-impl Predecessors {
-    fn new(code: &Code, table: &Table) -> Predecessors {
+impl<'c> Predecessors<'c> {
+    fn new(code: &'c Code, table: &Table) -> Predecessors<'c> {
         let transparent = table.rows.keys().copied().filter(|&insn| table.is_jump_only(code, insn)).collect();
         Predecessors { direct: code.predecessors(), transparent }
     }
@@ -194,7 +194,7 @@ fn epilogues(code: &Code, entry: usize) -> Vec<(usize, usize)> {
             while start > 0 {
                 let entered = predecessors[start].iter().any(|&source| source + 1 != start);
                 let before = if entered { None } else { tears_down(code.at(start - 1)).then_some(start - 1) };
-                match before.or_else(|| canary_check(code, &predecessors, start)) {
+                match before.or_else(|| canary_check(code, predecessors, start)) {
                     Some(before) if code.fall_through(before).is_some() && before != entry => start = before,
                     _ => break,
                 }

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use iced_x86::{Mnemonic, RflagsBits};
 
 use super::code::{Code, Flow};
-use super::flow::{self, Memory};
+use super::flow::JumpTables;
 
 /// The most that is ever moved from one leader, in bytes.
 const MOST: u64 = 64;
@@ -23,26 +23,21 @@ impl Landings {
     pub(super) fn new<'p>(
         code: &Code,
         leaders: &[usize],
-        memory: &Memory<'_>,
+        tables: &JumpTables,
         pointers: impl FnOnce() -> &'p [u64],
     ) -> Landings {
-        let all = 0..code.insns().len();
         let predecessors = code.predecessors();
         let stands_alone = |insn: &usize| {
             predecessors[*insn].is_empty() || code.at(*insn).iced.mnemonic() == Mnemonic::Endbr64
         };
-        let mut landings: HashSet<usize> = all.clone().filter(stands_alone).collect();
+        let mut landings: HashSet<usize> = (0..predecessors.len()).filter(stands_alone).collect();
         landings.extend(leaders);
         let targets = code.insns().iter().filter_map(|insn| insn.flow.target());
         landings.extend(targets.filter_map(|target| code.index_of(target)));
-        let tables: Vec<Vec<usize>> = all
-            .filter(|&insn| code.at(insn).flow == Flow::Indirect)
-            .map(|jump| flow::read_table(code, jump, memory))
-            .collect();
-        if tables.iter().any(Vec::is_empty) {
+        landings.extend(tables.targets());
+        if !tables.are_complete() {
             landings.extend(pointers().iter().filter_map(|&pointer| code.index_of(pointer)));
         }
-        landings.extend(tables.into_iter().flatten());
         Landings(landings)
     }
 
