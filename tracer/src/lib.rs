@@ -45,7 +45,7 @@
 //! child follows the schedule, and is held by ptrace only for what is not a statement: its end, signals,
 //! processes that it starts. A signal that comes while the agent works is delivered behind it.
 //!
-//! To read on: `program/detour.rs` (the patched code), `engine/inside.rs` (what is mapped where),
+//! To read on: `program/detour/` (the patched code), `engine/inside.rs` (what is mapped where),
 //! `agent/inside.rs` (the agent), `engine/spool.rs` and `engine/server.rs` (the tracer's side), `jump.rs`.
 
 pub mod address;

@@ -74,12 +74,7 @@ impl Placement {
         for (start, original) in &program.images()[usize::from(image.0)].text {
             let start = bias.to_runtime(*start);
             self.chunk_starts.insert(start.0, self.chunks.len());
-            self.chunks.push(Chunk {
-                image,
-                start,
-                original: original.clone(),
-                patched: original.clone(),
-            });
+            self.chunks.push(Chunk { image, start, original: original.clone(), patched: original.clone() });
         }
         for (number, leader) in
             program.leaders().iter().enumerate().filter(|(_, leader)| leader.image == image)
