@@ -8,6 +8,7 @@ mod launch;
 mod output;
 mod sandbox;
 mod shared;
+mod signals;
 mod tracee;
 mod watchdog;
 
@@ -15,7 +16,8 @@ pub(crate) use launch::{Launch, Launcher, Luggage};
 pub(crate) use output::Output;
 pub use sandbox::{Containment, Sandbox};
 pub(crate) use shared::Shared;
-pub(crate) use tracee::{SignalAction, Stop, Tracee};
+pub(crate) use signals::SignalAction;
+pub(crate) use tracee::{Stop, Tracee};
 pub(crate) use watchdog::{Alarm, Watchdog};
 
 /// The names of what engines get from here.
