@@ -117,7 +117,14 @@ mod tests {
     use crate::cli::options::Format;
 
     fn output(force: bool) -> OutputOptions {
-        OutputOptions { format: Format::Text, emit: Vec::new(), force, quiet: true, verbose: false }
+        OutputOptions {
+            format: Format::Text,
+            emit: Vec::new(),
+            force,
+            values: false,
+            quiet: true,
+            verbose: false,
+        }
     }
 
     #[test]

@@ -1,11 +1,18 @@
 //! Deliver what was found: one slice, or several side by side.
 
+use std::collections::BTreeSet;
+
+use tracer::Tracer;
+use tracer::trace::EventId;
+
 use super::emissions;
 use super::exit::{Exit, Failure};
+use super::keeping::Keeping;
+use super::observing;
 use super::options::OutputOptions;
 use super::questions::Inquiry;
 use super::rendering::Found;
-use super::search::Answer;
+use super::search::{Answer, Subject};
 use super::values::Emission;
 use crate::report::Style;
 use crate::slice::Recorded;
@@ -53,6 +60,30 @@ impl Findings {
     /// What was found about a run, for a reader.
     pub(super) fn found<'f>(&'f self, recorded: Recorded<'f>) -> Found<'f> {
         Found { recorded, answers: &self.answers, command_line: &self.command_line }
+    }
+
+    /// Looks at what the needed events did with values, if the user wants to know and nobody has looked yet.
+    pub(super) fn look(
+        &mut self,
+        subject: &Subject<'_>,
+        tracer: &mut Tracer<'_>,
+        output: &OutputOptions,
+        keeping: &Keeping,
+    ) {
+        let is_done = self.answers.iter().all(|answered| answered.answer.slice.values.is_some());
+        if !output.tells_values() || is_done || self.are_interrupted() {
+            return;
+        }
+        let slices = self.answers.iter().map(|answered| &answered.answer.slice);
+        let needed: BTreeSet<EventId> =
+            slices.flat_map(|slice| slice.needed.iter().map(|needed| needed.event)).collect();
+        match observing::observe(subject, tracer, &observing::worth_seeing(subject, &needed, None)) {
+            Ok(seen) => self.answers.iter_mut().for_each(|answered| {
+                observing::tell(&mut answered.answer.slice, &seen);
+                keeping.conclude(answered.name.as_deref(), &answered.answer.slice);
+            }),
+            Err(failure) => keeping.warn(&format!("values cannot be told: {}", failure.message)),
+        }
     }
 
     /// Prints the result and writes it to files; a fault of one does not keep it from the others.

@@ -50,6 +50,7 @@ Examples:
   stripe run ./prog --expect-output out.txt       what did this output need?
   stripe run ./prog --stdin in.txt --expect-match 'sum = 15' -- 0 5
   stripe run ./prog                               same output, or same crash, as now
+  stripe explain 11#3                             why is this execution needed?
   stripe reduce                                   go on with the last run, if it was ended early
   stripe trace ./prog --stdin in.txt              what was executed, in order
   stripe replay ./prog --omit 8-12,40             one experiment of your own
@@ -67,6 +68,9 @@ pub enum Command {
     /// Report what a run has found, without running the program.
     #[command(before_help = REPORT_EXAMPLES)]
     Report(ReportOptions),
+    /// Explain why an execution is needed, or since when it is not; with values.
+    #[command(before_help = EXPLAIN_EXAMPLES, override_usage = "stripe explain [OPTIONS] [RUN] <WHERE>")]
+    Explain(ExplainOptions),
     /// List the runs that are kept in this folder.
     Runs,
     /// Record a run and print its events.
@@ -111,6 +115,13 @@ Examples:
   stripe report                                        what the latest run has found
   stripe report 3 --format json                        run 3 of `stripe runs`, for programs
   stripe report .stripe/3-prog --emit json=s.json      a run by its folder, and into a file";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  stripe explain main.c:11                             line 11 of main.c: all its executions
+  stripe explain 11#3                                  the third execution of line 11
+  stripe explain 12                                    event 12, as `stripe trace` counts
+  stripe explain 3 main.c:11#3                         run 3 of `stripe runs`";
 
 const TRACE_EXAMPLES: &str = "\
 Examples:
@@ -378,6 +389,19 @@ pub struct ReportOptions {
     pub output: OutputOptions,
 }
 
+/// `stripe explain`.
+#[derive(Debug, Args)]
+pub struct ExplainOptions {
+    /// The run, by its number in `stripe runs` or its folder, without it the latest; then the place: a line,
+    /// `main.c:11`; an execution of a line, `11#3` or `main.c:11#3`; or the number of an event, `12`. A
+    /// number alone is always an event.
+    #[arg(value_names = ["RUN", "WHERE"], num_args = 1..=2, required = true)]
+    pub place: Vec<OsString>,
+    /// Do not run the program: tell the evidence that is kept, and no values unless they are kept too.
+    #[arg(long)]
+    pub kept: bool,
+}
+
 /// How to search.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The search")]
@@ -454,6 +478,9 @@ pub struct OutputOptions {
     /// Overwrite files given to --emit.
     #[arg(long)]
     pub force: bool,
+    /// Tell what the needed executions did with values, such as `sum = 0 + 1 -> 1`; html and dot do always.
+    #[arg(long)]
+    pub values: bool,
     /// Print nothing but the result and errors.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -467,6 +494,11 @@ impl OutputOptions {
     pub(super) fn kinds(&self) -> impl Iterator<Item = EmissionKind> {
         let written = self.emit.iter().map(|emission| emission.kind);
         std::iter::once(self.format.into()).chain(written)
+    }
+
+    /// Whether any of them tells what executions did with values.
+    pub(super) fn tells_values(&self) -> bool {
+        self.values || self.kinds().any(|kind| matches!(kind, EmissionKind::Html | EmissionKind::Dot))
     }
 
     /// Whether any of them tells of the tests of the search.

@@ -37,7 +37,9 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let keeping = Keeping::of(reopened.folder.clone(), options.output.quiet);
     let mut continuation =
         Continuation { options: &options, color, reopened: &reopened, keeping: &keeping, crew };
-    let findings = continuation.all()?;
+    let mut findings = continuation.all()?;
+    let tracer = &mut continuation.crew.tracers[0];
+    findings.look(&reopened.subject(), tracer, &options.output, &keeping);
     findings.deliver(reopened.subject().recorded(), &options.output, terminal::style(color))?;
     keeping.mention(findings.exit());
     done(findings.exit())

@@ -18,7 +18,7 @@ use super::target::{Target, load_failure};
 use crate::archive::{KeptRun, RunFolder};
 use crate::baseline::{Baseline, recording_limits};
 use crate::history::History;
-use crate::investigation::Plan;
+use crate::investigation::{Nobody, Plan, Watcher};
 use crate::slice::Recorded;
 
 /// A kept run with everything that questions about it need.
@@ -88,8 +88,14 @@ impl Reopened {
 
     /// What a search that has not ended has found so far.
     pub(super) fn best_so_far(&self, question: &Inquiry) -> Result<Answer, Failure> {
+        self.watched(question, &mut Nobody)
+    }
+
+    /// The same; `watcher` sees the search find the way again.
+    pub(super) fn watched(&self, question: &Inquiry, watcher: &mut dyn Watcher) -> Result<Answer, Failure> {
         let content = self.folder.journal(&self.run, question.name.as_deref()).map_err(keeping::failure)?;
-        Case { subject: self.subject(), question, memo: None }.remember(&past(&self.run.version, content))
+        Case { subject: self.subject(), question, memo: None }
+            .remember(&past(&self.run.version, content), watcher)
     }
 }
 

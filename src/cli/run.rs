@@ -69,7 +69,8 @@ pub(super) fn search(
     let style = terminal::style(color);
     let mut crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
     let searches = Searches { subject, questions, options, style };
-    let findings = searches.all(&mut crew, &mut keeping, Findings::of(command_line))?;
+    let mut findings = searches.all(&mut crew, &mut keeping, Findings::of(command_line))?;
+    findings.look(&subject, &mut crew.tracers[0], &options.output, &keeping);
     deliver(&findings, recorded, &options.output, style)?;
     keeping.mention(findings.exit());
     done(findings.exit())

@@ -9,6 +9,8 @@
 //!   room, `verdict` concludes;
 //! - [`comparison`] writes several slices of one run side by side, as in Figure 6 of Cleve and Zeller;
 //! - [`json`] writes it for programs: `schema` defines the keys, `spelling` the values;
+//! - [`explanation`] says of single executions why they are needed, or why not; `happening` what an execution
+//!   did with values, `values` the same of all that are needed;
 //! - [`csv`], [`lcov`], [`sarif`], [`github`], [`quickfix`], [`dot`] and [`chrome`] write it for other tools;
 //! - [`html`] makes a page of it for a browser;
 //! - [`tests_made`] lists the tests of the search;
@@ -23,14 +25,17 @@ pub mod csv;
 mod depths;
 pub mod dot;
 mod executions;
+pub mod explanation;
 mod folding;
 pub mod github;
+mod happening;
 pub mod html;
 pub mod json;
 pub mod lcov;
 mod listing;
 mod markers;
 mod needed;
+pub mod ordinals;
 mod places;
 pub mod quickfix;
 mod rows;
@@ -47,6 +52,7 @@ pub mod tests_made;
 pub mod text;
 pub mod trace;
 mod uri;
+pub mod values;
 mod verdict;
 pub mod words;
 

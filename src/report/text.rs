@@ -9,6 +9,7 @@ use super::rows::{Row, Rows};
 use super::sections;
 use super::source::printable;
 use super::style::{Style, length, wrap};
+use super::values;
 use super::verdict::verdict;
 
 /// The slice for people: the source of all functions with a needed execution, with the executions of
@@ -26,7 +27,8 @@ pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, style: Style) -> Str
     }
     let listing = listing::write(recorded.program, &parts, style);
     let legend = legend(&parts, slice.question.control, style);
-    format!("{listing}\n\n{legend}\n\n{conclusion}")
+    let values = values::section(recorded, slice, style);
+    format!("{listing}\n\n{legend}\n\n{values}{conclusion}")
 }
 
 /// What the markers that occur mean.

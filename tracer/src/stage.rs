@@ -12,6 +12,7 @@ use crate::process::{
 };
 use crate::program::Program;
 use crate::run::{Run, Usage};
+use crate::termination::Termination;
 
 /// What all runs of a worker have in common.
 pub(crate) struct Stage<'p> {
@@ -95,7 +96,18 @@ impl<'p> Stage<'p> {
         course: Course<'_>,
         guide: &mut dyn Guide,
     ) -> Result<Run, ProcessError> {
-        let Course { conditions, placement, method } = course;
+        let method = course.method;
+        self.run_by(start, course, |execution| execution.run(method, guide))
+    }
+
+    /// The same, led by `lead`.
+    pub(crate) fn run_by(
+        &self,
+        start: &mut Start,
+        course: Course<'_>,
+        lead: impl FnOnce(&mut Execution<'_>) -> Result<Termination, ProcessError>,
+    ) -> Result<Run, ProcessError> {
+        let Course { conditions, placement, .. } = course;
         let alarm = self.watchdog.watch(start.tracee.pid(), &conditions.limits, &conditions.stop)?;
         let mut execution = Execution {
             program: self.program,
@@ -111,7 +123,7 @@ impl<'p> Stage<'p> {
             replaced: false,
             trap_action: None,
         };
-        let termination = execution.run(method, guide)?;
+        let termination = lead(&mut execution)?;
         let (usage, Pace { arrivals, redirections, .. }) = (execution.usage, execution.pace);
         Ok(Run { stdout: Vec::new(), stderr: Vec::new(), termination, usage, arrivals, redirections })
     }

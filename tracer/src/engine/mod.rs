@@ -7,11 +7,13 @@
 //! inside of the program decides ([`Method::Inside`]), only what is no arrival comes to this place.
 
 mod inside;
+mod ledger;
 mod placement;
 mod recorder;
 mod replayer;
 mod server;
 mod spool;
+mod watch;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +31,7 @@ pub(crate) use recorder::Recorder;
 pub(crate) use replayer::Replayer;
 pub(crate) use server::{Onlooker, Server, Terms};
 pub(crate) use spool::Spool;
+pub(crate) use watch::{Assignment, watch};
 
 use crate::address::RuntimeAddress;
 use crate::invocation::Limits;
