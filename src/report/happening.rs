@@ -14,7 +14,7 @@ const LONGEST_VALUE: usize = 60;
 /// What an execution did; empty if it neither read nor wrote anything with a name. `line` is the text of its
 /// line.
 pub(super) fn told(seen: &Seen, line: &str, style: Style) -> String {
-    let assignment = statements(line).find_map(|statement| assignment(seen, statement, style));
+    let assignment = statements(line).into_iter().find_map(|statement| assignment(seen, statement, style));
     let rest = |told: &Told| {
         let others = seen.writes.iter().filter(|writing| writing.name != told.name);
         others.map(|writing| changed(writing, style)).collect::<Vec<_>>()
@@ -61,23 +61,33 @@ struct Told {
     text: String,
 }
 
-/// The pieces of a line that may be statements.
-fn statements(line: &str) -> impl Iterator<Item = &str> {
-    let mut quote = None;
-    let mut escaped = false;
-    let ends = move |character: char| {
-        match (quote, character) {
-            _ if escaped => escaped = false,
-            (Some(_), '\\') => escaped = true,
-            (Some(open), _) if open == character => quote = None,
-            (Some(_), _) => {}
-            (None, '"') => quote = Some('"'),
-            (None, ';' | '{' | '}') => return true,
-            (None, _) => {}
+/// The pieces of a line that may be statements; what stands between braces belongs to an assignment before.
+fn statements(line: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let (mut start, mut at, mut depth) = (0, 0, 0);
+    while let Some(character) = line[at..].chars().next() {
+        let length = if character == '"' { quoted_length(&line[at..]) } else { character.len_utf8() };
+        let is_value = depth > 0 || character == '{' && is_assignment(&line[start..at]);
+        match character {
+            '{' if is_value => depth += 1,
+            '}' if is_value => depth -= 1,
+            ';' | '{' | '}' if !is_value => {
+                pieces.push(line[start..at].trim());
+                start = at + length;
+            }
+            _ => {}
         }
-        false
-    };
-    line.split(ends).map(str::trim).filter(|statement| !statement.is_empty())
+        at += length;
+    }
+    pieces.push(line[start..].trim());
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+fn is_assignment(piece: &str) -> bool {
+    let is_control =
+        ["for", "if", "while", "switch", "match", "else"].iter().any(|word| piece.trim().starts_with(word));
+    !is_control && parts(piece.trim()).is_some_and(|(_, operator, _)| operator == "=")
 }
 
 fn assignment(seen: &Seen, statement: &str, style: Style) -> Option<Told> {
@@ -89,7 +99,7 @@ fn assignment(seen: &Seen, statement: &str, style: Style) -> Option<Told> {
     let value = with_values(value.trim(), seen, style);
     let after = short(after, style);
     let made = match operator {
-        "" => format!("{}{value}", statement_form(target, name)),
+        "" => format!("{name}{value}"),
         _ => format!("{name} {operator} {value}"),
     };
     let result =
@@ -131,17 +141,17 @@ fn parts(statement: &str) -> Option<(&str, &str, &str)> {
     None
 }
 
-fn statement_form<'a>(target: &'a str, name: &'a str) -> &'a str {
-    if target.ends_with(name) { name } else { target }
-}
-
 /// Whether a declaration or an expression ends with this name, and not with a longer one. The type of a
 /// declaration in Rust stands behind the name.
 fn ends_with_name(target: &str, name: &str) -> bool {
     let without_type = target.split_once(':').filter(|(_, kind)| !kind.starts_with(':'));
     let target = without_type.map_or(target, |(name, _)| name).trim_end();
-    let before = target.strip_suffix(name);
-    before.is_some_and(|before| !before.ends_with(|c: char| is_of_name(c) || ".>*&".contains(c)))
+    let ends = |name: &str| {
+        let before = target.strip_suffix(name);
+        before.is_some_and(|before| !before.ends_with(|c: char| is_of_name(c) || ".>:".contains(c)))
+    };
+    // Within a namespace its name is not written.
+    ends(name) || name.rsplit_once("::").is_some_and(|(_, name)| ends(name))
 }
 
 fn is_of_name(character: char) -> bool {
@@ -216,7 +226,7 @@ fn named<'s>(text: &str, seen: &'s Seen) -> Option<(usize, &'s str)> {
             best = value_of(&with_indices(&text[..end], seen), seen).map(|value| (end, value)).or(best);
         }
         match &text[end..] {
-            rest if rest.starts_with("->") => end += 2,
+            rest if rest.starts_with("->") || rest.starts_with("::") => end += 2,
             rest if rest.starts_with('.') => end += 1,
             _ => return best,
         }
@@ -224,15 +234,15 @@ fn named<'s>(text: &str, seen: &'s Seen) -> Option<(usize, &'s str)> {
 }
 
 fn value_of<'s>(name: &str, seen: &'s Seen) -> Option<&'s str> {
-    let known = |known: &str| {
-        known == name
-            || known.strip_suffix("()").is_some_and(|path| {
-                name.strip_suffix("()").is_some_and(|name| {
-                    path.rsplit("::").next() == Some(name) || path.split('(').next() == Some(name)
-                })
-            })
+    let short = |name: &str| name.rsplit("::").next().unwrap_or_default().to_owned();
+    // Names of functions in C++ have their parameters, those of templates what they are made for.
+    let bare = |path: &str| short(path.split(['(', '<']).next().unwrap_or_default()) + "()";
+    let called = short(name.rsplit(['.', '>']).next().unwrap_or_default());
+    let is_meant = |known: &str| match known.strip_suffix("()") {
+        Some(path) => name.ends_with("()") && bare(path) == called,
+        None => known == name || known.contains("::") && short(known) == name,
     };
-    seen.reads.iter().find(|reading| known(&reading.name)).map(|reading| reading.value.as_str())
+    seen.reads.iter().find(|reading| is_meant(&reading.name)).map(|reading| reading.value.as_str())
 }
 
 /// The length of what stands between a bracket and the one that closes it.
@@ -285,6 +295,10 @@ mod tests {
 
     #[test]
     fn of_several_statements_on_a_line_the_one_is_shown_that_wrote() {
+        assert_eq!(
+            told("p = { 3, 4 }; x = 1;", &[], &[("p", "{}", "{3, 4}")]),
+            "p = { 3, 4 } → {3, 4} (was {})"
+        );
         let line = "for (int i = 0; i < n; i++) { int sum = i; int b = i * 2; }";
         assert_eq!(told(line, &[("i", "3")], &[("b", "0", "6")]), "b = 3 * 2 → 6 (was 0)");
         assert_eq!(told(line, &[("i", "3")], &[("i", "3", "4")]), "i++ → 4 (was 3)");

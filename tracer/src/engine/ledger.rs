@@ -50,6 +50,13 @@ impl Ledger {
         true
     }
 
+    /// What the event has written under this name does not count: a larger value holds it.
+    pub(crate) fn forget(&mut self, event: EventId, name: &str) {
+        if let Some(seen) = self.observation.seen.get_mut(&event) {
+            seen.writes.retain(|writing| writing.name != name);
+        }
+    }
+
     /// What a value that the event has written is now.
     pub(crate) fn leaves(&mut self, event: EventId, name: &str, after: String) {
         let seen = self.observation.seen.get_mut(&event);

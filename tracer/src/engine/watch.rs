@@ -8,6 +8,7 @@
 //!
 //! What was seen means what the ledger says; this module only looks.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use agent::names::LeaderId;
@@ -86,6 +87,10 @@ struct Glance {
     steps: u32,
     /// What it has written, to be read again in the end.
     written: Vec<Named>,
+    /// The bytes that it has overwritten, by address.
+    overwritten: HashMap<u64, u8>,
+    /// Where it has read what may be a pointer.
+    pointers: Vec<u64>,
 }
 
 /// An event that waits for a function to return.
@@ -240,8 +245,10 @@ impl Witness<'_> {
         };
         let bias = execution.placement.bias(leader.image);
         self.ledger.begin(event);
+        let (function, written) = (leader.function, Vec::new());
+        let (overwritten, pointers) = (HashMap::new(), Vec::new());
         self.current =
-            Some(Glance { event, author, function: leader.function, bias, steps: 0, written: Vec::new() });
+            Some(Glance { event, author, function, bias, steps: 0, written, overwritten, pointers });
     }
 
     /// Lets the program execute one instruction of an event; a stop that is no end of that is handed back.
@@ -302,17 +309,24 @@ impl Witness<'_> {
         let variables = self.assignment.variables;
         for &(piece, mode) in &effect.accesses {
             let named = variables.name(glance.view(registers, memory), piece);
+            let Some(bytes) = memory.read(piece.address, piece.length as usize) else { continue };
             if matches!(mode, Mode::Read | Mode::Update) {
                 let name = named.as_ref().map_or("", |named| &named.name);
                 if let Some(named) = &named {
                     self.ledger.reads(glance.event, &named.name, || variables.value(named, memory));
                 }
-                if let Some(bytes) = memory.read(piece.address, piece.length as usize) {
-                    self.ledger.read(glance.event, piece.address, &bytes, name);
+                self.ledger.read(glance.event, piece.address, &bytes, name);
+                if piece.length == 8 {
+                    glance.pointers.push(piece.address);
                 }
             }
-            if let (Mode::Write | Mode::Update, Some(named)) = (mode, named) {
-                glance.writes(&mut self.ledger, named, |named| variables.value(named, memory));
+            if let Mode::Write | Mode::Update = mode {
+                glance.overwrites(piece.address, &bytes);
+                if let Some(named) = named {
+                    glance.writes(&mut self.ledger, named, |named, glance| {
+                        variables.value(named, &Past { memory, overwritten: &glance.overwritten })
+                    });
+                }
             }
         }
     }
@@ -360,7 +374,8 @@ impl Witness<'_> {
             let is_known = exposed.iter().any(|known| known.named.overlaps(&named));
             let size = named.size.min(MOST_COMPARED) as usize;
             if let Some(bytes) = memory.read(named.address, size).filter(|_| !is_known) {
-                let before = variables.value(&named, memory);
+                let past = Past { memory, overwritten: &glance.overwritten };
+                let before = variables.value(&named, &past);
                 exposed.push(Exposed { named, bytes, before, role });
             }
         }
@@ -425,8 +440,10 @@ impl Witness<'_> {
             let Some(now) = memory.read(named.address, bytes.len()) else { continue };
             if let Some(changed) = changed(&bytes, &now).or_else(|| self.set_as_before(&named, &bytes, role))
             {
-                self.ledger.wrote(glance.author, named.address + changed.start as u64, &now[changed]);
-                glance.writes(&mut self.ledger, named, |_| before);
+                let address = named.address + changed.start as u64;
+                self.ledger.wrote(glance.author, address, &now[changed.clone()]);
+                glance.overwrites(address, &bytes[changed]);
+                glance.writes(&mut self.ledger, named, |_, _| before);
             } else if role != Role::Own {
                 self.ledger.reads(glance.event, &named.name, || variables.value(&named, &memory));
                 self.ledger.read(glance.event, named.address, &bytes, &named.name);
@@ -491,15 +508,54 @@ impl Witness<'_> {
 }
 
 impl Glance {
-    fn view<'v>(&self, registers: &'v RegisterValues, memory: &'v dyn Memory) -> View<'v> {
-        View { function: self.function, registers, bias: self.bias, memory }
+    fn view<'v>(&'v self, registers: &'v RegisterValues, memory: &'v dyn Memory) -> View<'v> {
+        View { function: self.function, registers, bias: self.bias, memory, followed: &self.pointers }
     }
 
-    /// It writes a value, of which `before` tells what it was.
-    fn writes(&mut self, ledger: &mut Ledger, named: Named, before: impl FnOnce(&Named) -> Option<String>) {
-        if ledger.writes(self.event, &named.name, || before(&named)) {
+    /// It overwrites these bytes.
+    fn overwrites(&mut self, address: u64, bytes: &[u8]) {
+        for (at, &byte) in (address..).zip(bytes) {
+            self.overwritten.entry(at).or_insert(byte);
+        }
+    }
+
+    /// It writes a value, of which `before` tells what it was. Parts of it that it has written before do not
+    /// count any more, nor does a part of what it has written already.
+    fn writes(
+        &mut self,
+        ledger: &mut Ledger,
+        named: Named,
+        before: impl FnOnce(&Named, &Glance) -> Option<String>,
+    ) {
+        if self.written.iter().any(|whole| whole.holds(&named)) {
+            return;
+        }
+        self.written.retain(|part| {
+            let is_part = named.holds(part);
+            if is_part {
+                ledger.forget(self.event, &part.name);
+            }
+            !is_part
+        });
+        if ledger.writes(self.event, &named.name, || before(&named, self)) {
             self.written.push(named);
         }
+    }
+}
+
+/// The memory as it was before an event.
+struct Past<'p> {
+    memory: &'p dyn Memory,
+    overwritten: &'p HashMap<u64, u8>,
+}
+
+impl Memory for Past<'_> {
+    fn read(&self, address: u64, length: usize) -> Option<Vec<u8>> {
+        let mut bytes = self.memory.read(address, length)?;
+        for (at, byte) in (address..).zip(&mut bytes) {
+            *byte = self.overwritten.get(&at).copied().unwrap_or(*byte);
+        }
+        Some(bytes)
     }
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct View<'a> {
     pub(crate) bias: u64,
     /// The memory.
     pub(crate) memory: &'a dyn Memory,
+    /// Where pointers lie that have been followed: they may lead into the middle of something.
+    pub(crate) followed: &'a [u64],
 }
 
 /// A piece of memory: address and length.
@@ -30,25 +32,27 @@ pub(crate) struct Piece {
 const MOST_STEPS: usize = 3;
 /// ...and so many of them are looked at.
 const MOST_POINTERS: usize = 256;
+/// A pointer is taken to lead to at most so many elements: an index beyond is hardly meant.
+const MOST_ELEMENTS: u64 = 1 << 16;
 
 impl Variables {
     /// What the source calls this piece of memory where a function is stopped.
     pub(crate) fn name(&self, view: View<'_>, piece: Piece) -> Option<Named> {
-        self.found(view, piece, |search, whole| search.within(whole, piece))
+        self.found(view, (piece, MOST_ELEMENTS), |search, whole| search.within(whole, piece))
     }
 
     /// The variable, member or element that begins at an address, the largest of them, or else the smallest
     /// that holds it: what is meant when the address is handed on.
     pub(crate) fn object(&self, view: View<'_>, address: u64) -> Option<Named> {
         let piece = Piece { address, length: 1 };
-        self.found(view, piece, |search, whole| search.beginning(whole, piece))
+        self.found(view, (piece, 1), |search, whole| search.beginning(whole, piece))
     }
 
     /// The variables of the function itself.
     pub(crate) fn own(&self, view: View<'_>) -> Vec<Named> {
         let Some(&(image, position)) = self.functions.get(&view.function) else { return Vec::new() };
         let ImageVariables { types, functions, unwinding, .. } = &self.images[image];
-        let search = Search { image, types, memory: view.memory };
+        let search = Search { image, types, memory: view.memory, followed: view.followed };
         let found = visible(&functions[position], unwinding, view).into_iter();
         found.filter_map(|found| search.named(found, None)).collect()
     }
@@ -56,12 +60,12 @@ impl Variables {
     fn found(
         &self,
         view: View<'_>,
-        piece: Piece,
+        (piece, most): (Piece, u64),
         choose: impl Fn(&Search<'_>, Found) -> Option<Named>,
     ) -> Option<Named> {
         let &(image, position) = self.functions.get(&view.function)?;
         let ImageVariables { types, functions, globals, unwinding } = &self.images[image];
-        let search = Search { image, types, memory: view.memory };
+        let search = Search { image, types, memory: view.memory, followed: view.followed };
         let mut own = visible(&functions[position], unwinding, view);
         if let Some(at) = own.iter().position(|variable| variable.holds(piece, types)) {
             return choose(&search, own.swap_remove(at));
@@ -75,7 +79,7 @@ impl Variables {
             return choose(&search, global);
         }
         own.extend(globals.iter().take(MOST_POINTERS).map(moved));
-        choose(&search, search.behind_pointers(own, piece)?)
+        choose(&search, search.behind_pointers(own, piece, most)?)
     }
 }
 
@@ -131,6 +135,7 @@ struct Search<'s> {
     image: usize,
     types: &'s Types,
     memory: &'s dyn Memory,
+    followed: &'s [u64],
 }
 
 impl Search<'_> {
@@ -195,7 +200,7 @@ impl Search<'_> {
     }
 
     /// What holds a piece and is reached by pointers from these variables.
-    fn behind_pointers(&self, variables: Vec<Found>, piece: Piece) -> Option<Found> {
+    fn behind_pointers(&self, variables: Vec<Found>, piece: Piece, most: u64) -> Option<Found> {
         let mut open = variables;
         let mut looked_at = 0;
         for _ in 0..MOST_STEPS {
@@ -206,7 +211,7 @@ impl Search<'_> {
                     if looked_at > MOST_POINTERS {
                         return None;
                     }
-                    let Some(behind) = self.behind(&pointer, piece) else { continue };
+                    let Some(behind) = self.behind(&pointer, piece, most) else { continue };
                     if behind.holds(piece, self.types) {
                         return Some(behind);
                     }
@@ -230,10 +235,9 @@ impl Search<'_> {
         }
     }
 
-    /// What a pointer leads to: the element of an array of them that holds `piece`, if it may be there.
-    fn behind(&self, pointer: &Found, piece: Piece) -> Option<Found> {
-        /// An index beyond is hardly meant.
-        const MOST_ELEMENTS: u64 = 1 << 16;
+    /// What a pointer leads to: of an array with at most so many elements the one that holds `piece`, if it
+    /// may be there.
+    fn behind(&self, pointer: &Found, piece: Piece, most: u64) -> Option<Found> {
         let (to, is_reference) = match self.types.get(pointer.kind).shape {
             Shape::Pointer(Some(to)) => (to, false),
             Shape::Reference(Some(to)) => (to, true),
@@ -250,7 +254,9 @@ impl Search<'_> {
         let (name, address) = match number {
             0 if is_reference => (name.clone(), address),
             0 => (format!("*{name}"), address),
-            1..MOST_ELEMENTS if !is_reference => (format!("{name}[{number}]"), address + number * size),
+            1.. if number < most && !is_reference && self.followed.contains(&pointer.address) => {
+                (format!("{name}[{number}]"), address + number * size)
+            }
             _ => (format!("*{name}"), address),
         };
         Some(Found { name, address, kind: to, syntax: *syntax })

@@ -62,10 +62,14 @@ impl Writer<'_> {
                 1 => "true".into(),
                 other => other.to_string(),
             },
+            Shape::Signed if kind.name == "wchar_t" => {
+                format!("{} {}", signed(bytes), quoted_wide(number, "L"))
+            }
             Shape::Signed => signed(bytes).to_string(),
             Shape::Unsigned => unsigned(bytes).to_string(),
             Shape::Character if self.syntax == Syntax::Rust => unsigned(bytes).to_string(),
             Shape::Character => character(bytes, &kind.name),
+            Shape::Scalar if self.syntax == Syntax::C => wide_character(number, &kind.name),
             Shape::Scalar => match char::from_u32(number as u32) {
                 Some(scalar) => format!("{scalar:?}"),
                 None => format!("{number:#x}"),
@@ -335,6 +339,23 @@ fn character(bytes: &[u8], name: &str) -> String {
     match bytes {
         [byte] => format!("{value} '{}'", escaped(*byte, b'\'')),
         _ => value.to_string(),
+    }
+}
+
+/// As debuggers do: the number, and what it stands for.
+fn wide_character(number: u64, name: &str) -> String {
+    let prefix = match name {
+        "char8_t" => "u8",
+        "char16_t" => "u",
+        _ => "U",
+    };
+    format!("{number} {}", quoted_wide(number, prefix))
+}
+
+fn quoted_wide(number: u64, prefix: &str) -> String {
+    match char::from_u32(number as u32).filter(|scalar| !scalar.is_control()) {
+        Some(scalar) => format!("{prefix}'{scalar}'"),
+        None => format!("{prefix}'\\x{number:x}'"),
     }
 }
 

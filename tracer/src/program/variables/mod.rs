@@ -87,6 +87,13 @@ pub(crate) struct Named {
 }
 
 impl Named {
+    /// Whether all of the other lies in it; not in a part of its bytes.
+    pub(crate) fn holds(&self, other: &Named) -> bool {
+        let is_within = self.address <= other.address
+            && other.address.saturating_add(other.size) <= self.address.saturating_add(self.size);
+        is_within && self.bits.is_none() && self.name != other.name
+    }
+
     /// Whether the two have memory in common.
     pub(crate) fn overlaps(&self, other: &Named) -> bool {
         self.address < other.address.saturating_add(other.size)

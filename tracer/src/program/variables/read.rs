@@ -8,7 +8,7 @@ use gimli::{AttributeValue, Dwarf, Expression, UnitOffset};
 
 use super::find::Found;
 use super::place::{Description, Stop};
-use super::types::{Types, target};
+use super::types::{Shape, Types, target};
 use super::{
     Entry, FunctionVariables, ImageVariables, Nowhere, Reader, RegisterValues, Syntax, Unit, Variable,
 };
@@ -39,13 +39,14 @@ pub(super) fn read(
         }
     }
     for (number, survey) in ours {
-        let mut reading =
-            Reading { units: &units, number, syntax: units[number].syntax(), image: &mut *image };
-        for (offset, function) in survey.functions {
+        let Survey { functions, globals, homes } = survey;
+        let syntax = units[number].syntax();
+        let mut reading = Reading { units: &units, number, syntax, homes, image: &mut *image };
+        for (offset, function) in functions {
             found.push((function, reading.image.functions.len()));
             reading.function(offset);
         }
-        for offset in survey.globals {
+        for offset in globals {
             reading.global(offset);
         }
     }
@@ -57,26 +58,39 @@ pub(super) fn read(
 struct Survey {
     functions: Vec<(UnitOffset, FunctionId)>,
     globals: Vec<UnitOffset>,
+    /// The namespaces and classes around variables.
+    homes: HashMap<UnitOffset, String>,
 }
 
 impl Survey {
     /// What is in a unit that has functions of ours.
     fn of(units: &[Unit], number: usize, entries: &HashMap<u64, FunctionId>) -> Option<Survey> {
         let unit = &units[number];
-        let mut survey = Survey { functions: Vec::new(), globals: Vec::new() };
+        let mut survey = Survey { functions: Vec::new(), globals: Vec::new(), homes: HashMap::new() };
         let mut cursor = unit.unit.entries();
         // How deep the function is whose own variables come by.
         let mut within: Option<isize> = None;
+        let mut around: Vec<(isize, String)> = Vec::new();
         while let Ok(Some(entry)) = cursor.next_dfs() {
             let depth = entry.depth();
             within = within.filter(|&function| depth > function);
+            around.retain(|&(home, _)| home < depth);
             match entry.tag() {
                 gimli::DW_TAG_subprogram => {
                     within = within.or(Some(depth));
                     let function = entry_address(unit, entry).and_then(|address| entries.get(&address));
                     survey.functions.extend(function.map(|&function| (entry.offset(), function)));
                 }
-                gimli::DW_TAG_variable if within.is_none() => survey.globals.push(entry.offset()),
+                gimli::DW_TAG_variable | gimli::DW_TAG_member if within.is_none() => {
+                    let names: Vec<&str> = around.iter().map(|(_, name)| name.as_str()).collect();
+                    if !names.is_empty() {
+                        survey.homes.insert(entry.offset(), names.join("::"));
+                    }
+                    survey.globals.push(entry.offset());
+                }
+                gimli::DW_TAG_namespace | gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type => {
+                    around.extend(unit.name(entry).map(|name| (depth, name)));
+                }
                 _ => {}
             }
         }
@@ -116,6 +130,7 @@ struct Reading<'r> {
     units: &'r [Unit],
     number: usize,
     syntax: Syntax,
+    homes: HashMap<UnitOffset, String>,
     image: &'r mut ImageVariables,
 }
 
@@ -135,7 +150,7 @@ impl Reading<'_> {
         let mut blocks: Vec<(isize, Vec<(u64, u64)>)> = Vec::new();
         let units = self.units;
         let Ok(mut cursor) = units[self.number].unit.entries_at_offset(offset) else { return };
-        let mut base = None;
+        let (mut base, mut inlined) = (None, None);
         while let Ok(Some(entry)) = cursor.next_dfs() {
             let depth = entry.depth();
             let base = *base.get_or_insert(depth);
@@ -143,11 +158,16 @@ impl Reading<'_> {
                 break;
             }
             blocks.retain(|&(block, _)| block < depth);
+            inlined = inlined.filter(|&call| depth > call);
             match entry.tag() {
+                // What was inlined has variables of its own, which the source does not show here.
+                _ if inlined.is_some() => {}
+                gimli::DW_TAG_inlined_subroutine => inlined = Some(depth),
                 gimli::DW_TAG_lexical_block => blocks.push((depth, ranges(&units[self.number], entry))),
                 gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter => {
                     let scope = blocks.last().map(|(_, ranges)| ranges.clone()).unwrap_or_default();
-                    function.variables.extend(self.variable(entry, scope));
+                    let variable = self.variable(entry, scope);
+                    function.variables.extend(variable.filter(|variable| !self.is_of_macro(variable)));
                 }
                 _ => {}
             }
@@ -155,12 +175,37 @@ impl Reading<'_> {
         self.image.functions.push(function);
     }
 
+    /// Whether a variable comes from `println!` and its kin, whose lists of arguments no user has written.
+    fn is_of_macro(&self, Variable { name, kind, .. }: &Variable) -> bool {
+        let types = &self.image.types;
+        let kind = types.get(*kind);
+        let is_list = match &kind.shape {
+            Shape::Array(of, _) => types.get(*of).name == "Argument",
+            Shape::Record(_) => kind.name.starts_with("(&"),
+            _ => false,
+        };
+        self.syntax == Syntax::Rust && name == "args" && is_list
+    }
+
     fn global(&mut self, offset: UnitOffset) {
         let units = self.units;
         if let Ok(entry) = units[self.number].unit.entry(offset) {
-            let global = self.variable(&entry, Vec::new());
+            let mut global = self.variable(&entry, Vec::new());
+            if let (Some(home), Some(global)) = (self.home(&entry), &mut global) {
+                global.name = format!("{home}::{}", global.name);
+            }
             self.image.globals.extend(global.and_then(|global| self.placed(global)));
         }
+    }
+
+    /// The namespaces and classes that a variable is in, or else the declaration that it belongs to. Rust's are
+    /// not written as a rule.
+    fn home(&self, entry: &Entry) -> Option<&String> {
+        let declared = match entry.attr_value(gimli::DW_AT_specification) {
+            Some(AttributeValue::UnitRef(offset)) => offset,
+            _ => entry.offset(),
+        };
+        self.homes.get(&declared).filter(|_| self.syntax == Syntax::C)
     }
 
     /// A variable that lies at the same place all the time.
