@@ -4,6 +4,7 @@
 //! traces; the traps it guards against are numbered in the comments after ptrace(2) and the source of
 //! rr and GDB.
 
+mod fork_safety;
 mod launch;
 mod output;
 mod sandbox;
@@ -13,10 +14,10 @@ mod tracee;
 mod watchdog;
 
 pub(crate) use launch::{Launch, Launcher, Luggage};
-pub(crate) use output::Output;
+pub(crate) use output::{Output, Written};
 pub use sandbox::{Containment, Sandbox};
 pub(crate) use shared::Shared;
-pub(crate) use signals::SignalAction;
+use signals::SignalAction;
 pub(crate) use tracee::{Stop, Tracee};
 pub(crate) use watchdog::{Alarm, Watchdog};
 
