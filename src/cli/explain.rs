@@ -17,7 +17,7 @@ use super::observing;
 use super::options::{ColorChoice, ExplainOptions};
 use super::place::{Found, Where};
 use super::questions::Inquiry;
-use super::reopened::Reopened;
+use super::reopened::{self, Reopened};
 use super::search::{Answer, Case};
 use super::terminal;
 use crate::circumstances::{EventTest, Universe};
@@ -37,7 +37,10 @@ const MOST_DIFFERENCES: usize = 10;
 pub(super) fn explain(options: ExplainOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let (run, place) = named(&options)?;
     let interrupt = Interrupt::default();
-    let reopened = Reopened::open(run.as_deref(), &interrupt)?;
+    let reopened = match Reopened::open(run.as_deref(), &interrupt) {
+        Ok(reopened) => reopened,
+        Err(failure) => return without_program(run.as_deref(), &place, terminal::style(color), failure),
+    };
     let recorded = reopened.subject().recorded();
     let ordinals = Ordinals::new(recorded);
     let style = terminal::style(color);
@@ -52,6 +55,22 @@ pub(super) fn explain(options: ExplainOptions, color: ColorChoice) -> Result<Exi
     let explanation = Explanation { reopened: &reopened, ordinals: &ordinals, events: &events, style };
     let source = if options.kept { Source::Kept } else { Source::Run };
     super::print(explanation.written(source)?.as_bytes())
+}
+
+/// Tells the evidence that is kept about an event, where the program is no longer what was recorded; and
+/// why that is all.
+fn without_program(
+    run: Option<&Path>,
+    place: &Where,
+    style: Style,
+    failure: Failure,
+) -> Result<Exit, Failure> {
+    let (Where::Event(number), Ok(results)) = (place, reopened::results(run)) else { return Err(failure) };
+    for (name, slice) in &results {
+        let needed = slice.needed.iter().find(|needed| needed.event.time() == *number);
+        super::print(explanation::remembered(*number, name.as_deref(), needed, style).as_bytes())?;
+    }
+    Err(failure)
 }
 
 /// The run and the place that the user names.

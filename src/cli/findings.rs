@@ -11,7 +11,7 @@ use super::keeping::Keeping;
 use super::observing;
 use super::options::OutputOptions;
 use super::questions::Inquiry;
-use super::rendering::Found;
+use super::rendering::{Detail, Found};
 use super::search::{Answer, Subject};
 use super::values::Emission;
 use crate::report::Style;
@@ -59,7 +59,8 @@ impl Findings {
 
     /// What was found about a run, for a reader.
     pub(super) fn found<'f>(&'f self, recorded: Recorded<'f>) -> Found<'f> {
-        Found { recorded, answers: &self.answers, command_line: &self.command_line }
+        let detail = Detail::Executions;
+        Found { recorded, answers: &self.answers, command_line: &self.command_line, detail }
     }
 
     /// Looks at what the needed events did with values, if the user wants to know and nobody has looked yet.
@@ -93,7 +94,8 @@ impl Findings {
         output: &OutputOptions,
         style: Style,
     ) -> Result<(), Failure> {
-        let found = self.found(recorded);
+        let detail = if output.values { Detail::Values } else { Detail::Executions };
+        let found = Found { detail, ..self.found(recorded) };
         let text = found.render(output.format.into(), style);
         let printed = super::print(text.as_bytes()).map(drop);
         let plain = Style { color: false, ..style };

@@ -17,7 +17,7 @@ const MOST_OF_ALL: usize = 2_000;
 /// Of a longer one, as many needed events...
 const MOST_NEEDED: usize = 5_000;
 /// ...and as many before and behind one in particular.
-const MOST_AROUND: usize = 1_000;
+const MOST_AROUND: usize = 500;
 
 /// The events to look at: all of a short run; else the needed ones, as many as are worth the time, and those
 /// around the event that is asked about.

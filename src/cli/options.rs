@@ -466,7 +466,7 @@ pub enum AlgorithmChoice {
 }
 
 /// What to print.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "The result")]
 pub struct OutputOptions {
     /// How to print the result.
@@ -525,7 +525,7 @@ pub enum Format {
     Github,
     /// Needed statements as `file:line:column: text`.
     Quickfix,
-    /// The calls of the slice, for Graphviz.
+    /// The calls of the slice and who feeds whom, for Graphviz.
     Dot,
 }
 

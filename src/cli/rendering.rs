@@ -17,6 +17,17 @@ pub(super) struct Found<'a> {
     pub(super) answers: &'a [Answered],
     /// The command that found it, as typed into a shell.
     pub(super) command_line: &'a str,
+    /// How much a text tells.
+    pub(super) detail: Detail,
+}
+
+/// How much a text tells.
+#[derive(Clone, Copy)]
+pub(super) enum Detail {
+    /// Which executions are needed.
+    Executions,
+    /// What they did with values, too.
+    Values,
 }
 
 impl<'a> Found<'a> {
@@ -31,7 +42,10 @@ impl<'a> Found<'a> {
     fn single(self, Answer { slice, history }: &Answer, kind: EmissionKind, style: Style) -> String {
         let recorded = self.recorded;
         match kind {
-            EmissionKind::Text => report::text::slice(recorded, slice, style),
+            EmissionKind::Text => match self.detail {
+                Detail::Executions => report::text::slice(recorded, slice, style),
+                Detail::Values => report::text::with_values(recorded, slice, style),
+            },
             EmissionKind::Json => report::json::slice(recorded, slice),
             EmissionKind::Html => self.page(),
             EmissionKind::Trace => report::json::trace(recorded, &slice.question.command),

@@ -10,7 +10,7 @@ use tracer::observation::{Flow, Observation, Seen};
 use tracer::trace::EventId;
 
 use crate::fate::Departure;
-use crate::slice::{CriticalSlice, Evidence, Necessity, Recorded};
+use crate::slice::{CriticalSlice, Evidence, Necessity, Needed, Recorded};
 
 use super::executions::{self, Mark};
 use super::happening;
@@ -319,6 +319,23 @@ impl<'a, 'k> Told<'a, 'k> {
 
 fn evidence_in_words(evidence: &Evidence) -> String {
     format!("{}: {}", words::outcome(evidence.outcome), evidence.why)
+}
+
+/// What a result alone says about the event with this number.
+pub fn remembered(number: u32, criterion: Option<&str>, needed: Option<&Needed>, style: Style) -> String {
+    let name = criterion.map_or_else(String::new, |name| format!("{name}: "));
+    let fate = match needed {
+        Some(Needed { necessity, without, .. }) => {
+            let what_for = match necessity {
+                Necessity::Effect => "needed for its effect",
+                Necessity::Decision => "needed only as a decision",
+            };
+            let seen = without.as_ref().map(evidence_in_words);
+            format!("{what_for}; without it: {}", seen.unwrap_or_else(|| "that was not tried".into()))
+        }
+        None => "not needed".to_owned(),
+    };
+    wrap(&printable(&format!("{name}event {number}: {fate}")), style.width) + "\n"
 }
 
 /// A sentence about what could not be found out.

@@ -17,6 +17,15 @@ use super::verdict::verdict;
 ///
 /// What is counted are the executions of a line, from 1: each event at one of its statements.
 pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, style: Style) -> String {
+    write(recorded, slice, "", style)
+}
+
+/// The same, and what the needed executions did with values, if somebody has looked.
+pub fn with_values(recorded: Recorded<'_>, slice: &CriticalSlice, style: Style) -> String {
+    write(recorded, slice, &values::section(recorded, slice, style), style)
+}
+
+fn write(recorded: Recorded<'_>, slice: &CriticalSlice, values: &str, style: Style) -> String {
     let lines = executions::count(recorded, slice);
     let mut rows = Rows::new(recorded.program, &lines);
     let sections = sections::find(recorded, slice).into_iter();
@@ -27,7 +36,6 @@ pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, style: Style) -> Str
     }
     let listing = listing::write(recorded.program, &parts, style);
     let legend = legend(&parts, slice.question.control, style);
-    let values = values::section(recorded, slice, style);
     format!("{listing}\n\n{legend}\n\n{values}{conclusion}")
 }
 
