@@ -191,6 +191,7 @@ pub(super) struct EventValues {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LimitDocument {
+    Event(u32),
     Instructions(u32),
     LeftPath(Option<u32>),
     Time,

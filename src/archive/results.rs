@@ -71,6 +71,7 @@ fn values_document(observation: &Observation) -> ValuesDocument {
         events: observation.seen.iter().map(event).collect(),
         flows: observation.flows.iter().map(|flow| (flow.from.0, flow.to.0, flow.name.clone())).collect(),
         limit: observation.limit.map(|limit| match limit {
+            Limit::Event(event) => LimitDocument::Event(event.0),
             Limit::Instructions(event) => LimitDocument::Instructions(event.0),
             Limit::LeftPath(behind) => LimitDocument::LeftPath(behind.map(|event| event.0)),
             Limit::Time => LimitDocument::Time,
@@ -89,6 +90,7 @@ fn observation(document: ValuesDocument) -> Observation {
         seen: document.events.into_iter().map(seen).collect(),
         flows: document.flows.into_iter().map(flow).collect(),
         limit: document.limit.map(|limit| match limit {
+            LimitDocument::Event(event) => Limit::Event(EventId(event)),
             LimitDocument::Instructions(event) => Limit::Instructions(EventId(event)),
             LimitDocument::LeftPath(behind) => Limit::LeftPath(behind.map(EventId)),
             LimitDocument::Time => Limit::Time,

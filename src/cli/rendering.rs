@@ -68,7 +68,13 @@ impl<'a> Found<'a> {
         };
         let all: Vec<Compared<'_>> = self.answers.iter().map(compared).collect();
         match kind {
-            EmissionKind::Text => comparison(self.recorded, &all, style),
+            EmissionKind::Text => {
+                let values = |one: &Compared<'_>| match self.detail {
+                    Detail::Executions => String::new(),
+                    Detail::Values => report::values::of_criterion(self.recorded, one.slice, one.name, style),
+                };
+                comparison(self.recorded, &all, style) + &all.iter().map(values).collect::<String>()
+            }
             EmissionKind::Json => report::json::slices(self.recorded, &all),
             EmissionKind::Html => self.page(),
             EmissionKind::Trace => report::json::trace(self.recorded, self.command()),

@@ -36,6 +36,14 @@ pub(super) fn section(recorded: Recorded<'_>, slice: &CriticalSlice, style: Styl
     section + "\n"
 }
 
+/// The same for one of several criteria.
+pub fn of_criterion(recorded: Recorded<'_>, slice: &CriticalSlice, name: &str, style: Style) -> String {
+    match section(recorded, slice, style) {
+        empty if empty.is_empty() => empty,
+        section => format!("\n{name}:\n{}\n", section.trim_end()),
+    }
+}
+
 /// Tells what events did.
 pub(super) struct Teller<'a> {
     recorded: Recorded<'a>,
@@ -68,6 +76,9 @@ impl<'a> Teller<'a> {
 /// Why not everything was seen, as a sentence without its end.
 pub fn limit(values: &Observation) -> Option<String> {
     Some(match values.limit? {
+        Limit::Event(event) => {
+            format!("event {} has too many instructions to be looked at to its end", event.time())
+        }
         Limit::Instructions(event) => {
             format!("values were looked at up to event {} only: more would have taken too long", event.time())
         }

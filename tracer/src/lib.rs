@@ -1,6 +1,7 @@
 //! Record the statement trace of a native Linux x86-64 program, and replay it with statements left out.
 //!
-//! Two verbs, [`Tracer::record`] and [`Tracer::replay`]; three nouns, [`program::Program`] (what the
+//! Two verbs, [`Tracer::record`] and [`Tracer::replay`], and a third to look closer, [`Tracer::observe`];
+//! three nouns, [`program::Program`] (what the
 //! executable says), [`trace::Trace`] (what a run did) and [`schedule::Schedule`] (what a replay
 //! executes). This crate knows nothing of delta debugging: which statements to leave out, and what an
 //! outcome is worth, is for its user.

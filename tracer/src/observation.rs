@@ -74,7 +74,9 @@ pub struct Flow {
 /// Why not everything was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// As many instructions were looked at as are worth the time; this event was not seen to its end.
+    /// This event has too many instructions, and was not looked at to its end.
+    Event(EventId),
+    /// As many instructions were looked at as are worth the time; this event was the last one.
     Instructions(EventId),
     /// The run did not go as recorded behind this event.
     LeftPath(Option<EventId>),

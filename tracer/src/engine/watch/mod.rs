@@ -8,11 +8,15 @@
 //!
 //! What was seen means what the ledger says; this module only looks.
 
-use std::collections::HashMap;
-use std::ops::Range;
+mod calls;
+mod glance;
 
-use agent::names::LeaderId;
+use std::collections::HashMap;
+
 use fixedbitset::FixedBitSet;
+
+use calls::Calling;
+use glance::{Glance, Past};
 
 use super::ledger::Ledger;
 use super::{Execution, Method, Replayer, Trap};
@@ -20,8 +24,8 @@ use crate::address::RuntimeAddress;
 use crate::observation::{Limit, Observation};
 use crate::process::{ProcessError, Registers, SIGTRAP, Stop, Tracee};
 use crate::program::accesses::{self, Effect, Mode};
-use crate::program::variables::{Memory, Named, RegisterValues, Variables, View};
-use crate::program::{FunctionId, LeaderKind, Program};
+use crate::program::variables::{Memory, RegisterValues, Variables};
+use crate::program::{LeaderKind, Program};
 use crate::termination::Termination;
 use crate::trace::{EventId, Trace};
 
@@ -29,10 +33,6 @@ use crate::trace::{EventId, Trace};
 const MOST_OF_EVENT: u32 = 2_000;
 /// ...and as many in all: a step costs some ten microseconds.
 const MOST_IN_ALL: u32 = 60_000;
-/// Of memory that is handed to code that is not traced, so much is compared.
-const MOST_COMPARED: u64 = 4096;
-/// The registers with the first arguments of a call: System V ABI.
-const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
 
 /// What to look at.
 pub(crate) struct Assignment<'w> {
@@ -77,57 +77,7 @@ pub(crate) struct Witness<'w> {
     left: u32,
 }
 
-/// An event that is looked at.
-struct Glance {
-    event: EventId,
-    /// To whom its writes are attributed: a parameter is written by the event that calls.
-    author: EventId,
-    function: FunctionId,
-    bias: u64,
-    steps: u32,
-    /// What it has written, to be read again in the end.
-    written: Vec<Named>,
-    /// The bytes that it has overwritten, by address.
-    overwritten: HashMap<u64, u8>,
-    /// Where it has read what may be a pointer.
-    pointers: Vec<u64>,
-}
-
-/// An event that waits for a function to return.
-struct Calling {
-    glance: Glance,
-    /// Where the function returns to, and the stack pointer then.
-    back: u64,
-    sp: u64,
-    callee: Callee,
-}
-
-/// What an event has called.
-enum Callee {
-    Traced(FunctionId),
-    /// Code that is not traced; what it may read or write.
-    Foreign(Vec<Exposed>),
-}
-
-/// What code that is not traced may read or write.
-struct Exposed {
-    named: Named,
-    bytes: Vec<u8>,
-    before: Option<String>,
-    role: Role,
-}
-
-/// How code that is not traced comes by a value.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    /// The call was handed the address of this variable of the function, or of a part of one.
-    HandedOwn,
-    /// The call was handed its address.
-    Handed,
-    /// It may have been told before.
-    Own,
-}
-
+/// The memory of a program.
 struct Inside<'t>(&'t Tracee);
 
 impl Memory for Inside<'_> {
@@ -157,8 +107,10 @@ pub(crate) fn watch(
         None => witness.run(execution, guide)?,
     };
     witness.settle(execution.tracee, u64::MAX);
-    if let Some(termination) = &ended {
-        witness.note_end(termination);
+    match &ended {
+        Some(termination) => witness.note_end(termination),
+        None if witness.left == 0 => witness.limit(witness.latest.map_or(Limit::Time, Limit::Instructions)),
+        None => {}
     }
     Ok((witness.ledger.finish(), ended))
 }
@@ -189,7 +141,10 @@ impl Witness<'_> {
             signal = match stop {
                 Stop::Trap => match self.trap(execution, guide)? {
                     Trap::Served => 0,
-                    Trap::Foreign => SIGTRAP,
+                    Trap::Foreign => {
+                        execution.note_trap_handler()?;
+                        SIGTRAP
+                    }
                     Trap::End(termination) => return Ok(Some(termination)),
                 },
                 Stop::Signal(signal) => signal,
@@ -266,7 +221,7 @@ impl Witness<'_> {
             return Ok(None);
         };
         if glance.steps >= MOST_OF_EVENT || self.left == 0 {
-            self.ledger.observation.limit.get_or_insert(Limit::Instructions(glance.event));
+            self.limit(Limit::Event(glance.event));
             self.close(execution.tracee, glance);
             return Ok(None);
         }
@@ -342,131 +297,6 @@ impl Witness<'_> {
         }
     }
 
-    /// The event has called a function, which is about to begin.
-    fn call(
-        &mut self,
-        execution: &Execution<'_>,
-        (glance, registers, effect): (Glance, &RegisterValues, &Effect),
-        reached: Option<LeaderId>,
-    ) {
-        let program = self.assignment.program;
-        let entered = reached.map(|leader| program.leader(leader));
-        let callee = match entered.filter(|leader| leader.kind == LeaderKind::Entry) {
-            Some(leader) => Callee::Traced(leader.function),
-            None => Callee::Foreign(self.exposed(&Inside(execution.tracee), &glance, registers)),
-        };
-        self.calling.push(Calling { glance, back: effect.end, sp: registers.sp(), callee });
-    }
-
-    /// What a call of code that is not traced is handed the address of, and the function's own variables.
-    fn exposed(&self, memory: &dyn Memory, glance: &Glance, registers: &RegisterValues) -> Vec<Exposed> {
-        let variables = self.assignment.variables;
-        let view = glance.view(registers, memory);
-        let handed = ARGUMENTS.iter().filter_map(|&number| variables.object(view, registers.general[number]));
-        let own = variables.own(view);
-        let role = |named: &Named| match own.iter().any(|own| own.overlaps(named)) {
-            true => Role::HandedOwn,
-            false => Role::Handed,
-        };
-        let handed: Vec<(Named, Role)> = handed.map(|named| (named.clone(), role(&named))).collect();
-        let mut exposed: Vec<Exposed> = Vec::new();
-        for (named, role) in handed.into_iter().chain(own.into_iter().map(|named| (named, Role::Own))) {
-            let is_known = exposed.iter().any(|known| known.named.overlaps(&named));
-            let size = named.size.min(MOST_COMPARED) as usize;
-            if let Some(bytes) = memory.read(named.address, size).filter(|_| !is_known) {
-                let past = Past { memory, overwritten: &glance.overwritten };
-                let before = variables.value(&named, &past);
-                exposed.push(Exposed { named, bytes, before, role });
-            }
-        }
-        exposed
-    }
-
-    /// A function has returned to an event, or to another call of the same code.
-    fn come_back(&mut self, execution: &mut Execution<'_>, pc: u64, sp: u64) -> Result<Trap, ProcessError> {
-        self.disarm(execution);
-        execution.tracee.set_pc(RuntimeAddress(pc));
-        self.settle(execution.tracee, sp - 1);
-        match self.calling.pop_if(|calling| calling.back == pc && calling.sp == sp) {
-            Some(calling) => {
-                let glance = self.returned(execution.tracee, calling);
-                self.current = Some(glance);
-            }
-            None => {
-                execution.tracee.step(0);
-                if let Stop::Signal(signal) = execution.tracee.wait()? {
-                    execution.tracee.send(signal);
-                }
-            }
-        }
-        Ok(Trap::Served)
-    }
-
-    /// What a function has left behind.
-    fn returned(&mut self, tracee: &Tracee, calling: Calling) -> Glance {
-        let Calling { mut glance, callee, .. } = calling;
-        match callee {
-            Callee::Traced(function) => self.take_result(tracee, &glance, function),
-            Callee::Foreign(exposed) => self.compare(tracee, &mut glance, exposed),
-        }
-        glance
-    }
-
-    fn take_result(&mut self, tracee: &Tracee, glance: &Glance, function: FunctionId) {
-        let Assignment { program, trace, variables, .. } = self.assignment;
-        let result = tracee.registers().and_then(|registers| variables.result(function, registers.rax));
-        let latest =
-            self.latest.filter(|&latest| trace.caller(trace.activation(latest)) == Some(glance.event));
-        let (Some(value), Some(latest)) = (result, latest) else { return };
-        let name = format!("{}()", program.function(function).name);
-        self.ledger.reads(glance.event, &name, || Some(value));
-        let activation = trace.activation(latest);
-        let is_last = |event: &EventId| {
-            trace.activation(*event) == activation
-                && !program.leader(trace.leader(*event)).kind.is_structural()
-        };
-        let first = trace.entry(activation);
-        let last = (first.0..=latest.0).rev().map(EventId).find(is_last);
-        if let Some(last) = last.filter(|last| self.assignment.wanted.contains(last.0 as usize)) {
-            self.ledger.hands_over(last, glance.event, &name);
-        }
-    }
-
-    /// What code that is not traced has written of what it could.
-    fn compare(&mut self, tracee: &Tracee, glance: &mut Glance, exposed: Vec<Exposed>) {
-        let variables = self.assignment.variables;
-        let memory = Inside(tracee);
-        for Exposed { named, bytes, before, role } in exposed {
-            let Some(now) = memory.read(named.address, bytes.len()) else { continue };
-            if let Some(changed) = changed(&bytes, &now).or_else(|| self.set_as_before(&named, &bytes, role))
-            {
-                let address = named.address + changed.start as u64;
-                self.ledger.wrote(glance.author, address, &now[changed.clone()]);
-                glance.overwrites(address, &bytes[changed]);
-                glance.writes(&mut self.ledger, named, |_, _| before);
-            } else if role != Role::Own {
-                self.ledger.reads(glance.event, &named.name, || variables.value(&named, &memory));
-                self.ledger.read(glance.event, named.address, &bytes, &named.name);
-            }
-        }
-    }
-
-    /// The bytes of a value that a call was handed, if it must have set them though they are as before:
-    /// nobody else had.
-    fn set_as_before(&self, named: &Named, bytes: &[u8], role: Role) -> Option<Range<usize>> {
-        let knows_all = self.assignment.wanted.is_full();
-        let is_set = role == Role::HandedOwn && knows_all && !self.ledger.is_written(named.address, bytes);
-        is_set.then_some(0..bytes.len())
-    }
-
-    /// Functions whose frames are at or below `sp` have ended, whether they have returned or not.
-    fn settle(&mut self, tracee: &Tracee, sp: u64) {
-        while let Some(calling) = self.calling.pop_if(|calling| calling.sp <= sp) {
-            let glance = self.returned(tracee, calling);
-            self.close(tracee, glance);
-        }
-    }
-
     /// An event has ended, or is no longer looked at.
     fn close(&mut self, tracee: &Tracee, glance: Glance) {
         for named in &glance.written {
@@ -475,22 +305,24 @@ impl Witness<'_> {
         }
     }
 
+    /// Where functions return, unless there is a leader with a breakpoint of its own.
+    fn returns(&self, execution: &Execution<'_>) -> impl Iterator<Item = u64> {
+        let backs = self.calling.iter().map(|calling| calling.back);
+        backs.filter(|&back| execution.placement.leader_at(back).is_none())
+    }
+
     /// Puts breakpoints where functions return.
     fn arm(&self, execution: &Execution<'_>) {
-        for calling in
-            self.calling.iter().filter(|calling| execution.placement.leader_at(calling.back).is_none())
-        {
-            execution.tracee.write(RuntimeAddress(calling.back), &[super::INT3]);
+        for back in self.returns(execution) {
+            execution.tracee.write(RuntimeAddress(back), &[super::INT3]);
         }
     }
 
     /// Takes them out.
     fn disarm(&self, execution: &Execution<'_>) {
-        for calling in
-            self.calling.iter().filter(|calling| execution.placement.leader_at(calling.back).is_none())
-        {
-            if let Some(text) = execution.placement.text(calling.back) {
-                execution.tracee.write(RuntimeAddress(calling.back), &text[..1]);
+        for back in self.returns(execution) {
+            if let Some(text) = execution.placement.text(back) {
+                execution.tracee.write(RuntimeAddress(back), &text[..1]);
             }
         }
     }
@@ -503,68 +335,12 @@ impl Witness<'_> {
             Termination::Exited(_) | Termination::Crashed(_) if is_missing => Limit::LeftPath(self.latest),
             Termination::Exited(_) | Termination::Crashed(_) => return,
         };
-        self.ledger.observation.limit.get_or_insert(limit);
-    }
-}
-
-impl Glance {
-    fn view<'v>(&'v self, registers: &'v RegisterValues, memory: &'v dyn Memory) -> View<'v> {
-        View { function: self.function, registers, bias: self.bias, memory, followed: &self.pointers }
+        self.limit(limit);
     }
 
-    /// It overwrites these bytes.
-    fn overwrites(&mut self, address: u64, bytes: &[u8]) {
-        for (at, &byte) in (address..).zip(bytes) {
-            self.overwritten.entry(at).or_insert(byte);
-        }
+    fn limit(&mut self, limit: Limit) {
+        self.ledger.observation.limit = Some(limit);
     }
-
-    /// It writes a value, of which `before` tells what it was. Parts of it that it has written before do not
-    /// count any more, nor does a part of what it has written already.
-    fn writes(
-        &mut self,
-        ledger: &mut Ledger,
-        named: Named,
-        before: impl FnOnce(&Named, &Glance) -> Option<String>,
-    ) {
-        if self.written.iter().any(|whole| whole.holds(&named)) {
-            return;
-        }
-        self.written.retain(|part| {
-            let is_part = named.holds(part);
-            if is_part {
-                ledger.forget(self.event, &part.name);
-            }
-            !is_part
-        });
-        if ledger.writes(self.event, &named.name, || before(&named, self)) {
-            self.written.push(named);
-        }
-    }
-}
-
-/// The memory as it was before an event.
-struct Past<'p> {
-    memory: &'p dyn Memory,
-    overwritten: &'p HashMap<u64, u8>,
-}
-
-impl Memory for Past<'_> {
-    fn read(&self, address: u64, length: usize) -> Option<Vec<u8>> {
-        let mut bytes = self.memory.read(address, length)?;
-        for (at, byte) in (address..).zip(&mut bytes) {
-            *byte = self.overwritten.get(&at).copied().unwrap_or(*byte);
-        }
-        Some(bytes)
-    }
-}
-
-/// Where two texts of the same length differ; a number differs as a whole.
-fn changed(before: &[u8], now: &[u8]) -> Option<Range<usize>> {
-    let differ = |(one, other): (&u8, &u8)| one != other;
-    let first = before.iter().zip(now).position(differ)?;
-    let last = before.iter().zip(now).rposition(differ)?;
-    Some(if now.len() <= 16 { 0..now.len() } else { first..last + 1 })
 }
 
 fn registers(tracee: &Tracee) -> Option<RegisterValues> {
