@@ -440,3 +440,22 @@ fn the_flow_of_values_leads_through_calls_pointers_and_library_functions() {
     assert!(flows.iter().any(|flow| flow.starts_with("16 -> 17: text")), "{flows:#?}");
     assert!(flows.iter().any(|flow| flow == "5 -> 12: twice()"), "{flows:#?}");
 }
+
+#[test]
+fn the_test_since_which_an_execution_is_gone_has_reproduced_the_failure_without_it() {
+    let program = reduced("gone-since", &["--expect-match", "sum = 15"]);
+    let output = stripe().args(["report", "--emit", "jsonl=tests"]).current_dir(&program.directory).output();
+    assert!(output.expect("it runs").status.success());
+    let tests = std::fs::read_to_string(program.directory.join("tests")).expect("written");
+    let tests: Vec<Value> = tests.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let since = regex::Regex::new(r"gone since test (\d+) of (\d+)").expect("an expression");
+    for place in ["12#1", "12#6", "7#1", "16#1", "11#1"] {
+        let told = explained(&program, &[place]).replace("\n    ", " ");
+        let found = since.captures(&told).unwrap_or_else(|| panic!("{place}: {told}"));
+        let [number, total] = [1, 2].map(|group| found[group].parse::<usize>().expect("a number"));
+        assert_eq!((total, &tests[number - 1]["outcome"]), (tests.len(), &"reproduced".into()), "{place}");
+        let before = tests[..number - 1].iter().rev().find(|test| test["outcome"] == "reproduced");
+        let size = |test: &Value| test["size"].as_u64().expect("a number");
+        assert!(size(&tests[number - 1]) < before.map_or(u64::MAX, size), "{place}");
+    }
+}

@@ -14,7 +14,8 @@ const LONGEST_VALUE: usize = 60;
 /// What an execution did; empty if it neither read nor wrote anything with a name. `line` is the text of its
 /// line.
 pub(super) fn told(seen: &Seen, line: &str, style: Style) -> String {
-    let assignment = statements(line).into_iter().find_map(|statement| assignment(seen, statement, style));
+    let candidates = statements(line).into_iter().filter_map(|statement| assignment(seen, statement, style));
+    let assignment = candidates.min_by_key(|told| !told.is_plausible);
     let rest = |told: &Told| {
         let others = seen.writes.iter().filter(|writing| writing.name != told.name);
         others.map(|writing| changed(writing, style)).collect::<Vec<_>>()
@@ -59,6 +60,9 @@ fn ascii(text: &str) -> String {
 struct Told {
     name: String,
     text: String,
+    /// Whether the new value is the one that is assigned, as far as that can be seen: the head of a loop has
+    /// several assignments to the same variable.
+    is_plausible: bool,
 }
 
 /// The pieces of a line that may be statements; what stands between braces belongs to an assignment before.
@@ -104,7 +108,9 @@ fn assignment(seen: &Seen, statement: &str, style: Style) -> Option<Told> {
     };
     let result =
         if operator == "=" && value == after { String::new() } else { format!(" {} {after}", arrow(style)) };
-    Some(Told { name: name.clone(), text: format!("{made}{result} (was {})", short(before, style)) })
+    let is_plausible = operator != "=" || value == after || value.parse::<i128>().is_err();
+    let text = format!("{made}{result} (was {})", short(before, style));
+    Some(Told { name: name.clone(), text, is_plausible })
 }
 
 /// The two sides of an assignment and what stands between them; of a step, `i++`, the name and the sign.

@@ -18,13 +18,24 @@ pub(crate) enum Mode {
     Update,
 }
 
+/// Where control goes behind an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// On in the function, or out of it by a jump.
+    On,
+    /// Into another function.
+    Call,
+    /// Back to the caller.
+    Return,
+}
+
 /// What an instruction does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Effect {
     /// The address behind it.
     pub(crate) end: u64,
-    /// Whether it calls a function.
-    pub(crate) is_call: bool,
+    /// Where control goes.
+    pub(crate) way: Way,
     /// The memory that it reads and writes.
     pub(crate) accesses: Vec<(Piece, Mode)>,
 }
@@ -57,8 +68,12 @@ pub(crate) fn effect(bytes: &[u8], registers: &RegisterValues) -> Option<Effect>
             accesses.push((Piece { address, length }, mode));
         }
     }
-    let is_call = matches!(insn.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
-    Some(Effect { end: insn.next_ip(), is_call, accesses })
+    let way = match insn.flow_control() {
+        FlowControl::Call | FlowControl::IndirectCall => Way::Call,
+        FlowControl::Return => Way::Return,
+        _ => Way::On,
+    };
+    Some(Effect { end: insn.next_ip(), way, accesses })
 }
 
 fn value(register: Register, values: &RegisterValues) -> Option<u64> {
@@ -117,9 +132,11 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_told_from_other_instructions() {
-        assert!(effect(&[0xe8, 0, 0, 0, 0], &registers()).unwrap().is_call);
-        assert!(!effect(&[0xe9, 0, 0, 0, 0], &registers()).unwrap().is_call);
+    fn calls_and_returns_are_told_from_other_instructions() {
+        let way = |bytes: &[u8]| effect(bytes, &registers()).unwrap().way;
+        assert_eq!(way(&[0xe8, 0, 0, 0, 0]), Way::Call);
+        assert_eq!(way(&[0xe9, 0, 0, 0, 0]), Way::On);
+        assert_eq!(way(&[0xc3]), Way::Return);
         assert_eq!(effect(&[0x06], &registers()), None);
     }
 }

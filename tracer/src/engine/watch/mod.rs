@@ -23,7 +23,7 @@ use super::{Execution, Method, Replayer, Trap};
 use crate::address::RuntimeAddress;
 use crate::observation::{Limit, Observation};
 use crate::process::{ProcessError, Registers, SIGTRAP, Stop, Tracee};
-use crate::program::accesses::{self, Effect, Mode};
+use crate::program::accesses::{self, Effect, Mode, Way};
 use crate::program::variables::{Memory, RegisterValues, Variables};
 use crate::program::{LeaderKind, Program};
 use crate::termination::Termination;
@@ -243,9 +243,11 @@ impl Witness<'_> {
             return Ok(None);
         };
         let reached = execution.placement.leader_at(location.pc);
-        if effect.is_call && location.pc != effect.end {
+        if effect.way == Way::Call && location.pc != effect.end {
             self.call(execution, (glance, &registers, &effect), reached);
-        } else if reached.is_some_and(|leader| !execution.pace.current.is(leader.0)) {
+        } else if effect.way == Way::Return
+            || reached.is_some_and(|leader| !execution.pace.current.is(leader.0))
+        {
             self.close(execution.tracee, glance);
         } else {
             self.current = Some(glance);
