@@ -132,9 +132,9 @@ impl Scene<'_> {
             unreachable!("the words say run");
         };
         let mut chapter = None;
-        run::search(options, color, command_line, |findings, recorded, output, style| {
-            chapter = findings.found(recorded).chapters(&flowing(self.explanation)).pop();
-            findings.deliver(recorded, output, style)
+        run::search(options, color, command_line, |findings, subject, output, style| {
+            chapter = findings.found(subject).chapters(&flowing(self.explanation)).pop();
+            findings.deliver(subject, output, style)
         })?;
         Ok(chapter.expect("a search that ended well has delivered its result"))
     }

@@ -5,6 +5,7 @@ mod doctor;
 mod emissions;
 mod exit;
 mod findings;
+mod help;
 mod internal;
 mod interrupt;
 mod keeping;

@@ -38,7 +38,7 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let mut continuation =
         Continuation { options: &options, color, reopened: &reopened, keeping: &keeping, crew };
     let findings = continuation.all()?;
-    findings.deliver(reopened.subject().recorded(), &options.output, terminal::style(color))?;
+    findings.deliver(reopened.subject(), &options.output, terminal::style(color))?;
     keeping.mention(findings.exit());
     done(findings.exit())
 }

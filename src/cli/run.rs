@@ -16,6 +16,7 @@ use super::options::{
 };
 use super::progress::Progress;
 use super::questions::{Inquiry, parts, questions};
+use super::rendering;
 use super::search::{Case, Crew, Past, Subject};
 use super::shell;
 use super::target::{Target, criterion};
@@ -38,7 +39,7 @@ pub(super) fn search(
     options: RunOptions,
     color: ColorChoice,
     command_line: String,
-    deliver: impl FnOnce(&Findings, Recorded<'_>, &OutputOptions, Style) -> Result<(), Failure>,
+    deliver: impl FnOnce(&Findings, Subject<'_>, &OutputOptions, Style) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
     let started = Instant::now();
     let preference = preference(options.target.engine)?;
@@ -64,13 +65,14 @@ pub(super) fn search(
     let (engine, plan) = (tracers[0].engine(), plan(&options.search));
     let limits = limits(&baseline, options.target.timeout);
     let subject = Subject { target: &target, baseline: &baseline, engine: &engine, plan, limits };
+    rendering::check(subject, &options.output)?;
     let (options, questions) = (&options, &questions[..]);
     keeping.record(&Asked { options, preference, criterion: &criterion, parts, questions }, &subject);
     let style = terminal::style(color);
     let mut crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
     let searches = Searches { subject, questions, options, style };
     let findings = searches.all(&mut crew, &mut keeping, Findings::of(command_line))?;
-    deliver(&findings, recorded, &options.output, style)?;
+    deliver(&findings, subject, &options.output, style)?;
     keeping.mention(findings.exit());
     done(findings.exit())
 }
