@@ -1,5 +1,6 @@
 //! Do what the command line says: one file for each subcommand, each a table of contents.
 
+mod budget;
 mod demo;
 mod doctor;
 mod emissions;
@@ -21,6 +22,7 @@ mod run;
 mod runs;
 mod search;
 mod shell;
+mod status;
 mod target;
 mod terminal;
 mod trace;

@@ -304,8 +304,10 @@ class Slice:
         """The program is at a leader."""
         pc, sp = register("rip"), register("rsp")
         leader = self.sites.get(pc)
-        if leader is None or gdb.selected_inferior().pid != self.pid:
-            return
+        if leader is None:
+            return None
+        if gdb.selected_inferior().pid != self.pid:
+            return "this run is not led along the slice: `slice begin` starts one that is"
         if self.landing is not None:
             event, self.landing = self.landing, None
             return self.executes(event)
@@ -361,7 +363,7 @@ class Slice:
             self.tell_output()
             status = getattr(event, "exit_code", None)
             ended = "" if status is None else " with status %d" % status
-            gdb.write("stripe: the program has ended%s\n" % ended)
+            gdb.write("stripe: the program has ended%s\n" % ended, gdb.STDERR)
 
     # What is undefined.
 

@@ -4,6 +4,7 @@
 //! traces; the traps it guards against are numbered in the comments after ptrace(2) and the source of
 //! rr and GDB.
 
+mod keyboard;
 mod launch;
 mod output;
 mod sandbox;
@@ -12,6 +13,7 @@ mod signals;
 mod tracee;
 mod watchdog;
 
+pub use keyboard::Keyboard;
 pub(crate) use launch::{Launch, Launcher, Luggage};
 pub(crate) use output::Output;
 pub use sandbox::{Containment, Sandbox};
