@@ -2,16 +2,18 @@
 
 mod support;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 
 use serde_json::Value;
 use support::engine::in_two_threads;
-use support::{CLANG, Fixture, GCC, Program, sample, scratch, text};
+use support::tiny::{assert_says, file, message, tiny};
+use support::{CLANG, Fixture, GCC, Program, sample, scratch, stripe, text};
 
-/// What gdb cannot do, or what it does otherwise than a tracer that nobody sees.
-const LEFT_OUT: [(&str, &str); 0] = [];
+/// SIGTRAP is gdb's own: it does not tell the program's from those of its breakpoints.
+const LEFT_OUT: [&str; 1] = ["trap_handler"];
 
 /// A slice, and the script that performs it.
 struct Scripted {
@@ -63,20 +65,135 @@ impl Scripted {
 
 #[test]
 fn gdb_prints_what_a_replay_of_the_slice_prints() {
-    let all: Vec<Fixture> = Fixture::all()
-        .into_iter()
-        .filter(|fixture| fixture.directive("refused").is_none())
-        .filter(|fixture| LEFT_OUT.iter().all(|(name, _)| fixture.name != *name))
-        .collect();
+    let usable = |fixture: &Fixture| {
+        fixture.directive("refused").is_none() && !LEFT_OUT.contains(&fixture.name.as_str())
+    };
+    let fixtures = Fixture::all().into_iter().filter(usable);
+    // One rule is enough for each: a reduction and two replays take their time.
+    let all: Vec<(Fixture, &str)> = fixtures.zip(["program", "trace"].into_iter().cycle()).collect();
     let differences = Mutex::new(Vec::new());
-    in_two_threads(&all, |fixture| {
+    in_two_threads(&all, |(fixture, control)| {
         let budget = if fixture.name == "deep_recursion" { &["--max-tests", "10"][..] } else { &[] };
-        for control in ["program", "trace"] {
-            let scripted = Scripted::new(&fixture.name, fixture.build(GCC), control, budget);
-            let difference = scripted.difference(&fixture.name);
-            differences.lock().expect("no panic").extend(difference);
-        }
+        let scripted = Scripted::new(&fixture.name, fixture.build(GCC), control, budget);
+        differences.lock().expect("no panic").extend(scripted.difference(&fixture.name));
     });
     let differences = differences.into_inner().expect("no panic");
     assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn the_sample_is_performed_whatever_compiler_and_linker_made_it() {
+    for (build, flags) in [(GCC, ""), (CLANG, ""), (GCC, "-no-pie"), (GCC, "-static")] {
+        for control in ["program", "trace"] {
+            let name = format!("sample-{}{flags}", build.name);
+            let program = sample(build, flags);
+            let scripted = Scripted::new(&name, program, control, &["--expect-match", "sum = 15"]);
+            assert_eq!(scripted.difference(&name), None);
+            let printed = text(&scripted.performed(&["slice through"]).stdout);
+            assert!(printed.contains("sum = 15"), "{printed}");
+        }
+    }
+}
+
+#[test]
+fn gdb_stops_at_each_needed_execution_and_at_no_other() {
+    let program = sample(GCC, "");
+    let scripted = Scripted::new("stops", program, "trace", &["--expect-match", "sum = 15"]);
+    let needed: Vec<&str> = scripted.needed.split(',').collect();
+    for command in ["continue", "next"] {
+        let first = ["continue"].into_iter().chain(vec![command; needed.len()]);
+        let told = text(&scripted.performed(&first.collect::<Vec<_>>()).stdout);
+        let stops = told.lines().filter_map(|line| line.strip_prefix("stripe: event "));
+        let stops: Vec<&str> = stops.map(|stop| stop.split(' ').next().expect("a number")).collect();
+        assert_eq!(stops, needed, "{command}: {told}");
+        assert!(told.ends_with("sum = 15\n") || told.contains("sum = 15\n"), "{told}");
+    }
+}
+
+#[test]
+fn a_slice_can_be_begun_anew_and_shows_the_values_that_it_computes() {
+    let program = sample(GCC, "");
+    let scripted = Scripted::new("anew", program, "trace", &["--expect-match", "sum = 15"]);
+    let commands = ["continue", "slice begin", "break 15", "slice through", "slice begin", "continue"];
+    let more = ["delete", "continue", "continue", "continue", "print sum"];
+    let told = text(&scripted.performed(&[&commands[..], &more].concat()).stdout);
+    assert_eq!(
+        told.matches("stripe: event 2 (sum-mul.c:6), 1 of 13, needed for its effect").count(),
+        2,
+        "{told}"
+    );
+    assert!(told.contains("sum = 15") && told.ends_with("$1 = 0\n"), "{told}");
+}
+
+const ECHO: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+extern char **environ;
+int main(int argc, char **argv) { char word[100] = "", here[1000] = "";
+    int useless = 1;
+    useless = 2;
+    for (int i = 0; i < argc; i++) printf("argument <%s>\n", argv[i]);
+    for (char **e = environ; *e; e++) printf("variable <%s>\n", *e);
+    getcwd(here, sizeof here);
+    fgets(word, sizeof word, stdin);
+    printf("in <%s>, read <%s>, terminal %d, at %p\n", here, word, isatty(1), (void *) word);
+    return 0;
+}
+"#;
+
+#[test]
+fn the_program_finds_the_world_as_it_was_recorded() {
+    for terminal in [&[][..], &["--pty"]] {
+        let mut program = tiny("echo", ECHO);
+        program.arguments = vec!["a b".into(), "it's \"quoted\" $HOME `x` \\".into(), "two\nlines".into()];
+        let input = file(&program, "input", b"caf\xe9\0'\n");
+        program.stdin = input;
+        let environment = ["--clear-env", "--env", "ODD=a'b\n\u{e9}\t$(x)", "--env", "EMPTY="];
+        let options = [&environment[..], terminal].concat();
+        let scripted = Scripted::new("echo", program, "trace", &options);
+        let (performed, replayed) = (scripted.performed(&["slice through"]), scripted.replayed(&options));
+        assert_eq!(text(&performed.stdout), text(&replayed.stdout), "{}", text(&performed.stderr));
+        assert!(text(&performed.stdout).contains("argument <two\nlines>"));
+    }
+}
+
+#[test]
+fn statements_of_a_library_are_left_out_as_well() {
+    let program = Fixture::named("shared_library").build(GCC);
+    let scripted = Scripted::new("library", program, "program", &["--scope", "libtax.so"]);
+    let replayed = text(&scripted.replayed(&["--scope", "libtax.so"]).stdout);
+    let performed = scripted.performed(&["slice through"]);
+    assert_eq!(text(&performed.stdout), replayed, "{}", text(&performed.stderr));
+}
+
+#[test]
+fn another_program_of_the_same_name_is_refused() {
+    let program = tiny("changed", "int main(void) { return 3;\n}\n");
+    let options = ["--expect-exit", "3"];
+    let scripted = Scripted::new("changed", program.clone(), "trace", &options);
+    assert!(text(&scripted.performed(&["slice through"]).stderr).is_ascii());
+    fs::copy(sample(GCC, "").path, &program.path).expect("copied");
+    let told = text(&scripted.performed(&[]).stderr);
+    assert!(told.contains("is not the program that was recorded"), "{told}");
+}
+
+#[test]
+fn what_is_too_long_for_a_script_is_refused_before_the_search() {
+    let long = "int main(void) { int sum = 0;\n    for (int i = 0; i < 60000; i++)\n        sum += i;\n    return sum > 0;\n}\n";
+    let program = tiny("long", long);
+    let told = message(&program.stripe("run", &["--expect-exit", "1", "--format", "gdb"]), 1);
+    assert_says(&told, &["100000 at most", "--format text"]);
+    let program = tiny("fed", "int main(void) { return 3;\n}\n");
+    fs::write(&program.stdin, vec![b'x'; 2 << 20]).expect("an input");
+    let told = message(&program.stripe("run", &["--expect-exit", "3", "--emit", "gdb=script"]), 1);
+    assert_says(&told, &["1048576 bytes at most", "2097152"]);
+}
+
+#[test]
+fn a_report_has_the_script_of_the_run() {
+    let program = Program { directory: scratch("gdb-report"), ..sample(GCC, "") };
+    let options = ["--expect-match", "sum = 15", "-q", "--format", "gdb"];
+    let output = program.stripe("run", &options);
+    let reported = stripe().args(["report", "--format", "gdb"]).current_dir(&program.directory).output();
+    assert_eq!(text(&reported.expect("started").stdout), text(&output.stdout));
 }

@@ -165,9 +165,11 @@ fn refusal(error: &str) -> Finding {
 fn detours(program: &Program) -> String {
     let DetourCounts { jumps, short_jumps, breakpoints } = DetourCounts::of(program);
     format!(
-        "{} where events begin: {jumps} lead to the agent by a jump, {short_jumps} by a short jump to one \
-         near it, {breakpoints} by a breakpoint",
-        words::count((jumps + short_jumps + breakpoints) as u64, "place")
+        "{} where events begin: {}, {}, {}",
+        words::count((jumps + short_jumps + breakpoints) as u64, "place"),
+        words::count(jumps as u64, "jump"),
+        words::count(short_jumps as u64, "short jump"),
+        words::count(breakpoints as u64, "breakpoint"),
     )
 }
 

@@ -74,7 +74,7 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Run(options) => run::run(options, color),
         Command::Reduce(options) => reduce::reduce(options, color),
         Command::Report(options) => report::report(options, color),
-        Command::Runs => runs::runs(),
+        Command::Runs => runs::runs(color),
         Command::Trace(options) => trace::trace(options, color),
         Command::Replay(options) => replay::replay(options),
         Command::Demo(options) => demo::demo(options, color),

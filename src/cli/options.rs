@@ -29,7 +29,7 @@ use super::values::{
     before_help = EXAMPLES,
     subcommand_required = true,
     arg_required_else_help = true,
-    max_term_width = 100
+    max_term_width = 80
 )]
 pub struct CommandLine {
     /// Use colours: always, never, or auto, on a terminal unless NO_COLOR is set.

@@ -42,7 +42,7 @@ impl Style {
     }
 
     /// The text as far as it fits into `room` columns.
-    pub(super) fn cut(self, text: &str, room: usize) -> String {
+    pub fn cut(self, text: &str, room: usize) -> String {
         if length(text) <= room {
             return text.to_owned();
         }
