@@ -150,7 +150,9 @@ fn the_terminal_is_given_back_whatever_ends_stripe() {
         );
         let mut watched = Watched::shell(&script);
         watched.wait_for(" left, ", 3);
-        let stripe = Pid::from_raw(child_running("stripe", watched.child.id()));
+        let stripe = child_running("stripe", watched.child.id());
+        assert!(stripe > 0, "stripe is under way");
+        let stripe = Pid::from_raw(stripe);
         ending(&mut watched, stripe);
         let seen = watched.end();
         assert_eq!(settings(&seen, "before"), settings(&seen, "after"), "ending {number}: {seen}");

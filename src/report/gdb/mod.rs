@@ -250,3 +250,64 @@ fn literal(bytes: &[u8]) -> String {
     };
     format!("b'{}'", bytes.iter().map(byte).collect::<String>())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::sample::Sample;
+    use super::*;
+
+    fn script(invocation: &Invocation, poison: Poison) -> Result<String, Unscriptable> {
+        let sample = Sample::sum_mul();
+        let (hour, none) = (Duration::from_secs(3600), None);
+        let limits = Limits { cpu: hour, wall: hour, arrivals: 100, memory: none, file_size: 7, tasks: 1 };
+        let result = sample.slice(&sample.omittable(11)[1..], &sample.omittable(10)[6..]);
+        slice(sample.recorded(), &result, Circumstances { invocation, poison, limits })
+    }
+
+    fn invocation(stdin: &[u8]) -> Invocation {
+        Invocation {
+            program: "/p".into(),
+            arguments: vec!["./p".into(), "it's".into()],
+            environment: vec![("GLIBC_TUNABLES".into(), "x=1".into()), ("A".into(), "\n".into())],
+            directory: "/".into(),
+            stdin: stdin.to_vec(),
+            stdout: Stdout::File,
+        }
+    }
+
+    #[test]
+    fn a_script_starts_the_program_as_it_was_started() {
+        let script = script(&invocation(b"0 5\n\xff"), Poison::Negative).unwrap();
+        for line in [
+            "ARGUMENTS = [b'./p', b'it\\'s']",
+            "ENVIRONMENT = [(b'LD_BIND_NOW', b'1'), (b'A', b'\\n'), (b'GLIBC_TUNABLES', \
+             b'x=1:glibc.malloc.perturb=0x5a')]",
+            "STDIN = b'0 5\\n\\xff'",
+            "TERMINAL = False",
+            "LIMITS = [(\"RLIMIT_FSIZE\", 7)]",
+            "POISON = True",
+            "POISON_BASE = 0xa5c3e197",
+        ] {
+            assert!(script.lines().any(|other| other == line), "{line}\n{}", &script[..3000]);
+        }
+    }
+
+    #[test]
+    fn each_event_is_a_row_with_its_leader_its_call_and_whether_it_is_executed() {
+        let script = script(&invocation(b""), Poison::Off).unwrap();
+        let table = script.split("EVENTS = \"\"\"\n").nth(1).and_then(|rest| rest.split("\"\"\"").next());
+        let signs: Vec<&str> = table.unwrap().lines().map(|row| row.split(' ').nth(2).unwrap()).collect();
+        assert_eq!(signs.len(), 36);
+        let of = |sign| signs.iter().filter(|other| **other == sign).count();
+        assert_eq!((of("*"), of("o")), (5, 1));
+        assert!(of("-") > 0 && signs[0] == "=" && signs[35] == "=");
+    }
+
+    #[test]
+    fn what_gdb_would_choke_on_is_refused() {
+        let told = script(&invocation(&vec![0; MOST_INPUT + 1]), Poison::Off).unwrap_err().to_string();
+        assert!(told.contains("1048576 bytes at most, and this has 1048577"), "{told}");
+    }
+}
