@@ -78,7 +78,7 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Trace(options) => trace::trace(options, color),
         Command::Replay(options) => replay::replay(options),
         Command::Demo(options) => demo::demo(options, color),
-        Command::Doctor(options) => doctor::doctor(options),
+        Command::Doctor(options) => doctor::doctor(options, color),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut CommandLine::command(), "stripe", &mut script);

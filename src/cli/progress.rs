@@ -1,6 +1,6 @@
 //! Show on standard error how the search goes on, and end it when its time is over.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{Write, stderr};
 use std::time::{Duration, Instant};
 
 use tracer::schedule::Control as Rule;
@@ -8,6 +8,7 @@ use tracer::schedule::Control as Rule;
 use super::interrupt::Interrupt;
 use super::options::OutputOptions;
 use super::status::Board;
+use super::terminal;
 use crate::dd::{Configuration, Counts, Observer, Outcome};
 use crate::investigation::Watcher;
 use crate::report::{Style, bullets, words};
@@ -47,7 +48,7 @@ impl Progress {
         interrupt: &Interrupt,
         board: &Board,
     ) -> Progress {
-        let detail = match (options.quiet, options.verbose, stderr().is_terminal()) {
+        let detail = match (options.quiet, options.verbose, terminal::is_watched()) {
             (true, ..) => Detail::Nothing,
             (_, true, _) => Detail::Tests,
             (_, _, true) => Detail::Live,

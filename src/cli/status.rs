@@ -2,7 +2,6 @@
 //!
 //! The answer comes at once, whatever the work is busy with: a thread of its own waits for the question.
 
-use std::io::{IsTerminal, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -13,6 +12,7 @@ use tracer::Keyboard;
 
 use super::options::OutputOptions;
 use super::progress::say;
+use super::terminal;
 use crate::report::words;
 
 /// How soon an answer comes, in milliseconds.
@@ -114,7 +114,7 @@ impl Answers {
         let asked = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(SIGUSR1, Arc::clone(&asked))?;
         let keyboard = match askers {
-            Askers::SignalsAndKeys if stderr().is_terminal() => Keyboard::open()?,
+            Askers::SignalsAndKeys if terminal::is_watched() => Keyboard::open()?,
             _ => None,
         };
         let over = Arc::new(AtomicBool::new(false));
@@ -145,7 +145,7 @@ fn wait(keyboard: Option<&mut Keyboard>) -> bool {
 
 fn answer(board: &Board) -> String {
     // On a terminal a line may stand there that is drawn again and again.
-    let clear = if stderr().is_terminal() { "\r\x1b[K" } else { "" };
+    let clear = if terminal::is_watched() { "\r\x1b[K" } else { "" };
     format!("{clear}stripe: {}\n", board.line())
 }
 

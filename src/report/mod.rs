@@ -52,4 +52,4 @@ mod uri;
 mod verdict;
 pub mod words;
 
-pub use style::Style;
+pub use style::{Style, wrap};

@@ -8,7 +8,6 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write;
-use std::os::unix::ffi::OsStrExt;
 
 use tracer::invocation::{Invocation, Limits, Stdout};
 use tracer::poison::{Poison, SCRATCH};
@@ -139,7 +138,7 @@ fn started(program: &Program, circumstances: Circumstances<'_>) -> String {
     let mut put = |name: &str, value: String| {
         let _ = writeln!(text, "{name} = {value}");
     };
-    let bytes = |text: &OsStr| literal(text.as_bytes());
+    let bytes = |text: &OsStr| literal(text.as_encoded_bytes());
     put("PROGRAM", bytes(invocation.program.as_os_str()));
     put("ARGUMENTS", list(invocation.arguments.iter().map(|argument| bytes(argument))));
     let variables = invocation.environment_under(poison);
