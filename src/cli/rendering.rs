@@ -74,8 +74,8 @@ impl<'a> Found<'a> {
     fn script(self, slice: &CriticalSlice) -> Result<String, Failure> {
         let Subject { target, baseline, limits, .. } = self.subject;
         let poison = baseline.patterns.first().copied().unwrap_or_default();
-        let circumstances = gdb::Circumstances { invocation: &target.invocation, poison, limits };
-        gdb::slice(self.subject.recorded(), slice, circumstances).map_err(unscriptable)
+        let start = gdb::Start { invocation: &target.invocation, poison, limits };
+        gdb::slice(self.subject.recorded(), slice, start).map_err(unscriptable)
     }
 
     fn command(self) -> &'a [String] {

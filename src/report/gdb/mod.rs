@@ -34,7 +34,7 @@ const NAMES: [&str; SCRATCH.len()] = ["rax", "rcx", "rdx", "rsi", "rdi", "r8", "
 
 /// How a run is repeated.
 #[derive(Clone, Copy, Debug)]
-pub struct Circumstances<'a> {
+pub struct Start<'a> {
     /// How the program is started.
     pub invocation: &'a Invocation,
     /// What undefined values are set to.
@@ -68,15 +68,15 @@ pub enum Unscriptable {
 pub fn slice(
     recorded: Recorded<'_>,
     slice: &CriticalSlice,
-    circumstances: Circumstances<'_>,
+    start: Start<'_>,
 ) -> Result<String, Unscriptable> {
-    check(recorded, circumstances.invocation)?;
+    check(recorded, start.invocation)?;
     let control = control(slice);
     let parts = [
         introduction(slice),
         "python\n".to_owned(),
-        started(recorded.program, circumstances),
-        undefined(circumstances.poison),
+        started(recorded.program, start),
+        undefined(start.poison),
         format!("CONTROL = \"{}\"\n\n", if control == Control::Program { "program" } else { "trace" }),
         leaders(recorded.program),
         events(recorded, slice, control),
@@ -125,15 +125,15 @@ fn introduction(slice: &CriticalSlice) -> String {
     ];
     let comment = |line: &String| format!("# {}\n", printable(&line.replace('\n', " ")));
     let settings = ["pagination off", "confirm off", "disable-randomization on", "startup-with-shell on"];
-    let more = ["breakpoint always-inserted on", "print inferior-events off", "debuginfod enabled off"];
+    let more = ["breakpoint always-inserted on", "print inferior-events off"];
     let setting = |setting: &&str| format!("set {setting}\n");
     let comments: String = told.iter().map(comment).collect();
     comments + "\n" + &settings.iter().chain(&more).map(setting).collect::<String>() + "\n"
 }
 
 /// How the program is started.
-fn started(program: &Program, circumstances: Circumstances<'_>) -> String {
-    let Circumstances { invocation, poison, limits } = circumstances;
+fn started(program: &Program, start: Start<'_>) -> String {
+    let Start { invocation, poison, limits } = start;
     let mut text = String::from("# How the program was started.\n");
     let mut put = |name: &str, value: String| {
         let _ = writeln!(text, "{name} = {value}");
@@ -262,7 +262,7 @@ mod tests {
         let (hour, none) = (Duration::from_secs(3600), None);
         let limits = Limits { cpu: hour, wall: hour, arrivals: 100, memory: none, file_size: 7, tasks: 1 };
         let result = sample.slice(&sample.omittable(11)[1..], &sample.omittable(10)[6..]);
-        slice(sample.recorded(), &result, Circumstances { invocation, poison, limits })
+        slice(sample.recorded(), &result, Start { invocation, poison, limits })
     }
 
     fn invocation(stdin: &[u8]) -> Invocation {

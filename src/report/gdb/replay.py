@@ -489,6 +489,10 @@ SLICE = Slice()
 Command("slice", "Go through the critical slice with `continue`, or by these commands.", None)
 Command("slice begin", "Start the program; `continue` leads to the first needed execution.", SLICE.begin)
 Command("slice through", "Run to the end without a stop, and print what the program has written.", SLICE.run_through)
+try:
+    gdb.execute("set debuginfod enabled off")
+except gdb.error:
+    pass  # An older gdb asks nobody.
 # The wrapper is started by a shell.
 os.environ["SHELL"] = "/bin/sh"
 SLICE.begin()
