@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 
+use corpus::{Toolchain, csmith_programs};
 use serde_json::Value;
 use support::engine::in_two_threads;
 use support::tiny::{assert_says, file, message, tiny};
@@ -80,6 +81,21 @@ fn gdb_prints_what_a_replay_of_the_slice_prints() {
     });
     let differences = differences.into_inner().expect("no panic");
     assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn random_programs_are_performed_as_they_are_replayed() {
+    let programs = csmith_programs(8, 7000, &Toolchain::linking_statically()).expect("random programs");
+    for (number, built) in programs.iter().enumerate() {
+        let name = format!("random-{number}");
+        let stdin = scratch(&name).join("stdin");
+        fs::write(&stdin, "").expect("an empty input");
+        let directory = stdin.parent().expect("a folder").to_path_buf();
+        let program = Program { path: built.executable.clone(), directory, stdin, arguments: Vec::new() };
+        let control = ["program", "trace"][number % 2];
+        let scripted = Scripted::new(&name, program, control, &["--max-tests", "40"]);
+        assert_eq!(scripted.difference(&name), None, "{}", built.executable.display());
+    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::slice::{self, CriticalSlice, Necessity, Recorded};
 use super::source::printable;
 use super::verdict::verdict;
 
-/// Each event is a line of the script, and gdb needs a millisecond for it.
+/// Each event is a line of the script, and gdb needs some milliseconds for one that is executed.
 const MOST_EVENTS: usize = 100_000;
 
 /// As many bytes of input are written into a script.

@@ -4,6 +4,7 @@
 //! traces; the traps it guards against are numbered in the comments after ptrace(2) and the source of
 //! rr and GDB.
 
+mod fork_safety;
 mod keyboard;
 mod launch;
 mod output;
@@ -15,10 +16,10 @@ mod watchdog;
 
 pub use keyboard::Keyboard;
 pub(crate) use launch::{Launch, Launcher, Luggage};
-pub(crate) use output::Output;
+pub(crate) use output::{Output, Written};
 pub use sandbox::{Containment, Sandbox};
 pub(crate) use shared::Shared;
-pub(crate) use signals::SignalAction;
+use signals::SignalAction;
 pub(crate) use tracee::{Stop, Tracee};
 pub(crate) use watchdog::{Alarm, Watchdog};
 

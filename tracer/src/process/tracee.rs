@@ -15,7 +15,7 @@ use std::time::Duration;
 use nix::unistd::Pid;
 
 use super::launch::Started;
-use super::{Launch, Launcher, ProcessError};
+use super::{Launch, Launcher, ProcessError, SignalAction};
 use crate::address::RuntimeAddress;
 
 const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
@@ -78,6 +78,8 @@ pub(crate) struct Tracee {
     tasks: u32,
     /// How the program itself ended.
     gone: Option<Stop>,
+    /// What the program does about SIGTRAP, if it has ever handled one.
+    pub(crate) trap_action: Option<SignalAction>,
 }
 
 impl Tracee {
@@ -112,6 +114,7 @@ impl Tracee {
             held: HashSet::new(),
             tasks,
             gone: None,
+            trap_action: None,
         }
     }
 
@@ -180,9 +183,15 @@ impl Tracee {
         result.filter(|_| stop == Stop::Trap).ok_or_else(failed)
     }
 
-    /// Holds no longer what the program forks by itself: it tells of its children in its own way.
+    /// Lets the program serve: it tells in its own way of the children that it forks, which are not held.
     pub(crate) fn serves(&self) {
         self.set_options(libc::PTRACE_O_EXITKILL);
+        self.go_on(0);
+    }
+
+    /// Whether processes live that the program has started.
+    pub(super) fn has_others(&self) -> bool {
+        !self.others.is_empty() || !self.held.is_empty()
     }
 
     /// The number of the process.
