@@ -5,6 +5,7 @@
 //! rr and GDB.
 
 mod fork_safety;
+mod keyboard;
 mod launch;
 mod output;
 mod sandbox;
@@ -13,6 +14,7 @@ mod signals;
 mod tracee;
 mod watchdog;
 
+pub use keyboard::Keyboard;
 pub(crate) use launch::{Launch, Launcher, Luggage};
 pub(crate) use output::{Output, Written};
 pub use sandbox::{Containment, Sandbox};
