@@ -141,7 +141,7 @@ impl<'data> Elf<'data> {
                 self.file.sections().filter(move |section| is_wanted(section.kind()))
             };
             let code: Vec<_> = sections(|kind| kind == SectionKind::Text)
-                .map(|section| section.address()..section.address() + section.size())
+                .map(|section| section.address()..section.address().saturating_add(section.size()))
                 .collect();
             let words = sections(|kind| {
                 matches!(

@@ -25,6 +25,8 @@ pub enum LoadError {
     Damaged { path: PathBuf, source: object::Error },
     #[error("{}: its debug information is damaged ({source}): compile it again with -g -O0", path.display())]
     DamagedDwarf { path: PathBuf, source: gimli::Error },
+    #[error("{}: its debug information is damaged (a reader failed at it: {said}): compile it again with -g -O0", path.display())]
+    Confusing { path: PathBuf, said: String },
     #[error("{}: its section {section} claims {claimed} bytes, which is not believable: link it again", path.display())]
     Oversized { path: PathBuf, section: String, claimed: u64 },
     #[error("{}: its debug information is in {name}, which is not there: put it beside the program, or compile with -g -O0", path.display())]

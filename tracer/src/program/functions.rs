@@ -63,10 +63,10 @@ pub(super) fn of_unit<'a>(
 
 /// The functions of the symbol table that have a size.
 pub(super) fn of_symbols(symbols: &[Symbol]) -> impl Iterator<Item = Extent> {
-    symbols.iter().filter(|symbol| symbol.size > 0).map(|symbol| Extent {
-        name: demangle(&symbol.name),
-        entry: symbol.address,
-        ranges: vec![(symbol.address, symbol.address + symbol.size)],
+    symbols.iter().filter(|symbol| symbol.size > 0).filter_map(|symbol| {
+        let end = symbol.address.checked_add(symbol.size)?;
+        let ranges = vec![(symbol.address, end)];
+        Some(Extent { name: demangle(&symbol.name), entry: symbol.address, ranges })
     })
 }
 

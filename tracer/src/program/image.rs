@@ -1,6 +1,7 @@
 //! Bring the readers of this module together: from files to one [`Program`].
 
 use std::collections::HashSet;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
 use gimli::{Dwarf, EndianSlice, RunTimeEndian};
@@ -82,9 +83,10 @@ impl<'a> Builder<'a> {
             Some(debug) => {
                 let data = std::fs::read(&debug)
                     .map_err(|source| LoadError::Unreadable { path: debug.clone(), source })?;
-                self.debug_info(&Elf::parse(&debug, &data)?, path)?
+                let debug = Elf::parse(&debug, &data)?;
+                guarded(path, || self.debug_info(&debug, path))?
             }
-            None => self.debug_info(&elf, path)?,
+            None => guarded(path, || self.debug_info(&elf, path))?,
         };
         if info.units.iter().all(|unit| unit.sequences.is_empty()) {
             return Err(LoadError::NoLineTable(path.into()));
@@ -244,6 +246,18 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// Reads debug information with libraries that may panic where it is damaged: gimli 0.34 adds addresses
+/// and sizes without asking whether the sum fits.
+fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, LoadError>) -> Result<T, LoadError> {
+    // What the reader leaves half done in the builder is dropped along with it.
+    panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|payload| {
+        let said = payload.downcast_ref::<&str>().map(|&text| text.to_owned());
+        let said = said.or_else(|| payload.downcast_ref::<String>().cloned());
+        let said = said.unwrap_or_else(|| "for no known reason".into()).replace('\n', " ");
+        Err(LoadError::Confusing { path: path.into(), said })
+    })
+}
+
 /// All rows of an image in the order of their addresses.
 struct RowIndex<'a> {
     sequences: Vec<(&'a Home, &'a lines::Sequence)>,
@@ -270,7 +284,7 @@ impl<'a> RowIndex<'a> {
 
     /// The last row that begins at or before `address`.
     fn at(&self, address: u64) -> Option<(&'a Home, Row)> {
-        self.sequences_within(address, address + 1).find_map(|&(home, sequence)| {
+        self.sequences_within(address, address.saturating_add(1)).find_map(|&(home, sequence)| {
             let behind = sequence.rows.partition_point(|row| row.address <= address);
             Some((home, *sequence.rows.get(behind.checked_sub(1)?)?))
         })
