@@ -23,8 +23,8 @@ pub enum LoadError {
     Foreign { path: PathBuf, what: String },
     #[error("{}: is damaged ({source}): link it again", path.display())]
     Damaged { path: PathBuf, source: object::Error },
-    #[error("{}: its debug information is damaged ({source}): compile it again with -g -O0", path.display())]
-    DamagedDwarf { path: PathBuf, source: gimli::Error },
+    #[error("{}: its debug information is damaged ({what}): compile it again with -g -O0", path.display())]
+    DamagedDwarf { path: PathBuf, what: String },
     #[error("{}: its debug information is damaged (a reader failed at it: {said}): compile it again with -g -O0", path.display())]
     Confusing { path: PathBuf, said: String },
     #[error("{}: its section {section} claims {claimed} bytes, which is not believable: link it again", path.display())]

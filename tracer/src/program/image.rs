@@ -1,11 +1,12 @@
 //! Bring the readers of this module together: from files to one [`Program`].
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
-use gimli::{Dwarf, EndianSlice, RunTimeEndian};
+use gimli::{AbbreviationsCacheStrategy, Dwarf, EndianSlice, RunTimeEndian, Section, UnitType};
 
+use super::claims::{Claims, Damage};
 use super::code::Disassembler;
 use super::elf::{self, Elf};
 use super::flow::JumpTables;
@@ -131,24 +132,43 @@ impl<'a> Builder<'a> {
     }
 
     fn debug_info(&mut self, elf: &Elf<'_>, path: &Path) -> Result<DebugInfo, LoadError> {
-        let damaged = |source| LoadError::DamagedDwarf { path: path.into(), source };
+        let damaged =
+            |damage: Damage| LoadError::DamagedDwarf { path: path.into(), what: damage.to_string() };
         let sections = gimli::DwarfSections::load(|id| elf.section(id.name()))?;
         let dwarf: Dwarf<lines::Slice<'_>> =
             sections.borrow(|section| EndianSlice::new(section, RunTimeEndian::Little));
+        let mut claims = Claims::of(elf.size() + size(&dwarf));
         let symbols = elf.functions();
-        let names = functions::names(&symbols);
-        let mut info = DebugInfo { units: Vec::new(), functions: Vec::new() };
-        let mut headers = dwarf.units();
-        while let Some(header) = headers.next().map_err(damaged)? {
-            let unit = dwarf.unit(header).map_err(damaged)?;
-            info.units.extend(lines::read(&dwarf, &unit, &mut self.files).map_err(damaged)?);
-            info.functions.extend(functions::of_unit(&dwarf, &unit, &names).map_err(damaged)?);
-        }
-        info.functions.extend(functions::of_symbols(&symbols));
+        let names = functions::names(&symbols, &mut claims).map_err(damaged)?;
+        let mut info = self.units(dwarf, &names, &mut claims).map_err(damaged)?;
+        info.functions.extend(functions::of_symbols(&symbols, &names));
         let mut known = HashSet::new();
         info.functions.retain(|extent| known.insert(extent.entry));
         info.functions.sort_by_key(|extent| extent.entry);
         without_overlaps(&mut info.functions);
+        Ok(info)
+    }
+
+    fn units(
+        &mut self,
+        mut dwarf: Dwarf<lines::Slice<'_>>,
+        names: &HashMap<u64, String>,
+        claims: &mut Claims,
+    ) -> Result<DebugInfo, Damage> {
+        dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::Duplicates);
+        let mut info = DebugInfo { units: Vec::new(), functions: Vec::new() };
+        let mut tables = HashSet::new();
+        let mut headers = dwarf.units();
+        while let Some(header) = headers.next()? {
+            let is_type = matches!(header.type_(), UnitType::Type { .. } | UnitType::SplitType { .. });
+            let unit = dwarf.unit(header)?;
+            // A unit of types only refers to the table of the unit that uses them.
+            let table = unit.line_program.as_ref().map(|program| program.header().offset().0);
+            if !is_type && table.is_some_and(|table| tables.insert(table)) {
+                info.units.extend(lines::read(&dwarf, &unit, &mut self.files, claims)?);
+            }
+            info.functions.extend(functions::of_unit(&dwarf, &unit, names, claims)?);
+        }
         Ok(info)
     }
 
@@ -244,6 +264,11 @@ impl<'a> Builder<'a> {
     pub(super) fn finish(self) -> Program {
         Program::new(self.images, self.files.into_vec(), self.functions, self.leaders)
     }
+}
+
+/// How many bytes of debug information there are, uncompressed.
+fn size(dwarf: &Dwarf<lines::Slice<'_>>) -> usize {
+    dwarf.debug_info.reader().len() + dwarf.debug_line.reader().len() + dwarf.debug_str.reader().len()
 }
 
 /// Reads debug information with libraries that may panic where it is damaged: gimli 0.34 adds addresses

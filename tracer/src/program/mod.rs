@@ -5,6 +5,7 @@
 //! Ullman, "Compilers", 9.4), *post-dominator*.
 
 mod agent_code;
+mod claims;
 mod code;
 pub(crate) mod detour;
 mod elf;
@@ -15,6 +16,7 @@ mod image;
 mod leaders;
 mod lines;
 mod moving;
+mod names;
 mod registers;
 mod scope;
 #[cfg(test)]
