@@ -4,6 +4,10 @@
 //! file few do; in a damaged one all may refer to the longest there is, so that a few kilobytes claim
 //! gigabytes and hours.
 
+use std::path::Path;
+
+use super::LoadError;
+
 /// Why debug information cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Damage {
@@ -11,6 +15,27 @@ pub(super) enum Damage {
     Unreadable(#[from] gimli::Error),
     #[error("it claims more {0} than it has room for")]
     Excessive(&'static str),
+    #[error("{0} belongs to another compilation")]
+    Foreign(String),
+    /// A file that holds a part of it.
+    #[error(transparent)]
+    Elsewhere(Box<LoadError>),
+}
+
+impl From<LoadError> for Damage {
+    fn from(error: LoadError) -> Damage {
+        Damage::Elsewhere(Box::new(error))
+    }
+}
+
+impl Damage {
+    /// The damage as that of the program at this path.
+    pub(super) fn of(self, path: &Path) -> LoadError {
+        match self {
+            Damage::Elsewhere(error) => *error,
+            damage => LoadError::DamagedDwarf { path: path.into(), what: damage.to_string() },
+        }
+    }
 }
 
 /// What may still be claimed.

@@ -31,6 +31,8 @@ pub enum LoadError {
     Oversized { path: PathBuf, section: String, claimed: u64 },
     #[error("{}: its debug information is in {name}, which is not there: put it beside the program, or compile with -g -O0", path.display())]
     DebugFileMissing { path: PathBuf, name: String },
+    #[error("{}: a part of its debug information is in {name}, which is not there: put it beside the program, compile without -gsplit-dwarf, or name your functions with --scope, for example --scope '*.c'", path.display())]
+    SplitFileMissing { path: PathBuf, name: String },
     #[error("{}: has no line table (.debug_line): compile it with -g -O0", .0.display())]
     NoLineTable(PathBuf),
     #[error("{}: has a line table, but none of its functions is in scope: name yours with --scope, for example --scope '*.c'", .0.display())]

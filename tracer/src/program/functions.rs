@@ -1,7 +1,6 @@
 //! Find the functions of the program: their names and the ranges of their code.
 //!
-//! From `DW_TAG_subprogram`; where a unit has none (`-gline-tables-only`, split DWARF) the symbol
-//! table serves. Which of them are traced is for `scope` to say.
+//! From `DW_TAG_subprogram`; where a unit has none (`-gline-tables-only`) the symbol table serves. Which of them are traced is for `scope` to say.
 
 use std::collections::HashMap;
 

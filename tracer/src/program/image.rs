@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
-use gimli::{AbbreviationsCacheStrategy, Dwarf, EndianSlice, RunTimeEndian, Section, UnitType};
+use gimli::{AbbreviationsCacheStrategy, Dwarf, EndianSlice, RunTimeEndian, Section, Unit, UnitType};
 
 use super::claims::{Claims, Damage};
 use super::code::Disassembler;
@@ -15,6 +15,7 @@ use super::leaders::{self, Found};
 use super::lines::{self, Files, Home, Row, UnitLines};
 use super::moving::{self, Landings};
 use super::scope::Candidate;
+use super::split::Companions;
 use super::stack::Heights;
 use super::{
     Function, FunctionId, Granularity, ImageId, Leader, LeaderId, LeaderKind, LoadError, Program, Scope,
@@ -132,15 +133,15 @@ impl<'a> Builder<'a> {
     }
 
     fn debug_info(&mut self, elf: &Elf<'_>, path: &Path) -> Result<DebugInfo, LoadError> {
-        let damaged =
-            |damage: Damage| LoadError::DamagedDwarf { path: path.into(), what: damage.to_string() };
+        let damaged = |damage: Damage| damage.of(path);
         let sections = gimli::DwarfSections::load(|id| elf.section(id.name()))?;
         let dwarf: Dwarf<lines::Slice<'_>> =
             sections.borrow(|section| EndianSlice::new(section, RunTimeEndian::Little));
         let mut claims = Claims::of(elf.size() + size(&dwarf));
         let symbols = elf.functions();
         let names = functions::names(&symbols, &mut claims).map_err(damaged)?;
-        let mut info = self.units(dwarf, &names, &mut claims).map_err(damaged)?;
+        let companions = Companions::of(path, self.scope)?;
+        let mut info = self.units(dwarf, &companions, &names, &mut claims).map_err(damaged)?;
         info.functions.extend(functions::of_symbols(&symbols, &names));
         let mut known = HashSet::new();
         info.functions.retain(|extent| known.insert(extent.entry));
@@ -152,6 +153,7 @@ impl<'a> Builder<'a> {
     fn units(
         &mut self,
         mut dwarf: Dwarf<lines::Slice<'_>>,
+        companions: &Companions<'_>,
         names: &HashMap<u64, String>,
         claims: &mut Claims,
     ) -> Result<DebugInfo, Damage> {
@@ -162,12 +164,20 @@ impl<'a> Builder<'a> {
         while let Some(header) = headers.next()? {
             let is_type = matches!(header.type_(), UnitType::Type { .. } | UnitType::SplitType { .. });
             let unit = dwarf.unit(header)?;
+            let mut functions_of = |dwarf: &Dwarf<lines::Slice<'_>>, whole: &Unit<lines::Slice<'_>>| {
+                let home = lines::home(dwarf, whole, lines::directory(&unit))?;
+                Ok((home, functions::of_unit(dwarf, whole, names, claims)?))
+            };
+            let (home, functions) = match companions.with_whole(&dwarf, &unit, &mut functions_of)? {
+                Some(whole) => whole,
+                None => functions_of(&dwarf, &unit)?,
+            };
+            info.functions.extend(functions);
             // A unit of types only refers to the table of the unit that uses them.
             let table = unit.line_program.as_ref().map(|program| program.header().offset().0);
             if !is_type && table.is_some_and(|table| tables.insert(table)) {
-                info.units.extend(lines::read(&dwarf, &unit, &mut self.files, claims)?);
+                info.units.extend(lines::read(&dwarf, &unit, home, &mut self.files, claims)?);
             }
-            info.functions.extend(functions::of_unit(&dwarf, &unit, names, claims)?);
         }
         Ok(info)
     }

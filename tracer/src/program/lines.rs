@@ -105,13 +105,13 @@ pub(super) fn normal(base: &Path, path: &Path) -> PathBuf {
 pub(super) fn read(
     dwarf: &Dwarf<Slice<'_>>,
     unit: &Unit<Slice<'_>>,
+    home: Home,
     files: &mut Files,
     claims: &mut Claims,
 ) -> Result<Option<UnitLines>, Damage> {
     let Some(program) = unit.line_program.clone() else {
         return Ok(None);
     };
-    let home = home(dwarf, unit)?;
     claims.text(home.size())?;
     let mut names: HashMap<u64, FileId> = HashMap::new();
     let mut sequences = Vec::new();
@@ -166,9 +166,19 @@ fn shown(path: &Path, directory: &Path) -> String {
     relative.unwrap_or(path).to_string_lossy().into_owned()
 }
 
-fn home(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>) -> gimli::Result<Home> {
+/// The directory in which a unit was compiled.
+pub(super) fn directory(unit: &Unit<Slice<'_>>) -> PathBuf {
+    let directory = unit.comp_dir.as_ref().map(|text| text.to_string_lossy().into_owned());
+    normal(Path::new("/"), Path::new(&directory.unwrap_or_default()))
+}
+
+/// Where a unit was compiled, in this directory.
+pub(super) fn home(
+    dwarf: &Dwarf<Slice<'_>>,
+    unit: &Unit<Slice<'_>>,
+    directory: PathBuf,
+) -> gimli::Result<Home> {
     let text = |slice: &Slice<'_>| slice.to_string_lossy().into_owned();
-    let directory = normal(Path::new("/"), Path::new(&unit.comp_dir.as_ref().map(text).unwrap_or_default()));
     let name = unit.name.as_ref().map(text).unwrap_or_default();
     let sources =
         normal(&directory, Path::new(&name)).parent().map_or_else(|| directory.clone(), Path::to_path_buf);

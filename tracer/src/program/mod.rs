@@ -21,6 +21,7 @@ mod registers;
 mod scope;
 #[cfg(test)]
 pub(crate) mod sketch;
+mod split;
 mod stack;
 
 use std::collections::HashMap;
