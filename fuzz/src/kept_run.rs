@@ -3,7 +3,7 @@
 use std::fs;
 use std::hash::Hasher;
 use std::hint::black_box;
-use std::path::Path;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use siphasher::sip::SipHasher13;
@@ -21,31 +21,46 @@ const UNIVERSE: usize = 1000;
 /// # Panics
 /// If opening does, or if a message has more than one line.
 pub fn run(input: &[u8]) {
-    let folder = subject::folder().join("kept");
-    fs::create_dir_all(&folder).expect("a folder");
-    for content in [input.to_vec(), framed(input)] {
-        fs::write(folder.join("journal"), content).expect("a journal");
-        judge(JournalContent::read(&folder.join("journal"), UNIVERSE).map(|content| content.tests()));
-    }
+    write("journal", input);
+    read_journal();
+    black_box(tests(input));
     for format in ["stripe.run/1", "stripe.result/1"] {
         let sealed = sealed(format, input);
-        for content in [Some(input.to_vec()), sealed].into_iter().flatten() {
-            open(&folder, &content);
+        for document in [Some(input.to_vec()), sealed].into_iter().flatten() {
+            write("result.json", &document);
+            black_box(opens(&document));
         }
     }
 }
 
-fn open(folder: &Path, document: &[u8]) {
-    for name in ["run.json", "result.json"] {
-        fs::write(folder.join(name), document).expect("a document");
-    }
-    for name in ["input", "output", "errors"] {
-        fs::write(folder.join(name), "").expect("a file");
-    }
-    let Some(run) = judge(Shelf::of(subject::folder()).find(Some(folder))) else { return };
+/// Whether a folder with this document as `run.json` is a run.
+pub fn opens(document: &[u8]) -> bool {
+    write("run.json", document);
+    ["input", "output", "errors"].into_iter().for_each(|name| write(name, b""));
+    let run = judge(Shelf::of(subject::folder()).find(Some(&folder())));
+    let run = run.expect("the folder is there");
     black_box(judge(run.entry()));
     black_box(judge(run.progress(None, UNIVERSE)));
-    black_box(judge(run.load()));
+    judge(run.load()).is_some()
+}
+
+/// How many tests there are in the journal whose records are the lines of `input`.
+pub fn tests(input: &[u8]) -> usize {
+    write("journal", &framed(input));
+    read_journal().unwrap_or(0)
+}
+
+fn read_journal() -> Option<usize> {
+    judge(JournalContent::read(&folder().join("journal"), UNIVERSE).map(|content| content.tests()))
+}
+
+fn folder() -> PathBuf {
+    subject::folder().join("kept")
+}
+
+fn write(name: &str, content: &[u8]) {
+    fs::create_dir_all(folder()).expect("a folder");
+    fs::write(folder().join(name), content).expect("a file");
 }
 
 fn judge<T>(result: Result<T, ArchiveError>) -> Option<T> {

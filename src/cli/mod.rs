@@ -20,6 +20,7 @@ mod run;
 mod runs;
 mod search;
 mod shell;
+mod sources;
 mod target;
 mod terminal;
 mod trace;

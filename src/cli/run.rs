@@ -18,6 +18,7 @@ use super::progress::Progress;
 use super::questions::{Inquiry, parts, questions};
 use super::search::{Case, Crew, Past, Subject};
 use super::shell;
+use super::sources;
 use super::target::{Target, criterion};
 use super::terminal;
 use crate::baseline::{Baseline, BaselineError, Demands, PoisonChoice, not_reproduced};
@@ -254,7 +255,7 @@ pub(super) fn warnings(
     oracle: &Oracle,
     finding: &Finding,
 ) -> Vec<String> {
-    let mut warnings = Vec::new();
+    let mut warnings = sources::doubts(&target.program);
     if let Some(Containment::None(reason)) = tracer.map(Tracer::containment) {
         warnings.push(format!(
             "replays were not contained ({reason}): they could change files in {}",

@@ -220,7 +220,8 @@ impl<'data> Elf<'data> {
             candidates
                 .push(Path::new(DEBUG_ROOT).join(folder.strip_prefix("/").unwrap_or(folder)).join(&name));
         }
-        if let Some(found) = candidates.iter().find(|candidate| candidate.is_file()) {
+        let belongs = |candidate: &&PathBuf| self.owns(candidate, link.map(|(_, checksum)| checksum));
+        if let Some(found) = candidates.iter().find(belongs) {
             return Ok(Some(found.clone()));
         }
         match link {
@@ -229,6 +230,19 @@ impl<'data> Elf<'data> {
                 name: String::from_utf8_lossy(name).into_owned(),
             }),
             None => Ok(None),
+        }
+    }
+
+    /// Whether a file is the debug file of this one: by its build id, or else by the checksum in
+    /// `.gnu_debuglink`, the CRC-32 of the whole file.
+    fn owns(&self, candidate: &Path, checksum: Option<u32>) -> bool {
+        let Some(data) = candidate.is_file().then(|| fs::read(candidate).ok()).flatten() else {
+            return false;
+        };
+        let id = Elf::parse(candidate, &data).ok().and_then(|debug| debug.build_id());
+        match (self.build_id(), id) {
+            (Some(own), Some(other)) => own == other,
+            _ => checksum.is_none_or(|checksum| checksum == crc32fast::hash(&data)),
         }
     }
 }

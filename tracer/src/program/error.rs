@@ -29,7 +29,7 @@ pub enum LoadError {
     Confusing { path: PathBuf, said: String },
     #[error("{}: its section {section} claims {claimed} bytes, which is not believable: link it again", path.display())]
     Oversized { path: PathBuf, section: String, claimed: u64 },
-    #[error("{}: its debug information is in {name}, which is not there: put it beside the program, or compile with -g -O0", path.display())]
+    #[error("{}: its debug information is in {name}, which is not there or of another build: put it beside the program, or compile with -g -O0", path.display())]
     DebugFileMissing { path: PathBuf, name: String },
     #[error("{}: a part of its debug information is in {name}, which is not there: put it beside the program, compile without -gsplit-dwarf, or name your functions with --scope, for example --scope '*.c'", path.display())]
     SplitFileMissing { path: PathBuf, name: String },
