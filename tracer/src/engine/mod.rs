@@ -329,6 +329,11 @@ impl Execution<'_> {
             Stop::Exiting => {
                 let (cpu, memory) = self.tracee.usage();
                 self.usage = Usage { cpu, memory, wall: self.started.elapsed(), ..self.usage };
+                if !self.replaced
+                    && let Some(address) = self.placement.overwritten_text(self.tracee)
+                {
+                    return Some(Termination::Cut(Cut::ChangedText(address)));
+                }
             }
             Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),
             Stop::TooManyTasks => return Some(Termination::Cut(Cut::Tasks)),
