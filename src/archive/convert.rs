@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use regex::bytes::Regex;
-use tracer::invocation::{Invocation, Stdout};
+use tracer::invocation::{Answers, Constancy, Invocation, Stdout};
 use tracer::program::{FileId, FunctionId, Statement};
 use tracer::run::{Run, Usage};
 use tracer::termination::{Crash, Termination};
@@ -69,6 +69,7 @@ pub(super) fn kept_run(
             directory: path(start.directory),
             stdin,
             stdout: if start.terminal { Stdout::Terminal } else { Stdout::File },
+            constancy: Constancy { time: answers(start.real_time), chance: answers(start.real_random) },
         },
         scope: program.scope,
         libraries: program.libraries.into_iter().map(path).collect(),
@@ -130,8 +131,14 @@ fn start_document(run: &KeptRun) -> StartDocument {
         environment: start.environment.iter().map(|(name, value)| (text(name), text(value))).collect(),
         directory: text(start.directory.as_os_str()),
         terminal: start.stdout == Stdout::Terminal,
+        real_time: start.constancy.time == Answers::Real,
+        real_random: start.constancy.chance == Answers::Real,
         timeout_ms: run.timeout.map(milliseconds),
     }
+}
+
+fn answers(is_real: bool) -> Answers {
+    if is_real { Answers::Real } else { Answers::Constant }
 }
 
 fn criterion_document(run: &KeptRun) -> CriterionDocument {

@@ -68,6 +68,8 @@ pub(super) struct StartDocument {
     pub(super) environment: Vec<(Text, Text)>,
     pub(super) directory: Text,
     pub(super) terminal: bool,
+    pub(super) real_time: bool,
+    pub(super) real_random: bool,
     pub(super) timeout_ms: Option<u64>,
 }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use tracer::invocation::{Invocation, Limits, Stdout};
+use tracer::invocation::{Constancy, Invocation, Limits, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::trace::{EventId, Trace};
@@ -63,6 +63,7 @@ impl Sample {
             directory: binaries.path().into(),
             stdin: stdin.into(),
             stdout: Stdout::File,
+            constancy: Constancy::default(),
         };
         let recording =
             Tracer::new(&program, &invocation, Preference::Auto).unwrap().record(&conditions()).unwrap();

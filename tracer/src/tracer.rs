@@ -12,7 +12,7 @@ use std::time::Duration;
 use agent::poison::Poison;
 
 use crate::engine::{Conditions, Guide, Method, Placement, Recorder, Replayer, Unable};
-use crate::invocation::{Invocation, Limits, Stdout};
+use crate::invocation::{Constancy, Invocation, Limits, Stdout};
 use crate::jump::Jump;
 use crate::process::{
     Containment, Launch, Launcher, Luggage, Output, ProcessError, SIGTRAP, Sandbox, Stop, Tracee, Watchdog,
@@ -327,6 +327,7 @@ pub fn probe() -> Result<(), ProcessError> {
         directory: PathBuf::from("/"),
         stdin: Vec::new(),
         stdout: Stdout::File,
+        constancy: Constancy::default(),
     };
     let sandbox = Sandbox::new(&invocation.directory);
     let limits = Limits {

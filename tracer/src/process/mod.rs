@@ -4,6 +4,7 @@
 //! traces; the traps it guards against are numbered in the comments after ptrace(2) and the source of
 //! rr and GDB.
 
+mod constancy;
 mod launch;
 mod output;
 mod sandbox;
@@ -22,7 +23,7 @@ pub(crate) use watchdog::{Alarm, Watchdog};
 
 /// The names of what engines get from here.
 pub(crate) use libc::{
-    AT_BASE, AT_ENTRY, AT_RANDOM, MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_EXEC,
+    AT_BASE, AT_ENTRY, MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_EXEC,
     PROT_READ, PROT_WRITE, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, SYS_close, SYS_mmap,
     user_regs_struct as Registers,
 };
