@@ -233,7 +233,7 @@ fn record(program: &Program) -> tracer::trace::Trace {
         directory: path.parent().expect("a folder").to_owned(),
         stdin: Vec::new(),
         stdout: Stdout::File,
-            constancy: Constancy::default(),
+        constancy: Constancy::default(),
         program: path,
     };
     let conditions = Conditions { poison: Poison::Off, limits: recording_limits(), stop: Arc::default() };

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use tracer::program::Granularity;
+use tracer::schedule::Control as Rule;
 use tracer::termination::AddressClass;
 use tracer::{Engine, Preference};
 
@@ -166,6 +167,17 @@ pub(super) struct ResultDocument {
     pub(super) runs: u64,
     pub(super) elapsed_ms: u64,
     pub(super) warnings: Vec<String>,
+    pub(super) by_products: Vec<ByProductDocument>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct ByProductDocument {
+    pub(super) what: String,
+    pub(super) tests: u64,
+    #[serde(with = "RuleWord")]
+    pub(super) rule: Rule,
+    /// Stretches of executed events, first and last, from 0.
+    pub(super) executed: Vec<(u32, u32)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -219,6 +231,13 @@ enum EngineWord {
 #[serde(remote = "Control", rename_all = "snake_case")]
 enum ControlWord {
     Both,
+    Program,
+    Trace,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Rule", rename_all = "snake_case")]
+enum RuleWord {
     Program,
     Trace,
 }

@@ -7,6 +7,7 @@
 
 mod check;
 mod difference;
+mod sanitizer;
 mod words;
 
 use std::collections::HashSet;
@@ -17,8 +18,9 @@ use tracer::termination::{Crash, Termination, signal_name};
 
 pub use check::Check;
 pub use difference::{diff, first_difference};
-pub use words::{crash, deviation, signal, termination};
+pub use words::{crash, deviation, other_failure, signal, termination};
 
+use self::words::{OTHER_CRASH, OTHER_REPORT};
 use crate::dd::Outcome;
 use crate::slice::{Evidence, Recorded};
 
@@ -105,6 +107,8 @@ pub struct Oracle {
     /// How the recorded run crashed, if it did: only a run that crashes the same way is not another
     /// failure.
     crash: Option<Crash>,
+    /// What a sanitizer has reported of the recorded run.
+    report: Option<String>,
 }
 
 #[derive(Debug)]
@@ -116,6 +120,8 @@ enum Condition {
     Stderr(Vec<u8>),
     Exit(i32),
     Crash(Option<i32>),
+    /// A sanitizer reports this.
+    Report(String),
     Match(Regex),
     Reject(Regex),
     Line {
@@ -142,6 +148,7 @@ impl Criterion {
             Termination::Crashed(crash) => Some(crash.clone()),
             _ => None,
         };
+        let report = sanitizer::report(&recorded.stderr);
         let mut conditions = Vec::new();
         let only = self.only_lines;
         let compares_output = self.output.is_some();
@@ -165,7 +172,10 @@ impl Criterion {
         if nothing_given && crash.is_some() {
             conditions.push(Condition::Crash(None));
         }
-        Ok(Oracle { conditions, crash })
+        if nothing_given {
+            conditions.extend(report.clone().map(Condition::Report));
+        }
+        Ok(Oracle { conditions, crash, report })
     }
 }
 
@@ -180,12 +190,13 @@ impl Oracle {
             Termination::Left(deviation) => return unresolved(words::deviation(deviation, recorded)),
             Termination::Cut(cut) => return unresolved(format!("the run {cut}")),
             Termination::Crashed(crash) if self.crash.as_ref() != Some(crash) => {
-                return unresolved(format!(
-                    "crashed in another way: {}",
-                    words::crash(crash, recorded.program)
-                ));
+                return unresolved(format!("{OTHER_CRASH}{}", words::crash(crash, recorded.program)));
             }
             Termination::Crashed(_) | Termination::Exited(_) => {}
+        }
+        if let Some(report) = sanitizer::report(&run.stderr).filter(|seen| self.report.as_ref() != Some(seen))
+        {
+            return unresolved(format!("{OTHER_REPORT}{report}"));
         }
         for condition in &self.conditions {
             if let Some(evidence) = condition.judge(run, self)? {
@@ -253,6 +264,9 @@ impl Condition {
                 _ => Some(format!("no exit status, instead of {expected}")),
             },
             Condition::Crash(signal) => oracle.crash_missing(run, *signal),
+            Condition::Report(report) => {
+                sanitizer::report(&run.stderr).is_none().then(|| format!("no report of {report}"))
+            }
             Condition::Match(regex) => {
                 (!regex.is_match(&run.stdout)).then(|| format!("output does not match `{}`", regex.as_str()))
             }
@@ -289,6 +303,7 @@ impl Condition {
                 let signal = signal.or(oracle.crash.as_ref().map(|crash| crash.signal)).unwrap_or(0);
                 format!("the same crash ({})", signal_name(signal))
             }
+            Condition::Report(report) => format!("the same report ({report})"),
             Condition::Match(regex) => format!("output that matches `{}`", regex.as_str()),
             Condition::Reject(regex) => format!("output that does not match `{}`", regex.as_str()),
             Condition::Line { number, text: line } => {
@@ -345,22 +360,38 @@ fn first_wrong_line(output: &[u8], reference: &[u8]) -> Result<Condition, Oracle
     }
 }
 
-/// The functions whose calls make a program depend on more than its input, of those it imports.
-pub fn usual_causes(imports: &[String]) -> Vec<&str> {
-    const CAUSES: [&str; 12] = [
-        "time",
-        "gettimeofday",
-        "clock_gettime",
-        "clock",
-        "getpid",
-        "getppid",
-        "rand",
-        "random",
-        "getrandom",
-        "arc4random",
-        "getentropy",
-        "gettid",
+/// What makes a program depend on more than its input, whatever it is told, of what it imports.
+pub fn open_causes(imports: &[String]) -> Vec<&'static str> {
+    const CAUSES: [(&str, &str); 7] = [
+        ("alarm", "alarm"),
+        ("ualarm", "ualarm"),
+        ("setitimer", "setitimer"),
+        ("timer_settime", "timer_settime"),
+        ("timerfd_settime", "timerfd_settime"),
+        ("connect", "connect"),
+        ("_ZNSt13random_device", "std::random_device"),
     ];
-    let imports: HashSet<&str> = imports.iter().map(String::as_str).collect();
-    CAUSES.into_iter().filter(|cause| imports.contains(cause)).collect()
+    causes(&CAUSES, imports)
+}
+
+/// What may make a program depend on more than its input, of what it imports; clocks and random numbers
+/// do so if it is told what is the case.
+pub fn usual_causes(imports: &[String]) -> Vec<&'static str> {
+    const CAUSES: [(&str, &str); 7] = [
+        ("time", "time"),
+        ("gettimeofday", "gettimeofday"),
+        ("clock_gettime", "clock_gettime"),
+        ("clock", "clock"),
+        ("getrandom", "getrandom"),
+        ("arc4random", "arc4random"),
+        ("getentropy", "getentropy"),
+    ];
+    [open_causes(imports), causes(&CAUSES, imports)].concat()
+}
+
+/// Those causes, by the beginnings of names, that are imported; in words. A name of C is whole.
+fn causes(causes: &[(&str, &'static str)], imports: &[String]) -> Vec<&'static str> {
+    let is = |name: &str, import: &str| import == name || name.starts_with("_Z") && import.starts_with(name);
+    let is_used = |name| imports.iter().any(|import| is(name, import));
+    causes.iter().filter(|(name, _)| is_used(*name)).map(|(_, words)| *words).collect()
 }

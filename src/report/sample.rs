@@ -118,6 +118,7 @@ impl Sample {
             runs: 142,
             elapsed: Duration::from_millis(210),
             warnings: Vec::new(),
+            by_products: Vec::new(),
         }
     }
 }

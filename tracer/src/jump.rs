@@ -133,6 +133,13 @@ impl Jump {
     }
 }
 
+impl Jump {
+    /// Gives up the processes that do replays.
+    pub(crate) fn start_anew(&mut self) {
+        self.staff.iter_mut().for_each(|staff| staff.servers.clear());
+    }
+}
+
 /// The agent, made at the first use.
 fn made<'i>(
     inside: &'i mut Option<Inside>,

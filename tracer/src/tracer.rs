@@ -176,6 +176,13 @@ impl<'p> Tracer<'p> {
         self.run_outside(start, output, conditions, Method::Breakpoint, &mut replayer)
     }
 
+    /// Makes the next replay start the program, and not a copy of one that has been started before.
+    pub fn start_anew(&mut self) {
+        if let Agent::In(jump) = &mut self.agent {
+            jump.start_anew();
+        }
+    }
+
     fn record_outside(
         &mut self,
         method: Method<'_>,

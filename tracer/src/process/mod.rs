@@ -23,8 +23,8 @@ pub(crate) use watchdog::{Alarm, Watchdog};
 
 /// The names of what engines get from here.
 pub(crate) use libc::{
-    AT_BASE, AT_ENTRY, MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_EXEC,
-    PROT_READ, PROT_WRITE, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, SYS_close, SYS_mmap,
+    AT_BASE, AT_ENTRY, MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_EXEC, PROT_READ,
+    PROT_WRITE, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, SYS_close, SYS_mmap,
     user_regs_struct as Registers,
 };
 

@@ -136,8 +136,8 @@ impl Asked<'_> {
             }
             libc::SYS_times => {
                 let used = self.task.clock.used() / TICK;
-                let is_set =
-                    first == 0 || self.zero_if_given(first, 32) && self.memory.write(first, &used.to_ne_bytes());
+                let is_set = first == 0
+                    || self.zero_if_given(first, 32) && self.memory.write(first, &used.to_ne_bytes());
                 let ticks = self.ask(libc::CLOCK_MONOTONIC) / TICK;
                 Reply::Is(if is_set { ticks as i64 } else { -i64::from(EFAULT) })
             }
@@ -169,7 +169,8 @@ impl Asked<'_> {
             libc::SYS_select => self.for_time(fifth, MICROSECONDS, 0),
             libc::SYS_pselect6 => self.for_time(fifth, NANOSECONDS, 0),
             libc::SYS_rt_sigtimedwait => self.for_time(third, NANOSECONDS, again),
-            libc::SYS_futex => match second as i32 & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) {
+            libc::SYS_futex => match second as i32 & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME)
+            {
                 libc::FUTEX_WAIT => self.for_time(fourth, NANOSECONDS, timed_out),
                 libc::FUTEX_WAIT_BITSET => {
                     let by_date = second as i32 & libc::FUTEX_CLOCK_REALTIME != 0;
