@@ -29,6 +29,7 @@ pub(super) struct RunDocument {
     pub(super) start: StartDocument,
     pub(super) criterion: CriterionDocument,
     pub(super) search: SearchDocument,
+    pub(super) surroundings: SurroundingsDocument,
     pub(super) recorded: RecordedDocument,
     /// The other files of the folder.
     pub(super) files: Vec<FileDocument>,
@@ -53,6 +54,20 @@ pub(super) struct ProgramDocument {
     pub(super) leaders: u32,
     /// In hexadecimal.
     pub(super) layout: String,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct SurroundingsDocument {
+    pub(super) processor: String,
+    pub(super) objects: Vec<ObjectDocument>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct ObjectDocument {
+    pub(super) path: Text,
+    pub(super) size: u64,
+    /// In hexadecimal.
+    pub(super) hash: String,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -223,7 +223,15 @@ impl Oracle {
     /// whether what the criterion looks for is right.
     pub fn accepts(&self, output: &[u8], recorded: Recorded<'_>) -> bool {
         let (stdout, stderr, termination) = (output.to_vec(), Vec::new(), Termination::Exited(0));
-        let run = Run { stdout, stderr, termination, usage: Usage::default(), arrivals: 0, redirections: 0 };
+        let run = Run {
+            stdout,
+            stderr,
+            termination,
+            usage: Usage::default(),
+            arrivals: 0,
+            redirections: 0,
+            objects: Vec::new(),
+        };
         self.judge(&run, recorded).is_ok_and(|evidence| evidence.outcome == Outcome::Fail)
     }
 

@@ -22,7 +22,9 @@ pub(super) fn report(stderr: &[u8]) -> Option<String> {
     let has = |mark: &[u8]| stderr.windows(mark.len()).any(|window| window == mark);
     MARKS.into_iter().find(|mark| has(mark))?;
     let found = REPORTS.iter().find_map(|report| report.captures(stderr)?.get(1));
-    found.map(|found| String::from_utf8_lossy(found.as_bytes()).trim_end().to_owned())
+    let text = String::from_utf8_lossy(found?.as_bytes()).into_owned();
+    // Where the tracer has moved the code to is not a place of the program.
+    Some(text.split(" (/memfd:").next().unwrap_or_default().trim_end().to_owned())
 }
 
 #[cfg(test)]
@@ -37,6 +39,8 @@ mod tests {
         assert_eq!(report(address).as_deref(), Some("AddressSanitizer: heap-use-after-free a.c:10 in main"));
         let undefined = b"hello\na.c:3:5: runtime error: signed integer overflow\n";
         assert_eq!(report(undefined).as_deref(), Some("a.c:3:5: runtime error: signed integer overflow"));
+        let moved = b"SUMMARY: AddressSanitizer: SEGV (/memfd:stripe (deleted)+0x4ad9)\n";
+        assert_eq!(report(moved).as_deref(), Some("AddressSanitizer: SEGV"));
         let unfinished = b"==7==ERROR: LeakSanitizer: detected memory leaks\n";
         assert_eq!(report(unfinished).as_deref(), Some("LeakSanitizer: detected"));
     }

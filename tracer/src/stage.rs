@@ -108,10 +108,12 @@ impl<'p> Stage<'p> {
             stack_base: start.stack_base,
             replaced: false,
             trap_action: None,
+            objects: Vec::new(),
         };
         let termination = execution.run(method, guide)?;
-        let (usage, Pace { arrivals, redirections, .. }) = (execution.usage, execution.pace);
-        Ok(Run { stdout: Vec::new(), stderr: Vec::new(), termination, usage, arrivals, redirections })
+        let Execution { usage, pace: Pace { arrivals, redirections, .. }, objects, .. } = execution;
+        let (stdout, stderr) = (Vec::new(), Vec::new());
+        Ok(Run { stdout, stderr, termination, usage, arrivals, redirections, objects })
     }
 
     /// Ends what is left of a program that was run, and adds what it has written.

@@ -13,6 +13,7 @@ mod replayer;
 mod server;
 mod spool;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -93,6 +94,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) replaced: bool,
     /// What the program does about SIGTRAP, if it has ever handled one.
     pub(crate) trap_action: Option<SignalAction>,
+    /// The files whose code was in memory at the end.
+    pub(crate) objects: Vec<PathBuf>,
 }
 
 impl Execution<'_> {
@@ -136,6 +139,7 @@ impl Execution<'_> {
                 },
             };
             if signal != 0 && self.tracee.is_fatal(signal) {
+                self.objects = self.tracee.mapped_code();
                 return Ok(self.crash(signal, guide));
             }
             resume(self, signal);
@@ -332,6 +336,7 @@ impl Execution<'_> {
             Stop::Exiting => {
                 let (cpu, memory) = self.tracee.usage();
                 self.usage = Usage { cpu, memory, wall: self.started.elapsed() };
+                self.objects = self.tracee.mapped_code();
             }
             Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),
             Stop::TooManyTasks => return Some(Termination::Cut(Cut::Tasks)),

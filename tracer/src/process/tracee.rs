@@ -5,11 +5,12 @@
 //! that fails because the process has just died is no error: the next wait tells (trap 2).
 
 use std::cell::{Cell, OnceCell};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use nix::unistd::Pid;
@@ -70,6 +71,23 @@ pub(crate) struct Location {
     pub(crate) sp: u64,
 }
 
+/// A piece of a file in a program's memory.
+struct Mapped {
+    start: RuntimeAddress,
+    is_code: bool,
+    path: PathBuf,
+}
+
+impl Mapped {
+    /// Reads a line of proc_pid_maps(5), if it is about a file.
+    fn read(line: &str) -> Option<Mapped> {
+        let path = PathBuf::from(&line[line.find('/')?..]);
+        let start = u64::from_str_radix(line.split('-').next()?, 16).ok()?;
+        let is_code = line.split(' ').nth(1)?.contains('x');
+        Some(Mapped { start: RuntimeAddress(start), is_code, path })
+    }
+}
+
 /// A running program.
 pub(crate) struct Tracee {
     pid: Pid,
@@ -89,6 +107,8 @@ pub(crate) struct Tracee {
     respondent: Respondent,
     /// How it was let go on last.
     request: Cell<libc::c_uint>,
+    /// Whether somebody wants to know of its end.
+    tells_exit: Cell<bool>,
 }
 
 impl Tracee {
@@ -127,6 +147,7 @@ impl Tracee {
             gone: None,
             respondent,
             request: Cell::new(libc::PTRACE_CONT),
+            tells_exit: Cell::new(false),
         }
     }
 
@@ -211,6 +232,7 @@ impl Tracee {
 
     /// Asks for [`Stop::Exiting`].
     pub(crate) fn stop_at_exit(&self) {
+        self.tells_exit.set(true);
         self.set_options(OPTIONS | libc::PTRACE_O_TRACEEXIT);
     }
 
@@ -420,17 +442,29 @@ impl Tracee {
     }
 
     /// The mapped files: where each begins in memory, and its path; in the order of addresses.
-    pub(crate) fn mapped_files(&self) -> Vec<(RuntimeAddress, std::path::PathBuf)> {
-        let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
-        let mut files: Vec<(RuntimeAddress, std::path::PathBuf)> = Vec::new();
-        for line in maps.lines() {
-            let Some(path) = line.find('/').map(|at| std::path::PathBuf::from(&line[at..])) else { continue };
-            let start = line.split('-').next().and_then(|start| u64::from_str_radix(start, 16).ok());
-            if let Some(start) = start.filter(|_| files.iter().all(|(_, known)| *known != path)) {
-                files.push((RuntimeAddress(start), path));
+    pub(crate) fn mapped_files(&self) -> Vec<(RuntimeAddress, PathBuf)> {
+        let mut files: Vec<(RuntimeAddress, PathBuf)> = Vec::new();
+        for Mapped { start, path, .. } in self.mappings() {
+            if files.iter().all(|(_, known)| *known != path) {
+                files.push((start, path));
             }
         }
         files
+    }
+
+    /// The files whose code is in memory, in order; none if nobody wants to know of the end.
+    pub(crate) fn mapped_code(&self) -> Vec<PathBuf> {
+        if !self.tells_exit.get() {
+            return Vec::new();
+        }
+        let files = self.mappings().into_iter().filter(|mapped| mapped.is_code && mapped.path.exists());
+        let files: BTreeSet<PathBuf> = files.map(|mapped| mapped.path).collect();
+        files.into_iter().collect()
+    }
+
+    fn mappings(&self) -> Vec<Mapped> {
+        let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
+        maps.lines().filter_map(Mapped::read).collect()
     }
 
     /// The processor time used so far, and the largest address space in bytes.
