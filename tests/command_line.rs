@@ -138,7 +138,7 @@ fn a_run_that_does_not_show_the_failure_ends_with_3() {
 
 #[test]
 fn a_program_that_differs_from_run_to_run_ends_with_4() {
-    message(&Fixture::named("pid_dependent").build(GCC).stripe("run", &[]), 4);
+    message(&Fixture::named("asks_urandom").build(GCC).stripe("run", &["--real-random"]), 4);
 }
 
 #[test]
