@@ -136,9 +136,9 @@ fn time_passes_by_questions_and_waits_alone() {
     let told = run(&Fixture::named("asks_time").build(GCC), Constancy::default(), Preference::Auto).stdout;
     let told = text(&told);
     let expected = "2026-1-1\n\
-                    1000000 2000 8000000\n\
-                    ready 0, left 0, used 9000\n\
-                    user 10000 in 2 steps\n";
+                    1000000 2000 6000000\n\
+                    ready 0, left 0, used 7000\n\
+                    user 8000 in 2 steps\n";
     assert_eq!(told, expected);
 }
 

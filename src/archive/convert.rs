@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use regex::bytes::Regex;
-use tracer::invocation::{Answers, Constancy, Invocation, Stdout};
+use tracer::invocation::{Constancy, Invocation, Stdout};
 use tracer::program::{FileId, FunctionId, Statement};
 use tracer::run::{Run, Usage};
 use tracer::surroundings::{Object, Surroundings};
@@ -74,7 +74,7 @@ pub(super) fn kept_run(
             directory: path(start.directory),
             stdin,
             stdout: if start.terminal { Stdout::Terminal } else { Stdout::File },
-            constancy: Constancy { time: answers(start.real_time), chance: answers(start.real_random) },
+            constancy: Constancy { time: start.time, chance: start.chance },
         },
         scope: program.scope,
         libraries: program.libraries.into_iter().map(path).collect(),
@@ -146,7 +146,7 @@ fn identity(program: &ProgramDocument) -> Result<Identity, String> {
     Ok(Identity {
         images: program.images.iter().map(image).collect::<Result<_, String>>()?,
         leaders: program.leaders,
-        layout: hash(&program.layout)? as u64,
+        layout: u64::try_from(hash(&program.layout)?).map_err(|_| "a layout is too large")?,
     })
 }
 
@@ -157,14 +157,10 @@ fn start_document(run: &KeptRun) -> StartDocument {
         environment: start.environment.iter().map(|(name, value)| (text(name), text(value))).collect(),
         directory: text(start.directory.as_os_str()),
         terminal: start.stdout == Stdout::Terminal,
-        real_time: start.constancy.time == Answers::Real,
-        real_random: start.constancy.chance == Answers::Real,
+        time: start.constancy.time,
+        chance: start.constancy.chance,
         timeout_ms: run.timeout.map(milliseconds),
     }
-}
-
-fn answers(is_real: bool) -> Answers {
-    if is_real { Answers::Real } else { Answers::Constant }
 }
 
 fn criterion_document(run: &KeptRun) -> CriterionDocument {

@@ -3,6 +3,7 @@
 //! A change that an older program would misread needs a new version of the format.
 
 use serde::{Deserialize, Serialize};
+use tracer::invocation::Answers;
 use tracer::program::Granularity;
 use tracer::schedule::Control as Rule;
 use tracer::termination::AddressClass;
@@ -84,8 +85,11 @@ pub(super) struct StartDocument {
     pub(super) environment: Vec<(Text, Text)>,
     pub(super) directory: Text,
     pub(super) terminal: bool,
-    pub(super) real_time: bool,
-    pub(super) real_random: bool,
+    /// What it is told of time, and of chance.
+    #[serde(with = "AnswersWord")]
+    pub(super) time: Answers,
+    #[serde(with = "AnswersWord")]
+    pub(super) chance: Answers,
     pub(super) timeout_ms: Option<u64>,
 }
 
@@ -224,6 +228,13 @@ pub(super) struct CountsDocument {
 enum GranularityWord {
     Line,
     Statement,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Answers", rename_all = "snake_case")]
+enum AnswersWord {
+    Constant,
+    Real,
 }
 
 #[derive(Serialize, Deserialize)]
