@@ -173,7 +173,7 @@ impl Repetition<'_, '_> {
     /// memory for a second trace; that is made only to tell what differs.
     fn difference_of_replay(&mut self, conditions: &Conditions) -> Result<Option<Difference>, RecordError> {
         let trace = &self.original.trace;
-        self.tracer.start_anew();
+        self.tracer.start_anew(conditions);
         let run = self.tracer.replay(trace, &Schedule::everything(trace, Control::Program), conditions)?;
         let recorded = Recorded { program: self.program, trace };
         let path = match &run.termination {

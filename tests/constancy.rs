@@ -7,6 +7,7 @@ mod support;
 use corpus::{Case, Toolchain};
 use serde_json::Value;
 use support::engine::{conditions, in_two_threads, invocation, load, record};
+use support::tiny::tiny;
 use support::{Fixture, GCC, Program, text};
 use tracer::invocation::{Answers, Constancy, Invocation};
 use tracer::program::Granularity;
@@ -15,9 +16,10 @@ use tracer::schedule::{Control, Schedule};
 use tracer::{Preference, Tracer};
 
 /// What programs ask that would differ from run to run.
-const ASKING: [&str; 11] = [
+const ASKING: [&str; 12] = [
     "asks_address",
     "asks_cycles",
+    "asks_device",
     "asks_hash",
     "asks_heap_key",
     "asks_helpers",
@@ -42,7 +44,7 @@ fn replay_again_and_again(path: &std::path::Path, start: &Invocation, case: &str
         let everything = Schedule::everything(&recording.trace, Control::Program);
         for time in 0..times {
             if time % 2 == 1 {
-                tracer.start_anew();
+                tracer.start_anew(&conditions());
             }
             let run = tracer.replay(&recording.trace, &everything, &conditions()).expect("a replay");
             let case = format!("{case}, {preference:?}, replay {time}");
@@ -140,6 +142,19 @@ fn time_passes_by_questions_and_waits_alone() {
                     ready 0, left 0, used 7000\n\
                     user 8000 in 2 steps\n";
     assert_eq!(told, expected);
+}
+
+#[test]
+fn a_child_that_ends_meanwhile_does_not_change_how_much_time_passes() {
+    let source = "#include <stdio.h>\n#include <time.h>\n#include <unistd.h>\n#include <sys/wait.h>\n\
+                  int main(void) { struct timespec nap = {0, 30000000}, now;\n    if (fork() == 0) { usleep(5000); _exit(0); }\n\
+                  \x20   nanosleep(&nap, NULL);\n    clock_gettime(CLOCK_MONOTONIC, &now);\n    wait(NULL);\n\
+                  \x20   printf(\"%ld ms\\n\", now.tv_nsec / 1000000);\n}\n";
+    let program = tiny("napping", source);
+    for preference in [Preference::Jump, Preference::Breakpoint] {
+        let told = run(&program, Constancy::default(), preference).stdout;
+        assert_eq!(text(&told), "31 ms\n", "{preference:?}");
+    }
 }
 
 #[test]

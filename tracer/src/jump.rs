@@ -98,6 +98,12 @@ impl Jump {
         Ok((run, recorder))
     }
 
+    /// Gives up the process that does replays under such conditions.
+    pub(crate) fn start_anew(&mut self, conditions: &Conditions) {
+        let terms = Terms::new(conditions);
+        self.staff.iter_mut().for_each(|staff| staff.servers.retain(|server| !server.has(&terms)));
+    }
+
     /// Runs the program along `trace`, and omits what `schedule` leaves out.
     pub(crate) fn replay(
         &mut self,
@@ -130,13 +136,6 @@ impl Jump {
         run.usage.wall = time.elapsed();
         (run.stdout, run.stderr) = server.take_output()?;
         Ok(run)
-    }
-}
-
-impl Jump {
-    /// Gives up the processes that do replays.
-    pub(crate) fn start_anew(&mut self) {
-        self.staff.iter_mut().for_each(|staff| staff.servers.clear());
     }
 }
 

@@ -176,10 +176,11 @@ impl<'p> Tracer<'p> {
         self.run_outside(start, output, conditions, Method::Breakpoint, &mut replayer)
     }
 
-    /// Makes the next replay start the program, and not a copy of one that has been started before.
-    pub fn start_anew(&mut self) {
+    /// Makes the next replay under such conditions start the program, and not a copy of one that has been
+    /// started before.
+    pub fn start_anew(&mut self, conditions: &Conditions) {
         if let Agent::In(jump) = &mut self.agent {
-            jump.start_anew();
+            jump.start_anew(conditions);
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod constancy;
 mod launch;
+mod mapped;
 mod output;
 mod sandbox;
 mod shared;

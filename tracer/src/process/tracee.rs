@@ -17,6 +17,7 @@ use nix::unistd::Pid;
 
 use super::constancy::Respondent;
 use super::launch::Started;
+use super::mapped::Mapped;
 use super::{Launch, Launcher, ProcessError};
 use crate::address::RuntimeAddress;
 
@@ -69,23 +70,6 @@ pub(crate) struct Location {
     pub(crate) pc: u64,
     /// The stack pointer.
     pub(crate) sp: u64,
-}
-
-/// A piece of a file in a program's memory.
-struct Mapped {
-    start: RuntimeAddress,
-    is_code: bool,
-    path: PathBuf,
-}
-
-impl Mapped {
-    /// Reads a line of proc_pid_maps(5), if it is about a file.
-    fn read(line: &str) -> Option<Mapped> {
-        let path = PathBuf::from(&line[line.find('/')?..]);
-        let start = u64::from_str_radix(line.split('-').next()?, 16).ok()?;
-        let is_code = line.split(' ').nth(1)?.contains('x');
-        Some(Mapped { start: RuntimeAddress(start), is_code, path })
-    }
 }
 
 /// A running program.
@@ -444,7 +428,7 @@ impl Tracee {
     /// The mapped files: where each begins in memory, and its path; in the order of addresses.
     pub(crate) fn mapped_files(&self) -> Vec<(RuntimeAddress, PathBuf)> {
         let mut files: Vec<(RuntimeAddress, PathBuf)> = Vec::new();
-        for Mapped { start, path, .. } in self.mappings() {
+        for Mapped { start, path, .. } in Mapped::of(self.pid) {
             if files.iter().all(|(_, known)| *known != path) {
                 files.push((start, path));
             }
@@ -457,14 +441,9 @@ impl Tracee {
         if !self.tells_exit.get() {
             return Vec::new();
         }
-        let files = self.mappings().into_iter().filter(|mapped| mapped.is_code && mapped.path.exists());
+        let files = Mapped::of(self.pid).into_iter().filter(|mapped| mapped.is_code && mapped.path.exists());
         let files: BTreeSet<PathBuf> = files.map(|mapped| mapped.path).collect();
         files.into_iter().collect()
-    }
-
-    fn mappings(&self) -> Vec<Mapped> {
-        let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
-        maps.lines().filter_map(Mapped::read).collect()
     }
 
     /// The processor time used so far, and the largest address space in bytes.

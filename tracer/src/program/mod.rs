@@ -7,6 +7,7 @@
 mod agent_code;
 mod code;
 pub(crate) mod detour;
+mod draws;
 mod elf;
 mod error;
 mod flow;
@@ -28,6 +29,7 @@ use std::path::{Path, PathBuf};
 
 pub use agent::names::{FunctionId, LeaderId, LeaderKind, Mark};
 pub use detour::DetourCounts;
+pub(crate) use draws::{Draw, draws};
 pub use error::LoadError;
 pub use image::Image;
 pub use registers::RegisterSet;

@@ -5,13 +5,14 @@
 //! for all answers: this one. Some are given at once, and the kernel hears nothing of the call. Others
 //! are the kernel's, with the numbers of processes translated on the way there and back. What the
 //! kernel would answer without a call is taken away at the start (its functions in the program's
-//! memory, see `start`) or trapped (the instruction `rdtsc`).
+//! memory, see `start`) or trapped (the instruction `rdtsc`, and those of `draws`).
 //!
 //! Each process has a [clock](clock::Clock) that moves by what it does, and random
 //! [numbers](chance::Chance) of its own, so that neither depends on what others do meanwhile.
 
 mod chance;
 mod clock;
+mod draws;
 mod filter;
 mod memory;
 mod numbers;
@@ -27,10 +28,11 @@ use nix::unistd::Pid;
 use crate::invocation::{Answers, Constancy};
 use chance::Chance;
 use clock::Clock;
+use draws::Draws;
 pub(super) use filter::Filter;
 use memory::Memory;
 use numbers::Numbers;
-use questions::{Amendment, Asked, Call, Reply};
+use questions::{Amendment, Asked, Call, Reply, Wait};
 
 /// The size of `struct rusage`.
 const SIZE_OF_USAGE: usize = 144;
@@ -53,6 +55,10 @@ struct Task {
     thread: i32,
     clock: Clock,
     chance: Chance,
+    /// The trapped instructions of its program.
+    draws: Draws,
+    /// A wait that a signal has interrupted, and that the kernel may go on with.
+    interrupted: Option<Wait>,
     /// A call that the kernel is answering: the registers as the program has set them, and what becomes of
     /// the answer.
     amended: Option<(user_regs_struct, Amendment)>,
@@ -63,8 +69,15 @@ impl Respondent {
     pub(super) fn new(program: Pid, constancy: Constancy) -> Respondent {
         let numbers = Numbers::new(program);
         let number = numbers.first();
-        let (clock, chance) = (Clock::default(), Chance::default());
-        let task = Task { process: number, thread: number, clock, chance, amended: None };
+        let task = Task {
+            process: number,
+            thread: number,
+            clock: Clock::default(),
+            chance: Chance::default(),
+            draws: Draws::default(),
+            interrupted: None,
+            amended: None,
+        };
         Respondent { constancy, numbers, tasks: HashMap::from([(program, task)]) }
     }
 
@@ -72,7 +85,7 @@ impl Respondent {
     pub(super) fn go_on_as(&self, program: Pid, copy: Pid) -> Respondent {
         let mut new = Respondent::new(copy, self.constancy);
         if let (Some(task), Some(new)) = (self.tasks.get(&program), new.tasks.get_mut(&copy)) {
-            (new.clock, new.chance) = (task.clock, task.chance.clone());
+            (new.clock, new.chance, new.draws) = (task.clock, task.chance.clone(), task.draws.clone());
         }
         new
     }
@@ -90,7 +103,8 @@ impl Respondent {
         let Some(parent) = self.tasks.get_mut(&parent) else { return };
         let process = if is_thread { parent.process } else { number };
         let chance = Chance::new(parent.chance.seed());
-        let task = Task { process, thread: number, clock: parent.clock, chance, amended: None };
+        let task =
+            Task { process, thread: number, chance, interrupted: None, amended: None, ..parent.clone() };
         self.tasks.insert(new, task);
     }
 
@@ -104,7 +118,12 @@ impl Respondent {
         let Ok(registers) = nix::sys::ptrace::getregs(pid) else { return };
         let user_regs_struct { rdi, rsi, rdx, r10, r8, r9, orig_rax, .. } = registers;
         let call = Call { number: orig_rax as i64, arguments: [rdi, rsi, rdx, r10, r8, r9] };
+        let constant = self.constancy.chance == Answers::Constant;
         let Some(mut asked) = self.asked(pid) else { return };
+        if call.number == libc::SYS_rseq && constant {
+            // The C library asks for this once, when all that the program needs is in memory.
+            asked.task.draws = draws::trap(pid);
+        }
         match asked.reply(call) {
             Reply::Kernel => {}
             Reply::Is(result) => {
@@ -151,6 +170,9 @@ impl Respondent {
         if signal == libc::SIGSEGV && self.constancy.time == Answers::Constant && self.counts_cycles(pid) {
             return true;
         }
+        if signal == libc::SIGILL && self.draws(pid) {
+            return true;
+        }
         self.show_sender(pid, signal);
         false
     }
@@ -174,6 +196,15 @@ impl Respondent {
         let cycles = task.clock.cycles();
         let (rax, rdx, rip) = (cycles & 0xffff_ffff, cycles >> 32, registers.rip + length as u64);
         let _ = nix::sys::ptrace::setregs(pid, user_regs_struct { rax, rdx, rcx, rip, ..registers });
+        true
+    }
+
+    /// Answers the trapped instructions that read random numbers.
+    fn draws(&mut self, pid: Pid) -> bool {
+        let Ok(registers) = nix::sys::ptrace::getregs(pid) else { return false };
+        let Some(task) = self.tasks.get_mut(&pid) else { return false };
+        let Some(&draw) = task.draws.get(&registers.rip) else { return false };
+        let _ = nix::sys::ptrace::setregs(pid, draws::execute(draw, &mut task.chance, registers));
         true
     }
 

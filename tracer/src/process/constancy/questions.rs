@@ -179,6 +179,7 @@ impl Asked<'_> {
                 }
                 _ => None,
             },
+            libc::SYS_restart_syscall => self.task.interrupted,
             _ => None,
         };
         wait.map_or(Reply::Kernel, |wait| Reply::Amended(call, Amendment::Wait(wait)))

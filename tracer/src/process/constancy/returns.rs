@@ -11,6 +11,9 @@ use super::{PLACE_OF_SENDER, SIZE_OF_USAGE};
 
 /// The kernel's results from here on are errors.
 const FIRST_ERROR: i64 = -4095;
+/// A signal has interrupted a wait, which goes on unless a handler is called: ERESTART_RESTARTBLOCK. Even
+/// a signal that is ignored does so under ptrace.
+const INTERRUPTED: i64 = -516;
 /// So many random bytes can be read from a file of them before it ends.
 const SIZE_OF_RANDOM_FILE: usize = 1 << 20;
 
@@ -45,6 +48,7 @@ impl Asked<'_> {
 
     fn waited(&mut self, result: i64, wait: Wait) {
         let is_over = result == wait.expired;
+        self.task.interrupted = (result == INTERRUPTED).then_some(wait);
         if is_over {
             self.task.clock.pass(wait.most);
         }
