@@ -874,7 +874,7 @@ fn json_has_exactly_the_documented_keys() {
     let slice = program.slice(&BOTH, 0);
     let top = "schema command program criterion control granularity algorithm engine engine_reason status events \
                tests \
-               seconds slice lines warnings";
+               seconds slice lines warnings by_products";
     assert_eq!(keys(&slice), words(top));
     assert_eq!(keys(&slice["program"]), words("path build_id"));
     assert_eq!(keys(&slice["events"]), words("recorded omittable kept kept_for_effect"));
