@@ -273,6 +273,7 @@ fn kept_recording(document: RecordedDocument, stdout: Vec<u8>, stderr: Vec<u8>) 
         cpu: Duration::from_micros(document.cpu_us),
         wall: Duration::from_micros(document.wall_us),
         memory: document.memory,
+        ..Usage::default()
     };
     Run {
         stdout,

@@ -107,7 +107,6 @@ impl<'p> Stage<'p> {
             scratch: Vec::new(),
             stack_base: start.stack_base,
             replaced: false,
-            trap_action: None,
             objects: Vec::new(),
         };
         let termination = execution.run(method, guide)?;

@@ -6,6 +6,7 @@
 //! an arrival means is for the guide to say: the recorder or the lockstep of a replay. Where the agent
 //! inside of the program decides ([`Method::Inside`]), only what is no arrival comes to this place.
 
+mod checkpoint;
 mod inside;
 mod placement;
 mod recorder;
@@ -34,8 +35,7 @@ pub(crate) use spool::Spool;
 use crate::address::RuntimeAddress;
 use crate::invocation::Limits;
 use crate::process::{
-    Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, SignalAction,
-    Stop, Tracee,
+    Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, Stop, Tracee,
 };
 use crate::program::Program;
 use crate::program::detour::Detours;
@@ -92,8 +92,6 @@ pub(crate) struct Execution<'a> {
     pub(crate) stack_base: u64,
     /// Whether the program has become another one, of which nothing is traced.
     pub(crate) replaced: bool,
-    /// What the program does about SIGTRAP, if it has ever handled one.
-    pub(crate) trap_action: Option<SignalAction>,
     /// The files whose code was in memory at the end.
     pub(crate) objects: Vec<PathBuf>,
 }
@@ -247,7 +245,7 @@ impl Execution<'_> {
     fn note_trap_handler(&mut self) -> Result<(), ProcessError> {
         if self.tracee.handles(SIGTRAP) {
             let details = self.tracee.signal_details();
-            self.trap_action = Some(self.tracee.signal_action(SIGTRAP)?);
+            self.tracee.trap_action = Some(self.tracee.signal_action(SIGTRAP)?);
             if let Some(details) = details {
                 self.tracee.set_signal_details(&details);
             }
@@ -257,7 +255,7 @@ impl Execution<'_> {
 
     /// Reminds the kernel of it.
     fn restore_trap_handler(&mut self) -> Result<(), ProcessError> {
-        match self.trap_action {
+        match self.tracee.trap_action {
             Some(action) if !self.tracee.handles(SIGTRAP) => self.tracee.restore_signal(SIGTRAP, &action),
             _ => Ok(()),
         }
@@ -335,7 +333,7 @@ impl Execution<'_> {
             }
             Stop::Exiting => {
                 let (cpu, memory) = self.tracee.usage();
-                self.usage = Usage { cpu, memory, wall: self.started.elapsed() };
+                self.usage = Usage { cpu, memory, wall: self.started.elapsed(), ..self.usage };
                 self.objects = self.tracee.mapped_code();
             }
             Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),

@@ -5,6 +5,7 @@
 //! rr and GDB.
 
 mod constancy;
+mod fork_safety;
 mod launch;
 mod mapped;
 mod output;
@@ -15,10 +16,10 @@ mod tracee;
 mod watchdog;
 
 pub(crate) use launch::{Launch, Launcher, Luggage};
-pub(crate) use output::Output;
+pub(crate) use output::{Output, Written};
 pub use sandbox::{Containment, Sandbox};
 pub(crate) use shared::Shared;
-pub(crate) use signals::SignalAction;
+use signals::SignalAction;
 pub(crate) use tracee::{Stop, Tracee};
 pub(crate) use watchdog::{Alarm, Watchdog};
 

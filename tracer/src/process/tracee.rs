@@ -18,7 +18,7 @@ use nix::unistd::Pid;
 use super::constancy::Respondent;
 use super::launch::Started;
 use super::mapped::Mapped;
-use super::{Launch, Launcher, ProcessError};
+use super::{Launch, Launcher, ProcessError, SignalAction};
 use crate::address::RuntimeAddress;
 
 const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
@@ -93,6 +93,8 @@ pub(crate) struct Tracee {
     request: Cell<libc::c_uint>,
     /// Whether somebody wants to know of its end.
     tells_exit: Cell<bool>,
+    /// What the program does about SIGTRAP, if it has ever handled one.
+    pub(crate) trap_action: Option<SignalAction>,
 }
 
 impl Tracee {
@@ -132,6 +134,7 @@ impl Tracee {
             respondent,
             request: Cell::new(libc::PTRACE_CONT),
             tells_exit: Cell::new(false),
+            trap_action: None,
         }
     }
 
@@ -204,9 +207,15 @@ impl Tracee {
         result.filter(|_| stop == Stop::Trap).ok_or_else(failed)
     }
 
-    /// Holds no longer what the program forks by itself: it tells of its children in its own way.
+    /// Lets the program serve: it tells in its own way of the children that it forks, which are not held.
     pub(crate) fn serves(&self) {
         self.set_options(libc::PTRACE_O_EXITKILL | QUESTIONS);
+        self.go_on(0);
+    }
+
+    /// Whether processes live that the program has started.
+    pub(super) fn has_others(&self) -> bool {
+        !self.others.is_empty() || !self.held.is_empty()
     }
 
     /// The number of the process.

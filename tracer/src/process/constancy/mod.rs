@@ -83,11 +83,9 @@ impl Respondent {
 
     /// For a run that goes on, as `copy`, where that of `program` is now.
     pub(super) fn go_on_as(&self, program: Pid, copy: Pid) -> Respondent {
-        let mut new = Respondent::new(copy, self.constancy);
-        if let (Some(task), Some(new)) = (self.tasks.get(&program), new.tasks.get_mut(&copy)) {
-            (new.clock, new.chance, new.draws) = (task.clock, task.chance.clone(), task.draws.clone());
-        }
-        new
+        let tasks = self.tasks.get(&program).map(|task| (copy, Task { amended: None, ..task.clone() }));
+        let numbers = self.numbers.go_on_as(copy);
+        Respondent { constancy: self.constancy, numbers, tasks: tasks.into_iter().collect() }
     }
 
     /// The program is about to execute its first instruction.

@@ -13,7 +13,7 @@ pub(super) const PARENT: i32 = 999;
 const FIRST: i32 = 1000;
 
 /// The processes of a run, in the order in which they were started.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Numbers {
     program: Pid,
     /// Of the program itself, found out when it is first needed; then of the others.
@@ -24,6 +24,13 @@ impl Numbers {
     /// Those of a run that `program` begins.
     pub(super) fn new(program: Pid) -> Numbers {
         Numbers { program, inside: vec![None] }
+    }
+
+    /// Those of a run that goes on as `copy`.
+    pub(super) fn go_on_as(&self, copy: Pid) -> Numbers {
+        let mut inside = self.inside.clone();
+        inside[0] = None;
+        Numbers { program: copy, inside }
     }
 
     /// The number of the program.
