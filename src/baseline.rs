@@ -176,15 +176,12 @@ impl Repetition<'_, '_> {
         self.tracer.start_anew(conditions);
         let run = self.tracer.replay(trace, &Schedule::everything(trace, Control::Program), conditions)?;
         let recorded = Recorded { program: self.program, trace };
-        let path = match &run.termination {
-            Termination::Left(left) => Some(format!("; {}", deviation(left, recorded))),
-            _ if run.arrivals != trace.len() as u64 => Some("; they have different lengths".into()),
-            _ => None,
-        };
-        let seen = match path {
-            Some(_) => None,
-            None => self.visible_difference(&run),
-        };
+        if let Termination::Left(left) = &run.termination {
+            return Ok(Some(Difference { path: Some(format!("; {}", deviation(left, recorded))), seen: None }));
+        }
+        let seen = self.visible_difference(&run);
+        let is_shorter = run.arrivals != trace.len() as u64;
+        let path = (seen.is_none() && is_shorter).then(|| "; one ends before the other".into());
         Ok((path.is_some() || seen.is_some()).then_some(Difference { path, seen }))
     }
 
