@@ -21,7 +21,7 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 use stripe::baseline::recording_limits;
-use tracer::invocation::{Invocation, Stdout};
+use tracer::invocation::{Constancy, Invocation, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::run::{Recording, Run};
@@ -379,6 +379,7 @@ impl Subject {
             directory: self.folder.clone(),
             stdin: fs::read(&self.stdin).expect("an input"),
             stdout: Stdout::File,
+            constancy: Constancy::default(),
         }
     }
 
