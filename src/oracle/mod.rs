@@ -8,9 +8,8 @@
 mod check;
 mod difference;
 mod part;
+mod sanitizer;
 mod words;
-
-use std::collections::HashSet;
 
 use regex::bytes::Regex;
 use tracer::run::{Run, Usage};
@@ -19,9 +18,11 @@ use tracer::termination::{Crash, Termination, signal_name};
 pub use check::Check;
 pub use difference::{diff, first_difference};
 pub use part::Part;
-use part::Tails;
-pub use words::{crash, deviation, signal, termination};
+pub use words::{crash, deviation, other_failure, signal, termination};
 
+use self::difference::{expression, quoted};
+use self::part::Tails;
+use self::words::{OTHER_CRASH, OTHER_REPORT};
 use crate::dd::Outcome;
 use crate::slice::{Evidence, Recorded};
 
@@ -83,6 +84,8 @@ pub struct Oracle {
     /// How the recorded run crashed, if it did: only a run that crashes the same way is not another
     /// failure.
     crash: Option<Crash>,
+    /// What a sanitizer has reported of the recorded run.
+    report: Option<String>,
 }
 
 #[derive(Debug)]
@@ -94,6 +97,8 @@ enum Condition {
     Stderr(Vec<u8>),
     Exit(i32),
     Crash(Option<i32>),
+    /// A sanitizer reports this.
+    Report(String),
     Match(Regex),
     Reject(Regex),
     Line {
@@ -121,6 +126,7 @@ impl Criterion {
             Termination::Crashed(crash) => Some(crash.clone()),
             _ => None,
         };
+        let report = sanitizer::report(&recorded.stderr);
         let mut conditions = Vec::new();
         let only = self.only_lines;
         let compares_output = self.output.is_some();
@@ -149,7 +155,10 @@ impl Criterion {
         if nothing_given && crash.is_some() {
             conditions.push(Condition::Crash(None));
         }
-        Ok(Oracle { conditions, crash })
+        if nothing_given {
+            conditions.extend(report.clone().map(Condition::Report));
+        }
+        Ok(Oracle { conditions, crash, report })
     }
 }
 
@@ -164,12 +173,13 @@ impl Oracle {
             Termination::Left(deviation) => return unresolved(words::deviation(deviation, recorded)),
             Termination::Cut(cut) => return unresolved(format!("the run {cut}")),
             Termination::Crashed(crash) if self.crash.as_ref() != Some(crash) => {
-                return unresolved(format!(
-                    "crashed in another way: {}",
-                    words::crash(crash, recorded.program)
-                ));
+                return unresolved(format!("{OTHER_CRASH}{}", words::crash(crash, recorded.program)));
             }
             Termination::Crashed(_) | Termination::Exited(_) => {}
+        }
+        if let Some(report) = sanitizer::report(&run.stderr).filter(|seen| self.report.as_ref() != Some(seen))
+        {
+            return unresolved(format!("{OTHER_REPORT}{report}"));
         }
         for condition in &self.conditions {
             if let Some(evidence) = condition.judge(run, self)? {
@@ -196,7 +206,15 @@ impl Oracle {
     /// whether what the criterion looks for is right.
     pub fn accepts(&self, output: &[u8], recorded: Recorded<'_>) -> bool {
         let (stdout, stderr, termination) = (output.to_vec(), Vec::new(), Termination::Exited(0));
-        let run = Run { stdout, stderr, termination, usage: Usage::default(), arrivals: 0, redirections: 0 };
+        let run = Run {
+            stdout,
+            stderr,
+            termination,
+            usage: Usage::default(),
+            arrivals: 0,
+            redirections: 0,
+            objects: Vec::new(),
+        };
         self.judge(&run, recorded).is_ok_and(|evidence| evidence.outcome == Outcome::Fail)
     }
 
@@ -225,7 +243,6 @@ impl Oracle {
 impl Condition {
     /// `None` if the run meets the condition.
     fn judge(&self, run: &Run, oracle: &Oracle) -> Result<Option<Evidence>, OracleError> {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let why = match self {
             Condition::Output { expected, only } => {
                 first_difference("output", expected, &run.stdout, only.as_ref())
@@ -237,22 +254,25 @@ impl Condition {
                 _ => Some(format!("no exit status, instead of {expected}")),
             },
             Condition::Crash(signal) => oracle.crash_missing(run, *signal),
+            Condition::Report(report) => {
+                sanitizer::report(&run.stderr).is_none().then(|| format!("no report of {report}"))
+            }
             Condition::Match(regex) => {
-                (!regex.is_match(&run.stdout)).then(|| format!("output does not match `{}`", regex.as_str()))
+                (!regex.is_match(&run.stdout)).then(|| format!("output does not match {}", expression(regex)))
             }
             Condition::Reject(regex) => {
-                regex.find(&run.stdout).map(|found| format!("output has `{}`", text(found.as_bytes())))
+                regex.find(&run.stdout).map(|found| format!("output has {}", quoted(found.as_bytes())))
             }
             Condition::Line { text: expected, .. } => {
                 let found = difference::lines(&run.stdout).any(|line| line == expected);
-                (!found).then(|| format!("output has no line `{}`", text(expected)))
+                (!found).then(|| format!("output has no line {}", quoted(expected)))
             }
             Condition::Part { tails, expected } => {
                 first_difference("matching output", expected, &tails.of(&run.stdout), None)
             }
             Condition::Stays(line) => {
                 let found = difference::lines(&run.stdout).any(|other| other == line);
-                (!found).then(|| format!("output has no line `{}`", text(line)))
+                (!found).then(|| format!("output has no line {}", quoted(line)))
             }
             Condition::Check(check) => return check.judge(run),
         };
@@ -260,12 +280,11 @@ impl Condition {
     }
 
     fn describe(&self, oracle: &Oracle) -> String {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
         match self {
             Condition::Output { expected, only: None } if expected.is_empty() => "no output".into(),
             Condition::Output { only: None, .. } => "the same standard output".into(),
             Condition::Output { only: Some(regex), .. } => {
-                format!("the same lines of output that match `{}`", regex.as_str())
+                format!("the same lines of output that match {}", expression(regex))
             }
             Condition::Stderr(_) => "the same standard error".into(),
             Condition::Exit(status) => format!("exit status {status}"),
@@ -273,14 +292,17 @@ impl Condition {
                 let signal = signal.or(oracle.crash.as_ref().map(|crash| crash.signal)).unwrap_or(0);
                 format!("the same crash ({})", signal_name(signal))
             }
-            Condition::Match(regex) => format!("output that matches `{}`", regex.as_str()),
-            Condition::Reject(regex) => format!("output that does not match `{}`", regex.as_str()),
+            Condition::Match(regex) => format!("output that matches {}", expression(regex)),
+            Condition::Reject(regex) => format!("output that does not match {}", expression(regex)),
+            Condition::Report(report) => format!("the same report ({report})"),
             Condition::Line { number, text: line } => {
-                format!("the line `{}`, the first wrong one (line {number})", text(line))
+                format!("the line {}, the first wrong one (line {number})", quoted(line))
+            }
+            Condition::Stays(line) => format!("the line {}", quoted(line)),
+            Condition::Check(check) => {
+                format!("`{}` says so", difference::in_one_line(check.command().as_bytes()))
             }
             Condition::Part { tails, .. } => tails.describe(),
-            Condition::Stays(line) => format!("the line `{}`", text(line)),
-            Condition::Check(check) => format!("`{}` says so", check.command()),
         }
     }
 }
@@ -319,22 +341,19 @@ fn first_wrong_line(output: &[u8], reference: &[u8]) -> Result<Condition, Oracle
     }
 }
 
-/// The functions whose calls make a program depend on more than its input, of those it imports.
-pub fn usual_causes(imports: &[String]) -> Vec<&str> {
-    const CAUSES: [&str; 12] = [
-        "time",
-        "gettimeofday",
-        "clock_gettime",
-        "clock",
-        "getpid",
-        "getppid",
-        "rand",
-        "random",
-        "getrandom",
-        "arc4random",
-        "getentropy",
-        "gettid",
-    ];
-    let imports: HashSet<&str> = imports.iter().map(String::as_str).collect();
-    CAUSES.into_iter().filter(|cause| imports.contains(cause)).collect()
+/// What makes a program depend on more than its input, whatever it is told, of what it imports.
+pub fn open_causes(imports: &[String]) -> Vec<&'static str> {
+    causes(&["alarm", "ualarm", "setitimer", "timer_settime", "timerfd_settime", "connect"], imports)
+}
+
+/// What may make a program depend on more than its input, of what it imports; clocks and random numbers
+/// do so if it is told what is the case.
+pub fn usual_causes(imports: &[String]) -> Vec<&'static str> {
+    const ANSWERED: [&str; 7] =
+        ["time", "gettimeofday", "clock_gettime", "clock", "getrandom", "arc4random", "getentropy"];
+    [open_causes(imports), causes(&ANSWERED, imports)].concat()
+}
+
+fn causes(causes: &[&'static str], imports: &[String]) -> Vec<&'static str> {
+    causes.iter().copied().filter(|cause| imports.iter().any(|import| import == cause)).collect()
 }

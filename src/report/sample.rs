@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use tracer::invocation::{Invocation, Limits, Stdout};
+use tracer::invocation::{Constancy, Invocation, Limits, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::trace::{EventId, Trace};
@@ -69,6 +69,7 @@ impl Sample {
             directory: binaries.path().into(),
             stdin: stdin.into(),
             stdout: Stdout::File,
+            constancy: Constancy::default(),
         };
         let recording =
             Tracer::new(&program, &invocation, Preference::Auto).unwrap().record(&conditions()).unwrap();
@@ -123,6 +124,7 @@ impl Sample {
             runs: 142,
             elapsed: Duration::from_millis(210),
             warnings: Vec::new(),
+            by_products: Vec::new(),
         }
     }
 }

@@ -14,6 +14,7 @@ mod replayer;
 mod server;
 mod spool;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -90,6 +91,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) stack_base: u64,
     /// Whether the program has become another one, of which nothing is traced.
     pub(crate) replaced: bool,
+    /// The files whose code was in memory at the end.
+    pub(crate) objects: Vec<PathBuf>,
 }
 
 impl Execution<'_> {
@@ -133,6 +136,7 @@ impl Execution<'_> {
                 },
             };
             if signal != 0 && self.tracee.is_fatal(signal) {
+                self.objects = self.tracee.mapped_code();
                 return Ok(self.crash(signal, guide));
             }
             resume(self, signal);
@@ -329,6 +333,12 @@ impl Execution<'_> {
             Stop::Exiting => {
                 let (cpu, memory) = self.tracee.usage();
                 self.usage = Usage { cpu, memory, wall: self.started.elapsed(), ..self.usage };
+                self.objects = self.tracee.mapped_code();
+                if !self.replaced
+                    && let Some(address) = self.placement.overwritten_text(self.tracee)
+                {
+                    return Some(Termination::Cut(Cut::ChangedText(address)));
+                }
             }
             Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),
             Stop::TooManyTasks => return Some(Termination::Cut(Cut::Tasks)),

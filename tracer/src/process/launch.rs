@@ -15,9 +15,10 @@ use std::os::unix::net::UnixStream;
 use agent::poison::Poison;
 use nix::unistd::{ForkResult, Pid};
 
+use super::constancy::Filter;
 use super::output::memory_file;
 use super::{Output, ProcessError, Sandbox};
-use crate::invocation::{Invocation, Limits};
+use crate::invocation::{Answers, Constancy, Invocation, Limits};
 
 /// The steps of the child between fork and exec, for messages.
 const STEPS: [&str; 6] =
@@ -32,6 +33,8 @@ pub(crate) struct Launcher {
     directory: CString,
     stdin: File,
     name: String,
+    constancy: Constancy,
+    filter: Filter,
 }
 
 /// One run to be started.
@@ -97,7 +100,14 @@ impl Launcher {
             directory: plain(invocation.directory.as_os_str())?,
             stdin,
             name,
+            constancy: invocation.constancy,
+            filter: Filter::new(invocation.constancy),
         })
+    }
+
+    /// What runs are told.
+    pub(super) fn constancy(&self) -> Constancy {
+        self.constancy
     }
 
     /// Forks and seizes. The program is executed once the returned child is continued.
@@ -177,6 +187,11 @@ impl Launcher {
             return (4, errno);
         }
         reset_signals();
+        if self.constancy.time == Answers::Constant {
+            // SAFETY: prctl with plain numbers. Where it is refused, the processor answers.
+            unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV, 0, 0, 0) };
+        }
+        self.filter.put_on();
         // SAFETY: all pointers are to C strings that outlive the call, and both lists end with null.
         unsafe {
             libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);

@@ -5,8 +5,10 @@
 //! Ullman, "Compilers", 9.4), *post-dominator*.
 
 mod agent_code;
+mod claims;
 mod code;
 pub(crate) mod detour;
+mod draws;
 mod elf;
 mod error;
 mod flow;
@@ -15,10 +17,12 @@ mod image;
 mod leaders;
 mod lines;
 mod moving;
+mod names;
 mod registers;
 mod scope;
 #[cfg(test)]
 pub(crate) mod sketch;
+mod split;
 mod stack;
 
 use std::collections::HashMap;
@@ -29,6 +33,7 @@ use std::path::{Path, PathBuf};
 pub use agent::names::{FunctionId, LeaderId, LeaderKind, Mark};
 use agent::session::MAX_FRAME;
 pub use detour::DetourCounts;
+pub(crate) use draws::{Draw, draws};
 pub use error::LoadError;
 pub use image::Image;
 pub use registers::RegisterSet;
