@@ -109,6 +109,7 @@ impl<'p> Stage<'p> {
             scratch: Vec::new(),
             stack_base: start.stack_base,
             replaced: false,
+            overwritten: None,
             trap_action: None,
         };
         let termination = execution.run(method, guide)?;
