@@ -113,7 +113,7 @@ fn a_command_line_that_cannot_be_used_ends_with_2() {
         (&["--expect-output", "nowhere"], &["nowhere: No such file", "name a file"]),
         (&["--expect-output", "."], &[".: Is a directory", "name a file"]),
         (&["--env", "NOVALUE"], &["NAME=VALUE"]),
-        (&["--emit", "pdf=x"], &["text, json, html", "or chrome"]),
+        (&["--emit", "pdf=x"], &["text, json, html", "or gdb"]),
         (&["--engine", "step"], &["--engine step", "stripe trace"]),
         (&["-q", "-v"], &["--quiet", "--verbose"]),
     ];
@@ -139,7 +139,7 @@ fn a_run_that_does_not_show_the_failure_ends_with_3() {
 
 #[test]
 fn a_program_that_differs_from_run_to_run_ends_with_4() {
-    message(&Fixture::named("pid_dependent").build(GCC).stripe("run", &[]), 4);
+    message(&Fixture::named("asks_urandom").build(GCC).stripe("run", &["--real-random"]), 4);
 }
 
 #[test]
@@ -885,7 +885,7 @@ fn json_has_exactly_the_documented_keys() {
     let slice = program.slice(&BOTH, 0);
     let top = "schema command program criterion control granularity algorithm engine engine_reason status events \
                tests \
-               seconds slice lines warnings";
+               seconds slice lines warnings by_products";
     assert_eq!(keys(&slice), words(top));
     assert_eq!(keys(&slice["program"]), words("path build_id"));
     assert_eq!(keys(&slice["events"]), words("recorded omittable kept kept_for_effect"));

@@ -3,6 +3,7 @@
 mod support;
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -373,6 +374,21 @@ fn another_program_under_the_same_name_is_noticed() {
     fs::remove_file(&program.path).expect("removed");
     message(&about(&program, &["report"]), 2);
     assert_says(&text(&about(&program, &["runs"]).stdout), &["budget"]);
+}
+
+#[test]
+fn going_on_with_another_library_is_refused_but_a_report_is_not() {
+    let mut program = Fixture::named("shared_library").build(GCC);
+    let folder = scratch("kept-other-library");
+    let library = folder.join("libtax.so");
+    fs::copy(program.path.with_file_name("libtax.so"), &library).expect("a copy");
+    fs::copy(&program.path, folder.join("shared_library")).expect("a copy");
+    (program.path, program.directory) = (folder.join("shared_library"), folder);
+    assert_status(&program.stripe("run", &["--scope", "*.c", "--max-tests", "2", "-q"]), 5);
+    File::options().append(true).open(&library).and_then(|mut file| file.write_all(b"more")).expect("longer");
+    let told = message(&about(&program, &["reduce"]), 1);
+    assert_says(&told, &["run 1: ", "libtax.so has another content", "where it was begun", "`stripe run`"]);
+    assert_status(&about(&program, &["report"]), 0);
 }
 
 /// Copies a folder of files.

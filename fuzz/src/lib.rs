@@ -29,8 +29,11 @@ use nix::time::{ClockId, clock_gettime};
 /// No input may take more processor time.
 pub const MOST_TIME: Duration = Duration::from_secs(1);
 
+/// What reads the bytes of a case.
+pub type Target = fn(&[u8]);
+
 /// All targets by name.
-pub const TARGETS: [(&str, fn(&[u8])); 5] = [
+pub const TARGETS: [(&str, Target); 5] = [
     ("program", program::run),
     ("trace_file", trace_file::run),
     ("kept_run", kept_run::run),

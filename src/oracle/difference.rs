@@ -72,6 +72,11 @@ pub fn diff(expected: &[u8], actual: &[u8], most: usize) -> String {
     changes.take(most).collect()
 }
 
+/// An expression of the user's, in quotes.
+pub(super) fn expression(regex: &Regex) -> String {
+    format!("`{}`", in_one_line(regex.as_str().as_bytes()))
+}
+
 /// The line in quotes, cut if it is long.
 pub(super) fn quoted(line: &[u8]) -> String {
     format!("`{}`", cut(line))

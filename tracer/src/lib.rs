@@ -14,7 +14,8 @@
 //! - `stage` starts programs and runs them to their ends, `jump` does so with the agent;
 //! - `process` is the only door to ptrace, and the only place with unsafe code in this crate: the other one
 //!   is `agent/inside.rs`, which runs within the program;
-//! - [`invocation`], [`run`], [`termination`], [`poison`] name what goes in and what comes out.
+//! - [`invocation`], [`run`], [`termination`], [`poison`] name what goes in and what comes out;
+//! - [`surroundings`] says on which machine and with which libraries a run was recorded.
 //!
 //! # Without a stop
 //!
@@ -45,8 +46,22 @@
 //! child follows the schedule, and is held by ptrace only for what is not a statement: its end, signals,
 //! processes that it starts. A signal that comes while the agent works is delivered behind it.
 //!
+//! *Checkpoints:* delta debugging tries schedules that agree for a long way. Where a test comes to an event
+//! that the tracer has marked, half-way to where it differs from the test before, it becomes a server
+//! itself, and goes on as its own first child. Tests that agree up to there begin there.
+//!
+//! ```text
+//!    first leader ──── event 8,000 ──── event 12,000 ──── event 14,000 ── tests from here
+//!       server           server            server            server       execute what differs
+//!      (waits for its child)  (waits)        (waits)        (asked)
+//! ```
+//!
+//! No checkpoint is made where a child would lack something, or share what it changes: a timer, a file
+//! that is written, a process that was started.
+//!
 //! To read on: `program/detour/` (the patched code), `engine/inside.rs` (what is mapped where),
-//! `agent/inside.rs` (the agent), `engine/spool.rs` and `engine/server.rs` (the tracer's side), `jump.rs`.
+//! `agent/inside.rs` (the agent), `engine/spool.rs`, `engine/server.rs` and `engine/checkpoint.rs` (the
+//! tracer's side), `jump.rs`.
 
 pub mod address;
 mod engine;
@@ -57,6 +72,7 @@ pub mod program;
 pub mod run;
 pub mod schedule;
 mod stage;
+pub mod surroundings;
 pub mod termination;
 #[cfg(test)]
 mod tests;
@@ -66,5 +82,5 @@ mod tracer;
 
 pub use agent::{lockstep, poison};
 pub use engine::Conditions;
-pub use process::{Containment, ProcessError, Processors, Sandbox};
+pub use process::{Containment, Keyboard, ProcessError, Processors, Sandbox};
 pub use tracer::{Engine, Preference, RecordError, Tracer, probe, survey};

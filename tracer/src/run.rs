@@ -1,5 +1,6 @@
 //! Hold what can be observed of a run from outside.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::termination::Termination;
@@ -20,6 +21,8 @@ pub struct Run {
     pub arrivals: u64,
     /// At how many of them the run was made to go on elsewhere.
     pub redirections: u64,
+    /// The files whose code it had in memory at its end, if it was recorded.
+    pub objects: Vec<PathBuf>,
 }
 
 /// What a run used up.
@@ -31,6 +34,9 @@ pub struct Usage {
     pub wall: Duration,
     /// The largest address space, in bytes.
     pub memory: u64,
+    /// How many events of the trace lie before the checkpoint where a replay began, because an earlier one
+    /// had executed what is kept of them; 0 for the whole way.
+    pub taken_over: u32,
 }
 
 /// A run together with its trace.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use agent::poison::Poison;
 
 use crate::engine::{Conditions, Guide, Method, Placement, Recorder, Replayer, Unable};
-use crate::invocation::{Invocation, Limits, Stdout};
+use crate::invocation::{Constancy, Invocation, Limits, Stdout};
 use crate::jump::Jump;
 use crate::process::{
     Containment, Launch, Launcher, Luggage, Output, ProcessError, SIGTRAP, Sandbox, Stop, Tracee, Watchdog,
@@ -89,6 +89,7 @@ pub struct Tracer<'p> {
     placement: Placement,
     agent: Agent,
     preference: Preference,
+    checkpoint_distance: u32,
 }
 
 /// Whether programs get the agent.
@@ -116,7 +117,18 @@ impl<'p> Tracer<'p> {
             Preference::Auto | Preference::Jump => Agent::Untried,
         };
         let stage = Stage::new(program, invocation)?;
-        Ok(Tracer { stage, placement: Placement::default(), agent, preference })
+        let checkpoint_distance = Tracer::CHECKPOINT_DISTANCE;
+        Ok(Tracer { stage, placement: Placement::default(), agent, preference, checkpoint_distance })
+    }
+
+    /// To make a checkpoint costs about as much as so many events.
+    pub const CHECKPOINT_DISTANCE: u32 = 1 << 14;
+
+    /// By jumps, a replay that agrees with earlier ones up to some event may begin at a checkpoint, a
+    /// process that is held there. Makes one wherever it saves so many events; without this, where it
+    /// saves [`Tracer::CHECKPOINT_DISTANCE`]. Replays end the same, whatever it is.
+    pub fn with_checkpoint_distance(self, events: u32) -> Tracer<'p> {
+        Tracer { checkpoint_distance: events, ..self }
     }
 
     /// How well the runs are contained.
@@ -137,7 +149,9 @@ impl<'p> Tracer<'p> {
     /// # Errors
     /// If the run cannot be recorded, or must not be because it could not be replayed.
     pub fn record(&mut self, conditions: &Conditions) -> Result<Recording, RecordError> {
-        if let Some(jump) = self.agent.get(&self.stage, conditions, self.preference)? {
+        if let Some(jump) =
+            self.agent.get(&self.stage, conditions, self.preference, self.checkpoint_distance)?
+        {
             match jump.record(&mut self.stage, conditions) {
                 Ok((run, recorder)) => return recording(self.stage.program, run, recorder),
                 Err(unable) => self.agent.dismiss(unable, self.preference)?,
@@ -164,7 +178,9 @@ impl<'p> Tracer<'p> {
         schedule: &Schedule,
         conditions: &Conditions,
     ) -> Result<Run, ProcessError> {
-        if let Some(jump) = self.agent.get(&self.stage, conditions, self.preference)? {
+        if let Some(jump) =
+            self.agent.get(&self.stage, conditions, self.preference, self.checkpoint_distance)?
+        {
             match jump.replay(&mut self.stage, trace, schedule, conditions) {
                 Ok(run) => return Ok(run),
                 Err(unable) => self.agent.dismiss(unable, self.preference)?,
@@ -174,6 +190,14 @@ impl<'p> Tracer<'p> {
         let mut replayer = Replayer::new(self.stage.program, trace, schedule.control(), &kept);
         let (start, output) = self.start(conditions)?;
         self.run_outside(start, output, conditions, Method::Breakpoint, &mut replayer)
+    }
+
+    /// Makes the next replay under such conditions start the program, and not a copy of one that has been
+    /// started before.
+    pub fn start_anew(&mut self, conditions: &Conditions) {
+        if let Agent::In(jump) = &mut self.agent {
+            jump.start_anew(conditions);
+        }
     }
 
     fn record_outside(
@@ -220,9 +244,10 @@ impl Agent {
         stage: &Stage<'_>,
         conditions: &Conditions,
         preference: Preference,
+        checkpoint_distance: u32,
     ) -> Result<Option<&mut Jump>, ProcessError> {
         if let Agent::Untried = self {
-            match Jump::new(stage, conditions) {
+            match Jump::new(stage, conditions, checkpoint_distance) {
                 Ok(jump) => *self = Agent::In(Box::new(jump)),
                 Err(unable) => self.dismiss(unable, preference)?,
             }
@@ -328,6 +353,7 @@ pub fn probe() -> Result<(), ProcessError> {
         directory: PathBuf::from("/"),
         stdin: Vec::new(),
         stdout: Stdout::File,
+        constancy: Constancy::default(),
     };
     let sandbox = Sandbox::new(&invocation.directory);
     let limits = Limits {

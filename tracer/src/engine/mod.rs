@@ -6,6 +6,7 @@
 //! an arrival means is for the guide to say: the recorder or the lockstep of a replay. Where the agent
 //! inside of the program decides ([`Method::Inside`]), only what is no arrival comes to this place.
 
+mod checkpoint;
 mod inside;
 mod placement;
 mod recorder;
@@ -13,6 +14,7 @@ mod replayer;
 mod server;
 mod spool;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -21,7 +23,6 @@ use agent::lockstep::Directive;
 use agent::names::LeaderId;
 use agent::pace::{Pace, Step, Undefined};
 use agent::poison::{Poison, SCRATCH};
-use agent::session::MAX_FRAME;
 
 pub(crate) use inside::{Inside, Tape, Unable};
 pub(crate) use placement::Placement;
@@ -33,8 +34,7 @@ pub(crate) use spool::Spool;
 use crate::address::{FileAddress, RuntimeAddress};
 use crate::invocation::Limits;
 use crate::process::{
-    Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, SignalAction,
-    Stop, Tracee,
+    Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, Stop, Tracee,
 };
 use crate::program::Program;
 use crate::program::detour::Detours;
@@ -93,8 +93,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) replaced: bool,
     /// Where its text was found changed when it was about to exit.
     pub(crate) overwritten: Option<FileAddress>,
-    /// What the program does about SIGTRAP, if it has ever handled one.
-    pub(crate) trap_action: Option<SignalAction>,
+    /// The files whose code was in memory at the end.
+    pub(crate) objects: Vec<PathBuf>,
 }
 
 impl Execution<'_> {
@@ -138,6 +138,7 @@ impl Execution<'_> {
                 },
             };
             if signal != 0 && self.tracee.is_fatal(signal) {
+                self.objects = self.tracee.mapped_code();
                 return Ok(self.crash(signal, guide));
             }
             resume(self, signal);
@@ -245,7 +246,7 @@ impl Execution<'_> {
     fn note_trap_handler(&mut self) -> Result<(), ProcessError> {
         if self.tracee.handles(SIGTRAP) {
             let details = self.tracee.signal_details();
-            self.trap_action = Some(self.tracee.signal_action(SIGTRAP)?);
+            self.tracee.trap_action = Some(self.tracee.signal_action(SIGTRAP)?);
             if let Some(details) = details {
                 self.tracee.set_signal_details(&details);
             }
@@ -255,7 +256,7 @@ impl Execution<'_> {
 
     /// Reminds the kernel of it.
     fn restore_trap_handler(&mut self) -> Result<(), ProcessError> {
-        match self.trap_action {
+        match self.tracee.trap_action {
             Some(action) if !self.tracee.handles(SIGTRAP) => self.tracee.restore_signal(SIGTRAP, &action),
             _ => Ok(()),
         }
@@ -333,7 +334,8 @@ impl Execution<'_> {
             }
             Stop::Exiting => {
                 let (cpu, memory) = self.tracee.usage();
-                self.usage = Usage { cpu, memory, wall: self.started.elapsed() };
+                self.usage = Usage { cpu, memory, wall: self.started.elapsed(), ..self.usage };
+                self.objects = self.tracee.mapped_code();
                 if !self.replaced {
                     self.overwritten = self.placement.overwritten_text(self.tracee);
                 }
@@ -384,7 +386,7 @@ impl Execution<'_> {
         if self.conditions.poison == Poison::Off {
             return Ok(());
         }
-        let size = u64::from(self.program.function_of(entry).frame_size).min(MAX_FRAME);
+        let size = self.program.function_of(entry).undefined_size();
         let bottom = sp - size;
         // By the distance from the stack's first word: the environment moves the stack.
         let place = bottom.wrapping_sub(self.stack_base);

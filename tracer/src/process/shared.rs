@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use std::time::Duration;
 
 use agent::calls::Call;
-use agent::lockstep::{Expectation, Frame};
+use agent::lockstep::{Expectation, Frame, Position};
 use agent::pace::Pace;
 use agent::session::{Arrival, Ring, Service, Verdict};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
@@ -27,6 +27,8 @@ pub(crate) unsafe trait Plain: Copy {}
 unsafe impl Plain for u8 {}
 // SAFETY: numbers.
 unsafe impl Plain for u32 {}
+// SAFETY: numbers.
+unsafe impl Plain for u64 {}
 // SAFETY: two numbers.
 unsafe impl Plain for Arrival {}
 // SAFETY: numbers only, `Frame` included.
@@ -35,6 +37,8 @@ unsafe impl Plain for Call<Frame> {}
 unsafe impl Plain for Pace {}
 // SAFETY: numbers only.
 unsafe impl Plain for Expectation {}
+// SAFETY: numbers only.
+unsafe impl Plain for Position {}
 // SAFETY: numbers only.
 unsafe impl Plain for Ring {}
 // SAFETY: numbers only.
