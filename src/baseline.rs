@@ -177,7 +177,10 @@ impl Repetition<'_, '_> {
         let run = self.tracer.replay(trace, &Schedule::everything(trace, Control::Program), conditions)?;
         let recorded = Recorded { program: self.program, trace };
         if let Termination::Left(left) = &run.termination {
-            return Ok(Some(Difference { path: Some(format!("; {}", deviation(left, recorded))), seen: None }));
+            return Ok(Some(Difference {
+                path: Some(format!("; {}", deviation(left, recorded))),
+                seen: None,
+            }));
         }
         let seen = self.visible_difference(&run);
         let is_shorter = run.arrivals != trace.len() as u64;

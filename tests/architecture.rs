@@ -104,9 +104,9 @@ const PRINTERS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
 const PRINTING_FUNCTIONS: [(&str, &str); 7] = [
     ("src/cli/mod.rs", "main"),
     ("src/cli/mod.rs", "print"),
-    ("src/cli/progress.rs", "new"),
     ("src/cli/progress.rs", "say"),
     ("src/cli/replay.rs", "replay"),
+    ("src/cli/terminal.rs", "is_watched"),
     ("src/cli/terminal.rs", "style"),
     ("src/cli/trace.rs", "trace"),
 ];

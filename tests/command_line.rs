@@ -112,7 +112,7 @@ fn a_command_line_that_cannot_be_used_ends_with_2() {
         (&["--expect-output", "nowhere"], &["nowhere: No such file", "name a file"]),
         (&["--expect-output", "."], &[".: Is a directory", "name a file"]),
         (&["--env", "NOVALUE"], &["NAME=VALUE"]),
-        (&["--emit", "pdf=x"], &["text, json, html", "or chrome"]),
+        (&["--emit", "pdf=x"], &["text, json, html", "or gdb"]),
         (&["--engine", "step"], &["--engine step", "stripe trace"]),
         (&["-q", "-v"], &["--quiet", "--verbose"]),
     ];

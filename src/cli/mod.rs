@@ -1,10 +1,12 @@
 //! Do what the command line says: one file for each subcommand, each a table of contents.
 
+mod budget;
 mod demo;
 mod doctor;
 mod emissions;
 mod exit;
 mod findings;
+mod help;
 mod internal;
 mod interrupt;
 mod keeping;
@@ -20,6 +22,7 @@ mod run;
 mod runs;
 mod search;
 mod shell;
+mod status;
 mod target;
 mod terminal;
 mod trace;
@@ -71,11 +74,11 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Run(options) => run::run(options, color),
         Command::Reduce(options) => reduce::reduce(options, color),
         Command::Report(options) => report::report(options, color),
-        Command::Runs => runs::runs(),
+        Command::Runs => runs::runs(color),
         Command::Trace(options) => trace::trace(options, color),
         Command::Replay(options) => replay::replay(options),
         Command::Demo(options) => demo::demo(options, color),
-        Command::Doctor(options) => doctor::doctor(options),
+        Command::Doctor(options) => doctor::doctor(options, color),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut CommandLine::command(), "stripe", &mut script);

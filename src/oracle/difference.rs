@@ -72,7 +72,7 @@ pub fn diff(expected: &[u8], actual: &[u8], most: usize) -> String {
     changes.take(most).collect()
 }
 
-fn quoted(line: &[u8]) -> String {
+pub(super) fn quoted(line: &[u8]) -> String {
     format!("`{}`", cut(line))
 }
 

@@ -7,10 +7,9 @@
 
 mod check;
 mod difference;
+mod part;
 mod sanitizer;
 mod words;
-
-use std::collections::HashSet;
 
 use regex::bytes::Regex;
 use tracer::run::{Run, Usage};
@@ -18,6 +17,8 @@ use tracer::termination::{Crash, Termination, signal_name};
 
 pub use check::Check;
 pub use difference::{diff, first_difference};
+pub use part::Part;
+use part::Tails;
 pub use words::{crash, deviation, other_failure, signal, termination};
 
 use self::words::{OTHER_CRASH, OTHER_REPORT};
@@ -50,31 +51,6 @@ pub struct Criterion {
     pub part: Option<Part>,
 }
 
-/// A part of an output.
-#[derive(Clone, Debug)]
-pub enum Part {
-    /// In each line that matches: what is from the first match to the end of the line.
-    Matching(Regex),
-    /// This line, wherever it stands.
-    Line(Vec<u8>),
-}
-
-impl Part {
-    /// What the part consists of, a line each.
-    fn of(regex: &Regex, output: &[u8]) -> Vec<u8> {
-        let tail = |line: &&[u8]| regex.find(line).map(|found| found.start());
-        let tails = difference::lines(output).filter_map(|line| Some(&line[tail(&line)?..]));
-        tails.flat_map(|tail| [tail, b"\n"].concat()).collect()
-    }
-
-    /// One part for each line of an output, equal ones once.
-    pub fn each_line(output: &[u8]) -> Vec<Part> {
-        let mut seen = HashSet::new();
-        let new = difference::lines(output).filter(|line| !line.is_empty() && seen.insert(*line));
-        new.map(|line| Part::Line(line.to_vec())).collect()
-    }
-}
-
 /// Why there can be no oracle, or why it cannot judge.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
@@ -90,10 +66,10 @@ pub enum OracleError {
     )]
     LineMissing { line: usize },
     #[error(
-        "the recorded run has no line of output that matches `{0}`: take the expression from its output; text that \
-         was printed without a newline stands at the beginning of the next line"
+        "the recorded run has no line of output that matches `{expression}`: take the expression from its output, \
+         which is {lines}"
     )]
-    NoPart(String),
+    NoLine { expression: String, lines: String },
     #[error(
         "the check `{command}` failed: {reason}; let it exit with 0 (reproduced), 1 (not) or 125 (unresolved)"
     )]
@@ -130,7 +106,7 @@ enum Condition {
     },
     /// From the match to the end of the line, in all lines that match.
     Part {
-        regex: Regex,
+        tails: Tails,
         expected: Vec<u8>,
     },
     /// A line of the recorded output.
@@ -142,7 +118,8 @@ impl Criterion {
     /// The oracle for runs that are compared with `recorded`.
     ///
     /// # Errors
-    /// If `--reference` does not say what is wrong with the recorded output.
+    /// If `--reference` does not say what is wrong with the recorded output, or if that has no line that an
+    /// expression could be about.
     pub fn oracle(self, recorded: &Run) -> Result<Oracle, OracleError> {
         let crash = match &recorded.termination {
             Termination::Crashed(crash) => Some(crash.clone()),
@@ -164,8 +141,13 @@ impl Criterion {
         conditions.extend(self.matches.into_iter().map(Condition::Match));
         conditions.extend(self.rejects.into_iter().map(Condition::Reject));
         conditions.extend(self.check.map(Condition::Check));
-        conditions.extend(self.part.map(|part| part_condition(part, &recorded.stdout)).transpose()?);
+        conditions.extend(self.part.map(|part| part.condition(&recorded.stdout)).transpose()?);
         let nothing_given = conditions.is_empty();
+        if let Some(only) =
+            only.as_ref().filter(|only| !compares_output && matching(&recorded.stdout, only).is_empty())
+        {
+            return Err(part::no_line(only, &recorded.stdout));
+        }
         if nothing_given || only.is_some() && !compares_output {
             conditions.push(Condition::Output { expected: recorded.stdout.clone(), only });
         }
@@ -285,8 +267,8 @@ impl Condition {
                 let found = difference::lines(&run.stdout).any(|line| line == expected);
                 (!found).then(|| format!("output has no line `{}`", text(expected)))
             }
-            Condition::Part { regex, expected } => {
-                first_difference("matching output", expected, &Part::of(regex, &run.stdout), None)
+            Condition::Part { tails, expected } => {
+                first_difference("matching output", expected, &tails.of(&run.stdout), None)
             }
             Condition::Stays(line) => {
                 let found = difference::lines(&run.stdout).any(|other| other == line);
@@ -317,7 +299,7 @@ impl Condition {
             Condition::Line { number, text: line } => {
                 format!("the line `{}`, the first wrong one (line {number})", text(line))
             }
-            Condition::Part { regex, .. } => format!("the same output from `{}` on", regex.as_str()),
+            Condition::Part { tails, .. } => tails.describe(),
             Condition::Stays(line) => format!("the line `{}`", text(line)),
             Condition::Check(check) => format!("`{}` says so", check.command()),
         }
@@ -335,16 +317,6 @@ impl Oracle {
             }
             _ => Some(format!("ended by itself instead of by {}", signal_name(wanted))),
         }
-    }
-}
-
-fn part_condition(part: Part, output: &[u8]) -> Result<Condition, OracleError> {
-    match part {
-        Part::Line(line) => Ok(Condition::Stays(line)),
-        Part::Matching(regex) => match Part::of(&regex, output) {
-            expected if expected.is_empty() => Err(OracleError::NoPart(regex.as_str().to_owned())),
-            expected => Ok(Condition::Part { regex, expected }),
-        },
     }
 }
 

@@ -82,5 +82,5 @@ mod tracer;
 
 pub use agent::{lockstep, poison};
 pub use engine::Conditions;
-pub use process::{Containment, ProcessError, Processors, Sandbox};
+pub use process::{Containment, Keyboard, ProcessError, Processors, Sandbox};
 pub use tracer::{Engine, Preference, RecordError, Tracer, probe, survey};

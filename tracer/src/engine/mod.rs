@@ -23,7 +23,6 @@ use agent::lockstep::Directive;
 use agent::names::LeaderId;
 use agent::pace::{Pace, Step, Undefined};
 use agent::poison::{Poison, SCRATCH};
-use agent::session::MAX_FRAME;
 
 pub(crate) use inside::{Inside, Tape, Unable};
 pub(crate) use placement::Placement;
@@ -379,7 +378,7 @@ impl Execution<'_> {
         if self.conditions.poison == Poison::Off {
             return Ok(());
         }
-        let size = u64::from(self.program.function_of(entry).frame_size).min(MAX_FRAME);
+        let size = self.program.function_of(entry).undefined_size();
         let bottom = sp - size;
         // By the distance from the stack's first word: the environment moves the stack.
         let place = bottom.wrapping_sub(self.stack_base);

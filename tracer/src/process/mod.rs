@@ -6,6 +6,7 @@
 
 mod constancy;
 mod fork_safety;
+mod keyboard;
 mod launch;
 mod mapped;
 mod output;
@@ -15,6 +16,7 @@ mod signals;
 mod tracee;
 mod watchdog;
 
+pub use keyboard::Keyboard;
 pub(crate) use launch::{Launch, Launcher, Luggage};
 pub(crate) use output::{Output, Written};
 pub use sandbox::{Containment, Sandbox};

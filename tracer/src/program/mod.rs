@@ -28,6 +28,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use agent::names::{FunctionId, LeaderId, LeaderKind, Mark};
+use agent::session::MAX_FRAME;
 pub use detour::DetourCounts;
 pub(crate) use draws::{Draw, draws};
 pub use error::LoadError;
@@ -110,6 +111,13 @@ pub struct Function {
     pub leaders: Range<u32>,
     /// How many bytes below the stack pointer at the entry it may use.
     pub frame_size: u32,
+}
+
+impl Function {
+    /// How many bytes below the stack pointer at the entry are undefined there, as far as they are filled.
+    pub fn undefined_size(&self) -> u64 {
+        u64::from(self.frame_size).min(MAX_FRAME)
+    }
 }
 
 /// The traced part of an executable and of those shared libraries that the scope names.
