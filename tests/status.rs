@@ -130,11 +130,14 @@ fn t_prints_a_status_and_is_not_echoed() {
     assert!(!seen.contains("\nt") && !seen.contains("\nx"), "{seen}");
 }
 
+/// What is done to a search so that it ends.
+type Ending<'e> = &'e dyn Fn(&mut Watched, Pid);
+
 #[test]
 fn the_terminal_is_given_back_whatever_ends_stripe() {
     let program = sample(GCC, "");
     let slow = slow(&program);
-    let endings: [&dyn Fn(&mut Watched, Pid); 5] = [
+    let endings: [Ending; 5] = [
         &|_, _| {},
         &|watched, _| watched.press(b"\x03"),
         &|_, pid| kill(pid, Signal::SIGTERM).expect("under way"),

@@ -20,6 +20,7 @@ use super::questions::{Inquiry, parts, questions};
 use super::rendering;
 use super::search::{Case, Crew, Past, Subject};
 use super::shell;
+use super::sources;
 use super::status::{Answers, Board, askers};
 use super::target::{Target, criterion};
 use super::terminal;
@@ -274,7 +275,7 @@ pub(super) fn warnings(
     oracle: &Oracle,
     finding: &Finding,
 ) -> Vec<String> {
-    let mut warnings = Vec::new();
+    let mut warnings = sources::doubts(&target.program);
     if let Some(Containment::None(reason)) = tracer.map(Tracer::containment) {
         warnings.push(format!(
             "replays were not contained ({reason}): they could change files in {}",

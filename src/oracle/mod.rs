@@ -18,9 +18,10 @@ use tracer::termination::{Crash, Termination, signal_name};
 pub use check::Check;
 pub use difference::{diff, first_difference};
 pub use part::Part;
-use part::Tails;
 pub use words::{crash, deviation, other_failure, signal, termination};
 
+use self::difference::{expression, quoted};
+use self::part::Tails;
 use self::words::{OTHER_CRASH, OTHER_REPORT};
 use crate::dd::Outcome;
 use crate::slice::{Evidence, Recorded};
@@ -242,7 +243,6 @@ impl Oracle {
 impl Condition {
     /// `None` if the run meets the condition.
     fn judge(&self, run: &Run, oracle: &Oracle) -> Result<Option<Evidence>, OracleError> {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let why = match self {
             Condition::Output { expected, only } => {
                 first_difference("output", expected, &run.stdout, only.as_ref())
@@ -258,21 +258,21 @@ impl Condition {
                 sanitizer::report(&run.stderr).is_none().then(|| format!("no report of {report}"))
             }
             Condition::Match(regex) => {
-                (!regex.is_match(&run.stdout)).then(|| format!("output does not match `{}`", regex.as_str()))
+                (!regex.is_match(&run.stdout)).then(|| format!("output does not match {}", expression(regex)))
             }
             Condition::Reject(regex) => {
-                regex.find(&run.stdout).map(|found| format!("output has `{}`", text(found.as_bytes())))
+                regex.find(&run.stdout).map(|found| format!("output has {}", quoted(found.as_bytes())))
             }
             Condition::Line { text: expected, .. } => {
                 let found = difference::lines(&run.stdout).any(|line| line == expected);
-                (!found).then(|| format!("output has no line `{}`", text(expected)))
+                (!found).then(|| format!("output has no line {}", quoted(expected)))
             }
             Condition::Part { tails, expected } => {
                 first_difference("matching output", expected, &tails.of(&run.stdout), None)
             }
             Condition::Stays(line) => {
                 let found = difference::lines(&run.stdout).any(|other| other == line);
-                (!found).then(|| format!("output has no line `{}`", text(line)))
+                (!found).then(|| format!("output has no line {}", quoted(line)))
             }
             Condition::Check(check) => return check.judge(run),
         };
@@ -280,12 +280,11 @@ impl Condition {
     }
 
     fn describe(&self, oracle: &Oracle) -> String {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
         match self {
             Condition::Output { expected, only: None } if expected.is_empty() => "no output".into(),
             Condition::Output { only: None, .. } => "the same standard output".into(),
             Condition::Output { only: Some(regex), .. } => {
-                format!("the same lines of output that match `{}`", regex.as_str())
+                format!("the same lines of output that match {}", expression(regex))
             }
             Condition::Stderr(_) => "the same standard error".into(),
             Condition::Exit(status) => format!("exit status {status}"),
@@ -293,15 +292,17 @@ impl Condition {
                 let signal = signal.or(oracle.crash.as_ref().map(|crash| crash.signal)).unwrap_or(0);
                 format!("the same crash ({})", signal_name(signal))
             }
+            Condition::Match(regex) => format!("output that matches {}", expression(regex)),
+            Condition::Reject(regex) => format!("output that does not match {}", expression(regex)),
             Condition::Report(report) => format!("the same report ({report})"),
-            Condition::Match(regex) => format!("output that matches `{}`", regex.as_str()),
-            Condition::Reject(regex) => format!("output that does not match `{}`", regex.as_str()),
             Condition::Line { number, text: line } => {
-                format!("the line `{}`, the first wrong one (line {number})", text(line))
+                format!("the line {}, the first wrong one (line {number})", quoted(line))
+            }
+            Condition::Stays(line) => format!("the line {}", quoted(line)),
+            Condition::Check(check) => {
+                format!("`{}` says so", difference::in_one_line(check.command().as_bytes()))
             }
             Condition::Part { tails, .. } => tails.describe(),
-            Condition::Stays(line) => format!("the line `{}`", text(line)),
-            Condition::Check(check) => format!("`{}` says so", check.command()),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use regex::bytes::Regex;
 
-use super::difference::{lines, quoted};
+use super::difference::{expression, in_one_line, lines, quoted};
 use super::{Condition, OracleError};
 
 /// A part of an output.
@@ -79,7 +79,7 @@ impl Tails {
             Beginning::Line => "",
             Beginning::Word => " at the beginning of a word",
         };
-        format!("the same output from `{}`{place} on", self.regex.as_str())
+        format!("the same output from {}{place} on", expression(&self.regex))
     }
 }
 
@@ -91,7 +91,7 @@ pub(super) fn no_line(regex: &Regex, output: &[u8]) -> OracleError {
         shown.push("...".to_owned());
     }
     let lines = if shown.is_empty() { "empty".to_owned() } else { shown.join(", ") };
-    OracleError::NoLine { expression: regex.as_str().to_owned(), lines }
+    OracleError::NoLine { expression: in_one_line(regex.as_str().as_bytes()), lines }
 }
 
 #[cfg(test)]

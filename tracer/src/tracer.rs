@@ -290,6 +290,7 @@ fn recording(program: &Program, run: Run, recorder: Recorder<'_>) -> Result<Reco
                 let place = statement.map(|statement| program.place_of(statement).to_string());
                 RecordError::Thread { call: call.unwrap_or("clone"), place }
             }
+            Cut::ChangedText(address) => RecordError::ChangedText(address.to_string()),
             cut => RecordError::Cut(cut),
         });
     }

@@ -254,6 +254,8 @@ fn literal(bytes: &[u8]) -> String {
 mod tests {
     use std::time::Duration;
 
+    use tracer::invocation::Constancy;
+
     use super::super::sample::Sample;
     use super::*;
 
@@ -273,6 +275,7 @@ mod tests {
             directory: "/".into(),
             stdin: stdin.to_vec(),
             stdout: Stdout::File,
+            constancy: Constancy::default(),
         }
     }
 

@@ -334,6 +334,11 @@ impl Execution<'_> {
                 let (cpu, memory) = self.tracee.usage();
                 self.usage = Usage { cpu, memory, wall: self.started.elapsed(), ..self.usage };
                 self.objects = self.tracee.mapped_code();
+                if !self.replaced
+                    && let Some(address) = self.placement.overwritten_text(self.tracee)
+                {
+                    return Some(Termination::Cut(Cut::ChangedText(address)));
+                }
             }
             Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),
             Stop::TooManyTasks => return Some(Termination::Cut(Cut::Tasks)),

@@ -559,8 +559,11 @@ fn restart(pid: Pid, request: libc::c_uint, signal: i32) {
     unsafe { libc::ptrace(request, pid.as_raw(), 0, signal as usize) };
 }
 
+/// Whoever calls this waits for the end of the process: a refusal must not be taken for an answer at once.
 fn kill(pid: Pid) {
-    let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+    const TRIES: usize = 3;
+    let kill = || nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+    let _ = (0..TRIES).any(|_| matches!(kill(), Ok(()) | Err(nix::errno::Errno::ESRCH)));
 }
 
 /// The signal of a stop that has to be delivered for the process to go on as if it were not traced.

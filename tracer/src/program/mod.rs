@@ -5,6 +5,7 @@
 //! Ullman, "Compilers", 9.4), *post-dominator*.
 
 mod agent_code;
+mod claims;
 mod code;
 pub(crate) mod detour;
 mod draws;
@@ -16,10 +17,12 @@ mod image;
 mod leaders;
 mod lines;
 mod moving;
+mod names;
 mod registers;
 mod scope;
 #[cfg(test)]
 pub(crate) mod sketch;
+mod split;
 mod stack;
 
 use std::collections::HashMap;
