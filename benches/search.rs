@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use stripe::baseline::recording_limits;
 use stripe::circumstances::{Draft, Normalise, Speculation, Universe, Worker};
 use stripe::dd::{Algorithm, Configuration, Counts, Experiment, Outcome, Sequential, Test, TestFunction};
-use tracer::invocation::{Invocation, Stdout};
+use tracer::invocation::{Constancy, Invocation, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::schedule::{Control, Omission};
@@ -124,7 +124,8 @@ fn workers() {
             std::thread::scope(|scope| {
                 let crew = vec![fake(), fake()];
                 let prepare = |worker| processors.bind(worker);
-                search(Speculation::new(scope, crew, prepare, &Configuration::clone), Some(TESTS))
+                let crew = Speculation::new(scope, crew, prepare, &Configuration::clone).expect("threads");
+                search(crew, Some(TESTS))
             })
         };
         // Short, by turns, and the best of each: other work comes in bursts and only adds.
@@ -233,6 +234,7 @@ fn record(program: &Program) -> tracer::trace::Trace {
         directory: path.parent().expect("a folder").to_owned(),
         stdin: Vec::new(),
         stdout: Stdout::File,
+        constancy: Constancy::default(),
         program: path,
     };
     let conditions = Conditions { poison: Poison::Off, limits: recording_limits(), stop: Arc::default() };

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use tracer::invocation::Invocation;
 use tracer::program::Granularity;
 use tracer::run::Run;
+use tracer::surroundings::Surroundings;
 use tracer::trace_file::Identity;
 use tracer::{Engine, Preference};
 
@@ -37,6 +38,8 @@ pub struct KeptRun {
     pub granularity: Granularity,
     /// What the program was like.
     pub identity: Identity,
+    /// The machine and the libraries of the recorded run.
+    pub surroundings: Surroundings,
     /// What shows the failure.
     pub criterion: Criterion,
     /// The same in words.

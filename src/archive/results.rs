@@ -6,10 +6,11 @@ use tracer::observation::{Flow, Limit, Observation, Reading, Seen, Writing};
 use tracer::trace::EventId;
 
 use super::documents::{
-    CountsDocument, EventValues, LimitDocument, NeededDocument, ResultDocument, SeenDocument, ValuesDocument,
+    ByProductDocument, CountsDocument, EventValues, LimitDocument, NeededDocument, ResultDocument,
+    SeenDocument, ValuesDocument,
 };
 use crate::dd::Counts;
-use crate::slice::{CriticalSlice, Evidence, Needed, Question};
+use crate::slice::{ByProduct, CriticalSlice, Evidence, Needed, Question, stretches};
 
 pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
     let seen = |seen: &Evidence| SeenDocument { outcome: seen.outcome, why: seen.why.clone() };
@@ -33,6 +34,7 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
         runs: slice.runs,
         elapsed_ms: slice.elapsed.as_millis() as u64,
         warnings: slice.warnings.clone(),
+        by_products: slice.by_products.iter().map(by_product_document).collect(),
         values: slice.values.as_ref().map(values_document),
     }
 }
@@ -57,6 +59,7 @@ pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSli
         runs: document.runs,
         elapsed: Duration::from_millis(document.elapsed_ms),
         warnings: document.warnings,
+        by_products: document.by_products.into_iter().map(by_product).collect(),
         values: document.values.map(observation),
     }
 }
@@ -96,4 +99,16 @@ fn observation(document: ValuesDocument) -> Observation {
             LimitDocument::Time => Limit::Time,
         }),
     }
+}
+
+fn by_product_document(by_product: &ByProduct) -> ByProductDocument {
+    let ByProduct { what, tests, rule, executed } = by_product;
+    let executed = stretches(executed).map(|(first, last)| (first.0, last.0)).collect();
+    ByProductDocument { what: what.clone(), tests: *tests, rule: *rule, executed }
+}
+
+fn by_product(document: ByProductDocument) -> ByProduct {
+    let ByProductDocument { what, tests, rule, executed } = document;
+    let executed = executed.into_iter().flat_map(|(first, last)| (first..=last).map(EventId)).collect();
+    ByProduct { what, tests, rule, executed }
 }

@@ -85,7 +85,15 @@ mod tests {
 
     fn run(termination: Termination) -> Run {
         let (stdout, stderr) = (b"so".to_vec(), Vec::new());
-        Run { stdout, stderr, termination, usage: Usage::default(), arrivals: 1, redirections: 0 }
+        Run {
+            stdout,
+            stderr,
+            termination,
+            usage: Usage::default(),
+            arrivals: 1,
+            redirections: 0,
+            objects: Vec::new(),
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit,
         let answer = without_values(answer(&reopened, question, &options)?, &options);
         findings.add(question, answer, Exit::Done);
     }
-    findings.deliver(reopened.subject().recorded(), &options.output, terminal::style(color))?;
+    findings.deliver(reopened.subject(), &options.output, terminal::style(color))?;
     Ok(Exit::Done)
 }
 

@@ -18,9 +18,18 @@ pub(super) fn style(choice: ColorChoice) -> Style {
         ColorChoice::Never => false,
         ColorChoice::Auto => stdout.is_terminal() && !forbidden && !dumb,
     };
-    let width =
-        terminal_size::terminal_size_of(&stdout).map_or(WIDTH, |(width, _)| usize::from(width.0).max(40));
-    Style { color, unicode: is_utf8(), width }
+    Style { color, unicode: is_utf8(), width: width().unwrap_or(WIDTH) }
+}
+
+/// The width of the terminal to which standard output goes, if it does.
+pub(super) fn width() -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(std::io::stdout())?;
+    Some(usize::from(width.0).max(40))
+}
+
+/// Whether somebody looks at standard error as it is written.
+pub(super) fn is_watched() -> bool {
+    std::io::stderr().is_terminal()
 }
 
 /// Whether the locale can show more than ASCII; unset, as in most containers, it is taken to.

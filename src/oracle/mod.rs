@@ -7,9 +7,9 @@
 
 mod check;
 mod difference;
+mod part;
+mod sanitizer;
 mod words;
-
-use std::collections::HashSet;
 
 use regex::bytes::Regex;
 use tracer::run::{Run, Usage};
@@ -17,8 +17,12 @@ use tracer::termination::{Crash, Termination, signal_name};
 
 pub use check::Check;
 pub use difference::{diff, first_difference};
-pub use words::{crash, deviation, signal, termination};
+pub use part::Part;
+pub use words::{crash, deviation, other_failure, signal, termination};
 
+use self::difference::{expression, quoted};
+use self::part::Tails;
+use self::words::{OTHER_CRASH, OTHER_REPORT};
 use crate::dd::Outcome;
 use crate::slice::{Evidence, Recorded};
 
@@ -48,31 +52,6 @@ pub struct Criterion {
     pub part: Option<Part>,
 }
 
-/// A part of an output.
-#[derive(Clone, Debug)]
-pub enum Part {
-    /// In each line that matches: what is from the first match to the end of the line.
-    Matching(Regex),
-    /// This line, wherever it stands.
-    Line(Vec<u8>),
-}
-
-impl Part {
-    /// What the part consists of, a line each.
-    fn of(regex: &Regex, output: &[u8]) -> Vec<u8> {
-        let tail = |line: &&[u8]| regex.find(line).map(|found| found.start());
-        let tails = difference::lines(output).filter_map(|line| Some(&line[tail(&line)?..]));
-        tails.flat_map(|tail| [tail, b"\n"].concat()).collect()
-    }
-
-    /// One part for each line of an output, equal ones once.
-    pub fn each_line(output: &[u8]) -> Vec<Part> {
-        let mut seen = HashSet::new();
-        let new = difference::lines(output).filter(|line| !line.is_empty() && seen.insert(*line));
-        new.map(|line| Part::Line(line.to_vec())).collect()
-    }
-}
-
 /// Why there can be no oracle, or why it cannot judge.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
@@ -88,10 +67,10 @@ pub enum OracleError {
     )]
     LineMissing { line: usize },
     #[error(
-        "the recorded run has no line of output that matches `{0}`: take the expression from its output; text that \
-         was printed without a newline stands at the beginning of the next line"
+        "the recorded run has no line of output that matches `{expression}`: take the expression from its output, \
+         which is {lines}"
     )]
-    NoPart(String),
+    NoLine { expression: String, lines: String },
     #[error(
         "the check `{command}` failed: {reason}; let it exit with 0 (reproduced), 1 (not) or 125 (unresolved)"
     )]
@@ -105,6 +84,8 @@ pub struct Oracle {
     /// How the recorded run crashed, if it did: only a run that crashes the same way is not another
     /// failure.
     crash: Option<Crash>,
+    /// What a sanitizer has reported of the recorded run.
+    report: Option<String>,
 }
 
 #[derive(Debug)]
@@ -116,6 +97,8 @@ enum Condition {
     Stderr(Vec<u8>),
     Exit(i32),
     Crash(Option<i32>),
+    /// A sanitizer reports this.
+    Report(String),
     Match(Regex),
     Reject(Regex),
     Line {
@@ -124,7 +107,7 @@ enum Condition {
     },
     /// From the match to the end of the line, in all lines that match.
     Part {
-        regex: Regex,
+        tails: Tails,
         expected: Vec<u8>,
     },
     /// A line of the recorded output.
@@ -136,12 +119,14 @@ impl Criterion {
     /// The oracle for runs that are compared with `recorded`.
     ///
     /// # Errors
-    /// If `--reference` does not say what is wrong with the recorded output.
+    /// If `--reference` does not say what is wrong with the recorded output, or if that has no line that an
+    /// expression could be about.
     pub fn oracle(self, recorded: &Run) -> Result<Oracle, OracleError> {
         let crash = match &recorded.termination {
             Termination::Crashed(crash) => Some(crash.clone()),
             _ => None,
         };
+        let report = sanitizer::report(&recorded.stderr);
         let mut conditions = Vec::new();
         let only = self.only_lines;
         let compares_output = self.output.is_some();
@@ -157,15 +142,23 @@ impl Criterion {
         conditions.extend(self.matches.into_iter().map(Condition::Match));
         conditions.extend(self.rejects.into_iter().map(Condition::Reject));
         conditions.extend(self.check.map(Condition::Check));
-        conditions.extend(self.part.map(|part| part_condition(part, &recorded.stdout)).transpose()?);
+        conditions.extend(self.part.map(|part| part.condition(&recorded.stdout)).transpose()?);
         let nothing_given = conditions.is_empty();
+        if let Some(only) =
+            only.as_ref().filter(|only| !compares_output && matching(&recorded.stdout, only).is_empty())
+        {
+            return Err(part::no_line(only, &recorded.stdout));
+        }
         if nothing_given || only.is_some() && !compares_output {
             conditions.push(Condition::Output { expected: recorded.stdout.clone(), only });
         }
         if nothing_given && crash.is_some() {
             conditions.push(Condition::Crash(None));
         }
-        Ok(Oracle { conditions, crash })
+        if nothing_given {
+            conditions.extend(report.clone().map(Condition::Report));
+        }
+        Ok(Oracle { conditions, crash, report })
     }
 }
 
@@ -180,12 +173,13 @@ impl Oracle {
             Termination::Left(deviation) => return unresolved(words::deviation(deviation, recorded)),
             Termination::Cut(cut) => return unresolved(format!("the run {cut}")),
             Termination::Crashed(crash) if self.crash.as_ref() != Some(crash) => {
-                return unresolved(format!(
-                    "crashed in another way: {}",
-                    words::crash(crash, recorded.program)
-                ));
+                return unresolved(format!("{OTHER_CRASH}{}", words::crash(crash, recorded.program)));
             }
             Termination::Crashed(_) | Termination::Exited(_) => {}
+        }
+        if let Some(report) = sanitizer::report(&run.stderr).filter(|seen| self.report.as_ref() != Some(seen))
+        {
+            return unresolved(format!("{OTHER_REPORT}{report}"));
         }
         for condition in &self.conditions {
             if let Some(evidence) = condition.judge(run, self)? {
@@ -212,7 +206,15 @@ impl Oracle {
     /// whether what the criterion looks for is right.
     pub fn accepts(&self, output: &[u8], recorded: Recorded<'_>) -> bool {
         let (stdout, stderr, termination) = (output.to_vec(), Vec::new(), Termination::Exited(0));
-        let run = Run { stdout, stderr, termination, usage: Usage::default(), arrivals: 0, redirections: 0 };
+        let run = Run {
+            stdout,
+            stderr,
+            termination,
+            usage: Usage::default(),
+            arrivals: 0,
+            redirections: 0,
+            objects: Vec::new(),
+        };
         self.judge(&run, recorded).is_ok_and(|evidence| evidence.outcome == Outcome::Fail)
     }
 
@@ -241,7 +243,6 @@ impl Oracle {
 impl Condition {
     /// `None` if the run meets the condition.
     fn judge(&self, run: &Run, oracle: &Oracle) -> Result<Option<Evidence>, OracleError> {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let why = match self {
             Condition::Output { expected, only } => {
                 first_difference("output", expected, &run.stdout, only.as_ref())
@@ -253,22 +254,25 @@ impl Condition {
                 _ => Some(format!("no exit status, instead of {expected}")),
             },
             Condition::Crash(signal) => oracle.crash_missing(run, *signal),
+            Condition::Report(report) => {
+                sanitizer::report(&run.stderr).is_none().then(|| format!("no report of {report}"))
+            }
             Condition::Match(regex) => {
-                (!regex.is_match(&run.stdout)).then(|| format!("output does not match `{}`", regex.as_str()))
+                (!regex.is_match(&run.stdout)).then(|| format!("output does not match {}", expression(regex)))
             }
             Condition::Reject(regex) => {
-                regex.find(&run.stdout).map(|found| format!("output has `{}`", text(found.as_bytes())))
+                regex.find(&run.stdout).map(|found| format!("output has {}", quoted(found.as_bytes())))
             }
             Condition::Line { text: expected, .. } => {
                 let found = difference::lines(&run.stdout).any(|line| line == expected);
-                (!found).then(|| format!("output has no line `{}`", text(expected)))
+                (!found).then(|| format!("output has no line {}", quoted(expected)))
             }
-            Condition::Part { regex, expected } => {
-                first_difference("matching output", expected, &Part::of(regex, &run.stdout), None)
+            Condition::Part { tails, expected } => {
+                first_difference("matching output", expected, &tails.of(&run.stdout), None)
             }
             Condition::Stays(line) => {
                 let found = difference::lines(&run.stdout).any(|other| other == line);
-                (!found).then(|| format!("output has no line `{}`", text(line)))
+                (!found).then(|| format!("output has no line {}", quoted(line)))
             }
             Condition::Check(check) => return check.judge(run),
         };
@@ -276,12 +280,11 @@ impl Condition {
     }
 
     fn describe(&self, oracle: &Oracle) -> String {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
         match self {
             Condition::Output { expected, only: None } if expected.is_empty() => "no output".into(),
             Condition::Output { only: None, .. } => "the same standard output".into(),
             Condition::Output { only: Some(regex), .. } => {
-                format!("the same lines of output that match `{}`", regex.as_str())
+                format!("the same lines of output that match {}", expression(regex))
             }
             Condition::Stderr(_) => "the same standard error".into(),
             Condition::Exit(status) => format!("exit status {status}"),
@@ -289,14 +292,17 @@ impl Condition {
                 let signal = signal.or(oracle.crash.as_ref().map(|crash| crash.signal)).unwrap_or(0);
                 format!("the same crash ({})", signal_name(signal))
             }
-            Condition::Match(regex) => format!("output that matches `{}`", regex.as_str()),
-            Condition::Reject(regex) => format!("output that does not match `{}`", regex.as_str()),
+            Condition::Match(regex) => format!("output that matches {}", expression(regex)),
+            Condition::Reject(regex) => format!("output that does not match {}", expression(regex)),
+            Condition::Report(report) => format!("the same report ({report})"),
             Condition::Line { number, text: line } => {
-                format!("the line `{}`, the first wrong one (line {number})", text(line))
+                format!("the line {}, the first wrong one (line {number})", quoted(line))
             }
-            Condition::Part { regex, .. } => format!("the same output from `{}` on", regex.as_str()),
-            Condition::Stays(line) => format!("the line `{}`", text(line)),
-            Condition::Check(check) => format!("`{}` says so", check.command()),
+            Condition::Stays(line) => format!("the line {}", quoted(line)),
+            Condition::Check(check) => {
+                format!("`{}` says so", difference::in_one_line(check.command().as_bytes()))
+            }
+            Condition::Part { tails, .. } => tails.describe(),
         }
     }
 }
@@ -312,16 +318,6 @@ impl Oracle {
             }
             _ => Some(format!("ended by itself instead of by {}", signal_name(wanted))),
         }
-    }
-}
-
-fn part_condition(part: Part, output: &[u8]) -> Result<Condition, OracleError> {
-    match part {
-        Part::Line(line) => Ok(Condition::Stays(line)),
-        Part::Matching(regex) => match Part::of(&regex, output) {
-            expected if expected.is_empty() => Err(OracleError::NoPart(regex.as_str().to_owned())),
-            expected => Ok(Condition::Part { regex, expected }),
-        },
     }
 }
 
@@ -345,22 +341,19 @@ fn first_wrong_line(output: &[u8], reference: &[u8]) -> Result<Condition, Oracle
     }
 }
 
-/// The functions whose calls make a program depend on more than its input, of those it imports.
-pub fn usual_causes(imports: &[String]) -> Vec<&str> {
-    const CAUSES: [&str; 12] = [
-        "time",
-        "gettimeofday",
-        "clock_gettime",
-        "clock",
-        "getpid",
-        "getppid",
-        "rand",
-        "random",
-        "getrandom",
-        "arc4random",
-        "getentropy",
-        "gettid",
-    ];
-    let imports: HashSet<&str> = imports.iter().map(String::as_str).collect();
-    CAUSES.into_iter().filter(|cause| imports.contains(cause)).collect()
+/// What makes a program depend on more than its input, whatever it is told, of what it imports.
+pub fn open_causes(imports: &[String]) -> Vec<&'static str> {
+    causes(&["alarm", "ualarm", "setitimer", "timer_settime", "timerfd_settime", "connect"], imports)
+}
+
+/// What may make a program depend on more than its input, of what it imports; clocks and random numbers
+/// do so if it is told what is the case.
+pub fn usual_causes(imports: &[String]) -> Vec<&'static str> {
+    const ANSWERED: [&str; 7] =
+        ["time", "gettimeofday", "clock_gettime", "clock", "getrandom", "arc4random", "getentropy"];
+    [open_causes(imports), causes(&ANSWERED, imports)].concat()
+}
+
+fn causes(causes: &[&'static str], imports: &[String]) -> Vec<&'static str> {
+    causes.iter().copied().filter(|cause| imports.iter().any(|import| import == cause)).collect()
 }

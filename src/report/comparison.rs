@@ -8,6 +8,7 @@ use tracer::program::FileId;
 
 use crate::slice::{CriticalSlice, Needed, Recorded};
 
+use super::by_products;
 use super::executions::{self, Executions, Lines};
 use super::listing;
 use super::rows::{Row, Rows};
@@ -19,12 +20,19 @@ use super::verdict::verdict;
 /// A slice with the name of its criterion.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<'a> {
-    /// The name that the user gave.
+    /// The name that the user gave; empty for a criterion without.
     pub name: &'a str,
     /// Whether the criterion is known to be about wrong output.
     pub is_wrong: bool,
     /// What it needs.
     pub slice: &'a CriticalSlice,
+}
+
+impl Compared<'_> {
+    /// Whether the criterion has a name.
+    pub fn has_name(&self) -> bool {
+        !self.name.is_empty()
+    }
 }
 
 /// A table of all lines of the functions with a needed execution, with a column for each criterion: how
@@ -65,6 +73,9 @@ fn verdicts(all: &[Compared<'_>], style: Style) -> String {
         text += &format!("\n{}", wrap(&verdict(slice), style.width));
         for warning in &slice.warnings {
             text += &format!("\n{}", wrap(&format!("warning: {}", printable(warning)), style.width));
+        }
+        for sentence in by_products::sentences(slice) {
+            text += &format!("\n{}", wrap(&printable(&sentence), style.width));
         }
         text
     });

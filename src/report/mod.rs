@@ -13,12 +13,14 @@
 //!   did with values, `values` the same of all that are needed;
 //! - [`csv`], [`lcov`], [`sarif`], [`github`], [`quickfix`], [`dot`] and [`chrome`] write it for other tools;
 //! - [`html`] makes a page of it for a browser;
+//! - [`gdb`] makes a script of it that performs the slice in that debugger;
 //! - [`tests_made`] lists the tests of the search;
 //! - [`trace`] prints a trace as the papers do;
 //! - [`bullets`] draws a test as in Figure 5 of Cleve and Zeller, AADEBUG 2000;
 //! - [`words`] has the user's words for outcomes, numbers and times.
 
 pub mod bullets;
+mod by_products;
 pub mod chrome;
 pub mod comparison;
 pub mod csv;
@@ -27,6 +29,7 @@ pub mod dot;
 mod executions;
 pub mod explanation;
 mod folding;
+pub mod gdb;
 pub mod github;
 mod happening;
 pub mod html;
@@ -56,4 +59,4 @@ pub mod values;
 mod verdict;
 pub mod words;
 
-pub use style::Style;
+pub use style::{Style, wrap};

@@ -6,12 +6,13 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use tracer::invocation::{Invocation, Limits, Stdout};
+use tracer::invocation::{Constancy, Invocation, Limits, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::trace::{EventId, Trace};
 use tracer::{Conditions, Engine, Preference, Tracer};
 
+use super::comparison::Compared;
 use crate::dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 use crate::history::History;
 use crate::investigation::Nobody;
@@ -40,6 +41,11 @@ impl Drop for Folder {
     }
 }
 
+/// A slice whose criterion has no name.
+pub(super) fn alone(slice: &CriticalSlice) -> [Compared<'_>; 1] {
+    [Compared { name: "", is_wrong: false, slice }]
+}
+
 /// A program that has run.
 pub(super) struct Sample {
     program: Program,
@@ -63,6 +69,7 @@ impl Sample {
             directory: binaries.path().into(),
             stdin: stdin.into(),
             stdout: Stdout::File,
+            constancy: Constancy::default(),
         };
         let recording =
             Tracer::new(&program, &invocation, Preference::Auto).unwrap().record(&conditions()).unwrap();
@@ -118,6 +125,7 @@ impl Sample {
             elapsed: Duration::from_millis(210),
             warnings: Vec::new(),
             values: None,
+            by_products: Vec::new(),
         }
     }
 }

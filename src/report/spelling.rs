@@ -2,6 +2,7 @@
 
 use tracer::Engine;
 use tracer::program::{Granularity, LeaderKind};
+use tracer::schedule::Control as Rule;
 
 use crate::dd::{Algorithm, Outcome};
 use crate::slice::{Control, Necessity, Status};
@@ -63,6 +64,14 @@ pub(super) fn control(control: Control) -> &'static str {
         Control::Both => "both",
         Control::Program => "program",
         Control::Trace => "trace",
+    }
+}
+
+/// What makes a statement be executed in one phase.
+pub(super) fn rule(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Program => "program",
+        Rule::Trace => "trace",
     }
 }
 

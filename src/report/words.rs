@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tracer::schedule::Control;
+
 use crate::dd::Outcome;
 
 /// What a test said about the failure under study. The papers' *fail* would be misread: it is the good
@@ -11,6 +13,14 @@ pub fn outcome(outcome: Outcome) -> &'static str {
         Outcome::Fail => "reproduced",
         Outcome::Pass => "not reproduced",
         Outcome::Unresolved => "unresolved",
+    }
+}
+
+/// What a phase of the search is about.
+pub fn rule(rule: Control) -> &'static str {
+    match rule {
+        Control::Program => "branches decide",
+        Control::Trace => "the trace decides",
     }
 }
 

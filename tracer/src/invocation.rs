@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agent::poison::Poison;
+
 /// Where the program's standard output goes. It decides how the C library buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stdout {
@@ -21,7 +23,8 @@ pub struct Invocation {
     pub program: PathBuf,
     /// All arguments, the program's name for itself first.
     pub arguments: Vec<OsString>,
-    /// The whole environment. `LD_BIND_NOW` and a tunable of glibc are added.
+    /// The whole environment. `LD_BIND_NOW` and a tunable of glibc are added, see
+    /// [`Invocation::environment_under`].
     pub environment: Vec<(OsString, OsString)>,
     /// The working directory, absolute.
     pub directory: PathBuf,
@@ -29,6 +32,51 @@ pub struct Invocation {
     pub stdin: Vec<u8>,
     /// The kind of its standard output.
     pub stdout: Stdout,
+    /// What it is told that would differ from run to run.
+    pub constancy: Constancy,
+}
+
+/// Which answers to a program's questions are the same in each run. What it asks about processes always
+/// is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Constancy {
+    /// Clocks, and how much time was used.
+    pub time: Answers,
+    /// Random numbers.
+    pub chance: Answers,
+}
+
+/// What a program is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Answers {
+    /// The same in each run.
+    #[default]
+    Constant,
+    /// What is the case.
+    Real,
+}
+
+impl Invocation {
+    /// The environment with what a run adds to it, in which undefined values are set to `poison`. All are of
+    /// one length, because the environment moves the stack.
+    pub fn environment_under(&self, poison: Poison) -> Vec<(OsString, OsString)> {
+        const BIND_NOW: &str = "LD_BIND_NOW";
+        const TUNABLES: &str = "GLIBC_TUNABLES";
+        let mut environment = vec![(BIND_NOW.into(), "1".into())];
+        let mut tunables = OsString::new();
+        for (name, value) in &self.environment {
+            if name == TUNABLES {
+                tunables.push(value);
+                tunables.push(":");
+            } else if name != BIND_NOW {
+                environment.push((name.clone(), value.clone()));
+            }
+        }
+        tunables.push("glibc.malloc.perturb=");
+        tunables.push(poison.perturb());
+        environment.push((TUNABLES.into(), tunables));
+        environment
+    }
 }
 
 /// What a run may use up before it is ended.

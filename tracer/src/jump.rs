@@ -4,6 +4,7 @@
 //! replays the program is started once for each pattern of undefined values, and held at its first
 //! leader; each replay is a child that this process forks.
 
+use std::thread::Builder;
 use std::time::Instant;
 
 use agent::poison::Poison;
@@ -13,7 +14,7 @@ use crate::engine::{
     Conditions, Inside, Method, Onlooker, Placement, Recorder, Server, Spool, Tape, Terms, Unable,
 };
 use crate::invocation::Stdout;
-use crate::process::{Luggage, Processors};
+use crate::process::{Luggage, ProcessError, Processors};
 use crate::program::detour::Arrivals;
 use crate::run::Run;
 use crate::schedule::Schedule;
@@ -90,11 +91,12 @@ impl Jump {
         start.tracee.stop_at_exit();
         let spool = Spool::new(stage.program, &talk);
         let run = std::thread::scope(|scope| {
-            scope.spawn(|| {
+            let winding = Builder::new().spawn_scoped(scope, || {
                 // It works while the program runs: on another processor, if there is one.
                 Processors::available().release();
                 spool.wind();
             });
+            winding.map_err(|source| ProcessError::System { what: "starting a thread", source })?;
             let run = stage.run(&mut start, course(inside, conditions), &mut &spool);
             spool.end();
             run
@@ -107,6 +109,12 @@ impl Jump {
         run.arrivals = recorder.len() as u64;
         run.usage.memory = run.usage.memory.saturating_sub(size);
         Ok((run, recorder))
+    }
+
+    /// Gives up the process that does replays under such conditions.
+    pub(crate) fn start_anew(&mut self, conditions: &Conditions) {
+        let terms = Terms::new(conditions, self.distance);
+        self.staff.iter_mut().for_each(|staff| staff.servers.retain(|server| !server.has(&terms)));
     }
 
     /// Runs the program along `trace`, and omits what `schedule` leaves out.

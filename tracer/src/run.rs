@@ -1,5 +1,6 @@
 //! Hold what can be observed of a run from outside.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::termination::Termination;
@@ -20,6 +21,8 @@ pub struct Run {
     pub arrivals: u64,
     /// At how many of them the run was made to go on elsewhere.
     pub redirections: u64,
+    /// The files whose code it had in memory at its end, if it was recorded.
+    pub objects: Vec<PathBuf>,
 }
 
 /// What a run used up.

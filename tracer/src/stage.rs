@@ -4,11 +4,10 @@ use std::time::Instant;
 
 use agent::pace::Pace;
 
-use crate::address::RuntimeAddress;
 use crate::engine::{Conditions, Execution, Guide, Method, Placement};
 use crate::invocation::{Invocation, Stdout};
 use crate::process::{
-    AT_RANDOM, Containment, Launch, Launcher, Luggage, Output, ProcessError, Sandbox, Tracee, Watchdog,
+    Containment, Launch, Launcher, Luggage, Output, ProcessError, Sandbox, Tracee, Watchdog,
 };
 use crate::program::Program;
 use crate::run::{Run, Usage};
@@ -83,7 +82,6 @@ impl<'p> Stage<'p> {
             luggage,
         };
         let tracee = Tracee::start(&self.launcher, &launch)?;
-        fix_random_bytes(&tracee);
         let stack_base = tracee.location().map_or(0, |location| location.sp);
         Ok((Start { tracee, stack_base, time }, output))
     }
@@ -121,10 +119,13 @@ impl<'p> Stage<'p> {
             scratch: Vec::new(),
             stack_base: start.stack_base,
             replaced: false,
+            overwritten: None,
+            objects: Vec::new(),
         };
         let termination = lead(&mut execution)?;
-        let (usage, Pace { arrivals, redirections, .. }) = (execution.usage, execution.pace);
-        Ok(Run { stdout: Vec::new(), stderr: Vec::new(), termination, usage, arrivals, redirections })
+        let Execution { usage, pace: Pace { arrivals, redirections, .. }, objects, .. } = execution;
+        let (stdout, stderr) = (Vec::new(), Vec::new());
+        Ok(Run { stdout, stderr, termination, usage, arrivals, redirections, objects })
     }
 
     /// Ends what is left of a program that was run, and adds what it has written.
@@ -133,13 +134,5 @@ impl<'p> Stage<'p> {
         run.usage.wall = start.time.elapsed();
         (run.stdout, run.stderr) = output.collect()?;
         Ok(run)
-    }
-}
-
-/// Makes the bytes that the kernel hands to the program for canaries and hash seeds the same in each
-/// run.
-fn fix_random_bytes(tracee: &Tracee) {
-    if let Some(address) = tracee.auxiliary(AT_RANDOM) {
-        tracee.write(RuntimeAddress(address), &[0x5a; 16]);
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use agent::lockstep::Deviation;
 
+use crate::address::FileAddress;
 use crate::program::{FunctionId, Statement};
 
 /// How a run ended.
@@ -60,6 +61,8 @@ pub enum Cut {
     Stopped,
     /// It wrote too much into a file or to its output.
     FileSize,
+    /// The code of its traced functions was found changed at its end, here first.
+    ChangedText(FileAddress),
     /// The user, or a test that is no longer needed, asked for the end.
     Interrupted,
 }
@@ -81,6 +84,7 @@ impl fmt::Display for Cut {
             Cut::Thread(_) => "started a thread",
             Cut::Stopped => "stopped itself",
             Cut::FileSize => "wrote too much",
+            Cut::ChangedText(_) => "changed its own code",
             Cut::Interrupted => "was interrupted",
         })
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use agent::poison::Poison;
 
 use crate::engine::{Assignment, Conditions, Guide, Method, Placement, Recorder, Replayer, Unable, watch};
-use crate::invocation::{Invocation, Limits, Stdout};
+use crate::invocation::{Constancy, Invocation, Limits, Stdout};
 use crate::jump::Jump;
 use crate::observation::Observation;
 use crate::process::{
@@ -237,6 +237,14 @@ impl<'p> Tracer<'p> {
         Ok(observation)
     }
 
+    /// Makes the next replay under such conditions start the program, and not a copy of one that has been
+    /// started before.
+    pub fn start_anew(&mut self, conditions: &Conditions) {
+        if let Agent::In(jump) = &mut self.agent {
+            jump.start_anew(conditions);
+        }
+    }
+
     fn record_outside(
         &mut self,
         method: Method<'_>,
@@ -327,6 +335,7 @@ fn recording(program: &Program, run: Run, recorder: Recorder<'_>) -> Result<Reco
                 let place = statement.map(|statement| program.place_of(statement).to_string());
                 RecordError::Thread { call: call.unwrap_or("clone"), place }
             }
+            Cut::ChangedText(address) => RecordError::ChangedText(address.to_string()),
             cut => RecordError::Cut(cut),
         });
     }
@@ -389,6 +398,7 @@ pub fn probe() -> Result<(), ProcessError> {
         directory: PathBuf::from("/"),
         stdin: Vec::new(),
         stdout: Stdout::File,
+        constancy: Constancy::default(),
     };
     let sandbox = Sandbox::new(&invocation.directory);
     let limits = Limits {

@@ -16,6 +16,7 @@ mod server;
 mod spool;
 mod watch;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -24,7 +25,6 @@ use agent::lockstep::Directive;
 use agent::names::LeaderId;
 use agent::pace::{Pace, Step, Undefined};
 use agent::poison::{Poison, SCRATCH};
-use agent::session::MAX_FRAME;
 
 pub(crate) use inside::{Inside, Tape, Unable};
 pub(crate) use placement::Placement;
@@ -34,7 +34,7 @@ pub(crate) use server::{Onlooker, Server, Terms};
 pub(crate) use spool::Spool;
 pub(crate) use watch::{Assignment, watch};
 
-use crate::address::RuntimeAddress;
+use crate::address::{FileAddress, RuntimeAddress};
 use crate::invocation::Limits;
 use crate::process::{
     Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, Stop, Tracee,
@@ -94,6 +94,10 @@ pub(crate) struct Execution<'a> {
     pub(crate) stack_base: u64,
     /// Whether the program has become another one, of which nothing is traced.
     pub(crate) replaced: bool,
+    /// Where its text was found changed when it was about to exit.
+    pub(crate) overwritten: Option<FileAddress>,
+    /// The files whose code was in memory at the end.
+    pub(crate) objects: Vec<PathBuf>,
 }
 
 impl Execution<'_> {
@@ -137,6 +141,7 @@ impl Execution<'_> {
                 },
             };
             if signal != 0 && self.tracee.is_fatal(signal) {
+                self.objects = self.tracee.mapped_code();
                 return Ok(self.crash(signal, guide));
             }
             resume(self, signal);
@@ -333,10 +338,17 @@ impl Execution<'_> {
             Stop::Exiting => {
                 let (cpu, memory) = self.tracee.usage();
                 self.usage = Usage { cpu, memory, wall: self.started.elapsed(), ..self.usage };
+                self.objects = self.tracee.mapped_code();
+                if !self.replaced {
+                    self.overwritten = self.placement.overwritten_text(self.tracee);
+                }
             }
             Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),
             Stop::TooManyTasks => return Some(Termination::Cut(Cut::Tasks)),
-            Stop::Exited(status) => return Some(Termination::Exited(status)),
+            Stop::Exited(status) => {
+                let overwritten = self.overwritten.map(|address| Termination::Cut(Cut::ChangedText(address)));
+                return Some(overwritten.unwrap_or(Termination::Exited(status)));
+            }
             Stop::Killed(signal) => {
                 let cut = self.alarm.raised();
                 return Some(cut.map_or_else(|| self.crash(signal, guide), Termination::Cut));
@@ -377,7 +389,7 @@ impl Execution<'_> {
         if self.conditions.poison == Poison::Off {
             return Ok(());
         }
-        let size = u64::from(self.program.function_of(entry).frame_size).min(MAX_FRAME);
+        let size = self.program.function_of(entry).undefined_size();
         let bottom = sp - size;
         // By the distance from the stack's first word: the environment moves the stack.
         let place = bottom.wrapping_sub(self.stack_base);

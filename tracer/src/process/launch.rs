@@ -5,7 +5,7 @@
 //! part. Everything that the child needs is made before the fork, because only system calls are safe
 //! behind it.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -15,9 +15,10 @@ use std::os::unix::net::UnixStream;
 use agent::poison::Poison;
 use nix::unistd::{ForkResult, Pid};
 
+use super::constancy::Filter;
 use super::output::memory_file;
 use super::{Output, ProcessError, Sandbox};
-use crate::invocation::{Invocation, Limits};
+use crate::invocation::{Answers, Constancy, Invocation, Limits};
 
 /// The steps of the child between fork and exec, for messages.
 const STEPS: [&str; 6] =
@@ -27,12 +28,13 @@ const STEPS: [&str; 6] =
 pub(crate) struct Launcher {
     program: CString,
     arguments: Vec<CString>,
-    environment: Vec<CString>,
-    /// The tunables of the user's own environment, to which the poison is added.
-    tunables: Vec<u8>,
+    /// For each kind of poison.
+    environments: Vec<(Poison, Vec<CString>)>,
     directory: CString,
     stdin: File,
     name: String,
+    constancy: Constancy,
+    filter: Filter,
 }
 
 /// One run to be started.
@@ -77,15 +79,13 @@ impl Launcher {
             })
         };
         let plain = |text_: &OsStr| text(text_.as_bytes().to_vec());
-        let mut tunables = Vec::new();
-        let mut environment = vec![text(b"LD_BIND_NOW=1".to_vec())?];
-        for (name, value) in &invocation.environment {
-            match name.as_bytes() {
-                b"GLIBC_TUNABLES" => tunables = [value.as_bytes(), b":"].concat(),
-                b"LD_BIND_NOW" => {}
-                name => environment.push(text([name, b"=", value.as_bytes()].concat())?),
-            }
-        }
+        let variable =
+            |(name, value): &(OsString, OsString)| text([name.as_bytes(), b"=", value.as_bytes()].concat());
+        let environment = |poison| {
+            let variables = invocation.environment_under(poison);
+            Ok((poison, variables.iter().map(variable).collect::<Result<_, _>>()?))
+        };
+        let kinds = Poison::PATTERNS.into_iter().chain([Poison::Off]);
         let failed = |source| ProcessError::System { what: "keeping the standard input", source };
         let mut stdin = memory_file()?;
         stdin.write_all(&invocation.stdin).and_then(|()| stdin.rewind()).map_err(failed)?;
@@ -96,30 +96,30 @@ impl Launcher {
                 .iter()
                 .map(|argument| plain(argument))
                 .collect::<Result<_, _>>()?,
-            environment,
-            tunables,
+            environments: kinds.map(environment).collect::<Result<_, _>>()?,
             directory: plain(invocation.directory.as_os_str())?,
             stdin,
             name,
+            constancy: invocation.constancy,
+            filter: Filter::new(invocation.constancy),
         })
+    }
+
+    /// What runs are told.
+    pub(super) fn constancy(&self) -> Constancy {
+        self.constancy
     }
 
     /// Forks and seizes. The program is executed once the returned child is continued.
     pub(super) fn start(&self, launch: &Launch<'_>, options: i32) -> Result<Started, ProcessError> {
         let failed = |source| ProcessError::System { what: "starting the program", source };
         let stdin = File::open(format!("/proc/self/fd/{}", self.stdin.as_raw_fd())).map_err(failed)?;
-        let tunable = [
-            b"GLIBC_TUNABLES=",
-            &self.tunables[..],
-            b"glibc.malloc.perturb=",
-            launch.poison.perturb().as_bytes(),
-        ];
-        let tunable = CString::new(tunable.concat()).unwrap_or_default();
         let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
         let mut arguments = pointers(&self.arguments);
         arguments.push(std::ptr::null());
-        let mut environment = pointers(&self.environment);
-        environment.extend([tunable.as_ptr(), std::ptr::null()]);
+        let environment = self.environments.iter().find(|(poison, _)| *poison == launch.poison);
+        let mut environment = environment.map(|(_, variables)| pointers(variables)).unwrap_or_default();
+        environment.push(std::ptr::null());
         let (mut socket, theirs) = UnixStream::pair().map_err(failed)?;
         // SAFETY: the child makes only system calls and never returns.
         match unsafe { nix::unistd::fork() }.map_err(ProcessError::from_errno("fork"))? {
@@ -187,6 +187,11 @@ impl Launcher {
             return (4, errno);
         }
         reset_signals();
+        if self.constancy.time == Answers::Constant {
+            // SAFETY: prctl with plain numbers. Where it is refused, the processor answers.
+            unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV, 0, 0, 0) };
+        }
+        self.filter.put_on();
         // SAFETY: all pointers are to C strings that outlive the call, and both lists end with null.
         unsafe {
             libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::pty::openpty;
@@ -120,7 +120,7 @@ fn terminal(limit: u64) -> Result<Channel, ProcessError> {
     settings.output_flags.remove(OutputFlags::OPOST);
     tcsetattr(&pty.slave, SetArg::TCSANOW, &settings).map_err(&failed)?;
     let mut master = File::from(pty.master);
-    let reader = std::thread::spawn(move || {
+    let reader = Builder::new().spawn(move || {
         let mut kept = Vec::new();
         let mut chunk = [0; 4096];
         // The kernel reports EIO once the last writer has gone.
@@ -130,5 +130,6 @@ fn terminal(limit: u64) -> Result<Channel, ProcessError> {
         }
         kept
     });
+    let reader = reader.map_err(|source| ProcessError::System { what: "starting a thread", source })?;
     Ok(Channel::Terminal { slave: pty.slave, reader })
 }

@@ -118,9 +118,12 @@ impl Shared {
 
     /// Wakes a program that sleeps on the number at this offset, futex(2).
     pub(crate) fn wake(&self, offset: u64) {
+        // A refusal would let the program sleep for ever.
+        const TRIES: usize = 3;
         let place = self.place(offset, size_of::<u32>()).as_ptr();
         // SAFETY: the call reads nothing but the address.
-        unsafe { libc::syscall(libc::SYS_futex, place, libc::FUTEX_WAKE, 1) };
+        let wake = || unsafe { libc::syscall(libc::SYS_futex, place, libc::FUTEX_WAKE, 1) };
+        let _ = (0..TRIES).any(|_| wake() >= 0);
     }
 
     /// Sleeps as long as the number at this offset is `value`, but not longer than `most`.

@@ -4,17 +4,20 @@
 //! the program starts are held too, run freely without breakpoints, and die with the run. A request
 //! that fails because the process has just died is no error: the next wait tells (trap 2).
 
-use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::cell::{Cell, OnceCell};
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use nix::unistd::Pid;
 
+use super::constancy::Respondent;
 use super::launch::Started;
+use super::mapped::Mapped;
 use super::{Launch, Launcher, ProcessError, SignalAction};
 use crate::address::RuntimeAddress;
 
@@ -23,7 +26,13 @@ const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
     | libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEFORK
     | libc::PTRACE_O_TRACEVFORK
-    | libc::PTRACE_O_TRACEVFORKDONE;
+    | libc::PTRACE_O_TRACEVFORKDONE
+    | QUESTIONS;
+
+/// What a process stops at that asks something.
+const QUESTIONS: i32 = libc::PTRACE_O_TRACESECCOMP | libc::PTRACE_O_TRACESYSGOOD;
+/// The stop behind a system call.
+const RETURN: i32 = libc::SIGTRAP | 0x80;
 
 /// Why the program is not running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +87,12 @@ pub(crate) struct Tracee {
     tasks: u32,
     /// How the program itself ended.
     gone: Option<Stop>,
+    /// Answers what it asks.
+    respondent: Respondent,
+    /// How it was let go on last.
+    request: Cell<libc::c_uint>,
+    /// Whether somebody wants to know of its end.
+    tells_exit: Cell<bool>,
     /// What the program does about SIGTRAP, if it has ever handled one.
     pub(crate) trap_action: Option<SignalAction>,
 }
@@ -100,12 +115,14 @@ impl Tracee {
             }
             restart(pid, libc::PTRACE_CONT, passed_on(status));
         }
-        let mut tracee = Tracee::new(pid, launch.limits.tasks);
+        let respondent = Respondent::new(pid, launcher.constancy());
+        respondent.executed(pid);
+        let mut tracee = Tracee::new(pid, launch.limits.tasks, respondent);
         tracee.auxiliary = auxiliary_vector(pid);
         Ok(tracee)
     }
 
-    fn new(pid: Pid, tasks: u32) -> Tracee {
+    fn new(pid: Pid, tasks: u32, respondent: Respondent) -> Tracee {
         Tracee {
             pid,
             memory: OnceCell::new(),
@@ -114,6 +131,9 @@ impl Tracee {
             held: HashSet::new(),
             tasks,
             gone: None,
+            respondent,
+            request: Cell::new(libc::PTRACE_CONT),
+            tells_exit: Cell::new(false),
             trap_action: None,
         }
     }
@@ -127,12 +147,16 @@ impl Tracee {
     ) -> Result<Option<Tracee>, ProcessError> {
         loop {
             let (who, status) = wait_any()?;
+            if who == self.pid && end(status).is_none() && self.answers(who, status) {
+                self.go_on(0);
+                continue;
+            }
             if who == self.pid {
                 self.gone = end(status);
                 return Ok(None);
             }
             if end(status).is_none() && who.as_raw() == expected() {
-                let child = Tracee::new(who, tasks);
+                let child = Tracee::new(who, tasks, self.respondent.go_on_as(self.pid, who));
                 child.set_options(OPTIONS);
                 return Ok(Some(child));
             }
@@ -185,7 +209,7 @@ impl Tracee {
 
     /// Lets the program serve: it tells in its own way of the children that it forks, which are not held.
     pub(crate) fn serves(&self) {
-        self.set_options(libc::PTRACE_O_EXITKILL);
+        self.set_options(libc::PTRACE_O_EXITKILL | QUESTIONS);
         self.go_on(0);
     }
 
@@ -201,6 +225,7 @@ impl Tracee {
 
     /// Asks for [`Stop::Exiting`].
     pub(crate) fn stop_at_exit(&self) {
+        self.tells_exit.set(true);
         self.set_options(OPTIONS | libc::PTRACE_O_TRACEEXIT);
     }
 
@@ -238,11 +263,18 @@ impl Tracee {
             self.gone = Some(end);
             return Some(end);
         }
+        if self.answers(self.pid, status) {
+            self.restart(self.request.get(), 0);
+            return None;
+        }
         let signal = libc::WSTOPSIG(status);
         match status >> 16 {
             0 if signal == libc::SIGTRAP => Some(Stop::Trap),
             0 => Some(Stop::Signal(signal)),
-            libc::PTRACE_EVENT_EXEC => Some(Stop::Executed),
+            libc::PTRACE_EVENT_EXEC => {
+                self.respondent.executed(self.pid);
+                Some(Stop::Executed)
+            }
             libc::PTRACE_EVENT_VFORK => {
                 self.adopt(self.pid);
                 Some(Stop::SharedMemory)
@@ -264,6 +296,17 @@ impl Tracee {
         }
     }
 
+    /// Answers what a process asks, if it is stopped for that.
+    fn answers(&mut self, who: Pid, status: i32) -> bool {
+        match (status >> 16, libc::WSTOPSIG(status)) {
+            (libc::PTRACE_EVENT_SECCOMP, _) => self.respondent.answer(who),
+            (0, RETURN) => self.respondent.amend(who),
+            (0, signal) if signal != libc::SIGTRAP => return self.respondent.takes(who, signal),
+            _ => return false,
+        }
+        true
+    }
+
     /// Takes note of the process that the event of `parent` is about.
     fn adopt(&mut self, parent: Pid) -> Option<Pid> {
         let mut message: libc::c_ulong = 0;
@@ -272,6 +315,7 @@ impl Tracee {
         let new = (result == 0).then(|| Pid::from_raw(message as i32))?;
         self.tasks = self.tasks.saturating_sub(1);
         self.others.insert(new);
+        self.respondent.started(parent, new, is_thread(new, parent));
         Some(new)
     }
 
@@ -279,6 +323,7 @@ impl Tracee {
         if end(status).is_some() {
             self.others.remove(&who);
             self.held.remove(&who);
+            self.respondent.ended(who);
         } else if !self.others.contains(&who) {
             // Its memory may be a copy with breakpoints, which have to go before it runs (trap 8).
             self.held.insert(who);
@@ -290,7 +335,11 @@ impl Tracee {
                 self.adopt(who);
                 self.release();
             }
-            restart(who, libc::PTRACE_CONT, passed_on(status));
+            if status >> 16 == libc::PTRACE_EVENT_EXEC {
+                self.respondent.executed(who);
+            }
+            let signal = if self.answers(who, status) { 0 } else { passed_on(status) };
+            restart(who, self.respondent.request(who, libc::PTRACE_CONT), signal);
         }
     }
 
@@ -308,12 +357,17 @@ impl Tracee {
 
     /// Lets the program run on; `signal` is delivered to it, 0 for none.
     pub(crate) fn go_on(&self, signal: i32) {
-        restart(self.pid, libc::PTRACE_CONT, signal);
+        self.restart(libc::PTRACE_CONT, signal);
     }
 
     /// Lets the program execute one instruction; `signal` is delivered to it, 0 for none.
     pub(crate) fn step(&self, signal: i32) {
-        restart(self.pid, libc::PTRACE_SINGLESTEP, signal);
+        self.restart(libc::PTRACE_SINGLESTEP, signal);
+    }
+
+    fn restart(&self, request: libc::c_uint, signal: i32) {
+        self.request.set(request);
+        restart(self.pid, self.respondent.request(self.pid, request), signal);
     }
 
     /// Where it has stopped; `None` if the program has just died. Half as dear as all registers.
@@ -381,17 +435,24 @@ impl Tracee {
     }
 
     /// The mapped files: where each begins in memory, and its path; in the order of addresses.
-    pub(crate) fn mapped_files(&self) -> Vec<(RuntimeAddress, std::path::PathBuf)> {
-        let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
-        let mut files: Vec<(RuntimeAddress, std::path::PathBuf)> = Vec::new();
-        for line in maps.lines() {
-            let Some(path) = line.find('/').map(|at| std::path::PathBuf::from(&line[at..])) else { continue };
-            let start = line.split('-').next().and_then(|start| u64::from_str_radix(start, 16).ok());
-            if let Some(start) = start.filter(|_| files.iter().all(|(_, known)| *known != path)) {
-                files.push((RuntimeAddress(start), path));
+    pub(crate) fn mapped_files(&self) -> Vec<(RuntimeAddress, PathBuf)> {
+        let mut files: Vec<(RuntimeAddress, PathBuf)> = Vec::new();
+        for Mapped { start, path, .. } in Mapped::of(self.pid) {
+            if files.iter().all(|(_, known)| *known != path) {
+                files.push((start, path));
             }
         }
         files
+    }
+
+    /// The files whose code is in memory, in order; none if nobody wants to know of the end.
+    pub(crate) fn mapped_code(&self) -> Vec<PathBuf> {
+        if !self.tells_exit.get() {
+            return Vec::new();
+        }
+        let files = Mapped::of(self.pid).into_iter().filter(|mapped| mapped.is_code && mapped.path.exists());
+        let files: BTreeSet<PathBuf> = files.map(|mapped| mapped.path).collect();
+        files.into_iter().collect()
     }
 
     /// The processor time used so far, and the largest address space in bytes.
@@ -495,11 +556,19 @@ fn end(status: i32) -> Option<Stop> {
 
 fn restart(pid: Pid, request: libc::c_uint, signal: i32) {
     // SAFETY: the request takes a number; that the process may be gone is no error here (trap 2).
-    unsafe { libc::ptrace(request, pid.as_raw(), 0, signal as usize) };
+    insist(|| unsafe { libc::ptrace(request, pid.as_raw(), 0, signal as usize) } != -1);
 }
 
 fn kill(pid: Pid) {
-    let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+    insist(|| nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).is_ok());
+}
+
+/// Asks again if the kernel refuses, unless the process is gone: whoever asks waits for what follows, and
+/// would wait for ever.
+fn insist(ask: impl Fn() -> bool) {
+    const TRIES: usize = 3;
+    let is_gone = || nix::errno::Errno::last() == nix::errno::Errno::ESRCH;
+    let _ = (0..TRIES).any(|_| ask() || is_gone());
 }
 
 /// The signal of a stop that has to be delivered for the process to go on as if it were not traced.
