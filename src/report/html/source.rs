@@ -16,7 +16,7 @@ use super::super::sections::{self, Section};
 use super::super::spelling;
 use super::super::style::Style;
 use super::super::values::Teller;
-use super::data::{Listing, Part, Row};
+use super::data::{Listing, Part, Row, Told};
 use super::shown::Shown;
 
 /// Lines of source in all.
@@ -155,9 +155,6 @@ fn evidence(slice: &CriticalSlice, parts: &[Part]) -> BTreeMap<u32, (&'static st
     }
     evidence
 }
-
-/// What a value is like in the page.
-type Told = (String, Vec<(u32, u32, String)>);
 
 fn values(recorded: Recorded<'_>, slice: &CriticalSlice, parts: &[Part]) -> BTreeMap<u32, Told> {
     let Some(all) = &slice.values else { return BTreeMap::new() };
