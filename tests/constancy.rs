@@ -8,28 +8,12 @@ use corpus::{Case, Toolchain};
 use serde_json::Value;
 use support::engine::{conditions, in_two_threads, invocation, load, record};
 use support::tiny::tiny;
-use support::{Fixture, GCC, Program, text};
+use support::{ASKING, Fixture, GCC, Program, text};
 use tracer::invocation::{Answers, Constancy, Invocation};
 use tracer::program::Granularity;
 use tracer::run::Run;
 use tracer::schedule::{Control, Schedule};
 use tracer::{Preference, Tracer};
-
-/// What programs ask that would differ from run to run.
-const ASKING: [&str; 12] = [
-    "asks_address",
-    "asks_cycles",
-    "asks_device",
-    "asks_hash",
-    "asks_heap_key",
-    "asks_helpers",
-    "asks_pid",
-    "asks_random",
-    "asks_time",
-    "asks_urandom",
-    "pid_dependent",
-    "time_dependent",
-];
 
 fn repeats(ordinary: usize) -> usize {
     std::env::var("STRIPE_REPEATS").map_or(ordinary, |text| text.parse().expect("a number"))
