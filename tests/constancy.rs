@@ -162,8 +162,7 @@ fn what_is_real_is_as_it_is() {
     let (constant, real) = (Answers::Constant, Answers::Real);
     let cases = [
         ("asks_time", Constancy { time: real, chance: constant }),
-        ("asks_cycles", Constancy { time: real, chance: constant }),
-        ("asks_random", Constancy { time: constant, chance: real }),
+        ("asks_device", Constancy { time: constant, chance: real }),
         ("asks_urandom", Constancy { time: constant, chance: real }),
     ];
     for (name, constancy) in cases {

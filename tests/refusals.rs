@@ -289,16 +289,17 @@ fn doctor_tells_the_same_with_the_same_remedies() {
         let output = stripe().arg("doctor").arg(&program.path).output().expect("started");
         let told = text(&output.stdout);
         assert_eq!(output.status.code(), Some(status), "{told}{}", text(&output.stderr));
-        told
+        // Where a line is broken depends on the length of the path.
+        told.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let good = doctor(&sample(GCC, ""), 0);
     assert_says(&good, &["line table", "in scope: 1 function with 13 statements, in sum-mul.c", "Ready"]);
     let script = changed("shell-script", |path| fs::write(path, "#!/bin/sh\n").expect("written"));
     assert_says(&doctor(&script, 1), &["BAD", "is not an ELF file but a script", "-> name its interpreter"]);
     let threads = doctor(&Fixture::named("thread").build(GCC), 0);
-    assert_says(&threads, &["fair  calls pthread_create", "->"]);
+    assert_says(&threads, &["fair calls pthread_create", "->"]);
     let optimised = sample(GCC, "-O2");
-    assert_says(&doctor(&optimised, 0), &["fair  compiled with -O2", "-> compile with -O0"]);
+    assert_says(&doctor(&optimised, 0), &["fair compiled with -O2", "-> compile with -O0"]);
     let output = stripe().args(["doctor", "./no-such-program"]).output().expect("started");
     assert_says(&message(&output, 2), &["./no-such-program: No such file"]);
 }
