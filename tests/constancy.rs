@@ -147,7 +147,8 @@ fn time_passes_by_questions_and_waits_alone() {
 #[test]
 fn a_child_that_ends_meanwhile_does_not_change_how_much_time_passes() {
     let source = "#include <stdio.h>\n#include <time.h>\n#include <unistd.h>\n#include <sys/wait.h>\n\
-                  int main(void) { struct timespec nap = {0, 30000000}, now;\n    if (fork() == 0) { usleep(5000); _exit(0); }\n\
+                  int main(void) { struct timespec nap = {0, 30000000}, now;\n\
+                  \x20   if (fork() == 0) { usleep(5000); _exit(0); }\n\
                   \x20   nanosleep(&nap, NULL);\n    clock_gettime(CLOCK_MONOTONIC, &now);\n    wait(NULL);\n\
                   \x20   printf(\"%ld ms\\n\", now.tv_nsec / 1000000);\n}\n";
     let program = tiny("napping", source);
