@@ -289,7 +289,7 @@ fn doctor_tells_the_same_with_the_same_remedies() {
         let output = stripe().arg("doctor").arg(&program.path).output().expect("started");
         let told = text(&output.stdout);
         assert_eq!(output.status.code(), Some(status), "{told}{}", text(&output.stderr));
-        // Where a line is broken depends on the length of the path.
+        // Long ones are wrapped.
         told.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let good = doctor(&sample(GCC, ""), 0);

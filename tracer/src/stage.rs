@@ -107,6 +107,7 @@ impl<'p> Stage<'p> {
             scratch: Vec::new(),
             stack_base: start.stack_base,
             replaced: false,
+            overwritten: None,
             objects: Vec::new(),
         };
         let termination = execution.run(method, guide)?;

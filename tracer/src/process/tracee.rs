@@ -556,14 +556,19 @@ fn end(status: i32) -> Option<Stop> {
 
 fn restart(pid: Pid, request: libc::c_uint, signal: i32) {
     // SAFETY: the request takes a number; that the process may be gone is no error here (trap 2).
-    unsafe { libc::ptrace(request, pid.as_raw(), 0, signal as usize) };
+    insist(|| unsafe { libc::ptrace(request, pid.as_raw(), 0, signal as usize) } != -1);
 }
 
-/// Whoever calls this waits for the end of the process: a refusal must not be taken for an answer at once.
 fn kill(pid: Pid) {
+    insist(|| nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).is_ok());
+}
+
+/// Asks again if the kernel refuses, unless the process is gone: whoever asks waits for what follows, and
+/// would wait for ever.
+fn insist(ask: impl Fn() -> bool) {
     const TRIES: usize = 3;
-    let kill = || nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
-    let _ = (0..TRIES).any(|_| matches!(kill(), Ok(()) | Err(nix::errno::Errno::ESRCH)));
+    let is_gone = || nix::errno::Errno::last() == nix::errno::Errno::ESRCH;
+    let _ = (0..TRIES).any(|_| ask() || is_gone());
 }
 
 /// The signal of a stop that has to be delivered for the process to go on as if it were not traced.
