@@ -11,6 +11,7 @@ use crate::process::{
 };
 use crate::program::Program;
 use crate::run::{Run, Usage};
+use crate::termination::Termination;
 
 /// What all runs of a worker have in common.
 pub(crate) struct Stage<'p> {
@@ -93,7 +94,18 @@ impl<'p> Stage<'p> {
         course: Course<'_>,
         guide: &mut dyn Guide,
     ) -> Result<Run, ProcessError> {
-        let Course { conditions, placement, method } = course;
+        let method = course.method;
+        self.run_by(start, course, |execution| execution.run(method, guide))
+    }
+
+    /// The same, led by `lead`.
+    pub(crate) fn run_by(
+        &self,
+        start: &mut Start,
+        course: Course<'_>,
+        lead: impl FnOnce(&mut Execution<'_>) -> Result<Termination, ProcessError>,
+    ) -> Result<Run, ProcessError> {
+        let Course { conditions, placement, .. } = course;
         let alarm = self.watchdog.watch(start.tracee.pid(), &conditions.limits, &conditions.stop)?;
         let mut execution = Execution {
             program: self.program,
@@ -110,7 +122,7 @@ impl<'p> Stage<'p> {
             overwritten: None,
             objects: Vec::new(),
         };
-        let termination = execution.run(method, guide)?;
+        let termination = lead(&mut execution)?;
         let Execution { usage, pace: Pace { arrivals, redirections, .. }, objects, .. } = execution;
         let (stdout, stderr) = (Vec::new(), Vec::new());
         Ok(Run { stdout, stderr, termination, usage, arrivals, redirections, objects })
