@@ -21,7 +21,7 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 use stripe::baseline::recording_limits;
-use tracer::invocation::{Invocation, Stdout};
+use tracer::invocation::{Invocation, Permissions, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::run::{Recording, Run};
@@ -378,6 +378,7 @@ impl Subject {
             directory: self.folder.clone(),
             stdin: fs::read(&self.stdin).expect("an input"),
             stdout: Stdout::File,
+            permissions: Permissions::default(),
         }
     }
 

@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use tracer::Engine;
 use tracer::program::{Granularity, Program};
 use tracer::trace::{EventId, Trace};
+use tracer::{Containment, Engine};
 
 use crate::dd::{Algorithm, Counts, Outcome};
 
@@ -77,8 +77,17 @@ pub struct Question {
     pub granularity: Granularity,
     /// How subsets were chosen.
     pub algorithm: Algorithm,
-    /// How the program was replayed.
+    /// How the program was run.
+    pub manner: Manner,
+}
+
+/// How programs are run.
+#[derive(Clone, Debug)]
+pub struct Manner {
+    /// How control comes from their statements.
     pub engine: Engine,
+    /// How well they are contained.
+    pub containment: Containment,
 }
 
 /// The result of a reduction.

@@ -3,7 +3,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use regex::bytes::Regex;
-use tracer::invocation::{Invocation, Stdout};
+use tracer::denial::Actions;
+use tracer::invocation::{Invocation, Network, Permissions, Shelter, Stdout};
 use tracer::program::{FileId, FunctionId, Statement};
 use tracer::run::{Run, Usage};
 use tracer::termination::{Crash, Termination};
@@ -16,6 +17,7 @@ use super::documents::{
 use super::kept::{KeptRun, KeptSearch};
 use super::texts::{os_string, os_strings, path, text, texts};
 use crate::oracle::{Check, Criterion, Part};
+use crate::slice::Manner;
 
 /// The files of a run besides its documents, its trace and its journal, with their contents.
 pub(super) fn contents(run: &KeptRun) -> Vec<(&'static str, &[u8])> {
@@ -69,6 +71,11 @@ pub(super) fn kept_run(
             directory: path(start.directory),
             stdin,
             stdout: if start.terminal { Stdout::Terminal } else { Stdout::File },
+            permissions: Permissions {
+                shelter: if start.sandbox { Shelter::Sandbox } else { Shelter::None },
+                network: if start.network { Network::Allowed } else { Network::Denied },
+                writable: start.writable.into_iter().map(path).collect(),
+            },
         },
         scope: program.scope,
         libraries: program.libraries.into_iter().map(path).collect(),
@@ -85,7 +92,7 @@ pub(super) fn kept_run(
             jobs: search.jobs,
             preference: search.preference,
         },
-        engine: recorded.engine.clone(),
+        manner: Manner { engine: recorded.engine.clone(), containment: recorded.containment.clone() },
         events: recorded.events,
         poisoned: recorded.poisoned,
         warnings: recorded.warnings.clone(),
@@ -131,6 +138,9 @@ fn start_document(run: &KeptRun) -> StartDocument {
         directory: text(start.directory.as_os_str()),
         terminal: start.stdout == Stdout::Terminal,
         timeout_ms: run.timeout.map(milliseconds),
+        sandbox: start.permissions.shelter == Shelter::Sandbox,
+        network: start.permissions.network == Network::Allowed,
+        writable: start.permissions.writable.iter().map(|path| text(path.as_os_str())).collect(),
     }
 }
 
@@ -201,9 +211,11 @@ fn search_document(search: &KeptSearch) -> SearchDocument {
 }
 
 fn recorded_document(run: &KeptRun) -> RecordedDocument {
-    let Run { termination, usage, arrivals, .. } = &run.run;
+    let Run { termination, usage, arrivals, denied, .. } = &run.run;
     RecordedDocument {
-        engine: run.engine.clone(),
+        engine: run.manner.engine.clone(),
+        containment: run.manner.containment.clone(),
+        denied: denied.bits(),
         end: match termination {
             Termination::Crashed(crash) => EndDocument::Crashed(crash_document(crash)),
             Termination::Exited(status) => EndDocument::Exited(*status),
@@ -245,7 +257,8 @@ fn kept_recording(document: RecordedDocument, stdout: Vec<u8>, stderr: Vec<u8>) 
         wall: Duration::from_micros(document.wall_us),
         memory: document.memory,
     };
-    Run { stdout, stderr, termination, usage, arrivals: document.arrivals, redirections: 0 }
+    let denied = Actions::from_bits(document.denied);
+    Run { stdout, stderr, termination, usage, arrivals: document.arrivals, redirections: 0, denied }
 }
 
 fn milliseconds(time: Duration) -> u64 {

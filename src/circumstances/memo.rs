@@ -76,6 +76,7 @@ fn key(schedule: &Schedule, poison: Poison) -> u128 {
 
 #[cfg(test)]
 mod tests {
+    use tracer::denial::Actions;
     use tracer::run::Usage;
     use tracer::schedule::Control;
     use tracer::termination::Cut;
@@ -85,7 +86,8 @@ mod tests {
 
     fn run(termination: Termination) -> Run {
         let (stdout, stderr) = (b"so".to_vec(), Vec::new());
-        Run { stdout, stderr, termination, usage: Usage::default(), arrivals: 1, redirections: 0 }
+        let (usage, denied) = (Usage::default(), Actions::NONE);
+        Run { stdout, stderr, termination, usage, arrivals: 1, redirections: 0, denied }
     }
 
     #[test]

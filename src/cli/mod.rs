@@ -9,6 +9,7 @@ mod internal;
 mod interrupt;
 mod keeping;
 mod options;
+mod permissions;
 mod progress;
 mod questions;
 mod reduce;

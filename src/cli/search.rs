@@ -4,21 +4,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tracer::invocation::Limits;
-use tracer::{Engine, Processors, Tracer};
+use tracer::{Processors, Tracer};
 
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::keeping::Keeping;
 use super::progress::Progress;
 use super::questions::Inquiry;
-use super::run::{conclude, question, warnings};
+use super::run::{conclude, manner, question, warnings};
 use super::target::Target;
 use crate::archive::{Journal, Keeper};
 use crate::baseline::Baseline;
 use crate::circumstances::{Laboratory, RunMemo};
 use crate::history::History;
 use crate::investigation::{Finding, Means, Memory, Nobody, Plan, investigate};
-use crate::slice::{CriticalSlice, Recorded};
+use crate::slice::{CriticalSlice, Manner, Recorded};
 
 /// A recorded run, and how it is searched.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ pub(super) struct Subject<'c> {
     pub(super) target: &'c Target,
     pub(super) baseline: &'c Baseline,
     /// How it was recorded.
-    pub(super) engine: &'c Engine,
+    pub(super) manner: &'c Manner,
     pub(super) plan: Plan,
     pub(super) limits: Limits,
 }
@@ -93,10 +93,10 @@ impl Case<'_> {
         progress.finish();
         let (finding, exit) = conclude(found, crew.interrupt)?;
         let tracer = crew.tracers.first();
-        let more = warnings(self.subject.target, tracer, &self.question.oracle, &finding);
-        let engine = tracer.map_or_else(|| self.subject.engine.clone(), Tracer::engine);
+        let more = warnings(self.subject.target, self.subject.baseline, &self.question.oracle, &finding);
+        let manner = tracer.map_or_else(|| self.subject.manner.clone(), manner);
         let spent = (runs.load(Ordering::Relaxed), past.elapsed + crew.started.elapsed());
-        let slice = self.slice(finding, engine, spent, more);
+        let slice = self.slice(finding, manner, spent, more);
         keeping.conclude(self.question.name.as_deref(), &slice);
         Ok((Answer { slice, history }, exit))
     }
@@ -110,7 +110,7 @@ impl Case<'_> {
         let found = investigate(&laboratory, self.subject.plan, means, &mut history.beside(&mut Nobody));
         let (finding, _) = conclude(found, &Interrupt::default())?;
         let spent = (past.runs, past.elapsed);
-        let slice = self.slice(finding, self.subject.engine.clone(), spent, Vec::new());
+        let slice = self.slice(finding, self.subject.manner.clone(), spent, Vec::new());
         Ok(Answer { slice, history })
     }
 
@@ -118,13 +118,13 @@ impl Case<'_> {
     fn slice(
         &self,
         finding: Finding,
-        engine: Engine,
+        manner: Manner,
         (runs, elapsed): (u64, Duration),
         more: Vec<String>,
     ) -> CriticalSlice {
         let Subject { target, baseline, plan, .. } = self.subject;
         CriticalSlice {
-            question: question(target, &self.question.oracle, plan, engine),
+            question: question(target, &self.question.oracle, plan, manner),
             status: finding.status,
             recorded: baseline.recording.trace.len(),
             omittable: finding.omittable,

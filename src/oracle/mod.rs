@@ -12,6 +12,7 @@ mod words;
 use std::collections::HashSet;
 
 use regex::bytes::Regex;
+use tracer::denial::Actions;
 use tracer::run::{Run, Usage};
 use tracer::termination::{Crash, Termination, signal_name};
 
@@ -212,7 +213,8 @@ impl Oracle {
     /// whether what the criterion looks for is right.
     pub fn accepts(&self, output: &[u8], recorded: Recorded<'_>) -> bool {
         let (stdout, stderr, termination) = (output.to_vec(), Vec::new(), Termination::Exited(0));
-        let run = Run { stdout, stderr, termination, usage: Usage::default(), arrivals: 0, redirections: 0 };
+        let (usage, denied) = (Usage::default(), Actions::NONE);
+        let run = Run { stdout, stderr, termination, usage, arrivals: 0, redirections: 0, denied };
         self.judge(&run, recorded).is_ok_and(|evidence| evidence.outcome == Outcome::Fail)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::slice::{Control, CriticalSlice, Status};
 
-use super::words::{count, duration, one_or_more};
+use super::words::{contained, count, duration, one_or_more};
 
 /// The verdict: how many executions, for what, whether fewer would do, and at what cost.
 pub(super) fn verdict(slice: &CriticalSlice) -> String {
@@ -61,7 +61,8 @@ fn effort(slice: &CriticalSlice) -> String {
         ),
     };
     let (total, runs) = (count(tests.total, "test"), count(slice.runs, "run"));
-    format!("{total}{outcomes}; {runs} in {}", duration(slice.elapsed))
+    let contained = contained(&slice.question.manner.containment);
+    format!("{total}{outcomes}; {runs} in {}, {contained}", duration(slice.elapsed))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tracer::Containment;
+
 use crate::dd::Outcome;
 
 /// What a test said about the failure under study. The papers' *fail* would be misread: it is the good
@@ -32,6 +34,15 @@ pub fn duration(duration: Duration) -> String {
         0..60 => format!("{:.1} s", duration.as_secs_f64()),
         60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// How well programs are contained, as a part of a sentence.
+pub fn contained(containment: &Containment) -> String {
+    match containment {
+        Containment::Full => "fully contained".to_owned(),
+        Containment::Basic(reason) => format!("contained at the basic level ({reason})"),
+        Containment::None => "not contained".to_owned(),
     }
 }
 

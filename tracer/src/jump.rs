@@ -89,7 +89,7 @@ impl Jump {
             run
         });
         let recorder = spool.finish();
-        let mut run = stage.finish(start, output, run?)?;
+        let mut run = stage.finish(start, output, run?, &conditions.limits)?;
         if recorder.is_full() {
             run.termination = Termination::Cut(Cut::Arrivals);
         }
@@ -129,6 +129,7 @@ impl Jump {
         }
         run.usage.wall = time.elapsed();
         (run.stdout, run.stderr) = server.take_output()?;
+        stage.measure(&mut run, &conditions.limits);
         Ok(run)
     }
 }

@@ -14,7 +14,7 @@
 //! - `stage` starts programs and runs them to their ends, `jump` does so with the agent;
 //! - `process` is the only door to ptrace, and the only place with unsafe code in this crate: the other one
 //!   is `agent/inside.rs`, which runs within the program;
-//! - [`invocation`], [`run`], [`termination`], [`poison`] name what goes in and what comes out.
+//! - [`invocation`], [`run`], [`termination`], [`denial`], [`poison`] name what goes in and what comes out.
 //!
 //! # Without a stop
 //!
@@ -49,6 +49,7 @@
 //! `agent/inside.rs` (the agent), `engine/spool.rs` and `engine/server.rs` (the tracer's side), `jump.rs`.
 
 pub mod address;
+pub mod denial;
 mod engine;
 pub mod invocation;
 mod jump;
@@ -66,5 +67,5 @@ mod tracer;
 
 pub use agent::{lockstep, poison};
 pub use engine::Conditions;
-pub use process::{Containment, ProcessError, Processors, Sandbox};
+pub use process::{Containment, ProcessError, Processors};
 pub use tracer::{Engine, Preference, RecordError, Tracer, probe, survey};

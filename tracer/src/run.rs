@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::denial::Actions;
 use crate::termination::Termination;
 use crate::trace::Trace;
 
@@ -20,6 +21,8 @@ pub struct Run {
     pub arrivals: u64,
     /// At how many of them the run was made to go on elsewhere.
     pub redirections: u64,
+    /// What it wanted to do and was denied.
+    pub denied: Actions,
 }
 
 /// What a run used up.

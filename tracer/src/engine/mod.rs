@@ -334,7 +334,7 @@ impl Execution<'_> {
                 self.usage = Usage { cpu, memory, wall: self.started.elapsed() };
             }
             Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),
-            Stop::TooManyTasks => return Some(Termination::Cut(Cut::Tasks)),
+            Stop::Cut(cut) => return Some(Termination::Cut(cut)),
             Stop::Exited(status) => return Some(Termination::Exited(status)),
             Stop::Killed(signal) => {
                 let cut = self.alarm.raised();

@@ -94,8 +94,8 @@ impl Server {
         self.wanted = self.wanted.wrapping_add(1);
         memory.set(WANTED, self.wanted);
         memory.wake(WANTED);
-        let expected = || memory.get::<Service>(SERVICE).child as i32;
-        let child = self.tracee.forked(expected, conditions.limits.tasks)?;
+        let expected = || memory.get::<Service>(SERVICE).child;
+        let child = self.tracee.forked(expected, &conditions.limits)?;
         child.ok_or_else(|| ProcessError::System {
             what: "forking the program",
             source: std::io::Error::other("it was refused"),

@@ -4,24 +4,29 @@
 //! the program starts are held too, run freely without breakpoints, and die with the run. A request
 //! that fails because the process has just died is no error: the next wait tells (trap 2).
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use nix::unistd::Pid;
 
-use super::launch::Started;
-use super::{Launch, Launcher, ProcessError};
+use super::sandbox::{Answer, Call, Guard, number_inside};
+use super::{Launch, ProcessError, Sandbox};
 use crate::address::RuntimeAddress;
+use crate::denial::Actions;
+use crate::invocation::Limits;
+use crate::termination::Cut;
 
 const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
     | libc::PTRACE_O_TRACEEXEC
     | libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEFORK
+    | libc::PTRACE_O_TRACESECCOMP
     | libc::PTRACE_O_TRACEVFORK
     | libc::PTRACE_O_TRACEVFORKDONE;
 
@@ -46,8 +51,8 @@ pub(crate) enum Stop {
     Exiting,
     /// It has stopped itself.
     Stopped,
-    /// It, or one of its children, has started more processes than it may.
-    TooManyTasks,
+    /// It, or one of its children, has done what ends a run.
+    Cut(Cut),
     /// It is gone, with this exit status.
     Exited(i32),
     /// It is gone, by this signal.
@@ -74,16 +79,23 @@ pub(crate) struct Tracee {
     others: HashSet<Pid>,
     /// New processes whose first stop came before their parent's word of them.
     held: HashSet<Pid>,
-    /// How many more processes the program may start.
-    tasks: u32,
+    /// What it may use up; of the processes that it may start, those that are left.
+    limits: Limits,
+    guard: Arc<Guard>,
+    /// What it wanted to do and was denied.
+    denied: Actions,
+    /// What the run is to be ended for.
+    cut: Option<Cut>,
+    /// How it was resumed: an event on the way does not change that.
+    resumed: Cell<libc::c_uint>,
     /// How the program itself ended.
     gone: Option<Stop>,
 }
 
 impl Tracee {
     /// Starts the program and waits until its first instruction is next.
-    pub(crate) fn start(launcher: &Launcher, launch: &Launch<'_>) -> Result<Tracee, ProcessError> {
-        let started: Started = launcher.start(launch, OPTIONS)?;
+    pub(crate) fn start(sandbox: &Sandbox, launch: &Launch<'_>) -> Result<Tracee, ProcessError> {
+        let started = sandbox.start(launch, OPTIONS)?;
         let pid = started.pid;
         loop {
             let (who, status) = wait_any()?;
@@ -91,36 +103,42 @@ impl Tracee {
                 continue;
             }
             if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) {
-                return Err(launcher.failure(started));
+                return Err(started.failure());
             }
             if status >> 16 == libc::PTRACE_EVENT_EXEC {
                 break;
             }
             restart(pid, libc::PTRACE_CONT, passed_on(status));
         }
-        let mut tracee = Tracee::new(pid, launch.limits.tasks);
+        let memory = launch.limits.memory.map(|memory| memory.saturating_add(launch.luggage.size));
+        let mut tracee = Tracee::new(pid, Limits { memory, ..*launch.limits }, sandbox.guard());
         tracee.auxiliary = auxiliary_vector(pid);
         Ok(tracee)
     }
 
-    fn new(pid: Pid, tasks: u32) -> Tracee {
+    fn new(pid: Pid, limits: Limits, guard: Arc<Guard>) -> Tracee {
         Tracee {
             pid,
             memory: OnceCell::new(),
             auxiliary: Vec::new(),
             others: HashSet::new(),
             held: HashSet::new(),
-            tasks,
+            limits,
+            guard,
+            denied: Actions::NONE,
+            cut: None,
+            resumed: Cell::new(libc::PTRACE_CONT),
             gone: None,
         }
     }
 
     /// Waits for a child that this program forks with CLONE_PTRACE, and that is `expected` when it stops
-    /// for the first time; `None` if this program stops or ends instead.
+    /// for the first time, by the number that it has for the program; `None` if this program stops or ends
+    /// instead.
     pub(crate) fn forked(
         &mut self,
-        expected: impl Fn() -> i32,
-        tasks: u32,
+        expected: impl Fn() -> u32,
+        limits: &Limits,
     ) -> Result<Option<Tracee>, ProcessError> {
         loop {
             let (who, status) = wait_any()?;
@@ -128,8 +146,10 @@ impl Tracee {
                 self.gone = end(status);
                 return Ok(None);
             }
-            if end(status).is_none() && who.as_raw() == expected() {
-                let child = Tracee::new(who, tasks);
+            if end(status).is_none() && number_inside(who) == Some(expected()) {
+                // It has the luggage of this program as well.
+                let limits = Limits { memory: self.limits.memory, ..*limits };
+                let child = Tracee::new(who, limits, Arc::clone(&self.guard));
                 child.set_options(OPTIONS);
                 return Ok(Some(child));
             }
@@ -182,7 +202,12 @@ impl Tracee {
 
     /// Holds no longer what the program forks by itself: it tells of its children in its own way.
     pub(crate) fn serves(&self) {
-        self.set_options(libc::PTRACE_O_EXITKILL);
+        self.set_options(libc::PTRACE_O_EXITKILL | libc::PTRACE_O_TRACESECCOMP);
+    }
+
+    /// What the program and those that it has started wanted to do and were denied.
+    pub(crate) fn denied(&self) -> Actions {
+        self.denied
     }
 
     /// The number of the process.
@@ -218,8 +243,8 @@ impl Tracee {
             } else if let Some(stop) = self.stop(status) {
                 return Ok(stop);
             }
-            if self.tasks == 0 {
-                return Ok(Stop::TooManyTasks);
+            if let Some(cut) = self.cut {
+                return Ok(Stop::Cut(cut));
             }
         }
     }
@@ -246,6 +271,13 @@ impl Tracee {
                 None => None,
             },
             libc::PTRACE_EVENT_EXIT => Some(Stop::Exiting),
+            libc::PTRACE_EVENT_SECCOMP => {
+                self.decide(self.pid);
+                if self.cut.is_none() {
+                    restart(self.pid, self.resumed.get(), 0);
+                }
+                None
+            }
             // A stop signal (trap 3). SIGTRAP there is the end of one.
             libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP => Some(Stop::Stopped),
             _ => {
@@ -261,7 +293,10 @@ impl Tracee {
         // SAFETY: the request writes one long to the address.
         let result = unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, parent.as_raw(), 0, &raw mut message) };
         let new = (result == 0).then(|| Pid::from_raw(message as i32))?;
-        self.tasks = self.tasks.saturating_sub(1);
+        self.limits.tasks = self.limits.tasks.saturating_sub(1);
+        if self.limits.tasks == 0 {
+            self.cut = Some(Cut::Tasks);
+        }
         self.others.insert(new);
         Some(new)
     }
@@ -281,7 +316,37 @@ impl Tracee {
                 self.adopt(who);
                 self.release();
             }
+            if status >> 16 == libc::PTRACE_EVENT_SECCOMP {
+                self.decide(who);
+            }
+            if self.cut.is_some() {
+                return;
+            }
             restart(who, libc::PTRACE_CONT, passed_on(status));
+        }
+    }
+
+    /// Decides about a system call that was held up: it is made, or fails, or ends the run.
+    fn decide(&mut self, who: Pid) {
+        let Ok(mut registers) = nix::sys::ptrace::getregs(who) else {
+            return;
+        };
+        let (pid, others) = (self.pid, &self.others);
+        let family = || others.iter().copied().chain([pid]).collect();
+        let memory = self.limits.memory;
+        match self.guard.answer(&Call { by: who, registers: &registers, family: &family, memory }) {
+            Answer::Allowed => {}
+            Answer::TooMuch => self.cut = Some(Cut::Memory),
+            Answer::Denied(action) => {
+                self.denied.insert(action);
+                if !self.limits.tolerated.contains(action) {
+                    self.cut = Some(Cut::Escaped(action));
+                }
+                // No call is made, and this is its result.
+                registers.orig_rax = u64::MAX;
+                registers.rax = -i64::from(libc::EPERM) as u64;
+                let _ = nix::sys::ptrace::setregs(who, registers);
+            }
         }
     }
 
@@ -299,11 +364,13 @@ impl Tracee {
 
     /// Lets the program run on; `signal` is delivered to it, 0 for none.
     pub(crate) fn go_on(&self, signal: i32) {
+        self.resumed.set(libc::PTRACE_CONT);
         restart(self.pid, libc::PTRACE_CONT, signal);
     }
 
     /// Lets the program execute one instruction; `signal` is delivered to it, 0 for none.
     pub(crate) fn step(&self, signal: i32) {
+        self.resumed.set(libc::PTRACE_SINGLESTEP);
         restart(self.pid, libc::PTRACE_SINGLESTEP, signal);
     }
 
