@@ -132,6 +132,7 @@ impl<'p> Stage<'p> {
     pub(crate) fn measure(&self, run: &mut Run, limits: &Limits) {
         let output = (run.stdout.len() + run.stderr.len()) as u64;
         let cut = match run.termination {
+            Termination::Cut(Cut::FileSize) if output > limits.output => Cut::Output,
             Termination::Cut(_) | Termination::Left(_) => return,
             _ if output > limits.output => Cut::Output,
             _ if self.sandbox.is_full() => Cut::Disk,

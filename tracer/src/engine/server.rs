@@ -48,7 +48,7 @@ impl Terms {
 impl Server {
     /// Takes over a program that has reached its first leader.
     pub(crate) fn new(
-        tracee: Tracee,
+        mut tracee: Tracee,
         mut output: Output,
         mut talk: Talk,
         conditions: &Conditions,
@@ -60,7 +60,7 @@ impl Server {
         output.keep()?;
         talk.session.duty = Duty::Replay;
         talk.memory.set(DUTY, talk.session.duty);
-        tracee.serves();
+        tracee.serves()?;
         tracee.go_on(0);
         Ok(Server { tracee, output, talk, terms: Terms::new(conditions), wanted: 0 })
     }

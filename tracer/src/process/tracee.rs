@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use nix::unistd::Pid;
 
+use super::handle::Handle;
 use super::sandbox::{Answer, Call, Guard, number_inside};
 use super::{Launch, ProcessError, Sandbox};
 use crate::address::RuntimeAddress;
@@ -88,6 +89,8 @@ pub(crate) struct Tracee {
     cut: Option<Cut>,
     /// How it was resumed: an event on the way does not change that.
     resumed: Cell<libc::c_uint>,
+    /// For a program that nobody waits for while it runs.
+    handle: Option<Handle>,
     /// How the program itself ended.
     gone: Option<Stop>,
 }
@@ -128,6 +131,7 @@ impl Tracee {
             denied: Actions::NONE,
             cut: None,
             resumed: Cell::new(libc::PTRACE_CONT),
+            handle: None,
             gone: None,
         }
     }
@@ -201,8 +205,10 @@ impl Tracee {
     }
 
     /// Holds no longer what the program forks by itself: it tells of its children in its own way.
-    pub(crate) fn serves(&self) {
+    pub(crate) fn serves(&mut self) -> Result<(), ProcessError> {
         self.set_options(libc::PTRACE_O_EXITKILL | libc::PTRACE_O_TRACESECCOMP);
+        self.handle = Some(Handle::new(self.pid)?);
+        Ok(())
     }
 
     /// What the program and those that it has started wanted to do and were denied.
@@ -467,18 +473,19 @@ impl Tracee {
         let _ = memory.and_then(|memory| memory.write_all_at(bytes, at.0));
     }
 
-    /// Ends a program that has started nothing that is held. Unlike for all else, any thread may do this.
+    /// Ends a program that has started nothing that is held. Unlike for all else, any thread may do this:
+    /// if the one that has started it has ended, the kernel has killed the program, and its parent in the
+    /// sandbox has taken its number away.
     pub(crate) fn end_alone(&mut self) {
         if self.gone.is_none() {
-            kill(self.pid);
-        }
-        while self.gone.is_none() {
-            let mut status = 0;
-            // SAFETY: `status` outlives the call.
-            let found = unsafe { libc::waitpid(self.pid.as_raw(), &raw mut status, libc::__WALL) };
-            // Somebody else's wait may have seen the end.
-            let is_gone = found < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted;
-            self.gone = if is_gone { Some(Stop::Killed(libc::SIGKILL)) } else { end(status) };
+            if let Some(handle) = &self.handle {
+                handle.kill();
+                handle.wait();
+            }
+            let flags = libc::__WALL | libc::WNOHANG;
+            // SAFETY: asks for no status. Whoever else has this number now is no child of this process.
+            unsafe { libc::waitpid(self.pid.as_raw(), std::ptr::null_mut(), flags) };
+            self.gone = Some(Stop::Killed(libc::SIGKILL));
         }
     }
 
@@ -496,9 +503,11 @@ impl Tracee {
                     self.others.remove(&who);
                     self.held.remove(&who);
                 }
-                // One that shows up here for the first time was being forked just now.
                 None => {
-                    self.held.insert(who);
+                    // One that shows up here for the first time was being forked just now.
+                    if who != self.pid {
+                        self.held.insert(who);
+                    }
                     kill(who);
                     restart(who, libc::PTRACE_CONT, 0);
                 }

@@ -49,7 +49,9 @@ impl Copied {
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&base)?;
         let lock = File::create(folder.path().join("lock"))?;
         let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno)?;
-        let copy = folder.path().join("run");
+        let world = folder.path().join("world");
+        fs::create_dir(&world)?;
+        let copy = world.join("run");
         let mut copied = Copied {
             original: original.into(),
             folder,
@@ -60,6 +62,11 @@ impl Copied {
         };
         copied.make()?;
         Ok(copied)
+    }
+
+    /// The folder that holds the copy, and stays when that is made anew.
+    pub(super) fn place(&self) -> PathBuf {
+        self.folder.path().join("world")
     }
 
     /// The copy.

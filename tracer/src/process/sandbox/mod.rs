@@ -215,7 +215,7 @@ impl World {
     ) -> Result<World, ProcessError> {
         let failed = |source| ProcessError::System { what: "copying the working directory", source };
         let copy = Copied::new(directory).map_err(failed)?;
-        let own = std::iter::once(copy.directory().to_owned()).chain(permissions.writable.iter().cloned());
+        let own = std::iter::once(copy.place()).chain(permissions.writable.iter().cloned());
         let extent = Extent {
             network: permissions.network,
             attributes: Attributes::OfAllFiles,

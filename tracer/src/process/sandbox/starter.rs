@@ -275,9 +275,12 @@ pub(super) unsafe fn fork() -> nix::Result<libc::pid_t> {
     Errno::result(pid).map(|pid| pid as libc::pid_t)
 }
 
-/// Leaves the terminal of this program and its signals alone, and lets children vanish when they end.
+/// Leaves the terminal of this program and its signals alone, and lets children vanish when they end,
+/// those included whose parents have ended before.
 pub(super) fn retire() {
     let _ = nix::unistd::setsid();
+    // SAFETY: prctl with plain numbers.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE, libc::SIGCHLD] {
         // SAFETY: SIG_IGN is a valid disposition.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
