@@ -286,6 +286,7 @@ fn file(table: &mut Table) {
 /// Whole reductions by jumps and by breakpoints.
 fn reductions(table: &mut Table) {
     const ROUNDS: usize = 5;
+    const TESTS: &str = "60";
     let (sample, median) = (Subject::sample(), Subject::corpus("lua-median"));
     let rate = |subject: &Subject, expected: &str, engine: &str, most: &str| {
         subject.rate(&["--expect-match", expected, "--engine", engine, "--max-tests", most, "-j1"])
@@ -298,10 +299,10 @@ fn reductions(table: &mut Table) {
         }],
     );
     table.at_least("sample", fast / slow, 4.0, &format!("{fast:.0} and {slow:.0} per second"));
-    let slow = rate(&median, "median 482", "breakpoint", "12");
-    let fast = rate(&median, "median 482", "jump", "12");
+    let slow = rate(&median, "median 482", "breakpoint", TESTS);
+    let fast = rate(&median, "median 482", "jump", TESTS);
     table.at_least(
-        "Lua, 160,000 events, 12 tests",
+        &format!("Lua, 160,000 events, {TESTS} tests"),
         fast / slow,
         300.0,
         &format!("{fast:.0} and {slow:.2} per second"),

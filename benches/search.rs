@@ -124,7 +124,8 @@ fn workers() {
             std::thread::scope(|scope| {
                 let crew = vec![fake(), fake()];
                 let prepare = |worker| processors.bind(worker);
-                search(Speculation::new(scope, crew, prepare, &Configuration::clone), Some(TESTS))
+                let crew = Speculation::new(scope, crew, prepare, &Configuration::clone).expect("threads");
+                search(crew, Some(TESTS))
             })
         };
         // Short, by turns, and the best of each: other work comes in bursts and only adds.

@@ -219,6 +219,7 @@ impl Search<'_, '_, '_> {
                 means.tracers.iter_mut().map(|tracer| EventTest::new(laboratory, universe, tracer)).collect();
             let processors = means.processors;
             let crew = Speculation::new(scope, workers, |worker| processors.bind(worker), universe);
+            let crew = crew.map_err(TestError::Thread)?;
             job.carry_out(crew, &mut **watcher)
         })
     }

@@ -79,7 +79,7 @@ const EXCEPTIONS: [(&str, &str, &str); 1] =
 const SYSTEM: [&str; 4] = ["nix", "libc", "landlock", "unsafe"];
 
 /// The crates that read executables.
-const READERS: [&str; 6] = ["gimli", "object", "addr2line", "capstone", "iced_x86", "cpp_demangle"];
+const READERS: [&str; 6] = ["gimli", "object", "capstone", "iced_x86", "cpp_demangle", "rustc_demangle"];
 
 /// The parts of the standard library by which a module reaches the world.
 const WORLD: [&str; 9] = [
@@ -104,9 +104,9 @@ const PRINTERS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
 const PRINTING_FUNCTIONS: [(&str, &str); 7] = [
     ("src/cli/mod.rs", "main"),
     ("src/cli/mod.rs", "print"),
-    ("src/cli/progress.rs", "new"),
     ("src/cli/progress.rs", "say"),
     ("src/cli/replay.rs", "replay"),
+    ("src/cli/terminal.rs", "is_watched"),
     ("src/cli/terminal.rs", "style"),
     ("src/cli/trace.rs", "trace"),
 ];

@@ -92,10 +92,11 @@ fn an_operational_error_ends_with_1() {
 #[test]
 fn a_command_line_that_cannot_be_used_ends_with_2() {
     let program = sample_with("usage", &[("out.txt", OUTPUT)]);
-    let cases: [(&[&str], &[&str]); 22] = [
+    let cases: [(&[&str], &[&str]); 23] = [
         (&["--bogus"], &["'--bogus'", "`stripe run --help`"]),
         (&["word"], &["'word'", "behind --"]),
         (&["--timeout", "-1"], &["'-1'", "--timeout", "more than nothing"]),
+        (&["--timeout", "1180591620717411303424"], &["--timeout", "at most a year"]),
         (&["--timeout", "NaN"], &["'NaN'", "ms, s, m or h"]),
         (&["--timeout", "soon"], &["'soon'", "--timeout"]),
         (&["--max-time", "1180591620717411303424"], &["--max-time", "at most a year"]),
@@ -112,7 +113,7 @@ fn a_command_line_that_cannot_be_used_ends_with_2() {
         (&["--expect-output", "nowhere"], &["nowhere: No such file", "name a file"]),
         (&["--expect-output", "."], &[".: Is a directory", "name a file"]),
         (&["--env", "NOVALUE"], &["NAME=VALUE"]),
-        (&["--emit", "pdf=x"], &["text, json, html", "or chrome"]),
+        (&["--emit", "pdf=x"], &["text, json, html", "or gdb"]),
         (&["--engine", "step"], &["--engine step", "stripe trace"]),
         (&["-q", "-v"], &["--quiet", "--verbose"]),
     ];
@@ -435,6 +436,16 @@ fn many_arguments_are_no_problem() {
     let mut command = stripe();
     command.arg("replay").arg(&program.path).arg("--").args(numbers);
     assert_eq!(text(&replayed(&mut command)), "all\n");
+}
+
+#[test]
+fn an_argument_as_long_as_linux_allows_goes_through() {
+    const LONGEST: usize = (128 << 10) - 1;
+    let source = "#include <stdio.h>\n#include <string.h>\nint main(int c, char **v) { printf(\"%zu\\n\", strlen(v[1]));\n}\n";
+    let program = tiny("long-argument", source);
+    let mut command = stripe();
+    command.arg("replay").arg(&program.path).arg("--").arg("x".repeat(LONGEST));
+    assert_eq!(text(&replayed(&mut command)), format!("{LONGEST}\n"));
 }
 
 /// What stripe adds to the environment, and the longer path, are too much for the program although

@@ -10,7 +10,7 @@ use regex::Regex;
 use support::engine::{conditions, in_two_threads, invocation, load};
 use support::random::Random;
 use support::{Build, CLANG, Fixture, GCC};
-use tracer::invocation::Invocation;
+use tracer::invocation::{Invocation, Limits};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program};
 use tracer::run::{Recording, Run};
@@ -30,7 +30,8 @@ struct Pair<'p> {
 impl<'p> Pair<'p> {
     fn new(case: &str, program: &'p Program, invocation: &Invocation) -> Pair<'p> {
         let tracer = |preference| Tracer::new(program, invocation, preference).expect("a tracer");
-        let (jump, breakpoint) = (tracer(Preference::Auto), tracer(Preference::Breakpoint));
+        let jump = tracer(Preference::Auto).with_checkpoint_distance(1);
+        let breakpoint = tracer(Preference::Breakpoint);
         Pair { case: case.to_owned(), program, jump, breakpoint }
     }
 
@@ -56,19 +57,34 @@ impl<'p> Pair<'p> {
         Some(one)
     }
 
-    /// Replays partially with both, so many times.
-    fn replay(&mut self, recording: &Recording, count: u64, random: &mut Random) {
+    /// Replays partially with both, so many times; tells how often a replay began at a checkpoint.
+    fn replay(&mut self, recording: &Recording, count: u64, random: &mut Random) -> u32 {
+        let mut taken_over = 0;
         let limits = stripe::baseline::limits_like(recording);
         for control in [Control::Program, Control::Trace] {
             let omission = Omission::new(self.program, &recording.trace, control);
-            for round in 0..count / 2 {
-                let poison = Poison::PATTERNS[round as usize % 3];
-                let schedule = some_of(&omission, round, random);
-                let conditions = Conditions { poison, limits, ..conditions() };
-                let replay = |tracer: &mut Tracer<'_>| {
-                    tracer.replay(&recording.trace, &schedule, &conditions).expect("a replay")
+            let schedules = (0..count / 4).map(|round| some_of(&omission, round, random));
+            let mut schedules: Vec<Schedule> = schedules.collect();
+            schedules.extend(as_a_search_goes(&omission, count - count / 2 - count / 4, random));
+            let mut waits = 0;
+            for (round, schedule) in schedules.iter().enumerate() {
+                if waits == 3 {
+                    break;
+                }
+                // A search stays with a pattern as long as it can.
+                let poison = Poison::PATTERNS[round / 4 % 3];
+                let mut replay_in = |wall| {
+                    let limits = Limits { wall, ..limits };
+                    let conditions = Conditions { poison, limits, ..conditions() };
+                    [&mut self.breakpoint, &mut self.jump].map(|tracer| {
+                        tracer.replay(&recording.trace, schedule, &conditions).expect("a replay")
+                    })
                 };
-                let (one, other) = (replay(&mut self.breakpoint), replay(&mut self.jump));
+                let [mut one, mut other] = replay_in(limits.wall);
+                // A machine that has much to do stops one of them.
+                if ran_out_of_time(&one) != ran_out_of_time(&other) {
+                    [one, other] = replay_in(10 * limits.wall);
+                }
                 let omitted: Vec<u32> = recording
                     .trace
                     .events()
@@ -77,9 +93,33 @@ impl<'p> Pair<'p> {
                     .collect();
                 let case = format!("{}, {control:?}, {poison:?}, without {omitted:?}", self.case);
                 assert_same(&one, &other, &case);
+                taken_over += u32::from(other.usage.taken_over > 0);
+                waits += u32::from(ran_out_of_time(&one));
             }
         }
+        taken_over
     }
+}
+
+/// Schedules as delta debugging tries them: stretches are left out from the end to the beginning, and some
+/// of them for good. What these agree in is executed once, by those that begin at checkpoints.
+fn as_a_search_goes(omission: &Omission<'_>, count: u64, random: &mut Random) -> Vec<Schedule> {
+    let events: Vec<_> = omission.omittable().collect();
+    let mut best = omission.schedule(|_| true);
+    let mut schedules = Vec::new();
+    let step = events.len() / (count as usize + 1) + 1;
+    for end in (0..count as usize).map(|round| events.len().saturating_sub(round * step)) {
+        let length = 1 + random.below(step as u64) as usize;
+        let mut schedule = best.clone();
+        for &event in &events[end.saturating_sub(length)..end] {
+            schedule.omit(omission.with_dependents(event));
+        }
+        if random.below(4) == 0 {
+            best = schedule.clone();
+        }
+        schedules.push(schedule);
+    }
+    schedules
 }
 
 /// A schedule that omits from one event in a hundred to all of them, singly or in stretches.
@@ -99,10 +139,13 @@ fn some_of(omission: &Omission<'_>, round: u64, random: &mut Random) -> Schedule
     omission.schedule(|event| !omitted.contains(&event))
 }
 
+fn ran_out_of_time(run: &Run) -> bool {
+    matches!(run.termination, Termination::Cut(cut) if cut.is_time())
+}
+
 /// Everything that an oracle may look at.
 fn assert_same(one: &Run, other: &Run, case: &str) {
-    let was_stopped =
-        |run: &Run| matches!(run.termination, Termination::Cut(cut) if cut.is_time() || cut == Cut::Arrivals);
+    let was_stopped = |run: &Run| ran_out_of_time(run) || run.termination == Termination::Cut(Cut::Arrivals);
     if races(case) || was_stopped(one) && was_stopped(other) {
         return;
     }
@@ -161,7 +204,7 @@ fn on_fixtures(builds: &[Build], is_wanted: impl Fn(&Fixture) -> bool, count: u6
         let start = invocation(&built.path, &built.directory, &arguments, stdin);
         let mut pair = Pair::new(&case, &program, &start);
         match pair.record() {
-            Some(recording) => pair.replay(&recording, count, &mut Random::new(&case)),
+            Some(recording) => drop(pair.replay(&recording, count, &mut Random::new(&case))),
             None => assert!(build.flags.contains("-O"), "{case} cannot be recorded"),
         }
         assert_eq!(pair.jump.engine(), Engine::Jump, "{case}");
@@ -180,7 +223,8 @@ fn both_engines_agree_on_random_programs() {
             let start = invocation(&built.executable, directory, &[], Vec::new());
             let mut pair = Pair::new(&case, &program, &start);
             let recording = pair.record().expect("a recording");
-            pair.replay(&recording, 30, &mut Random::new(&case));
+            let taken_over = pair.replay(&recording, 30, &mut Random::new(&case));
+            assert!(taken_over > 0 || recording.trace.len() < 20, "{case}: no replay began at a checkpoint");
             assert_eq!(pair.jump.engine(), Engine::Jump, "{case}");
         });
     }

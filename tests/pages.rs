@@ -175,6 +175,68 @@ fn the_page_of_a_long_run_is_small_and_says_what_it_leaves_out() {
 }
 
 #[test]
+fn the_page_of_a_million_events_opens_at_once_and_tells_their_numbers() {
+    let program = long_run(250_000);
+    let emit = ["--emit", "html=report.html", "--emit", "json=slice.json"];
+    let output = program.stripe("run", &[&["--max-tests", "2", "-q", "--no-save"], &emit[..]].concat());
+    assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
+    let page = program.directory.join("report.html");
+    assert!(fs::metadata(&page).expect("written").len() < 200_000);
+    let mut browser = Browser::start();
+    look_at(&mut browser, &page, "million");
+    let took = browser.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd").as_f64();
+    assert!(took.is_some_and(|milliseconds| milliseconds < 3000.0), "{took:?} ms");
+    let document = fs::read_to_string(program.directory.join("slice.json")).expect("written");
+    let document: Value = serde_json::from_str(&document).expect("JSON");
+    let stages = "Object.fromEntries([...document.querySelectorAll('#funnel b')].map(b => [b.dataset.key, \
+                  Number(b.textContent.replaceAll(',', ''))]))";
+    assert_eq!(browser.evaluate(stages), document["events"]);
+    let cut = "[...document.querySelectorAll('#funnel b')].filter(b => b.scrollWidth > b.clientWidth + 1 && b.clientWidth)";
+    assert_eq!(browser.evaluate(&format!("{cut}.length")), 0);
+    let beyond = "[...document.querySelectorAll('#curve text')].filter(t => t.getBBox().x < 0).length";
+    assert_eq!(browser.evaluate(beyond), 0);
+}
+
+#[test]
+fn a_screen_reader_finds_a_name_for_everything_that_can_be_used() {
+    const USED: [&str; 8] = ["button", "checkbox", "combobox", "image", "link", "radio", "region", "slider"];
+    let (page, _) = reported();
+    let folder = scratch("named-demo");
+    let output = stripe().arg("demo").arg(&folder).arg("--html").output().expect("it runs");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let mut browser = Browser::start();
+    for page in [page, folder.join("report.html")] {
+        browser.open(&page, 1280, "light");
+        let nodes = browser.accessibility();
+        let of = |node: &Value, key: &str| node[key]["value"].as_str().unwrap_or_default().to_owned();
+        let used: Vec<(String, String)> = nodes
+            .iter()
+            .filter(|node| node["ignored"] == false)
+            .map(|node| (of(node, "role"), of(node, "name")))
+            .filter(|(role, _)| USED.contains(&&role[..]))
+            .collect();
+        for role in ["button", "checkbox", "combobox", "image", "link", "region", "slider"] {
+            assert!(used.iter().any(|(used, _)| used == role), "no {role} in {used:?}");
+        }
+        let nameless: Vec<_> = used.iter().filter(|(_, name)| name.trim().is_empty()).collect();
+        assert!(nameless.is_empty(), "{nameless:?}");
+        let headings = nodes.iter().filter(|node| of(node, "role") == "heading").count();
+        assert!(headings >= 5, "{headings}");
+    }
+}
+
+#[test]
+fn printing_makes_pages_and_gives_the_colours_back() {
+    let (page, _) = reported();
+    let mut browser = Browser::start();
+    browser.open(&page, 1280, "dark");
+    let document = browser.printed();
+    let pages = document.windows(12).filter(|bytes| bytes.starts_with(b"/Type /Page\n")).count();
+    assert!(document.starts_with(b"%PDF") && (1..20).contains(&pages), "{pages} pages");
+    assert_eq!(browser.evaluate("document.documentElement.dataset.theme"), "dark");
+}
+
+#[test]
 fn the_demo_makes_a_page_of_the_figures_of_the_paper() {
     let folder = scratch("demo-page");
     let output = stripe().arg("demo").arg(&folder).arg("--html").output().expect("it runs");

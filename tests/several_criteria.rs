@@ -118,45 +118,100 @@ fn what_only_the_wrong_output_needs_comes_first() {
 }
 
 #[test]
-fn a_budget_holds_for_each_criterion_and_all_go_on() {
+fn a_budget_is_for_all_criteria_together_and_all_go_on() {
     let program = sample_in("budget");
     let whole =
         json(&program.stripe("run", &[&FIGURE_6[..], &["--format", "json", "-q", "--no-save"]].concat()));
     let output =
-        program.stripe("run", &[&FIGURE_6[..], &["--format", "json", "--max-tests", "30", "-j1"]].concat());
+        program.stripe("run", &[&FIGURE_6[..], &["--format", "json", "--max-tests", "120", "-j1"]].concat());
     assert_status(&output, 5);
-    let statuses: Vec<Value> = json(&output)["criteria"]
-        .as_array()
-        .expect("criteria")
-        .iter()
-        .map(|one| one["slice"]["status"].clone())
-        .collect();
+    let document = json(&output);
+    let criteria = document["criteria"].as_array().expect("criteria").iter();
+    let (statuses, tests): (Vec<&str>, Vec<u64>) = criteria
+        .map(|one| &one["slice"])
+        .map(|slice| {
+            (slice["status"].as_str().expect("a word"), slice["tests"]["total"].as_u64().expect("tests"))
+        })
+        .unzip();
     assert_eq!(statuses, ["budget", "budget", "minimal"]);
+    assert!(tests[..2] == [40, 40] && tests[2] < 40, "{tests:?}");
     assert_says(&text(&output.stderr), &["mul: the same output from `mul` on", "`stripe reduce 1` goes on"]);
     let reduced = about(&program, &["reduce", "--max-tests", "1000", "--format", "json"]);
     assert_status(&reduced, 0);
     assert_eq!(slices(&json(&reduced)), slices(&whole));
     assert_says(
         &text(&reduced.stderr),
-        &["going on with both of run 1 behind 30 tests", "mul of run 1 is finished; this is its result"],
+        &["going on with both of run 1 behind 40 tests", "mul of run 1 is finished; this is its result"],
     );
 }
 
 #[test]
-fn what_holds_one_result_is_refused_and_a_page_holds_all() {
+fn what_holds_one_result_is_refused_and_all_other_kinds_hold_all() {
     let program = sample_in("kinds");
-    let told = message(&program.stripe("run", &[&FIGURE_6[..], &["--format", "csv"]].concat()), 2);
-    assert_says(&told, &["csv: holds one result", "several criteria", "text, json or html"]);
-    let written = ["--emit", "html=page.html", "--emit", "trace=trace.json", "-q"];
-    assert_status(&program.stripe("run", &[&FIGURE_6[..], &written].concat()), 0);
-    let page = fs::read_to_string(program.directory.join("page.html")).expect("written");
+    for kind in ["dot", "gdb"] {
+        let told = message(&program.stripe("run", &[&FIGURE_6[..], &["--format", kind]].concat()), 2);
+        assert_says(&told, &[kind, "holds one result", "several criteria", "ask for one"]);
+    }
+    let files = ["html", "trace", "csv", "lcov", "sarif", "github", "quickfix", "chrome", "jsonl"];
+    let emit = |suffix: &str| files.map(|kind| format!("{kind}={kind}{suffix}"));
+    let emitting = |files: &'_ [String; 9]| -> Vec<String> {
+        files.iter().flat_map(|file| ["--emit".to_owned(), file.clone()]).collect()
+    };
+    let read = |name: &str| fs::read_to_string(program.directory.join(name)).expect("written");
+    let options = emitting(&emit(""));
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    assert_status(&program.stripe("run", &[&FIGURE_6[..], &["-q"], &options].concat()), 0);
+    let page = read("html");
     for name in ["both", "sum", "mul"] {
         assert!(page.contains(&format!("\"remark\":\"{name}\"")), "{name}");
     }
-    assert_status(&about(&program, &["report", "--emit", "html=again.html"]), 0);
-    assert_eq!(fs::read_to_string(program.directory.join("again.html")).expect("written"), page);
-    let told = message(&about(&program, &["report", "--emit", "jsonl=tests.jsonl"]), 2);
-    assert_says(&told, &["jsonl: holds one result"]);
+    assert_eq!(read("csv").lines().filter(|row| row.starts_with("mul,")).count(), 3);
+    assert_eq!(read("lcov").lines().filter(|row| row.starts_with("TN:")).count(), 3);
+    assert_eq!(read("quickfix").lines().filter(|row| row.contains(": mul: needed")).count(), 3);
+    assert_eq!(read("github").matches("title=stripe%3A mul::needed").count(), 3);
+    assert!(read("jsonl").starts_with("{\"criterion\":\"both\",\"test\":1,"));
+    let sarif: Value = serde_json::from_str(&read("sarif")).expect("JSON");
+    let flows = sarif["runs"][0]["results"].as_array().expect("results").iter();
+    let lengths = flows.map(|one| &one["codeFlows"][0]["threadFlows"][0]["locations"]);
+    let lengths: Vec<usize> = lengths.map(|flow| flow.as_array().expect("a flow").len()).collect();
+    assert_eq!(lengths, [15, 13, 3]);
+    let chrome: Value = serde_json::from_str(&read("chrome")).expect("JSON");
+    let events = chrome["traceEvents"].as_array().expect("events");
+    let of_mul = events.iter().filter(|event| event["ph"] == "X" && event["pid"] == 3).count();
+    assert_eq!(of_mul, 3);
+    let options = emitting(&emit(".later"));
+    let words: Vec<&str> = options.iter().map(String::as_str).collect();
+    assert_status(&about(&program, &[&["report", "-q"], &words[..]].concat()), 0);
+    for kind in files {
+        assert_eq!(read(kind), read(&format!("{kind}.later")), "{kind}");
+    }
+}
+
+#[test]
+fn a_single_criterion_has_all_kinds() {
+    let program = sample_in("single");
+    let options = ["--control", "trace", "--criterion", "mul=mul", "-q", "--format"];
+    let slice = |kind: &str| text(&program.stripe("run", &[&options[..], &[kind]].concat()).stdout);
+    assert!(slice("text").contains("3 of 34 statement executions are needed"));
+    assert_eq!(slice("csv").lines().filter(|row| row.starts_with("mul,")).count(), 3);
+    assert!(slice("dot").starts_with("digraph"));
+    assert!(slice("gdb").contains("slice through"));
+    assert_eq!(slice("quickfix").lines().count(), 3);
+}
+
+#[test]
+fn a_beginning_behind_prompts_is_that_of_a_word() {
+    let program = sample_in("prompts");
+    let options = ["--control", "trace", "--format", "json", "-q"];
+    let with =
+        |criterion: &str| json(&program.stripe("run", &[&["--criterion", criterion], &options[..]].concat()));
+    let anchored = with("sum=^sum");
+    let told = anchored["criteria"][0]["slice"]["criterion"].as_str().expect("words").to_owned();
+    assert_eq!(told, "the same output from `^sum` at the beginning of a word on");
+    assert_eq!(slices(&anchored), slices(&with("sum=sum")));
+    assert_eq!(slices(&anchored)[0].1.as_array().expect("a slice").len(), 13);
+    let about_words = about(&program, &["report", "1", "--format", "json"]);
+    assert_eq!(slices(&json(&about_words)), slices(&anchored));
 }
 
 #[test]
@@ -169,6 +224,11 @@ fn names_and_expressions_that_cannot_be_are_told() {
     assert_says(&refused(&["--criterion", "a=sum", "--criterion", "a=mul"], 2), &["a is given twice"]);
     assert_says(&refused(&["--criterion", "a=sum", "--each-line"], 2), &["cannot be used with"]);
     assert_says(&refused(&["--criterion", "a=sum", "--expect-match", "x"], 2), &["cannot be used with"]);
-    let told = refused(&["--criterion", "sum=^sum"], 3);
-    assert_says(&told, &["--criterion sum: ", "no line of output that matches `^sum`", "without a newline"]);
+    let told = refused(&["--criterion", "sum=^um"], 3);
+    let lines = ["`a? b? sum = 15`", "`mul = 0`"];
+    assert_says(
+        &told,
+        &[&["--criterion sum: ", "no line of output that matches `^um`"], &lines[..]].concat(),
+    );
+    assert_says(&refused(&["--only-lines", "^um"], 3), &lines);
 }

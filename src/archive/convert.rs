@@ -256,6 +256,7 @@ fn kept_recording(document: RecordedDocument, stdout: Vec<u8>, stderr: Vec<u8>) 
         cpu: Duration::from_micros(document.cpu_us),
         wall: Duration::from_micros(document.wall_us),
         memory: document.memory,
+        ..Usage::default()
     };
     let denied = Actions::from_bits(document.denied);
     Run { stdout, stderr, termination, usage, arrivals: document.arrivals, redirections: 0, denied }

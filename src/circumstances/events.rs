@@ -4,6 +4,7 @@
 //! Undefined values are set to one pattern; only if the failure shows, the test is repeated under the
 //! others, because a failure that needs lucky garbage is not the one under study.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -29,6 +30,8 @@ pub enum TestError {
     Process(#[from] ProcessError),
     #[error(transparent)]
     Oracle(#[from] OracleError),
+    #[error("starting a thread failed: {0}: free memory or process slots, or take -j1, and try again")]
+    Thread(io::Error),
 }
 
 /// What all tests of a reduction share.

@@ -5,10 +5,11 @@
 //! have cost is lost, and they are ended early. Knows workers and configurations, nothing else.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::Scope;
+use std::thread::{Builder, Scope};
 
 use crate::dd::{Configuration, Outcome, Test, TestFunction};
 
@@ -77,28 +78,38 @@ struct Finished<V, E> {
 
 impl<'s, V: Send + 's, E: Send + 's> Speculation<'s, V, E> {
     /// Gives each worker a thread; they end with this value. `prepare` is called first on each thread,
-    /// with the worker's number; `normal` tells effective sets.
+    /// with the worker's number; `normal` tells effective sets. Workers for whom the machine has no thread
+    /// are left out, but for the first.
+    ///
+    /// # Errors
+    /// If there is no thread at all.
     pub fn new<'e: 's, W>(
         scope: &'s Scope<'s, 'e>,
         workers: Vec<W>,
         prepare: impl Fn(usize) + Clone + Send + 's,
         normal: &'s dyn Normalise,
-    ) -> Self
+    ) -> io::Result<Self>
     where
         W: Worker<Evidence = V, Error = E> + 's,
     {
         let (jobs, orders) = channel();
         let (report, results) = channel();
-        let (crew, orders) = (workers.len(), Arc::new(Mutex::new(orders)));
+        let (mut crew, orders) = (0, Arc::new(Mutex::new(orders)));
         for (number, worker) in workers.into_iter().enumerate() {
             let (orders, report, prepare) = (Arc::clone(&orders), report.clone(), prepare.clone());
-            scope.spawn(move || {
+            let started = Builder::new().spawn_scoped(scope, move || {
                 prepare(number);
                 work(worker, &orders, &report);
             });
+            match started {
+                Ok(_) => crew += 1,
+                Err(error) if crew == 0 => return Err(error),
+                Err(_) => break,
+            }
         }
         let (search, under_way) = (Search::begin(), BTreeMap::new());
-        Speculation { normal, crew: Mutex::new(Crew { workers: crew, jobs, results, search, under_way }) }
+        let crew = Mutex::new(Crew { workers: crew, jobs, results, search, under_way });
+        Ok(Speculation { normal, crew })
     }
 }
 
@@ -347,7 +358,8 @@ mod tests {
             for workers in [1, 2, 3, 5] {
                 let together = std::thread::scope(|scope| {
                     let workers = vec![fake.clone(); workers];
-                    reduce(Speculation::new(scope, workers, |_| {}, &closure), algorithm, limit)
+                    let crew = Speculation::new(scope, workers, |_| {}, &closure).expect("threads");
+                    reduce(crew, algorithm, limit)
                 });
                 assert_eq!(together, alone, "seed {seed}, {workers} workers");
             }
@@ -383,7 +395,7 @@ mod tests {
         let single = |member| Configuration::from_iter(UNIVERSE, [member]);
         std::thread::scope(|scope| {
             let workers = vec![Noted { begun: &begun }, Noted { begun: &begun }];
-            let crew = Speculation::new(scope, workers, |_| {}, &Configuration::clone);
+            let crew = Speculation::new(scope, workers, |_| {}, &Configuration::clone).expect("threads");
             let mut experiment = Experiment::new(crew);
             let found = experiment.first_failure((0..20).map(single)).expect("no error");
             assert_eq!(found.expect("3 and 5 fail").configuration, single(3));

@@ -11,7 +11,7 @@ use clap::Parser;
 
 use super::exit::{Exit, Failure};
 use super::options::{ColorChoice, Command, CommandLine, DemoOptions};
-use super::{run, shell};
+use super::{run, shell, terminal};
 use crate::report::html::{self, Chapter};
 
 const SOURCE: &str = include_str!("../../samples/sum-mul/sum-mul.c");
@@ -58,7 +58,9 @@ pub(super) fn demo(options: DemoOptions, color: ColorChoice) -> Result<Exit, Fai
         let scene = Scene { criterion, options: &["--control", "trace"], explanation };
         chapters.push(scene.play(&program, &input, color)?);
     }
-    say(&format!("\n{DECISIONS}\n"))?;
+    let style = terminal::style(color);
+    let decisions = if style.unicode { DECISIONS.to_owned() } else { DECISIONS.replace('\u{25cb}', "o") };
+    say(&format!("\n{decisions}\n"))?;
     let scene = Scene { criterion: CRITERIA[0].0, options: &[], explanation: DECISIONS };
     chapters.push(scene.play(&program, &input, color)?);
     if options.html {
@@ -132,9 +134,9 @@ impl Scene<'_> {
             unreachable!("the words say run");
         };
         let mut chapter = None;
-        run::search(options, color, command_line, |findings, recorded, output, style| {
-            chapter = findings.found(recorded).chapters(&flowing(self.explanation)).pop();
-            findings.deliver(recorded, output, style)
+        run::search(options, color, command_line, |findings, subject, output, style| {
+            chapter = findings.found(subject).chapters(&flowing(self.explanation)).pop();
+            findings.deliver(subject, output, style)
         })?;
         Ok(chapter.expect("a search that ended well has delivered its result"))
     }

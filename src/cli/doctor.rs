@@ -7,9 +7,10 @@ use tracer::program::{DetourCounts, Granularity, LeaderKind, Program, Scope};
 use tracer::{Containment, Processors};
 
 use super::exit::{Exit, Failure};
-use super::options::DoctorOptions;
+use super::options::{ColorChoice, DoctorOptions};
 use super::target::executable;
-use crate::report::words;
+use super::terminal;
+use crate::report::{self, words};
 
 /// As many files are named.
 const FILES: usize = 5;
@@ -44,14 +45,15 @@ impl Finding {
 }
 
 /// Does it. Exit status 1 if something must be mended first.
-pub(super) fn doctor(options: DoctorOptions) -> Result<Exit, Failure> {
+pub(super) fn doctor(options: DoctorOptions, color: ColorChoice) -> Result<Exit, Failure> {
+    let width = terminal::style(color).width;
     let mut text = String::from("This machine:\n");
     let mut findings = machine();
-    text += &listed(&findings);
+    text += &listed(&findings, width);
     if let Some(program) = &options.program {
         let scope = Scope::new(&options.scope).map_err(Failure::of(Exit::Usage))?;
         let about = program_findings(&executable(program)?, &scope, options.verbose);
-        text += &format!("\n{}:\n{}", program.display(), listed(&about));
+        text += &format!("\n{}:\n{}", program.display(), listed(&about, width));
         findings.extend(about);
     }
     let sick = findings.iter().any(|finding| finding.weight == Weight::Bad);
@@ -64,7 +66,7 @@ pub(super) fn doctor(options: DoctorOptions) -> Result<Exit, Failure> {
     Ok(if sick { Exit::Failed } else { Exit::Done })
 }
 
-fn listed(findings: &[Finding]) -> String {
+fn listed(findings: &[Finding], width: usize) -> String {
     let row = |finding: &Finding| {
         let mark = match finding.weight {
             Weight::Good => "ok  ",
@@ -74,11 +76,18 @@ fn listed(findings: &[Finding]) -> String {
         let remedy = if finding.remedy.is_empty() {
             String::new()
         } else {
-            format!("\n        -> {}", finding.remedy)
+            wrapped("\n        -> ", &finding.remedy, width)
         };
-        format!("  {mark}  {}{remedy}\n", finding.what)
+        wrapped(&format!("  {mark}  "), &finding.what, width) + &remedy + "\n"
     };
     findings.iter().map(row).collect()
+}
+
+/// A text behind `lead`; its further lines begin where the first one does.
+fn wrapped(lead: &str, text: &str, width: usize) -> String {
+    let room = lead.trim_start_matches('\n').len();
+    let lines = report::wrap(text, width.saturating_sub(room));
+    lead.to_owned() + &lines.replace('\n', &format!("\n{}", " ".repeat(room)))
 }
 
 fn machine() -> Vec<Finding> {
@@ -160,9 +169,11 @@ fn refusal(error: &str) -> Finding {
 fn detours(program: &Program) -> String {
     let DetourCounts { jumps, short_jumps, breakpoints } = DetourCounts::of(program);
     format!(
-        "{} where events begin: {jumps} lead to the agent by a jump, {short_jumps} by a short jump to one \
-         near it, {breakpoints} by a breakpoint",
-        words::count((jumps + short_jumps + breakpoints) as u64, "place")
+        "{} where events begin: {}, {}, {}",
+        words::count((jumps + short_jumps + breakpoints) as u64, "place"),
+        words::count(jumps as u64, "jump"),
+        words::count(short_jumps as u64, "short jump"),
+        words::count(breakpoints as u64, "breakpoint"),
     )
 }
 

@@ -28,8 +28,9 @@ enum Place {
 /// kinds of output that cannot hold `several` results.
 pub(super) fn check(output: &OutputOptions, program: &Path, several: bool) -> Result<(), Failure> {
     if let (true, Some(kind)) = (several, output.kinds().find(|kind| !kind.holds_several())) {
-        let message =
-            format!("{kind}: holds one result, and there are several criteria: take text, json or html");
+        let message = format!(
+            "{kind}: holds one result, and there are several criteria: ask for one, or take another kind"
+        );
         return Err(Failure::new(Exit::Usage, message));
     }
     let same = |one: &Path, other: &Path| whereabouts(one).is_some_and(|one| Some(one) == whereabouts(other));
@@ -114,10 +115,10 @@ fn temporary_beside(file: &Path) -> io::Result<NamedTempFile> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::options::Format;
+    use crate::cli::values::EmissionKind;
 
     fn output(force: bool) -> OutputOptions {
-        OutputOptions { format: Format::Text, emit: Vec::new(), force, quiet: true, verbose: false }
+        OutputOptions { format: EmissionKind::Text, emit: Vec::new(), force, quiet: true, verbose: false }
     }
 
     #[test]

@@ -5,10 +5,10 @@ use super::exit::{Exit, Failure};
 use super::options::OutputOptions;
 use super::questions::Inquiry;
 use super::rendering::Found;
-use super::search::Answer;
+use super::search::{Answer, Subject};
 use super::values::Emission;
 use crate::report::Style;
-use crate::slice::Recorded;
+use crate::report::comparison::Compared;
 
 /// What was found, in the order of the questions.
 pub(super) struct Findings {
@@ -24,6 +24,18 @@ pub(super) struct Answered {
     /// Whether it is known to be about wrong output.
     pub(super) is_wrong: bool,
     pub(super) answer: Answer,
+}
+
+impl Answered {
+    /// The name of the criterion; empty if there is none.
+    pub(super) fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or_default()
+    }
+
+    /// The result, to be put beside others.
+    pub(super) fn compared(&self) -> Compared<'_> {
+        Compared { name: self.name(), is_wrong: self.is_wrong, slice: &self.answer.slice }
+    }
 }
 
 impl Findings {
@@ -51,23 +63,23 @@ impl Findings {
     }
 
     /// What was found about a run, for a reader.
-    pub(super) fn found<'f>(&'f self, recorded: Recorded<'f>) -> Found<'f> {
-        Found { recorded, answers: &self.answers, command_line: &self.command_line }
+    pub(super) fn found<'f>(&'f self, subject: Subject<'f>) -> Found<'f> {
+        Found { subject, answers: &self.answers, command_line: &self.command_line }
     }
 
     /// Prints the result and writes it to files; a fault of one does not keep it from the others.
     pub(super) fn deliver(
         &self,
-        recorded: Recorded<'_>,
+        subject: Subject<'_>,
         output: &OutputOptions,
         style: Style,
     ) -> Result<(), Failure> {
-        let found = self.found(recorded);
-        let text = found.render(output.format.into(), style);
-        let printed = super::print(text.as_bytes()).map(drop);
+        let found = self.found(subject);
+        let text = found.render(output.format, style);
+        let printed = text.and_then(|text| super::print(text.as_bytes())).map(drop);
         let plain = Style { color: false, ..style };
         let write = |Emission { kind, file }: &Emission| {
-            emissions::write(file, found.render(*kind, plain).as_bytes(), output)
+            emissions::write(file, found.render(*kind, plain)?.as_bytes(), output)
         };
         let written: Vec<_> = output.emit.iter().map(write).collect();
         std::iter::once(printed).chain(written).collect()

@@ -1,10 +1,12 @@
 //! Do what the command line says: one file for each subcommand, each a table of contents.
 
+mod budget;
 mod demo;
 mod doctor;
 mod emissions;
 mod exit;
 mod findings;
+mod help;
 mod internal;
 mod interrupt;
 mod keeping;
@@ -21,12 +23,15 @@ mod run;
 mod runs;
 mod search;
 mod shell;
+mod sources;
+mod status;
 mod target;
 mod terminal;
 mod trace;
 mod usage;
 mod values;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -39,9 +44,11 @@ pub use options::CommandLine;
 
 /// Parses the arguments, does what they say and prints what went wrong.
 pub fn main() -> ExitCode {
-    let ended = internal::guarded(|| match CommandLine::try_parse() {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let ended = internal::guarded(|| match understand(&words) {
         Ok(line) => dispatch(line),
-        Err(error) => answer(&error),
+        Err(Reply::Shown(help)) => show(&help),
+        Err(Reply::Refused(failure)) => Err(failure),
     });
     match ended {
         Ok(exit) => exit.into(),
@@ -53,17 +60,38 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Help and version come from the parser as errors, as do mistakes.
-fn answer(error: &clap::Error) -> Result<Exit, Failure> {
-    if !error.use_stderr() {
-        return tolerate_closed(error.print());
+/// What the parser answers when there is nothing to do.
+#[derive(Debug)]
+pub enum Reply {
+    /// Help or version, which were asked for; or the summary, because nothing was.
+    Shown(clap::Error),
+    /// A mistake.
+    Refused(Failure),
+}
+
+/// Parses the words of a command line, the first of which is the program itself. Does nothing of what they
+/// say, but that a list of events may be read from a file.
+///
+/// # Errors
+/// If help is asked for, or if the words make no command line.
+pub fn understand(words: &[OsString]) -> Result<CommandLine, Reply> {
+    CommandLine::try_parse_from(words).map_err(|error| {
+        let nothing = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+        if !error.use_stderr() || nothing {
+            return Reply::Shown(error);
+        }
+        let subcommand = words.get(1).and_then(|name| name.to_str());
+        Reply::Refused(usage::failure(&error, subcommand))
+    })
+}
+
+/// Help and version come from the parser as errors.
+fn show(help: &clap::Error) -> Result<Exit, Failure> {
+    if !help.use_stderr() {
+        return tolerate_closed(help.print());
     }
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let _ = error.print();
-        return Ok(Exit::Usage);
-    }
-    let subcommand = std::env::args_os().nth(1);
-    Err(usage::failure(error, subcommand.as_deref().and_then(|name| name.to_str())))
+    let _ = help.print();
+    Ok(Exit::Usage)
 }
 
 fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
@@ -72,11 +100,11 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Run(options) => run::run(options, color),
         Command::Reduce(options) => reduce::reduce(options, color),
         Command::Report(options) => report::report(options, color),
-        Command::Runs => runs::runs(),
+        Command::Runs => runs::runs(color),
         Command::Trace(options) => trace::trace(options, color),
         Command::Replay(options) => replay::replay(options),
         Command::Demo(options) => demo::demo(options, color),
-        Command::Doctor(options) => doctor::doctor(options),
+        Command::Doctor(options) => doctor::doctor(options, color),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut CommandLine::command(), "stripe", &mut script);

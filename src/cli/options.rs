@@ -11,6 +11,10 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::bytes::Regex;
 
+use super::help::{
+    DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, REDUCE_EXAMPLES, REPLAY_EXAMPLES, REPLAY_STATUS, REPORT_EXAMPLES,
+    RUN_EXAMPLES, TRACE_EXAMPLES,
+};
 use super::values::{
     Emission, EmissionKind, EventList, duration, emission, environment_variable, event_list, named_regex,
     regex, signal,
@@ -25,7 +29,7 @@ use super::values::{
     before_help = EXAMPLES,
     subcommand_required = true,
     arg_required_else_help = true,
-    max_term_width = 100
+    max_term_width = 80
 )]
 pub struct CommandLine {
     /// Use colours: always, never, or auto, on a terminal unless NO_COLOR is set.
@@ -43,17 +47,6 @@ pub struct CommandLine {
     #[command(subcommand)]
     pub command: Command,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  stripe demo                                     the example of the paper, explained
-  stripe run ./prog --expect-output out.txt       what did this output need?
-  stripe run ./prog --stdin in.txt --expect-match 'sum = 15' -- 0 5
-  stripe run ./prog                               same output, or same crash, as now
-  stripe reduce                                   go on with the last run, if it was ended early
-  stripe trace ./prog --stdin in.txt              what was executed, in order
-  stripe replay ./prog --omit 8-12,40             one experiment of your own
-  stripe doctor ./prog                            can it be traced here?";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -88,62 +81,6 @@ pub enum Command {
     /// Print the manual page, in roff.
     Man,
 }
-
-const RUN_EXAMPLES: &str = "\
-Examples:
-  stripe run ./prog                                    the same output, or crash, as now
-  stripe run ./prog --expect-output out.txt < in.txt   exactly this output
-  stripe run ./prog --expect-match 'sum = 15' -- 0 5   this in the output; 0 and 5 are its arguments
-  stripe run ./prog --expect-signal SEGV               this crash, where it happens now
-  stripe run ./prog --reference good.txt               the first line that differs from good.txt
-  stripe run ./prog --only-lines '^sum'                just these lines, as they are now
-  stripe run ./prog --check 'grep -q wrong'            a command judges
-  stripe run ./prog --criterion sum=sum --criterion mul=mul   each by itself, and a table of both
-  stripe run ./prog --max-time 1m --emit json=s.json   stop after a minute, and keep the result";
-
-const REDUCE_EXAMPLES: &str = "\
-Examples:
-  stripe reduce                                        the latest run, with the same options and budgets
-  stripe reduce 3 --max-time 10m                       run 3 of `stripe runs`, for ten minutes more";
-
-const REPORT_EXAMPLES: &str = "\
-Examples:
-  stripe report                                        what the latest run has found
-  stripe report 3 --format json                        run 3 of `stripe runs`, for programs
-  stripe report .stripe/3-prog --emit json=s.json      a run by its folder, and into a file";
-
-const TRACE_EXAMPLES: &str = "\
-Examples:
-  stripe trace ./prog --stdin in.txt                   an event a line
-  stripe trace ./prog --format compact -- 0 5          as in the paper: 6_1 7_2 8_3
-  stripe trace ./prog --format json > trace.json       for programs";
-
-const REPLAY_EXAMPLES: &str = "\
-Examples:
-  stripe replay ./prog --stdin in.txt --omit 8-12,40   all events of `stripe trace` but these
-  stripe replay ./prog --stdin in.txt --keep 3,7,8     these only, and what cannot be left out
-  stripe replay ./prog --omit 12 --expect-match 'sum = 15' -- 0 5";
-
-const REPLAY_STATUS: &str = "\
-Exit status:
-    0  the failure is reproduced          1  it is not, or an operational error
-  125  the run says nothing               2  usage
-                                          3  there is no failure to look for
-                                          4  the program differs from run to run";
-
-const DOCTOR_EXAMPLES: &str = "\
-Examples:
-  stripe doctor                                        can programs be traced here?
-  stripe doctor ./prog                                 can this one, and what is in scope?";
-
-const EXIT_STATUS: &str = "\
-Exit status:
-    0  finished, 1-minimal                5  a budget ended the search (best so far is printed)
-    1  operational error                  6  the failure shows even if nothing is executed
-    2  usage                             70  internal error
-    3  the run does not show the failure
-    4  the program differs from run to run
-  130  interrupted (best so far is printed); 129 and 143 by SIGHUP and SIGTERM";
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -293,7 +230,7 @@ pub struct SeveralOptions {
 impl SeveralOptions {
     /// Whether the user has asked for several.
     pub(super) fn are_asked(&self) -> bool {
-        self.each_line || !self.criterion.is_empty()
+        self.each_line || self.criterion.len() > 1
     }
 }
 
@@ -463,8 +400,8 @@ pub enum AlgorithmChoice {
 pub struct OutputOptions {
     /// How to print the result.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub format: Format,
-    /// Write the result to FILE too; KIND is one of the formats, or html, trace, jsonl or chrome.
+    pub format: EmissionKind,
+    /// Write the result to FILE too; KIND is one of the formats.
     #[arg(long, value_name = "KIND=FILE", value_parser = OsStringValueParser::new().try_map(emission))]
     pub emit: Vec<Emission>,
     /// Overwrite files given to --emit.
@@ -482,49 +419,12 @@ impl OutputOptions {
     /// All kinds in which the user wants the result.
     pub(super) fn kinds(&self) -> impl Iterator<Item = EmissionKind> {
         let written = self.emit.iter().map(|emission| emission.kind);
-        std::iter::once(self.format.into()).chain(written)
+        std::iter::once(self.format).chain(written)
     }
 
     /// Whether any of them tells of the tests of the search.
     pub(super) fn tells_history(&self) -> bool {
         self.kinds().any(EmissionKind::tells_history)
-    }
-}
-
-/// How to print a result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people.
-    #[default]
-    Text,
-    /// For programs.
-    Json,
-    /// The needed events as a table.
-    Csv,
-    /// Needed executions as coverage.
-    Lcov,
-    /// The needed events as a thread flow.
-    Sarif,
-    /// Annotations for GitHub Actions.
-    Github,
-    /// Needed statements as `file:line:column: text`.
-    Quickfix,
-    /// The calls of the slice, for Graphviz.
-    Dot,
-}
-
-impl From<Format> for EmissionKind {
-    fn from(format: Format) -> EmissionKind {
-        match format {
-            Format::Text => EmissionKind::Text,
-            Format::Json => EmissionKind::Json,
-            Format::Csv => EmissionKind::Csv,
-            Format::Lcov => EmissionKind::Lcov,
-            Format::Sarif => EmissionKind::Sarif,
-            Format::Github => EmissionKind::Github,
-            Format::Quickfix => EmissionKind::Quickfix,
-            Format::Dot => EmissionKind::Dot,
-        }
     }
 }
 

@@ -1,10 +1,14 @@
 //! Show on standard error how the search goes on, and end it when its time is over.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{Write, stderr};
 use std::time::{Duration, Instant};
+
+use tracer::schedule::Control as Rule;
 
 use super::interrupt::Interrupt;
 use super::options::OutputOptions;
+use super::status::Board;
+use super::terminal;
 use crate::dd::{Configuration, Counts, Observer, Outcome};
 use crate::investigation::Watcher;
 use crate::report::{Style, bullets, words};
@@ -30,10 +34,10 @@ pub(super) struct Progress {
     detail: Detail,
     style: Style,
     interrupt: Interrupt,
+    board: Board,
     started: Instant,
     deadline: Option<Instant>,
     drawn: Option<Instant>,
-    smallest: Option<usize>,
     tests: u64,
 }
 
@@ -41,26 +45,38 @@ impl Progress {
     pub(super) fn new(
         options: &OutputOptions,
         style: Style,
-        interrupt: Interrupt,
-        max_time: Option<Duration>,
+        interrupt: &Interrupt,
+        board: &Board,
     ) -> Progress {
-        let detail = match (options.quiet, options.verbose, stderr().is_terminal()) {
+        let detail = match (options.quiet, options.verbose, terminal::is_watched()) {
             (true, ..) => Detail::Nothing,
             (_, true, _) => Detail::Tests,
             (_, _, true) => Detail::Live,
             _ => Detail::Improvements,
         };
-        let started = Instant::now();
+        board.begin_search();
         Progress {
             detail,
             style,
-            interrupt,
-            started,
-            deadline: max_time.map(|time| started + time),
+            interrupt: interrupt.clone(),
+            board: board.clone(),
+            started: Instant::now(),
+            deadline: None,
             drawn: None,
-            smallest: None,
             tests: 0,
         }
+    }
+
+    /// The search is for this criterion.
+    pub(super) fn about(self, criterion: Option<&str>) -> Progress {
+        self.board.note(|stand| stand.criterion = criterion.map(str::to_owned));
+        self
+    }
+
+    /// The search ends after this time at the latest.
+    pub(super) fn within(mut self, time: Option<Duration>) -> Progress {
+        self.deadline = time.map(|time| self.started + time);
+        self
     }
 
     /// So many tests were made by an earlier search.
@@ -79,14 +95,7 @@ impl Progress {
     fn draw(&mut self) {
         let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= INTERVAL);
         if self.detail == Detail::Live && due {
-            let left = self.smallest.map_or_else(String::new, |left| {
-                format!("{} left, ", words::count(left as u64, "execution"))
-            });
-            say(&format!(
-                "\r\x1b[K{left}{}, {:.0} s",
-                words::count(self.tests, "test"),
-                self.started.elapsed().as_secs_f64()
-            ));
+            say(&format!("\r\x1b[K{}", self.board.line()));
             self.drawn = Some(Instant::now());
         }
     }
@@ -101,6 +110,10 @@ pub(super) fn say(text: &str) {
 impl Observer<Evidence> for Progress {
     fn tested(&mut self, configuration: &Configuration, outcome: Outcome, _: &Evidence, _: Counts) {
         self.tests += 1;
+        self.board.note(|stand| {
+            stand.tests = self.tests;
+            stand.tests_now += 1;
+        });
         if self.detail == Detail::Tests {
             say(&format!("{}\n", bullets::row(self.tests, configuration, outcome, self.style)));
         }
@@ -108,7 +121,9 @@ impl Observer<Evidence> for Progress {
     }
 
     fn improved(&mut self, smaller: &Configuration) {
-        self.smallest = Some(smaller.len());
+        self.board.note(|stand| {
+            stand.executions = stand.executions.map(|(all, _)| (all, smaller.len()));
+        });
         if self.detail == Detail::Improvements {
             let elapsed = self.started.elapsed().as_secs_f64();
             let left = words::count(smaller.len() as u64, "execution");
@@ -122,4 +137,11 @@ impl Observer<Evidence> for Progress {
     }
 }
 
-impl Watcher for Progress {}
+impl Watcher for Progress {
+    fn begins(&mut self, rule: Rule, start: &Configuration) {
+        self.board.note(|stand| {
+            stand.phase = words::rule(rule).to_owned();
+            stand.executions = Some((start.len(), start.len()));
+        });
+    }
+}

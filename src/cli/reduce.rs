@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use tracer::Processors;
 
+use super::budget::Budget;
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::findings::Findings;
@@ -15,6 +16,7 @@ use super::questions::Inquiry;
 use super::reopened::Reopened;
 use super::run::{done, tracers};
 use super::search::{Answer, Case, Crew, Past};
+use super::status::{Answers, Board, askers};
 use super::terminal;
 use crate::archive::ArchiveError;
 use crate::circumstances::RunMemo;
@@ -33,12 +35,16 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let jobs = options.limits.jobs.or(reopened.run.search.jobs);
     let mut tracers = tracers(&reopened.target, reopened.run.search.preference, jobs, &processors)?;
     processors.bind(0);
-    let crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
+    let board = Board::new("finding the way again");
+    let answers = Answers::begin(board.clone(), askers(&options.output))?;
+    let (interrupt, processors) = (&interrupt, &processors);
+    let crew = Crew { tracers: &mut tracers, processors, interrupt, board: &board, started };
     let keeping = Keeping::of(reopened.folder.clone(), options.output.quiet);
     let mut continuation =
         Continuation { options: &options, color, reopened: &reopened, keeping: &keeping, crew };
     let findings = continuation.all()?;
-    findings.deliver(reopened.subject().recorded(), &options.output, terminal::style(color))?;
+    drop(answers);
+    findings.deliver(reopened.subject(), &options.output, terminal::style(color))?;
     keeping.mention(findings.exit());
     done(findings.exit())
 }
@@ -57,12 +63,15 @@ impl Continuation<'_, '_> {
     fn all(&mut self) -> Result<Findings, Failure> {
         let memo = RunMemo::default();
         let mut findings = Findings::of(self.reopened.command_line());
-        for question in &self.reopened.questions {
-            let finished = self.finished(question)?;
+        let questions = &self.reopened.questions;
+        let finished = questions.iter().map(|question| self.finished(question));
+        let finished = finished.collect::<Result<Vec<_>, _>>()?;
+        let mut budget = self.budget(finished.iter().filter(|finished| finished.is_none()).count());
+        for (question, finished) in questions.iter().zip(finished) {
             let (answer, exit) = match finished {
                 Some(answer) => (answer, Exit::Done),
                 None if findings.are_interrupted() => continue,
-                None => self.go_on(question, &memo)?,
+                None => self.go_on(question, &memo, &mut budget)?,
             };
             findings.add(question, answer, exit);
         }
@@ -79,19 +88,32 @@ impl Continuation<'_, '_> {
         Ok(finished)
     }
 
-    fn go_on(&mut self, question: &Inquiry, memo: &RunMemo) -> Result<(Answer, Exit), Failure> {
+    /// What so many searches may spend.
+    fn budget(&self, searches: usize) -> Budget {
+        let (limits, kept) = (&self.options.limits, &self.reopened.run.search);
+        Budget::new(limits.max_tests.or(kept.max_tests), limits.max_time.or(kept.max_time), searches)
+    }
+
+    fn go_on(
+        &mut self,
+        question: &Inquiry,
+        memo: &RunMemo,
+        budget: &mut Budget,
+    ) -> Result<(Answer, Exit), Failure> {
         let past = self.past(question)?;
         let known = past.memory.tests();
         let behind = words::count(known, "test");
         self.keeping.tell(&format!("stripe: going on with {} behind {behind}", self.name(question)));
-        let (limits, kept) = (&self.options.limits, &self.reopened.run.search);
+        let share = budget.share();
         let mut subject = self.reopened.subject();
-        subject.plan.max_tests = limits.max_tests.or(kept.max_tests).map(|more| known.saturating_add(more));
-        let (interrupt, max_time) = (self.crew.interrupt.clone(), limits.max_time.or(kept.max_time));
+        subject.plan.max_tests = share.tests.map(|more| known.saturating_add(more));
         let style = terminal::style(self.color);
-        let progress = Progress::new(&self.options.output, style, interrupt, max_time).after(known);
+        let progress = Progress::new(&self.options.output, style, self.crew.interrupt, self.crew.board);
+        let progress = progress.about(question.name.as_deref()).within(share.time).after(known);
         let memo = (self.reopened.questions.len() > 1).then_some(memo);
-        Case { subject, question, memo }.search(&mut self.crew, past, progress, self.keeping)
+        let found = Case { subject, question, memo }.search(&mut self.crew, past, progress, self.keeping)?;
+        budget.spend(found.0.slice.tests.total.saturating_sub(known));
+        Ok(found)
     }
 
     /// What the search has found so far, with the journal in which it goes on.

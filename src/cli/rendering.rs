@@ -1,65 +1,81 @@
 //! Make of a result what the user asks for: one of the kinds of `--format` and `--emit`.
 
+use super::exit::{Exit, Failure};
 use super::findings::Answered;
-use super::search::Answer;
+use super::options::OutputOptions;
+use super::search::Subject;
 use super::values::EmissionKind;
 use crate::report::comparison::{Compared, comparison};
+use crate::report::gdb::{self, Unscriptable};
 use crate::report::html::{self, Case};
 use crate::report::{self, Style};
-use crate::slice::Recorded;
+use crate::slice::CriticalSlice;
 
 /// What the questions about a run have led to.
 #[derive(Clone, Copy)]
 pub(super) struct Found<'a> {
     /// The run that was reduced.
-    pub(super) recorded: Recorded<'a>,
+    pub(super) subject: Subject<'a>,
     /// What of it is needed, and how this was found out: one answer, or several with names.
     pub(super) answers: &'a [Answered],
     /// The command that found it, as typed into a shell.
     pub(super) command_line: &'a str,
 }
 
+/// Refuses, before a search, what could not be made of its result.
+pub(super) fn check(subject: Subject<'_>, output: &OutputOptions) -> Result<(), Failure> {
+    match output.kinds().any(|kind| kind == EmissionKind::Gdb) {
+        true => gdb::check(subject.recorded(), &subject.target.invocation).map_err(unscriptable),
+        false => Ok(()),
+    }
+}
+
+fn unscriptable(error: Unscriptable) -> Failure {
+    Failure::new(Exit::Failed, error)
+}
+
 impl<'a> Found<'a> {
     /// The result as this kind of text.
-    pub(super) fn render(self, kind: EmissionKind, style: Style) -> String {
-        match self.answers {
-            [Answered { name: None, answer, .. }] => self.single(answer, kind, style),
-            _ => self.several(kind, style),
-        }
+    pub(super) fn render(self, kind: EmissionKind, style: Style) -> Result<String, Failure> {
+        let recorded = self.subject.recorded();
+        let all: Vec<Compared<'_>> = self.answers.iter().map(Answered::compared).collect();
+        Ok(match kind {
+            EmissionKind::Text => match self.answers {
+                [only] => report::text::slice(recorded, &only.answer.slice, style),
+                _ => comparison(recorded, &all, style),
+            },
+            EmissionKind::Json => match self.answers {
+                [Answered { name: None, answer, .. }] => report::json::slice(recorded, &answer.slice),
+                _ => report::json::slices(recorded, &all),
+            },
+            EmissionKind::Html => self.page(),
+            EmissionKind::Trace => report::json::trace(recorded, self.command()),
+            EmissionKind::Jsonl => {
+                let searches = self.answers.iter().map(|one| (one.name(), &one.answer.history));
+                report::tests_made::jsonl(&searches.collect::<Vec<_>>())
+            }
+            EmissionKind::Csv => report::csv::slices(recorded, &all),
+            EmissionKind::Lcov => report::lcov::slices(recorded, &all),
+            EmissionKind::Sarif => report::sarif::slices(recorded, &all),
+            EmissionKind::Github => report::github::slices(recorded, &all),
+            EmissionKind::Quickfix => report::quickfix::slices(recorded, &all),
+            EmissionKind::Chrome => report::chrome::slices(recorded, &all),
+            EmissionKind::Dot => report::dot::slice(recorded, self.only()),
+            EmissionKind::Gdb => self.script(self.only())?,
+        })
     }
 
-    fn single(self, Answer { slice, history }: &Answer, kind: EmissionKind, style: Style) -> String {
-        let recorded = self.recorded;
-        match kind {
-            EmissionKind::Text => report::text::slice(recorded, slice, style),
-            EmissionKind::Json => report::json::slice(recorded, slice),
-            EmissionKind::Html => self.page(),
-            EmissionKind::Trace => report::json::trace(recorded, &slice.question.command),
-            EmissionKind::Jsonl => report::tests_made::jsonl(history),
-            EmissionKind::Csv => report::csv::slice(recorded, slice),
-            EmissionKind::Lcov => report::lcov::slice(recorded, slice),
-            EmissionKind::Sarif => report::sarif::slice(recorded, slice),
-            EmissionKind::Github => report::github::slice(recorded, slice),
-            EmissionKind::Quickfix => report::quickfix::slice(recorded, slice),
-            EmissionKind::Dot => report::dot::slice(recorded, slice),
-            EmissionKind::Chrome => report::chrome::slice(recorded, slice),
-        }
+    /// The slice, of which kinds that hold a single one make something.
+    fn only(self) -> &'a CriticalSlice {
+        let [only] = self.answers else { unreachable!("several are refused before the search") };
+        &only.answer.slice
     }
 
-    fn several(self, kind: EmissionKind, style: Style) -> String {
-        let compared = |one: &'a Answered| Compared {
-            name: one.name.as_deref().unwrap_or_default(),
-            is_wrong: one.is_wrong,
-            slice: &one.answer.slice,
-        };
-        let all: Vec<Compared<'_>> = self.answers.iter().map(compared).collect();
-        match kind {
-            EmissionKind::Text => comparison(self.recorded, &all, style),
-            EmissionKind::Json => report::json::slices(self.recorded, &all),
-            EmissionKind::Html => self.page(),
-            EmissionKind::Trace => report::json::trace(self.recorded, self.command()),
-            _ => unreachable!("what holds a single result is refused before the search"),
-        }
+    fn script(self, slice: &CriticalSlice) -> Result<String, Failure> {
+        let Subject { target, baseline, limits, .. } = self.subject;
+        let poison = baseline.patterns.first().copied().unwrap_or_default();
+        let start = gdb::Start { invocation: &target.invocation, poison, limits };
+        gdb::slice(self.subject.recorded(), slice, start).map_err(unscriptable)
     }
 
     fn command(self) -> &'a [String] {
@@ -72,7 +88,7 @@ impl<'a> Found<'a> {
             let wrong = if *is_wrong { ", which is wrong" } else { "" };
             let named = name.as_ref().map(|name| format!("{name}{wrong}"));
             html::chapter(&Case {
-                recorded: self.recorded,
+                recorded: self.subject.recorded(),
                 slice: &answer.slice,
                 history: &answer.history,
                 command_line: self.command_line,
@@ -83,7 +99,7 @@ impl<'a> Found<'a> {
     }
 
     fn page(self) -> String {
-        let path = &self.recorded.program.executable().path;
+        let path = &self.subject.target.program.executable().path;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         html::page(&name, "", &self.chapters(""))
     }

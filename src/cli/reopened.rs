@@ -64,7 +64,7 @@ impl Reopened {
 
     /// Whether there are several criteria.
     pub(super) fn has_several(&self) -> bool {
-        !self.run.criteria.is_empty()
+        self.run.criteria.len() > 1
     }
 
     /// The result with which the search for an answer has ended, if it has; with its history if that is

@@ -19,7 +19,7 @@ pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit,
     for question in &reopened.questions {
         findings.add(question, answer(&reopened, question, &options)?, Exit::Done);
     }
-    findings.deliver(reopened.subject().recorded(), &options.output, terminal::style(color))?;
+    findings.deliver(reopened.subject(), &options.output, terminal::style(color))?;
     Ok(Exit::Done)
 }
 

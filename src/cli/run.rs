@@ -5,6 +5,7 @@ use std::time::Instant;
 use tracer::invocation::Limits;
 use tracer::{Preference, Processors, Tracer};
 
+use super::budget::Budget;
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::findings::Findings;
@@ -17,8 +18,11 @@ use super::options::{
 use super::permissions::openings;
 use super::progress::Progress;
 use super::questions::{Inquiry, parts, questions};
+use super::rendering;
 use super::search::{Case, Crew, Past, Subject};
 use super::shell;
+use super::sources;
+use super::status::{Answers, Board, askers};
 use super::target::{Target, criterion};
 use super::terminal;
 use crate::baseline::{Baseline, BaselineError, Demands, PoisonChoice, not_reproduced};
@@ -39,7 +43,7 @@ pub(super) fn search(
     options: RunOptions,
     color: ColorChoice,
     command_line: String,
-    deliver: impl FnOnce(&Findings, Recorded<'_>, &OutputOptions, Style) -> Result<(), Failure>,
+    deliver: impl FnOnce(&Findings, Subject<'_>, &OutputOptions, Style) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
     let started = Instant::now();
     let preference = preference(options.target.engine)?;
@@ -47,6 +51,8 @@ pub(super) fn search(
     let interrupt = Interrupt::default();
     let criterion = criterion(&options.oracle)?;
     let target = Target::new(&options.target, &interrupt)?;
+    let board = Board::new("recording the run");
+    let answers = Answers::begin(board.clone(), askers(&options.output))?;
     let processors = Processors::available();
     let mut tracers = tracers(&target, preference, options.search.jobs, &processors)?;
     processors.bind(0);
@@ -65,13 +71,21 @@ pub(super) fn search(
     let (manner, plan) = (manner(&tracers[0]), plan(&options.search));
     let limits = limits(&baseline, options.target.timeout);
     let subject = Subject { target: &target, baseline: &baseline, manner: &manner, plan, limits };
+    rendering::check(subject, &options.output)?;
     let (options, questions) = (&options, &questions[..]);
     keeping.record(&Asked { options, preference, criterion: &criterion, parts, questions }, &subject);
     let style = terminal::style(color);
-    let mut crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
+    let mut crew = Crew {
+        tracers: &mut tracers,
+        processors: &processors,
+        interrupt: &interrupt,
+        board: &board,
+        started,
+    };
     let searches = Searches { subject, questions, options, style };
     let findings = searches.all(&mut crew, &mut keeping, Findings::of(command_line))?;
-    deliver(&findings, recorded, &options.output, style)?;
+    drop(answers);
+    deliver(&findings, subject, &options.output, style)?;
     keeping.mention(findings.exit());
     done(findings.exit())
 }
@@ -93,16 +107,23 @@ impl Searches<'_> {
         mut findings: Findings,
     ) -> Result<Findings, Failure> {
         let memo = RunMemo::default();
+        let search = &self.options.search;
+        let mut budget = Budget::new(search.max_tests, search.max_time, self.questions.len());
         for question in self.questions {
             if findings.are_interrupted() {
                 break;
             }
-            let past = Past { journal: keeping.journal(question.name.as_deref()), ..Past::default() };
-            let (interrupt, max_time) = (crew.interrupt.clone(), self.options.search.max_time);
-            let progress = Progress::new(&self.options.output, self.style, interrupt, max_time);
+            let name = question.name.as_deref();
+            let past = Past { journal: keeping.journal(name), ..Past::default() };
+            let share = budget.share();
+            let progress = Progress::new(&self.options.output, self.style, crew.interrupt, crew.board);
+            let progress = progress.about(name).within(share.time);
             let memo = (self.questions.len() > 1).then_some(&memo);
-            let case = Case { subject: self.subject, question, memo };
+            let mut subject = self.subject;
+            subject.plan.max_tests = share.tests;
+            let case = Case { subject, question, memo };
             let (answer, exit) = case.search(crew, past, progress, keeping)?;
+            budget.spend(answer.slice.tests.total);
             findings.add(question, answer, exit);
         }
         Ok(findings)
@@ -201,7 +222,7 @@ fn plan(search: &SearchOptions) -> Plan {
             AlgorithmChoice::Sweep => Algorithm::Sweep,
             AlgorithmChoice::Ddmin => Algorithm::Ddmin,
         },
-        max_tests: search.max_tests,
+        max_tests: None,
     }
 }
 
@@ -260,7 +281,8 @@ pub(super) fn warnings(
     oracle: &Oracle,
     finding: &Finding,
 ) -> Vec<String> {
-    let mut warnings = openings(&target.invocation.permissions);
+    let mut warnings = sources::doubts(&target.program);
+    warnings.extend(openings(&target.invocation.permissions));
     let denied = baseline.recording.run.denied.iter();
     warnings.extend(denied.map(|action| {
         format!("the program tried to {action}; that was denied in the recorded run and in all others")

@@ -4,7 +4,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::exit::{Exit, Failure};
 use super::keeping::{failure, shelf};
+use super::options::ColorChoice;
+use super::terminal;
 use crate::archive::{Entry, RunFolder, Stage, Standing};
+use crate::report::Style;
 use crate::slice::Status;
 
 const TITLES: [&str; 7] = ["run", "when (UTC)", "status", "kept", "tests", "command", "criterion"];
@@ -13,14 +16,14 @@ const TITLES: [&str; 7] = ["run", "when (UTC)", "status", "kept", "tests", "comm
 const NUMBERS: [usize; 3] = [0, 3, 4];
 
 /// Does it.
-pub(super) fn runs() -> Result<Exit, Failure> {
+pub(super) fn runs(color: ColorChoice) -> Result<Exit, Failure> {
     let runs = shelf().runs().map_err(failure)?;
     if runs.is_empty() {
         return super::print(b"There are no runs here; `stripe run` makes one.\n");
     }
     let rows = runs.iter().flat_map(rows);
     let all: Vec<[String; 7]> = std::iter::once(TITLES.map(str::to_owned)).chain(rows).collect();
-    super::print(table(&all).as_bytes())
+    super::print(table(&all, terminal::style(color)).as_bytes())
 }
 
 fn rows(run: &RunFolder) -> Vec<[String; 7]> {
@@ -52,8 +55,8 @@ fn row(run: &RunFolder, entry: &Entry, progress: &Standing) -> [String; 7] {
     ]
 }
 
-/// The rows with columns that stand below each other.
-fn table(rows: &[[String; 7]]) -> String {
+/// The rows with columns that stand below each other. Errors are not cut: they end with the remedy.
+fn table(rows: &[[String; 7]], style: Style) -> String {
     let length = |text: &String| text.chars().count();
     // A row that only tells an error does not widen the columns of the others.
     let whole = || rows.iter().filter(|row| !row[1].is_empty());
@@ -65,7 +68,9 @@ fn table(rows: &[[String; 7]]) -> String {
             if NUMBERS.contains(&column) { padding + cell } else { cell.clone() + &padding }
         };
         let cells: Vec<String> = row.iter().enumerate().map(cell).collect();
-        text += &format!("{}\n", cells.join("  ").trim_end());
+        let line = cells.join("  ");
+        let line = if row[1].is_empty() { line } else { style.cut(line.trim_end(), style.width) };
+        text += &format!("{}\n", line.trim_end());
     }
     text
 }
@@ -102,11 +107,22 @@ mod tests {
     }
 
     #[test]
+    fn a_row_that_is_too_long_is_cut() {
+        let criterion = "x".repeat(100);
+        let rows = [["1", "now", "budget", "7", "10", "./p", &criterion].map(str::to_owned)];
+        let row = table(&rows, Style::default());
+        assert!(row.chars().count() == 81 && row.ends_with("x…\n"), "{row}");
+    }
+
+    #[test]
     fn an_error_does_not_widen_the_columns_of_the_others() {
         let row = |cells: [&str; 7]| cells.map(str::to_owned);
         let long = "x".repeat(100);
         let rows =
             [row(["1", "now", "budget", "7", "10", "./p", "c"]), row(["12", "", &long, "", "", "", ""])];
-        assert_eq!(table(&rows), format!("1  now  budget  7  10  ./p  c\n12       {long}\n"));
+        assert_eq!(
+            table(&rows, Style::default()),
+            format!("1  now  budget  7  10  ./p  c\n12       {long}\n")
+        );
     }
 }

@@ -12,6 +12,7 @@ use super::keeping::Keeping;
 use super::progress::Progress;
 use super::questions::Inquiry;
 use super::run::{conclude, manner, question, warnings};
+use super::status::Board;
 use super::target::Target;
 use crate::archive::{Journal, Keeper};
 use crate::baseline::Baseline;
@@ -54,6 +55,8 @@ pub(super) struct Crew<'m, 'p> {
     pub(super) tracers: &'m mut [Tracer<'p>],
     pub(super) processors: &'m Processors,
     pub(super) interrupt: &'m Interrupt,
+    /// Where they write how far they have come.
+    pub(super) board: &'m Board,
     pub(super) started: Instant,
 }
 

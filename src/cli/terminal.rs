@@ -23,6 +23,11 @@ pub(super) fn style(choice: ColorChoice) -> Style {
     Style { color, unicode: is_utf8(), width }
 }
 
+/// Whether somebody looks at standard error as it is written.
+pub(super) fn is_watched() -> bool {
+    std::io::stderr().is_terminal()
+}
+
 /// Whether the locale can show more than ASCII; unset, as in most containers, it is taken to.
 fn is_utf8() -> bool {
     let value = ["LC_ALL", "LC_CTYPE", "LANG"]

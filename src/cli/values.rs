@@ -21,9 +21,10 @@ pub struct Emission {
 }
 
 /// What can be written to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum EmissionKind {
     /// The result for people.
+    #[default]
     Text,
     /// The result for programs.
     Json,
@@ -47,6 +48,8 @@ pub enum EmissionKind {
     Dot,
     /// The calls of the run, for trace viewers.
     Chrome,
+    /// A script by which gdb performs the slice.
+    Gdb,
 }
 
 /// As the user types it.
@@ -65,7 +68,7 @@ impl EmissionKind {
 
     /// Whether it can hold the results of several criteria.
     pub(super) fn holds_several(self) -> bool {
-        matches!(self, EmissionKind::Text | EmissionKind::Json | EmissionKind::Html | EmissionKind::Trace)
+        !matches!(self, EmissionKind::Dot | EmissionKind::Gdb)
     }
 }
 

@@ -9,6 +9,7 @@ use tracer::run::Run;
 use tracer::termination::{Termination, signal_name};
 
 use super::OracleError;
+use super::difference::in_one_line;
 use crate::dd::Outcome;
 use crate::slice::Evidence;
 
@@ -39,7 +40,8 @@ impl Check {
 
     /// Exit status 0 means reproduced (`None`), 1 to 124 not, 125 unresolved.
     pub(super) fn judge(&self, run: &Run) -> Result<Option<Evidence>, OracleError> {
-        let failed = |reason: String| OracleError::Check { command: self.command.clone(), reason };
+        let command = || in_one_line(self.command.as_bytes());
+        let failed = |reason: String| OracleError::Check { command: command(), reason };
         let status = self.execute(run).map_err(|error| failed(error.to_string()))?;
         let evidence = |outcome, why| Ok(Some(Evidence { outcome, why }));
         match (status.code(), status.signal()) {

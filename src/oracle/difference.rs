@@ -72,7 +72,13 @@ pub fn diff(expected: &[u8], actual: &[u8], most: usize) -> String {
     changes.take(most).collect()
 }
 
-fn quoted(line: &[u8]) -> String {
+/// An expression of the user's, in quotes.
+pub(super) fn expression(regex: &Regex) -> String {
+    format!("`{}`", in_one_line(regex.as_str().as_bytes()))
+}
+
+/// The line in quotes, cut if it is long.
+pub(super) fn quoted(line: &[u8]) -> String {
     format!("`{}`", cut(line))
 }
 
@@ -98,6 +104,11 @@ fn cut(line: &[u8]) -> String {
         text += &shown;
     }
     text
+}
+
+/// A text of any length as characters that can be shown in one line.
+pub(super) fn in_one_line(text: &[u8]) -> String {
+    text.utf8_chunks().flat_map(spelled).collect()
 }
 
 fn spelled(chunk: Utf8Chunk<'_>) -> impl Iterator<Item = String> {

@@ -7,6 +7,7 @@
 
 mod check;
 mod difference;
+mod part;
 mod words;
 
 use std::collections::HashSet;
@@ -18,7 +19,11 @@ use tracer::termination::{Crash, Termination, signal_name};
 
 pub use check::Check;
 pub use difference::{diff, first_difference};
+pub use part::Part;
 pub use words::{crash, deviation, signal, termination};
+
+use difference::{expression, quoted};
+use part::Tails;
 
 use crate::dd::Outcome;
 use crate::slice::{Evidence, Recorded};
@@ -49,31 +54,6 @@ pub struct Criterion {
     pub part: Option<Part>,
 }
 
-/// A part of an output.
-#[derive(Clone, Debug)]
-pub enum Part {
-    /// In each line that matches: what is from the first match to the end of the line.
-    Matching(Regex),
-    /// This line, wherever it stands.
-    Line(Vec<u8>),
-}
-
-impl Part {
-    /// What the part consists of, a line each.
-    fn of(regex: &Regex, output: &[u8]) -> Vec<u8> {
-        let tail = |line: &&[u8]| regex.find(line).map(|found| found.start());
-        let tails = difference::lines(output).filter_map(|line| Some(&line[tail(&line)?..]));
-        tails.flat_map(|tail| [tail, b"\n"].concat()).collect()
-    }
-
-    /// One part for each line of an output, equal ones once.
-    pub fn each_line(output: &[u8]) -> Vec<Part> {
-        let mut seen = HashSet::new();
-        let new = difference::lines(output).filter(|line| !line.is_empty() && seen.insert(*line));
-        new.map(|line| Part::Line(line.to_vec())).collect()
-    }
-}
-
 /// Why there can be no oracle, or why it cannot judge.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
@@ -89,10 +69,10 @@ pub enum OracleError {
     )]
     LineMissing { line: usize },
     #[error(
-        "the recorded run has no line of output that matches `{0}`: take the expression from its output; text that \
-         was printed without a newline stands at the beginning of the next line"
+        "the recorded run has no line of output that matches `{expression}`: take the expression from its output, \
+         which is {lines}"
     )]
-    NoPart(String),
+    NoLine { expression: String, lines: String },
     #[error(
         "the check `{command}` failed: {reason}; let it exit with 0 (reproduced), 1 (not) or 125 (unresolved)"
     )]
@@ -125,7 +105,7 @@ enum Condition {
     },
     /// From the match to the end of the line, in all lines that match.
     Part {
-        regex: Regex,
+        tails: Tails,
         expected: Vec<u8>,
     },
     /// A line of the recorded output.
@@ -137,7 +117,8 @@ impl Criterion {
     /// The oracle for runs that are compared with `recorded`.
     ///
     /// # Errors
-    /// If `--reference` does not say what is wrong with the recorded output.
+    /// If `--reference` does not say what is wrong with the recorded output, or if that has no line that an
+    /// expression could be about.
     pub fn oracle(self, recorded: &Run) -> Result<Oracle, OracleError> {
         let crash = match &recorded.termination {
             Termination::Crashed(crash) => Some(crash.clone()),
@@ -158,8 +139,13 @@ impl Criterion {
         conditions.extend(self.matches.into_iter().map(Condition::Match));
         conditions.extend(self.rejects.into_iter().map(Condition::Reject));
         conditions.extend(self.check.map(Condition::Check));
-        conditions.extend(self.part.map(|part| part_condition(part, &recorded.stdout)).transpose()?);
+        conditions.extend(self.part.map(|part| part.condition(&recorded.stdout)).transpose()?);
         let nothing_given = conditions.is_empty();
+        if let Some(only) =
+            only.as_ref().filter(|only| !compares_output && matching(&recorded.stdout, only).is_empty())
+        {
+            return Err(part::no_line(only, &recorded.stdout));
+        }
         if nothing_given || only.is_some() && !compares_output {
             conditions.push(Condition::Output { expected: recorded.stdout.clone(), only });
         }
@@ -243,7 +229,6 @@ impl Oracle {
 impl Condition {
     /// `None` if the run meets the condition.
     fn judge(&self, run: &Run, oracle: &Oracle) -> Result<Option<Evidence>, OracleError> {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let why = match self {
             Condition::Output { expected, only } => {
                 first_difference("output", expected, &run.stdout, only.as_ref())
@@ -256,21 +241,21 @@ impl Condition {
             },
             Condition::Crash(signal) => oracle.crash_missing(run, *signal),
             Condition::Match(regex) => {
-                (!regex.is_match(&run.stdout)).then(|| format!("output does not match `{}`", regex.as_str()))
+                (!regex.is_match(&run.stdout)).then(|| format!("output does not match {}", expression(regex)))
             }
             Condition::Reject(regex) => {
-                regex.find(&run.stdout).map(|found| format!("output has `{}`", text(found.as_bytes())))
+                regex.find(&run.stdout).map(|found| format!("output has {}", quoted(found.as_bytes())))
             }
             Condition::Line { text: expected, .. } => {
                 let found = difference::lines(&run.stdout).any(|line| line == expected);
-                (!found).then(|| format!("output has no line `{}`", text(expected)))
+                (!found).then(|| format!("output has no line {}", quoted(expected)))
             }
-            Condition::Part { regex, expected } => {
-                first_difference("matching output", expected, &Part::of(regex, &run.stdout), None)
+            Condition::Part { tails, expected } => {
+                first_difference("matching output", expected, &tails.of(&run.stdout), None)
             }
             Condition::Stays(line) => {
                 let found = difference::lines(&run.stdout).any(|other| other == line);
-                (!found).then(|| format!("output has no line `{}`", text(line)))
+                (!found).then(|| format!("output has no line {}", quoted(line)))
             }
             Condition::Check(check) => return check.judge(run),
         };
@@ -278,12 +263,11 @@ impl Condition {
     }
 
     fn describe(&self, oracle: &Oracle) -> String {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
         match self {
             Condition::Output { expected, only: None } if expected.is_empty() => "no output".into(),
             Condition::Output { only: None, .. } => "the same standard output".into(),
             Condition::Output { only: Some(regex), .. } => {
-                format!("the same lines of output that match `{}`", regex.as_str())
+                format!("the same lines of output that match {}", expression(regex))
             }
             Condition::Stderr(_) => "the same standard error".into(),
             Condition::Exit(status) => format!("exit status {status}"),
@@ -291,14 +275,16 @@ impl Condition {
                 let signal = signal.or(oracle.crash.as_ref().map(|crash| crash.signal)).unwrap_or(0);
                 format!("the same crash ({})", signal_name(signal))
             }
-            Condition::Match(regex) => format!("output that matches `{}`", regex.as_str()),
-            Condition::Reject(regex) => format!("output that does not match `{}`", regex.as_str()),
+            Condition::Match(regex) => format!("output that matches {}", expression(regex)),
+            Condition::Reject(regex) => format!("output that does not match {}", expression(regex)),
             Condition::Line { number, text: line } => {
-                format!("the line `{}`, the first wrong one (line {number})", text(line))
+                format!("the line {}, the first wrong one (line {number})", quoted(line))
             }
-            Condition::Part { regex, .. } => format!("the same output from `{}` on", regex.as_str()),
-            Condition::Stays(line) => format!("the line `{}`", text(line)),
-            Condition::Check(check) => format!("`{}` says so", check.command()),
+            Condition::Stays(line) => format!("the line {}", quoted(line)),
+            Condition::Check(check) => {
+                format!("`{}` says so", difference::in_one_line(check.command().as_bytes()))
+            }
+            Condition::Part { tails, .. } => tails.describe(),
         }
     }
 }
@@ -314,16 +300,6 @@ impl Oracle {
             }
             _ => Some(format!("ended by itself instead of by {}", signal_name(wanted))),
         }
-    }
-}
-
-fn part_condition(part: Part, output: &[u8]) -> Result<Condition, OracleError> {
-    match part {
-        Part::Line(line) => Ok(Condition::Stays(line)),
-        Part::Matching(regex) => match Part::of(&regex, output) {
-            expected if expected.is_empty() => Err(OracleError::NoPart(regex.as_str().to_owned())),
-            expected => Ok(Condition::Part { regex, expected }),
-        },
     }
 }
 

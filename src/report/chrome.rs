@@ -1,7 +1,7 @@
 //! Write the run as a Chrome trace, for viewers such as Perfetto: calls as nested slices, with the
 //! needed events in them.
 //!
-//! Time is counted in events: an event takes one microsecond, so that its number is its time. Only needed
+//! Each of several criteria is a process of its name. Time is counted in events: an event takes one microsecond, so that its number is its time. Only needed
 //! events are shown one by one; the rest of a call is its slice. Source of the form: "Trace Event Format",
 //! the Chromium project.
 
@@ -10,32 +10,46 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use tracer::trace::{ActivationId, EventId};
 
-use crate::slice::{CriticalSlice, Needed, Recorded};
+use crate::slice::{Needed, Recorded};
 
+use super::comparison::Compared;
 use super::spelling;
 
 /// The trace as a JSON object, an event of the format a line.
-pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
-    let mut writer = Writer { recorded, text: String::new(), open: Vec::new() };
-    let mut needed = slice.needed.iter().peekable();
-    for event in recorded.trace.events() {
-        writer.follow(event);
-        if let Some(needed) = needed.next_if(|needed| needed.event == event) {
-            writer.put(&writer.needed(needed));
+pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
+    let mut writer = Writer { recorded, text: String::new(), process: 0, open: Vec::new() };
+    for one in all {
+        writer.process += 1;
+        if one.has_name() {
+            writer.put(json!({ "ph": "M", "name": "process_name", "args": { "name": one.name } }));
         }
+        writer.write(one);
     }
-    writer.close_all_but(0, recorded.trace.len());
     format!("{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{}\n]}}\n", writer.text)
 }
 
 struct Writer<'a> {
     recorded: Recorded<'a>,
     text: String,
+    /// The number of the criterion at hand, from 1.
+    process: usize,
     /// The open calls, outermost first.
     open: Vec<ActivationId>,
 }
 
 impl Writer<'_> {
+    fn write(&mut self, one: &Compared<'_>) {
+        let trace = self.recorded.trace;
+        let mut needed = one.slice.needed.iter().peekable();
+        for event in trace.events() {
+            self.follow(event);
+            if let Some(needed) = needed.next_if(|needed| needed.event == event) {
+                self.put(self.needed(needed));
+            }
+        }
+        self.close_all_but(0, trace.len());
+    }
+
     /// Closes and opens calls until that of the event is the innermost.
     fn follow(&mut self, event: EventId) {
         let trace = self.recorded.trace;
@@ -52,9 +66,7 @@ impl Writer<'_> {
             self.open.push(activation);
             let leader = self.recorded.program.leader(trace.leader(event));
             let name = &self.recorded.program.function(leader.function).name;
-            self.put(
-                &json!({ "ph": "B", "name": name, "cat": "call", "ts": event.time(), "pid": 1, "tid": 1 }),
-            );
+            self.put(json!({ "ph": "B", "name": name, "cat": "call", "ts": event.time() }));
         }
     }
 
@@ -62,7 +74,7 @@ impl Writer<'_> {
     fn close_all_but(&mut self, left: usize, events: usize) {
         while self.open.len() > left {
             self.open.pop();
-            self.put(&json!({ "ph": "E", "ts": events + 1, "pid": 1, "tid": 1 }));
+            self.put(json!({ "ph": "E", "ts": events + 1 }));
         }
     }
 
@@ -74,7 +86,6 @@ impl Writer<'_> {
         let why = needed.without.as_ref().map(|seen| &seen.why);
         json!({
             "ph": "X", "name": format!("{line}_{time}"), "cat": "needed", "ts": time, "dur": 1,
-            "pid": 1, "tid": 1,
             "args": {
                 "place": program.place(leader).to_string(),
                 "needed": spelling::necessity(needed.necessity),
@@ -83,7 +94,8 @@ impl Writer<'_> {
         })
     }
 
-    fn put(&mut self, event: &Value) {
+    fn put(&mut self, mut event: Value) {
+        (event["pid"], event["tid"]) = (self.process.into(), 1.into());
         let separator = if self.text.is_empty() { "" } else { ",\n" };
         let _ = write!(self.text, "{separator}{event}");
     }
@@ -91,12 +103,13 @@ impl Writer<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Folder, Sample};
+    use super::super::sample::{Folder, Sample, alone};
     use super::*;
+    use crate::slice::CriticalSlice;
 
     /// Phase, name and time of each event of the format.
-    fn told(sample: &Sample, slice_: &CriticalSlice) -> Vec<String> {
-        let document: Value = serde_json::from_str(&slice(sample.recorded(), slice_)).unwrap();
+    fn told(sample: &Sample, slice: &CriticalSlice) -> Vec<String> {
+        let document: Value = serde_json::from_str(&slices(sample.recorded(), &alone(slice))).unwrap();
         let word = |event: &Value| {
             let name = event["name"].as_str().unwrap_or_default();
             format!("{} {name} {}", event["ph"].as_str().unwrap(), event["ts"])

@@ -19,12 +19,19 @@ use super::verdict::verdict;
 /// A slice with the name of its criterion.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<'a> {
-    /// The name that the user gave.
+    /// The name that the user gave; empty for a criterion without.
     pub name: &'a str,
     /// Whether the criterion is known to be about wrong output.
     pub is_wrong: bool,
     /// What it needs.
     pub slice: &'a CriticalSlice,
+}
+
+impl Compared<'_> {
+    /// Whether the criterion has a name.
+    pub fn has_name(&self) -> bool {
+        !self.name.is_empty()
+    }
 }
 
 /// A table of all lines of the functions with a needed execution, with a column for each criterion: how

@@ -1,20 +1,28 @@
-//! Write the needed events as comma-separated values: a header, then one row for each event.
+//! Write the needed events as comma-separated values: a header, then one row for each event. Where criteria
+//! have names, these are the first column.
 //!
 //! The form is that of RFC 4180, but lines end as they do on Unix.
 
-use crate::slice::{CriticalSlice, Recorded};
+use crate::slice::Recorded;
 
+use super::comparison::Compared;
 use super::needed;
 use super::schema::NeededEvent;
 
 const HEADER: &str = "event,file,line,column,function,occurrence,needed,outcome,why\n";
 
-/// The slice as a table. The columns are the keys of the JSON result; `outcome` and `why` say what was
+/// The slices as one table. The columns are the keys of the JSON result; `outcome` and `why` say what was
 /// seen without the event, and are empty if that was not tried.
-pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
-    let events = needed::events(recorded, slice);
-    let rows = events.iter().map(row);
-    std::iter::once(HEADER.to_owned()).chain(rows).collect()
+pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
+    let have_names = all.iter().any(Compared::has_name);
+    let column = |text: &str| if have_names { field(text) + "," } else { String::new() };
+    let mut table = column("criterion") + HEADER;
+    for one in all {
+        let name = column(one.name);
+        let events = needed::events(recorded, one.slice);
+        table.extend(events.iter().flat_map(|event| [name.clone(), row(event)]));
+    }
+    table
 }
 
 fn row(event: &NeededEvent<'_>) -> String {
@@ -44,7 +52,7 @@ fn field(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::Sample;
+    use super::super::sample::{Sample, alone};
     use super::*;
 
     #[test]
@@ -58,7 +66,21 @@ event,file,line,column,function,occurrence,needed,outcome,why
 29,sum-mul.c,11,19,main,6,effect,,
 32,sum-mul.c,10,14,main,7,decision,not_reproduced,no output
 ";
-        assert_eq!(slice(sample.recorded(), &result), expected);
+        assert_eq!(slices(sample.recorded(), &alone(&result)), expected);
+    }
+
+    #[test]
+    fn the_slices_of_several_criteria_are_told_apart_by_a_column() {
+        let sample = Sample::sum_mul();
+        let (one, other) = (sample.slice(&sample.omittable(6), &[]), sample.slice(&sample.omittable(7), &[]));
+        let all = [("sum", &one), ("mul", &other)];
+        let all = all.map(|(name, slice)| Compared { name, is_wrong: false, slice });
+        let expected = "\
+criterion,event,file,line,column,function,occurrence,needed,outcome,why
+sum,2,sum-mul.c,6,9,main,1,effect,not_reproduced,no output
+mul,3,sum-mul.c,7,9,main,1,effect,not_reproduced,no output
+";
+        assert_eq!(slices(sample.recorded(), &all), expected);
     }
 
     #[test]

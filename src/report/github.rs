@@ -7,23 +7,30 @@ use tracer::program::Program;
 
 use crate::slice::{CriticalSlice, Recorded};
 
+use super::comparison::Compared;
 use super::spots::{self, Spot};
 use super::verdict::verdict;
 
-/// The annotations, one a line.
-pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
+/// The annotations, one a line. The title has the name of the criterion, if it has one.
+pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
+    let title =
+        |one: &Compared<'_>| if one.has_name() { format!("stripe: {}", one.name) } else { "stripe".into() };
+    all.iter().map(|one| annotations(recorded, one.slice, &property(&title(one)))).collect()
+}
+
+fn annotations(recorded: Recorded<'_>, slice: &CriticalSlice, title: &str) -> String {
     let criterion = format!("Failure: {}", slice.question.criterion);
     let general = [criterion + "\n" + &verdict(slice)].into_iter().chain(slice.warnings.iter().cloned());
-    let general = general.map(|text| format!("::warning title=stripe::{}\n", message(&text)));
+    let general = general.map(|text| format!("::warning title={title}::{}\n", message(&text)));
     let spots = spots::find(recorded, slice);
-    general.chain(spots.iter().map(|spot| notice(recorded.program, spot))).collect()
+    general.chain(spots.iter().map(|spot| notice(recorded.program, spot, title))).collect()
 }
 
 /// The path is as users know it: GitHub looks for it in the repository.
-fn notice(program: &Program, spot: &Spot) -> String {
+fn notice(program: &Program, spot: &Spot, title: &str) -> String {
     let file = property(&program.file(spot.file).shown);
     let column = if spot.column == 0 { String::new() } else { format!(",col={}", spot.column) };
-    format!("::notice file={file},line={}{column},title=stripe::{}\n", spot.line, message(&spot.remark))
+    format!("::notice file={file},line={}{column},title={title}::{}\n", spot.line, message(&spot.remark))
 }
 
 fn message(text: &str) -> String {
@@ -36,13 +43,14 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::Sample;
+    use super::super::sample::{Sample, alone};
     use super::*;
 
     #[test]
     fn the_verdict_is_a_warning_and_a_needed_statement_is_a_notice() {
         let sample = Sample::sum_mul();
-        let text = slice(sample.recorded(), &sample.slice(&sample.omittable(6), &[]));
+        let result = sample.slice(&sample.omittable(6), &[]);
+        let text = slices(sample.recorded(), &alone(&result));
         let rows: Vec<&str> = text.lines().collect();
         assert!(
             rows[0].starts_with("::warning title=stripe::Failure: the output contains `sum = 15`%0A1 of 34 ")
@@ -50,6 +58,17 @@ mod tests {
         let notice = "::notice file=sum-mul.c,line=6,col=9,title=stripe::needed. Without event 2: not \
                       reproduced: no output";
         assert_eq!(rows[1..], [notice]);
+    }
+
+    #[test]
+    fn the_title_names_one_of_several_criteria() {
+        let sample = Sample::sum_mul();
+        let result = sample.slice(&sample.omittable(6), &[]);
+        let all = ["a", "b"].map(|name| Compared { name, is_wrong: false, slice: &result });
+        let text = slices(sample.recorded(), &all);
+        for title in ["::warning title=stripe%3A a::", "col=9,title=stripe%3A b::needed"] {
+            assert!(text.contains(title), "{text}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! - [`json`] writes it for programs: `schema` defines the keys, `spelling` the values;
 //! - [`csv`], [`lcov`], [`sarif`], [`github`], [`quickfix`], [`dot`] and [`chrome`] write it for other tools;
 //! - [`html`] makes a page of it for a browser;
+//! - [`gdb`] makes a script of it that performs the slice in that debugger;
 //! - [`tests_made`] lists the tests of the search;
 //! - [`trace`] prints a trace as the papers do;
 //! - [`bullets`] draws a test as in Figure 5 of Cleve and Zeller, AADEBUG 2000;
@@ -24,6 +25,7 @@ mod depths;
 pub mod dot;
 mod executions;
 mod folding;
+pub mod gdb;
 pub mod github;
 pub mod html;
 pub mod json;
@@ -50,4 +52,4 @@ mod uri;
 mod verdict;
 pub mod words;
 
-pub use style::Style;
+pub use style::{Style, wrap};

@@ -4,32 +4,39 @@
 
 use tracer::program::Program;
 
-use crate::slice::{CriticalSlice, Recorded};
+use crate::slice::Recorded;
 
+use super::comparison::Compared;
 use super::source::printable;
 use super::spots::{self, Spot};
 
-/// A line for each needed statement, in the order of their first needed executions.
-pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
-    spots::find(recorded, slice).iter().map(|spot| line(recorded.program, spot)).collect()
+/// A line for each needed statement, in the order of their first needed executions. The text begins with the
+/// name of the criterion, if it has one.
+pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
+    let of_one = |one: &Compared<'_>| {
+        let name = if one.has_name() { format!("{}: ", one.name) } else { String::new() };
+        spots::find(recorded, one.slice).into_iter().map(move |spot| line(recorded.program, &spot, &name))
+    };
+    all.iter().flat_map(of_one).collect()
 }
 
-fn line(program: &Program, spot: &Spot) -> String {
+fn line(program: &Program, spot: &Spot, name: &str) -> String {
     let path = program.file(spot.file).path.display();
     // Editors count from 1; without a column the first one is meant.
     let column = spot.column.max(1);
-    format!("{path}:{}:{column}: {}\n", spot.line, printable(&spot.remark.replace('\n', " ")))
+    format!("{path}:{}:{column}: {name}{}\n", spot.line, printable(&spot.remark.replace('\n', " ")))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::Sample;
+    use super::super::sample::{Sample, alone};
     use super::*;
 
     #[test]
     fn each_needed_statement_is_a_line_to_jump_to() {
         let sample = Sample::sum_mul();
-        let text = slice(sample.recorded(), &sample.slice(&sample.omittable(8), &[]));
+        let result = sample.slice(&sample.omittable(8), &[]);
+        let text = slices(sample.recorded(), &alone(&result));
         let rows: Vec<&str> = text.lines().map(|row| row.rsplit_once("/").unwrap().1).collect();
         let expected = [
             "sum-mul.c:8:5: needed. Without event 4: not reproduced: no output",
@@ -37,5 +44,17 @@ mod tests {
         ];
         assert_eq!(rows, expected);
         assert!(text.starts_with('/'));
+    }
+
+    #[test]
+    fn the_text_names_one_of_several_criteria() {
+        let sample = Sample::sum_mul();
+        let result = sample.slice(&sample.omittable(6), &[]);
+        let all = ["a", "b"].map(|name| Compared { name, is_wrong: false, slice: &result });
+        let text = slices(sample.recorded(), &all);
+        assert!(
+            text.contains("sum-mul.c:6:9: a: needed") && text.contains("sum-mul.c:6:9: b: needed"),
+            "{text}"
+        );
     }
 }

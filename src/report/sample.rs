@@ -13,6 +13,7 @@ use tracer::program::{Granularity, Program, Scope};
 use tracer::trace::{EventId, Trace};
 use tracer::{Conditions, Containment, Engine, Preference, Tracer};
 
+use super::comparison::Compared;
 use crate::dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 use crate::history::History;
 use crate::investigation::Nobody;
@@ -39,6 +40,11 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// A slice whose criterion has no name.
+pub(super) fn alone(slice: &CriticalSlice) -> [Compared<'_>; 1] {
+    [Compared { name: "", is_wrong: false, slice }]
 }
 
 /// A program that has run.

@@ -1,4 +1,5 @@
-//! Write the slice as SARIF 2.1.0: one result with one thread flow, the needed events in order.
+//! Write the slice as SARIF 2.1.0: one result with one thread flow, the needed events in order; of several
+//! criteria a result for each.
 //!
 //! Source of the form: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0",
 //! sections 3.27 (result), 3.36 to 3.38 (code flow, thread flow and its locations).
@@ -8,8 +9,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tracer::program::{File, Program};
 
-use crate::slice::{CriticalSlice, Recorded};
+use crate::slice::Recorded;
 
+use super::comparison::Compared;
 use super::json;
 use super::needed;
 use super::schema::NeededEvent;
@@ -26,8 +28,9 @@ const MOST_STEPS: usize = 10_000;
 /// The rule that all results are of.
 const RULE: &str = "critical-slice";
 
-/// The slice as a SARIF log.
-pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
+/// The slices as a SARIF log.
+pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
+    let results: Vec<Value> = all.iter().map(|one| result(recorded, one)).collect();
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -36,9 +39,9 @@ pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
             "columnKind": "unicodeCodePoints",
             "invocations": [{
                 "executionSuccessful": true,
-                "toolExecutionNotifications": notifications(slice),
+                "toolExecutionNotifications": notifications(all),
             }],
-            "results": [result(recorded, slice)],
+            "results": results,
         }],
     });
     serde_json::to_string_pretty(&log).expect("a document has text keys only") + "\n"
@@ -60,12 +63,17 @@ fn driver() -> Value {
     })
 }
 
-fn notifications(slice: &CriticalSlice) -> Vec<Value> {
-    let notification = |text: &String| json!({ "level": "warning", "message": { "text": text } });
-    slice.warnings.iter().map(notification).collect()
+fn notifications(all: &[Compared<'_>]) -> Vec<Value> {
+    let warnings = all.iter().flat_map(|one| &one.slice.warnings);
+    // What weakens all of them is said once.
+    let warnings: std::collections::BTreeSet<&String> = warnings.collect();
+    let notification = |text| json!({ "level": "warning", "message": { "text": text } });
+    warnings.into_iter().map(notification).collect()
 }
 
-fn result(recorded: Recorded<'_>, slice: &CriticalSlice) -> Value {
+fn result(recorded: Recorded<'_>, one: &Compared<'_>) -> Value {
+    let slice = one.slice;
+    let name = if one.has_name() { format!("{}: ", one.name) } else { String::new() };
     let events = needed::events(recorded, slice);
     let files = Files::new(recorded.program);
     let steps: Vec<Value> = events.iter().take(MOST_STEPS).filter_map(|event| files.step(event)).collect();
@@ -75,7 +83,7 @@ fn result(recorded: Recorded<'_>, slice: &CriticalSlice) -> Value {
         "ruleId": RULE,
         "ruleIndex": 0,
         "level": "warning",
-        "message": { "text": format!("Failure: {}. {}", slice.question.criterion, verdict(slice)) },
+        "message": { "text": format!("{name}Failure: {}. {}", slice.question.criterion, verdict(slice)) },
         "locations": last,
         "properties": {
             "status": spelling::status(slice.status),
@@ -141,14 +149,14 @@ impl<'a> Files<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::Sample;
+    use super::super::sample::{Sample, alone};
     use super::*;
 
     fn log(line: u32) -> Value {
         let sample = Sample::sum_mul();
         let mut result = sample.slice(&sample.omittable(line), &[]);
         result.warnings = vec!["a budget ended the search".into()];
-        serde_json::from_str(&slice(sample.recorded(), &result)).unwrap()
+        serde_json::from_str(&slices(sample.recorded(), &alone(&result))).unwrap()
     }
 
     #[test]
@@ -171,6 +179,19 @@ mod tests {
         let text = &invocation["toolExecutionNotifications"][0]["message"]["text"];
         assert_eq!(text, "a budget ended the search");
         assert_eq!(log["runs"][0]["results"][0]["properties"]["events"]["kept"], 6);
+    }
+
+    #[test]
+    fn each_of_several_criteria_is_a_result() {
+        let sample = Sample::sum_mul();
+        let mut result = sample.slice(&sample.omittable(6), &[]);
+        result.warnings = vec!["a budget ended the search".into()];
+        let all = ["a", "b"].map(|name| Compared { name, is_wrong: false, slice: &result });
+        let log: Value = serde_json::from_str(&slices(sample.recorded(), &all)).unwrap();
+        let run = &log["runs"][0];
+        let told = |number: usize| run["results"][number]["message"]["text"].as_str().unwrap();
+        assert!(told(0).starts_with("a: Failure: ") && told(1).starts_with("b: Failure: "));
+        assert_eq!(run["invocations"][0]["toolExecutionNotifications"].as_array().unwrap().len(), 1);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! error: a report can do without.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use tracer::program::{FileId, Program};
 
@@ -23,14 +24,23 @@ impl<'a> Sources<'a> {
     /// The text of a line, counted from 1, if there is such a line.
     pub(super) fn line(&mut self, file: FileId, line: u32) -> Option<&str> {
         let program = self.program;
-        let lines = self.read.entry(file).or_insert_with(|| read(&program.file(file).path));
+        let lines = self.read.entry(file).or_insert_with(|| {
+            let path = &program.file(file).path;
+            if is_newer(path, &program.executable().path) { Vec::new() } else { read(path) }
+        });
         lines.get((line as usize).checked_sub(1)?).map(String::as_str)
     }
 }
 
+/// Whether a source has changed since the program was made: its lines are others now.
+fn is_newer(source: &Path, program: &Path) -> bool {
+    let modified = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    matches!((modified(source), modified(program)), (Some(source), Some(program)) if source > program)
+}
+
 /// The lines of a file; none where it cannot be read. Devices and pipes are left alone: what a debug
 /// section names may be anything.
-fn read(path: &std::path::Path) -> Vec<String> {
+fn read(path: &Path) -> Vec<String> {
     let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     let bytes = if is_file { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
     String::from_utf8_lossy(&bytes).lines().map(printable).collect()
@@ -78,7 +88,7 @@ mod tests {
 
     #[test]
     fn what_is_no_file_has_no_lines() {
-        assert!(read(std::path::Path::new("/nowhere/sum-mul.c")).is_empty());
-        assert!(read(std::path::Path::new("/dev/zero")).is_empty());
+        assert!(read(Path::new("/nowhere/sum-mul.c")).is_empty());
+        assert!(read(Path::new("/dev/zero")).is_empty());
     }
 }

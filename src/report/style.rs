@@ -42,7 +42,7 @@ impl Style {
     }
 
     /// The text as far as it fits into `room` columns.
-    pub(super) fn cut(self, text: &str, room: usize) -> String {
+    pub fn cut(self, text: &str, room: usize) -> String {
         if length(text) <= room {
             return text.to_owned();
         }
@@ -65,7 +65,7 @@ const INDENT: &str = "  ";
 
 /// The text in lines of at most `width` columns, where its words allow. Spaces between words stay as they
 /// are.
-pub(super) fn wrap(text: &str, width: usize) -> String {
+pub fn wrap(text: &str, width: usize) -> String {
     let mut lines = String::new();
     let mut column = 0;
     for (position, word) in text.split(' ').enumerate() {

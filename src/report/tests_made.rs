@@ -1,4 +1,4 @@
-//! Write the tests of the search as JSON lines, one for each test in the order of the search.
+//! Write the tests of a search as JSON lines, one for each test in the order of the search.
 
 use serde::Serialize;
 
@@ -9,6 +9,9 @@ use super::spelling;
 /// A test.
 #[derive(Serialize)]
 struct Line<'a> {
+    /// The name of the criterion, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    criterion: Option<&'a str>,
     /// Its number, from 1.
     test: usize,
     /// The phase of the search, from 1.
@@ -23,13 +26,19 @@ struct Line<'a> {
     why: &'a str,
 }
 
-/// One object a line.
-pub fn jsonl(history: &History) -> String {
-    history.tests().iter().enumerate().map(|(position, test)| line(position, test) + "\n").collect()
+/// One object a line. The searches have the names of their criteria, which are told if they are not empty.
+pub fn jsonl(searches: &[(&str, &History)]) -> String {
+    let of_one = |&(name, history): &(&str, &History)| {
+        let name = (!name.is_empty()).then_some(name);
+        let tests = history.tests().iter().enumerate();
+        tests.map(|(position, test)| line(name, position, test) + "\n").collect::<String>()
+    };
+    searches.iter().map(of_one).collect()
 }
 
-fn line(position: usize, test: &TestMade) -> String {
+fn line(criterion: Option<&str>, position: usize, test: &TestMade) -> String {
     let line = Line {
+        criterion,
         test: position + 1,
         phase: test.phase + 1,
         size: test.size,
@@ -53,6 +62,8 @@ mod tests {
 {\"test\":1,\"phase\":1,\"size\":3,\"of\":3,\"outcome\":\"reproduced\",\"why\":\"as expected\"}
 {\"test\":2,\"phase\":1,\"size\":1,\"of\":3,\"outcome\":\"not_reproduced\",\"why\":\"no output\"}
 ";
-        assert_eq!(jsonl(&history), expected);
+        assert_eq!(jsonl(&[("", &history)]), expected);
+        let several = jsonl(&[("sum", &history), ("mul", &history)]);
+        assert!(several.starts_with("{\"criterion\":\"sum\",\"test\":1,"), "{several}");
     }
 }

@@ -107,6 +107,18 @@ impl Browser {
         fs::write(file, picture).expect("written");
     }
 
+    /// The page as a screen reader gets it.
+    pub fn accessibility(&mut self) -> Vec<Value> {
+        let tree = self.request("Accessibility.getFullAXTree", json!({}));
+        tree["nodes"].as_array().expect("nodes").clone()
+    }
+
+    /// The page as PDF.
+    pub fn printed(&mut self) -> Vec<u8> {
+        let answer = self.request("Page.printToPDF", json!({ "printBackground": true }));
+        decoded(answer["data"].as_str().expect("a document"))
+    }
+
     fn request(&mut self, method: &str, parameters: Value) -> Value {
         self.number += 1;
         let mut request = json!({ "id": self.number, "method": method, "params": parameters });

@@ -14,11 +14,13 @@ use core::panic::PanicInfo;
 use core::slice;
 
 use agent::calls::Call;
-use agent::lockstep::{Directive, Expectation, Frame, Lockstep, Script};
+use agent::lockstep::{CHECKPOINT, Directive, Expectation, Frame, Lockstep, Script};
 use agent::names::{LeaderId, LeaderKind, Mark};
 use agent::pace::{Step, Undefined};
 use agent::poison::Poison;
-use agent::session::{Arrival, BUFFER_FULL, Duty, End, MAX_FRAME, Session, Site, Span, Verdict};
+use agent::session::{
+    Arrival, BUFFER_FULL, Duty, End, MAX_FRAME, MOST_FILES, OUTPUT, Session, Site, Span, Verdict, Wanted,
+};
 use agent::stack::Bounded;
 use agent::tape::Tape;
 
@@ -39,7 +41,13 @@ pub unsafe extern "C" fn arrive(session: *mut Session, leader: u32) {
     }
     let leader = LeaderId(leader);
     let step = match session.duty {
-        Duty::Replay | Duty::Serve => replay(session, leader),
+        Duty::Replay | Duty::Serve => {
+            let step = replay(session, leader);
+            if is_checkpoint(session) && !has_timer() {
+                serve(session);
+            }
+            step
+        }
         Duty::Record => record(session, leader),
         Duty::Assist => {
             take_down(session, leader);
@@ -79,6 +87,15 @@ fn replay(session: &mut Session, leader: LeaderId) -> Step {
         end(session, End::TooDeep);
     }
     step
+}
+
+/// Whether the replay has just come to the event where the tracer wants a server.
+#[inline(always)]
+fn is_checkpoint(session: &Session) -> bool {
+    // SAFETY: as in `replay`.
+    let kept: &[u8] = unsafe { table(session.kept) };
+    let event = session.expectation.event.get().unwrap_or(u32::MAX);
+    kept.get(event as usize) == Some(&CHECKPOINT)
 }
 
 #[inline(always)]
@@ -181,7 +198,10 @@ fn is_memory(session: &mut Session, address: u64) -> bool {
     stored
 }
 
-/// Becomes a server: returns in each child that it forks, and never in this process.
+/// Becomes a server: returns in each child that it forks, and in this process only if that is asked for.
+///
+/// Servers are children of servers. While one lives, the one that has forked it waits for its end, so
+/// that only the last of them hears what is asked for.
 #[cold]
 #[inline(never)]
 fn serve(session: &mut Session) {
@@ -192,24 +212,36 @@ fn serve(session: &mut Session) {
     let mut tid_address: u64 = 0;
     system_call(SYS_PRCTL, [PR_GET_TID_ADDRESS, &raw mut tid_address as u64, 0, 0, 0]);
     session.service.tid_address = tid_address;
-    let input = system_call(SYS_LSEEK, [0, 0, SEEK_CUR, 0, 0]);
-    stop();
+    let positions: [i64; MOST_FILES] =
+        core::array::from_fn(|file| system_call(SYS_LSEEK, [file as u64, 0, SEEK_CUR, 0, 0]));
+    session.verdict = Verdict::from(End::Serving);
+    let rank = session.service.rank;
     let service = &raw mut session.service;
     // SAFETY: pointers to fields of a session that lasts as long as the process.
     let (wanted, child) = unsafe { (&raw mut (*service).wanted, &raw mut (*service).child) };
-    let mut served = 0;
+    let mut served = volatile(wanted);
+    stop();
     loop {
         while volatile(wanted) == served {
             futex_wait(wanted, served);
         }
-        served = served.wrapping_add(1);
+        served = volatile(wanted);
+        if !Wanted(served).is_for(rank) {
+            continue;
+        }
+        if Wanted(served).is_to_go_on() {
+            session.program_sp = program_sp;
+            return;
+        }
         let pid = system_call(SYS_CLONE, [FLAGS, 0, child as u64, tid_address, 0]);
         if pid == 0 {
-            // As the tracer starts a program: with a session and a group of its own, and with its
-            // input from the beginning.
+            // As the tracer starts a program: with a session and a group of its own; and with its
+            // files where they were, because all children share them.
             system_call(SYS_SETSID, [0; 5]);
-            if input >= 0 {
-                system_call(SYS_LSEEK, [0, input as u64, SEEK_SET, 0, 0]);
+            for (file, &position) in positions.iter().enumerate().filter(|&(_, &position)| position >= 0) {
+                if !OUTPUT.contains(&file) {
+                    system_call(SYS_LSEEK, [file as u64, position as u64, SEEK_SET, 0, 0]);
+                }
             }
             session.program_sp = program_sp;
             return;
@@ -220,6 +252,15 @@ fn serve(session: &mut Session) {
             while system_call(SYS_WAIT4, [pid as u64, 0, WALL, 0, 0]) == -EINTR {}
         }
     }
+}
+
+/// Whether an alarm is set, getitimer(2), which children would not get.
+fn has_timer() -> bool {
+    [ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF].into_iter().any(|timer| {
+        let mut setting = [0u64; 4];
+        system_call(SYS_GETITIMER, [timer, setting.as_mut_ptr() as u64, 0, 0, 0]);
+        setting != [0; 4]
+    })
 }
 
 /// Tells the tracer, by a signal that cannot be blocked and that it keeps to itself.
@@ -276,6 +317,7 @@ fn futex_wake(count: *mut u32) {
 // Numbers of the system calls and their arguments, from the headers of Linux for x86-64.
 const SYS_LSEEK: u64 = 8;
 const SYS_RT_SIGPROCMASK: u64 = 14;
+const SYS_GETITIMER: u64 = 36;
 const SYS_GETPID: u64 = 39;
 const SYS_CLONE: u64 = 56;
 const SYS_WAIT4: u64 = 61;
@@ -289,6 +331,9 @@ const CLONE_PTRACE: u64 = 0x0000_2000;
 const CLONE_PARENT_SETTID: u64 = 0x0010_0000;
 const CLONE_CHILD_CLEARTID: u64 = 0x0020_0000;
 const CLONE_CHILD_SETTID: u64 = 0x0100_0000;
+const ITIMER_REAL: u64 = 0;
+const ITIMER_VIRTUAL: u64 = 1;
+const ITIMER_PROF: u64 = 2;
 const PR_GET_TID_ADDRESS: u64 = 40;
 const SEEK_SET: u64 = 0;
 const SEEK_CUR: u64 = 1;

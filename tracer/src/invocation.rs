@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agent::poison::Poison;
+
 use crate::denial::Actions;
 
 /// Where the program's standard output goes. It decides how the C library buffers.
@@ -23,7 +25,8 @@ pub struct Invocation {
     pub program: PathBuf,
     /// All arguments, the program's name for itself first.
     pub arguments: Vec<OsString>,
-    /// The whole environment. `LD_BIND_NOW` and a tunable of glibc are added.
+    /// The whole environment. `LD_BIND_NOW` and a tunable of glibc are added, see
+    /// [`Invocation::environment_under`].
     pub environment: Vec<(OsString, OsString)>,
     /// The working directory, absolute.
     pub directory: PathBuf,
@@ -64,6 +67,29 @@ pub enum Network {
     Denied,
     /// They may, and sockets of other programs as well.
     Allowed,
+}
+
+impl Invocation {
+    /// The environment with what a run adds to it, in which undefined values are set to `poison`. All are of
+    /// one length, because the environment moves the stack.
+    pub fn environment_under(&self, poison: Poison) -> Vec<(OsString, OsString)> {
+        const BIND_NOW: &str = "LD_BIND_NOW";
+        const TUNABLES: &str = "GLIBC_TUNABLES";
+        let mut environment = vec![(BIND_NOW.into(), "1".into())];
+        let mut tunables = OsString::new();
+        for (name, value) in &self.environment {
+            if name == TUNABLES {
+                tunables.push(value);
+                tunables.push(":");
+            } else if name != BIND_NOW {
+                environment.push((name.clone(), value.clone()));
+            }
+        }
+        tunables.push("glibc.malloc.perturb=");
+        tunables.push(poison.perturb());
+        environment.push((TUNABLES.into(), tunables));
+        environment
+    }
 }
 
 /// What a run may use up before it is ended.

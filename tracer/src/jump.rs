@@ -4,6 +4,7 @@
 //! replays the program is started once for each pattern of undefined values, and held at its first
 //! leader; each replay is a child that this process forks.
 
+use std::thread::Builder;
 use std::time::Instant;
 
 use agent::poison::Poison;
@@ -13,7 +14,7 @@ use crate::engine::{
     Conditions, Inside, Method, Onlooker, Placement, Recorder, Server, Spool, Tape, Terms, Unable,
 };
 use crate::invocation::Stdout;
-use crate::process::{Luggage, Processors};
+use crate::process::{Luggage, ProcessError, Processors};
 use crate::program::detour::Arrivals;
 use crate::run::Run;
 use crate::schedule::Schedule;
@@ -30,6 +31,8 @@ pub(crate) struct Jump {
     replayer: Option<Inside>,
     /// Those who do the replays of the latest recorded run.
     staff: Option<Staff>,
+    /// A checkpoint is made where it saves so many events.
+    distance: u32,
 }
 
 /// What belongs to one recorded run.
@@ -40,7 +43,9 @@ struct Staff {
 
 impl Jump {
     /// Makes the agent ready for the program. It is started for that, to see where it lies in memory.
-    pub(crate) fn new(stage: &Stage<'_>, conditions: &Conditions) -> Result<Jump, Unable> {
+    ///
+    /// Replays make a checkpoint where it saves `distance` events.
+    pub(crate) fn new(stage: &Stage<'_>, conditions: &Conditions, distance: u32) -> Result<Jump, Unable> {
         if stage.stdout() == Stdout::Terminal {
             return Err(Unable::Unfit("each run has a terminal of its own".into()));
         }
@@ -53,7 +58,14 @@ impl Jump {
         if placement.changed_text(&start.tracee).is_some() {
             return Err(Unable::Unfit("its code in memory differs from the file".into()));
         }
-        Ok(Jump { placement, recorder: None, poisoning_recorder: None, replayer: None, staff: None })
+        Ok(Jump {
+            placement,
+            recorder: None,
+            poisoning_recorder: None,
+            replayer: None,
+            staff: None,
+            distance,
+        })
     }
 
     /// Runs the program and takes down its events.
@@ -79,11 +91,12 @@ impl Jump {
         start.tracee.stop_at_exit();
         let spool = Spool::new(stage.program, &talk);
         let run = std::thread::scope(|scope| {
-            scope.spawn(|| {
+            let winding = Builder::new().spawn_scoped(scope, || {
                 // It works while the program runs: on another processor, if there is one.
                 Processors::available().release();
                 spool.wind();
             });
+            winding.map_err(|source| ProcessError::System { what: "starting a thread", source })?;
             let run = stage.run(&mut start, course(inside, conditions), &mut &spool);
             spool.end();
             run
@@ -115,19 +128,26 @@ impl Jump {
             None => Staff { tape: Tape::new(trace)?, servers: Vec::new() },
         });
         let inside = made(&mut self.replayer, stage, &self.placement, Arrivals::Expected)?;
-        let server = staff.server(stage, inside, conditions)?;
+        let terms = Terms::new(conditions, self.distance);
+        let server = staff.server(stage, inside, conditions, terms)?;
         let time = Instant::now();
-        let tracee = server.fork(trace, schedule, conditions)?;
-        let mut start = Start { tracee, stack_base: 0, time };
-        let mut onlooker = Onlooker { talk: server.talk(), trace };
-        let mut run = stage.run(&mut start, course(inside, conditions), &mut onlooker)?;
-        start.tracee.end();
+        let (mut tracee, taken_over) = server.fork(schedule, conditions)?;
+        let mut run = loop {
+            let mut start = Start { tracee, stack_base: 0, time };
+            let mut onlooker = Onlooker { talk: server.talk(), trace };
+            let run = stage.run(&mut start, course(inside, conditions), &mut onlooker)?;
+            if !server.holds(&run.termination) {
+                start.tracee.end();
+                break run;
+            }
+            tracee = server.go_on_from(start.tracee, schedule, conditions)?;
+        };
         let (pace, end) = server.talk().result();
         (run.arrivals, run.redirections) = (pace.arrivals, pace.redirections);
         if let (Termination::Exited(_), Some(end)) = (&run.termination, end) {
             run.termination = account(end)?;
         }
-        run.usage.wall = time.elapsed();
+        (run.usage.wall, run.usage.taken_over) = (time.elapsed(), taken_over);
         (run.stdout, run.stderr) = server.take_output()?;
         stage.measure(&mut run, &conditions.limits);
         Ok(run)
@@ -154,11 +174,11 @@ impl Staff {
         stage: &Stage<'_>,
         inside: &mut Inside,
         conditions: &Conditions,
+        terms: Terms,
     ) -> Result<&mut Server, Unable> {
-        let terms = Terms::new(conditions);
         self.servers.retain_mut(Server::is_useful);
         if !self.servers.iter().any(|server| server.has(&terms)) {
-            let server = self.hire(stage, inside, conditions)?;
+            let server = self.hire(stage, inside, conditions, terms)?;
             self.servers.push(server);
         }
         Ok(self.servers.iter_mut().find(|server| server.has(&terms)).expect("just hired"))
@@ -170,6 +190,7 @@ impl Staff {
         stage: &Stage<'_>,
         inside: &mut Inside,
         conditions: &Conditions,
+        terms: Terms,
     ) -> Result<Server, Unable> {
         let mut talk = inside.talk_to_server(&self.tape)?;
         talk.set_conditions(conditions);
@@ -181,7 +202,9 @@ impl Staff {
         let mut onlooker = Onlooker { talk: &talk, trace: &self.tape.trace };
         let run = stage.run(&mut start, course(inside, conditions), &mut onlooker)?;
         match run.termination {
-            Termination::Cut(Cut::Stopped) => Server::new(start.tracee, output, talk, conditions),
+            Termination::Cut(Cut::Stopped) => {
+                Server::new(start.tracee, output, talk, &self.tape.trace, terms)
+            }
             _ => Err(Unable::Unfit("it does not reach its first statement".into())),
         }
     }
@@ -198,5 +221,6 @@ fn account(end: End) -> Result<Termination, Unable> {
         End::Left(deviation) => Ok(Termination::Left(deviation)),
         End::Enough => Ok(Termination::Cut(Cut::Arrivals)),
         End::TooDeep => Err(Unable::Unfit("too many calls are open at the same time".into())),
+        End::Serving => Err(Unable::Unfit("it ends while it serves".into())),
     }
 }

@@ -45,8 +45,22 @@
 //! child follows the schedule, and is held by ptrace only for what is not a statement: its end, signals,
 //! processes that it starts. A signal that comes while the agent works is delivered behind it.
 //!
+//! *Checkpoints:* delta debugging tries schedules that agree for a long way. Where a test comes to an event
+//! that the tracer has marked, half-way to where it differs from the test before, it becomes a server
+//! itself, and goes on as its own first child. Tests that agree up to there begin there.
+//!
+//! ```text
+//!    first leader ──── event 8,000 ──── event 12,000 ──── event 14,000 ── tests from here
+//!       server           server            server            server       execute what differs
+//!      (waits for its child)  (waits)        (waits)        (asked)
+//! ```
+//!
+//! No checkpoint is made where a child would lack something, or share what it changes: a timer, a file
+//! that is written, a process that was started.
+//!
 //! To read on: `program/detour/` (the patched code), `engine/inside.rs` (what is mapped where),
-//! `agent/inside.rs` (the agent), `engine/spool.rs` and `engine/server.rs` (the tracer's side), `jump.rs`.
+//! `agent/inside.rs` (the agent), `engine/spool.rs`, `engine/server.rs` and `engine/checkpoint.rs` (the
+//! tracer's side), `jump.rs`.
 
 pub mod address;
 pub mod denial;
@@ -67,5 +81,5 @@ mod tracer;
 
 pub use agent::{lockstep, poison};
 pub use engine::Conditions;
-pub use process::{Containment, ProcessError, Processors};
+pub use process::{Containment, Keyboard, ProcessError, Processors};
 pub use tracer::{Engine, Preference, RecordError, Tracer, probe, survey};

@@ -34,6 +34,9 @@ pub struct Usage {
     pub wall: Duration,
     /// The largest address space, in bytes.
     pub memory: u64,
+    /// How many events of the trace lie before the checkpoint where a replay began, because an earlier one
+    /// had executed what is kept of them; 0 for the whole way.
+    pub taken_over: u32,
 }
 
 /// A run together with its trace.

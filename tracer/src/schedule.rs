@@ -38,6 +38,20 @@ impl Schedule {
         self.kept.contains(event.0 as usize)
     }
 
+    /// Up to which event, itself not included, both execute the same events; 0 if branches mean something
+    /// else to them.
+    pub(crate) fn agrees_before(&self, other: &Schedule) -> u32 {
+        if self.control != other.control {
+            return 0;
+        }
+        let (one, other) = (self.kept.as_slice(), other.kept.as_slice());
+        let word = one.iter().zip(other).position(|(one, other)| one != other);
+        let equal = word.map_or(self.kept.len(), |word| {
+            word * usize::BITS as usize + (one[word] ^ other[word]).trailing_zeros() as usize
+        });
+        equal as u32
+    }
+
     /// For each event 1 if it is executed, 0 if it is omitted.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.kept.len().next_multiple_of(8));
@@ -316,6 +330,20 @@ mod tests {
                 schedule.omit(omission.with_dependents(event));
             }
             assert_eq!(schedule, omission.schedule(|event| left_out.binary_search(&event).is_err()));
+        });
+    }
+
+    #[test]
+    fn schedules_agree_up_to_the_first_event_that_one_keeps_and_the_other_omits() {
+        on_random_traces(|omission, random| {
+            let rarity = 1 + random.below(200);
+            let kept: Vec<bool> = (0..omission.trace.len()).map(|_| random.below(rarity) != 0).collect();
+            let one = omission.schedule(|_| true);
+            let other = omission.schedule(|event| kept[event.0 as usize]);
+            let differs = |&event: &EventId| one.keeps(event) != other.keeps(event);
+            let first =
+                omission.trace.events().find(differs).map_or(omission.trace.len() as u32, |event| event.0);
+            assert_eq!(one.agrees_before(&other), first);
         });
     }
 

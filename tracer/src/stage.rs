@@ -103,7 +103,6 @@ impl<'p> Stage<'p> {
             scratch: Vec::new(),
             stack_base: start.stack_base,
             replaced: false,
-            trap_action: None,
         };
         let termination = execution.run(method, guide)?;
         let (usage, Pace { arrivals, redirections, .. }) = (execution.usage, execution.pace);

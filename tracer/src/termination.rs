@@ -4,6 +4,7 @@ use std::fmt;
 
 use agent::lockstep::Deviation;
 
+use crate::address::FileAddress;
 use crate::denial::Action;
 use crate::program::{FunctionId, Statement};
 
@@ -69,6 +70,8 @@ pub enum Cut {
     Memory,
     /// It wanted to do what a sandbox denies.
     Escaped(Action),
+    /// The code of its traced functions was found changed at its end, here first.
+    ChangedText(FileAddress),
     /// The user, or a test that is no longer needed, asked for the end.
     Interrupted,
 }
@@ -94,6 +97,7 @@ impl fmt::Display for Cut {
             Cut::Disk => "wrote too much into files",
             Cut::Memory => "wanted too much memory",
             Cut::Escaped(action) => return write!(f, "escaped: it tried to {action}"),
+            Cut::ChangedText(_) => "changed its own code",
             Cut::Interrupted => "was interrupted",
         })
     }

@@ -90,6 +90,7 @@ pub struct Tracer<'p> {
     placement: Placement,
     agent: Agent,
     preference: Preference,
+    checkpoint_distance: u32,
 }
 
 /// Whether programs get the agent.
@@ -117,7 +118,18 @@ impl<'p> Tracer<'p> {
             Preference::Auto | Preference::Jump => Agent::Untried,
         };
         let stage = Stage::new(program, invocation)?;
-        Ok(Tracer { stage, placement: Placement::default(), agent, preference })
+        let checkpoint_distance = Tracer::CHECKPOINT_DISTANCE;
+        Ok(Tracer { stage, placement: Placement::default(), agent, preference, checkpoint_distance })
+    }
+
+    /// To make a checkpoint costs about as much as so many events.
+    pub const CHECKPOINT_DISTANCE: u32 = 1 << 14;
+
+    /// By jumps, a replay that agrees with earlier ones up to some event may begin at a checkpoint, a
+    /// process that is held there. Makes one wherever it saves so many events; without this, where it
+    /// saves [`Tracer::CHECKPOINT_DISTANCE`]. Replays end the same, whatever it is.
+    pub fn with_checkpoint_distance(self, events: u32) -> Tracer<'p> {
+        Tracer { checkpoint_distance: events, ..self }
     }
 
     /// How well the runs are contained.
@@ -138,7 +150,9 @@ impl<'p> Tracer<'p> {
     /// # Errors
     /// If the run cannot be recorded, or must not be because it could not be replayed.
     pub fn record(&mut self, conditions: &Conditions) -> Result<Recording, RecordError> {
-        if let Some(jump) = self.agent.get(&self.stage, conditions, self.preference)? {
+        if let Some(jump) =
+            self.agent.get(&self.stage, conditions, self.preference, self.checkpoint_distance)?
+        {
             match jump.record(&mut self.stage, conditions) {
                 Ok((run, recorder)) => return recording(self.stage.program, run, recorder),
                 Err(unable) => self.agent.dismiss(unable, self.preference)?,
@@ -165,7 +179,9 @@ impl<'p> Tracer<'p> {
         schedule: &Schedule,
         conditions: &Conditions,
     ) -> Result<Run, ProcessError> {
-        if let Some(jump) = self.agent.get(&self.stage, conditions, self.preference)? {
+        if let Some(jump) =
+            self.agent.get(&self.stage, conditions, self.preference, self.checkpoint_distance)?
+        {
             match jump.replay(&mut self.stage, trace, schedule, conditions) {
                 Ok(run) => return Ok(run),
                 Err(unable) => self.agent.dismiss(unable, self.preference)?,
@@ -221,9 +237,10 @@ impl Agent {
         stage: &Stage<'_>,
         conditions: &Conditions,
         preference: Preference,
+        checkpoint_distance: u32,
     ) -> Result<Option<&mut Jump>, ProcessError> {
         if let Agent::Untried = self {
-            match Jump::new(stage, conditions) {
+            match Jump::new(stage, conditions, checkpoint_distance) {
                 Ok(jump) => *self = Agent::In(Box::new(jump)),
                 Err(unable) => self.dismiss(unable, preference)?,
             }
@@ -266,6 +283,7 @@ fn recording(program: &Program, run: Run, recorder: Recorder<'_>) -> Result<Reco
                 let place = statement.map(|statement| program.place_of(statement).to_string());
                 RecordError::Thread { call: call.unwrap_or("clone"), place }
             }
+            Cut::ChangedText(address) => RecordError::ChangedText(address.to_string()),
             cut => RecordError::Cut(cut),
         });
     }

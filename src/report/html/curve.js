@@ -1,6 +1,6 @@
 // Draw how many events were left over after how many tests.
 
-const CURVE = { width: 768, height: 200, left: 56, right: 8, top: 10, bottom: 30 };
+const CURVE = { width: 768, height: 200, left: 0, right: 8, top: 10, bottom: 30 };
 let curve = { last: 1, tests: 0 };
 
 function showCurve(chapter) {
@@ -8,6 +8,8 @@ function showCurve(chapter) {
   if (points.length === 0) return byId("curve").replaceChildren();
   const most = Math.max(...points.map(([, left]) => left), 1);
   curve = { tests: chapter.tests.total, most };
+  // There must be room for the longest number.
+  CURVE.left = 24 + 8 * grouped(most).length;
   // One unit is one pixel, so that the texts are as large as all others.
   CURVE.width = Math.max(280, Math.min(768, byId("curve").clientWidth));
   const picture = shape("svg", { viewBox: `0 0 ${CURVE.width} ${CURVE.height}`, role: "img", "aria-labelledby": "curve-told" });

@@ -16,7 +16,10 @@ const SYSTEM = matchMedia("(prefers-color-scheme: dark)");
 
 function applyTheme() {
   const chosen = byId("theme").value;
-  const isDark = chosen === "auto" ? SYSTEM.matches : chosen === "dark";
+  setTheme(chosen === "auto" ? SYSTEM.matches : chosen === "dark");
+}
+
+function setTheme(isDark) {
   document.documentElement.dataset.theme = isDark ? "dark" : "light";
   if (matrix.search) drawMatrix();
 }
@@ -25,6 +28,9 @@ byId("title").textContent = data.title;
 byId("introduction").textContent = data.introduction;
 byId("theme").addEventListener("change", applyTheme);
 SYSTEM.addEventListener("change", applyTheme);
+// Paper is light, and a picture does not change its colours by itself.
+addEventListener("beforeprint", () => setTheme(false));
+addEventListener("afterprint", applyTheme);
 byId("hide").addEventListener("change", () => byId("listing").classList.toggle("hiding", byId("hide").checked));
 addEventListener("resize", () => matrix.search && drawMatrix());
 applyTheme();

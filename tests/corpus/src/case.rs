@@ -84,6 +84,14 @@ pub const CASES: &[Case] = &[
         fault: "`Fish &` is missing: of a text in several pieces the reader keeps the last",
     },
     Case {
+        name: "lua-columns",
+        program: Program::Lua,
+        arguments: &["strings"],
+        stdin: include_str!("../cases/columns.lua"),
+        expectation: "columns = 2\n",
+        fault: "there are 3 columns: the script begins to count at -1",
+    },
+    Case {
         name: "lua-fib",
         program: Program::Lua,
         arguments: &[],

@@ -22,9 +22,12 @@ pub struct Script<'a> {
     pub tape: Tape<'a>,
     /// What makes a statement be executed.
     pub control: Control,
-    /// For each event 1 if it is executed, 0 if it is omitted.
+    /// For each event 1 if it is executed, 0 if it is omitted. [`CHECKPOINT`] is as good as 1 here.
     pub kept: &'a [u8],
 }
+
+/// In place of 1: the event is executed, and where it is reached, others want to look.
+pub const CHECKPOINT: u8 = 2;
 
 impl Script<'_> {
     #[inline(always)]

@@ -95,13 +95,53 @@ pub struct Ring {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Service {
-    /// How many tests the tracer has asked for; the tracer writes this and wakes the server (futex(2)).
+    /// What is [`Wanted`]; the tracer writes this and wakes the server (futex(2)).
     pub wanted: u32,
+    /// The rank of the next process that becomes a server: 0 for the first, one more for a child's.
+    pub rank: u32,
     /// The process of the latest test.
     pub child: u32,
     /// Where the C library keeps the number of its thread, which is another one in each child.
     pub tid_address: u64,
 }
+
+/// What the tracer asks for: the number of the request, the rank of the server that it is for, and
+/// whether that has to go on itself instead of forking a test.
+///
+/// All in one word, because servers that nobody asks see it change as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted(pub u32);
+
+impl Wanted {
+    const RANK: u32 = 0x7f;
+    const ITSELF: u32 = 0x80;
+
+    /// The request after this one: a test of the server of that rank, below 128.
+    pub fn next_test(self, rank: u8) -> Wanted {
+        Wanted((self.0 & !0xff).wrapping_add(0x100) | u32::from(rank))
+    }
+
+    /// The request after this one: the server of that rank, below 128, goes on itself.
+    pub fn go_on(self, rank: u8) -> Wanted {
+        Wanted(self.next_test(rank).0 | Wanted::ITSELF)
+    }
+
+    /// Whether it is for the server of that rank.
+    pub fn is_for(self, rank: u32) -> bool {
+        self.0 & Wanted::RANK == rank
+    }
+
+    /// Whether the server has to go on itself.
+    pub fn is_to_go_on(self) -> bool {
+        self.0 & Wanted::ITSELF != 0
+    }
+}
+
+/// A server's children find the files with descriptors below this where they were at its checkpoint.
+pub const MOST_FILES: usize = 16;
+
+/// The descriptors of the output: to empty these files is the tracer's affair.
+pub const OUTPUT: [usize; 2] = [1, 2];
 
 /// What becomes of the registers where execution goes on behind omitted statements.
 #[derive(Clone, Copy, Debug)]
@@ -138,6 +178,8 @@ pub enum End {
     Enough,
     /// More calls are open than there is room for.
     TooDeep,
+    /// Not ended: it has become a server.
+    Serving,
 }
 
 /// An [`End`], or none, as numbers.
@@ -169,6 +211,7 @@ impl Verdict {
             5 => Deviation::NotEntered(LeaderId(first)),
             6 => return Some(End::Enough),
             7 => return Some(End::TooDeep),
+            8 => return Some(End::Serving),
             _ => return None,
         };
         Some(End::Left(deviation))
@@ -194,6 +237,7 @@ impl From<End> for Verdict {
             End::Left(Deviation::NotEntered(leader)) => (5, [leader.0.into(), none, none]),
             End::Enough => (6, [none; 3]),
             End::TooDeep => (7, [none; 3]),
+            End::Serving => (8, [none; 3]),
         };
         Verdict { kind, details }
     }

@@ -70,6 +70,23 @@ const KEPT: u64 = far(1) + CALLS * size_of::<Call<Frame>>() as u64;
 const BUFFER: u64 = 1 << 15;
 const BUFFERS: u64 = 8;
 
+/// Where things are in the memory of a session, in bytes from its beginning.
+pub(super) mod offset {
+    use super::{Session, offset_of};
+
+    pub(crate) const DUTY: u64 = offset_of!(Session, duty) as u64;
+    pub(crate) const PACE: u64 = offset_of!(Session, pace) as u64;
+    pub(crate) const POSITION: u64 = offset_of!(Session, position) as u64;
+    pub(crate) const EXPECTATION: u64 = offset_of!(Session, expectation) as u64;
+    pub(crate) const VERDICT: u64 = offset_of!(Session, verdict) as u64;
+    pub(crate) const DEPTH: u64 = offset_of!(Session, depth) as u64;
+    pub(crate) const CONTROL: u64 = offset_of!(Session, control) as u64;
+    pub(crate) const FLOOR: u64 = offset_of!(Session, stack.floor) as u64;
+    pub(crate) const SERVICE: u64 = offset_of!(Session, service) as u64;
+    pub(crate) const WANTED: u64 = offset_of!(Session, service.wanted) as u64;
+    pub(crate) const RANK: u64 = offset_of!(Session, service.rank) as u64;
+}
+
 /// The agent for one program.
 pub(crate) struct Inside {
     pub(crate) placement: Placement,
@@ -248,7 +265,7 @@ impl Inside {
             poison: Poison::Off,
             stack: StackArea { base: 0, limit: 0, floor: u64::MAX },
             ring: Ring { buffers: Span::NONE, size: 0, next: 0, end: 0, filled: 0, drained: 0 },
-            service: Service { wanted: 0, child: 0, tid_address: 0 },
+            service: Service { wanted: 0, rank: 0, child: 0, tid_address: 0 },
             calls: Span::NONE,
             marks: Span { address: FAR, count: self.leaders },
             sites: Span { address: FAR + sites_offset(self.leaders), count: self.leaders },
@@ -284,20 +301,26 @@ impl Talk {
 
     /// How many arrivals there were, and why the agent has ended the run, if it has.
     pub(crate) fn result(&self) -> (Pace, Option<End>) {
-        let pace = self.memory.get(offset_of!(Session, pace) as u64);
-        let verdict: Verdict = self.memory.get(offset_of!(Session, verdict) as u64);
+        let pace = self.memory.get(offset::PACE);
+        let verdict: Verdict = self.memory.get(offset::VERDICT);
         (pace, verdict.get())
+    }
+
+    /// The open calls, outermost first.
+    pub(super) fn calls(&self) -> Vec<Call<Frame>> {
+        let depth: u32 = self.memory.get(offset::DEPTH);
+        let depth = u64::from(depth).min(self.session.calls.count);
+        let mut calls = Vec::new();
+        self.memory.append_to(&mut calls, Talk::REST, depth as usize);
+        calls
     }
 
     /// The leaders of the open calls' latest events, innermost first; `None` for a call that the trace
     /// does not know.
     pub(crate) fn stack(&self, trace: &Trace) -> Vec<Option<LeaderId>> {
-        let depth: u32 = self.memory.get(offset_of!(Session, depth) as u64);
-        let depth = u64::from(depth).min(self.session.calls.count);
-        let mut calls: Vec<Call<Frame>> = Vec::new();
-        self.memory.append_to(&mut calls, PAGE, depth as usize);
+        let calls = self.calls();
         // Expected arrivals show in the expectation alone.
-        let expectation: Expectation = self.memory.get(offset_of!(Session, expectation) as u64);
+        let expectation: Expectation = self.memory.get(offset::EXPECTATION);
         let expected = expectation.event.get().filter(|&event| (event as usize) < trace.len());
         let events = calls.iter().rev().enumerate().map(|(depth, call)| match (depth, expected) {
             (0, Some(event)) => Some(EventId(event)),

@@ -6,6 +6,7 @@
 //! an arrival means is for the guide to say: the recorder or the lockstep of a replay. Where the agent
 //! inside of the program decides ([`Method::Inside`]), only what is no arrival comes to this place.
 
+mod checkpoint;
 mod inside;
 mod placement;
 mod recorder;
@@ -21,7 +22,6 @@ use agent::lockstep::Directive;
 use agent::names::LeaderId;
 use agent::pace::{Pace, Step, Undefined};
 use agent::poison::{Poison, SCRATCH};
-use agent::session::MAX_FRAME;
 
 pub(crate) use inside::{Inside, Tape, Unable};
 pub(crate) use placement::Placement;
@@ -33,8 +33,7 @@ pub(crate) use spool::Spool;
 use crate::address::RuntimeAddress;
 use crate::invocation::Limits;
 use crate::process::{
-    Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, SignalAction,
-    Stop, Tracee,
+    Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, Stop, Tracee,
 };
 use crate::program::Program;
 use crate::program::detour::Detours;
@@ -91,8 +90,6 @@ pub(crate) struct Execution<'a> {
     pub(crate) stack_base: u64,
     /// Whether the program has become another one, of which nothing is traced.
     pub(crate) replaced: bool,
-    /// What the program does about SIGTRAP, if it has ever handled one.
-    pub(crate) trap_action: Option<SignalAction>,
 }
 
 impl Execution<'_> {
@@ -243,7 +240,7 @@ impl Execution<'_> {
     fn note_trap_handler(&mut self) -> Result<(), ProcessError> {
         if self.tracee.handles(SIGTRAP) {
             let details = self.tracee.signal_details();
-            self.trap_action = Some(self.tracee.signal_action(SIGTRAP)?);
+            self.tracee.trap_action = Some(self.tracee.signal_action(SIGTRAP)?);
             if let Some(details) = details {
                 self.tracee.set_signal_details(&details);
             }
@@ -253,7 +250,7 @@ impl Execution<'_> {
 
     /// Reminds the kernel of it.
     fn restore_trap_handler(&mut self) -> Result<(), ProcessError> {
-        match self.trap_action {
+        match self.tracee.trap_action {
             Some(action) if !self.tracee.handles(SIGTRAP) => self.tracee.restore_signal(SIGTRAP, &action),
             _ => Ok(()),
         }
@@ -331,7 +328,12 @@ impl Execution<'_> {
             }
             Stop::Exiting => {
                 let (cpu, memory) = self.tracee.usage();
-                self.usage = Usage { cpu, memory, wall: self.started.elapsed() };
+                self.usage = Usage { cpu, memory, wall: self.started.elapsed(), ..self.usage };
+                if !self.replaced
+                    && let Some(address) = self.placement.overwritten_text(self.tracee)
+                {
+                    return Some(Termination::Cut(Cut::ChangedText(address)));
+                }
             }
             Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),
             Stop::Cut(cut) => return Some(Termination::Cut(cut)),
@@ -376,7 +378,7 @@ impl Execution<'_> {
         if self.conditions.poison == Poison::Off {
             return Ok(());
         }
-        let size = u64::from(self.program.function_of(entry).frame_size).min(MAX_FRAME);
+        let size = self.program.function_of(entry).undefined_size();
         let bottom = sp - size;
         // By the distance from the stack's first word: the environment moves the stack.
         let place = bottom.wrapping_sub(self.stack_base);

@@ -145,6 +145,19 @@ impl Placement {
         })
     }
 
+    /// The first address at which the text is neither that of the file nor what was put there to lead to
+    /// the tracer: the program, or who unpacked it, has changed it since it was started.
+    pub(crate) fn overwritten_text(&self, tracee: &Tracee) -> Option<FileAddress> {
+        self.chunks.iter().find_map(|chunk| {
+            let actual = tracee.read(chunk.start, chunk.original.len())?;
+            let known = chunk.original.iter().zip(&chunk.patched);
+            let foreign =
+                actual.iter().zip(known).position(|(actual, (one, other))| ![one, other].contains(&actual));
+            let bias = self.biases[usize::from(chunk.image.0)].unwrap_or(LoadBias(0));
+            foreign.map(|offset| bias.to_file(RuntimeAddress(chunk.start.0 + offset as u64)))
+        })
+    }
+
     /// Puts all breakpoints into memory, except that of `current`.
     pub(crate) fn arm_all(&self, tracee: &Tracee, current: Option<LeaderId>) {
         for chunk in &self.chunks {

@@ -1,27 +1,39 @@
 //! Hold a program at its first statement, and let it fork a child for each test.
 
-use std::mem::offset_of;
 use std::thread::ThreadId;
 
-use agent::lockstep::Position;
+use agent::lockstep::CHECKPOINT;
 use agent::names::LeaderId;
-use agent::pace::Pace;
 use agent::poison::Poison;
-use agent::session::{Duty, Service, Session, Verdict};
+use agent::session::{Duty, End, Service, Verdict, Wanted};
 
-use super::inside::{Talk, Unable, nothing_expected};
+use super::checkpoint::{self, Checkpoint, Moment};
+use super::inside::{Talk, Unable, offset};
 use super::{Conditions, Guide};
-use crate::process::{Output, ProcessError, Tracee};
+use crate::process::{Output, ProcessError, Tracee, Written};
 use crate::schedule::Schedule;
-use crate::trace::Trace;
+use crate::termination::{Cut, Termination};
+use crate::trace::{EventId, Trace};
 
-/// A process that waits at the first leader of the program.
+/// So often a checkpoint may turn out to be of no use before a server makes no more.
+const PATIENCE: u32 = 3;
+
+/// A process that waits at the first leader of the program, and others that wait further on: each is a
+/// child of the one before.
 pub(crate) struct Server {
     tracee: Tracee,
     output: Output,
     talk: Talk,
     terms: Terms,
-    wanted: u32,
+    wanted: Wanted,
+    first: Moment,
+    checkpoints: Vec<Checkpoint>,
+    /// The latest test.
+    latest: Option<Schedule>,
+    /// Where the test under way is to be held.
+    held_at: Option<EventId>,
+    /// How many more checkpoints may turn out to be of no use before it is given up.
+    patience: u32,
 }
 
 /// What all tests of a server have in common, because it was started with it.
@@ -30,16 +42,19 @@ pub(crate) struct Terms {
     poison: Poison,
     memory: Option<u64>,
     file_size: u64,
+    /// A checkpoint is made where it saves so many events.
+    distance: u32,
     /// ptrace ties a program to the thread that started it.
     thread: ThreadId,
 }
 
 impl Terms {
-    pub(crate) fn new(conditions: &Conditions) -> Terms {
+    pub(crate) fn new(conditions: &Conditions, distance: u32) -> Terms {
         Terms {
             poison: conditions.poison,
             memory: conditions.limits.memory,
             file_size: conditions.limits.file_size,
+            distance,
             thread: std::thread::current().id(),
         }
     }
@@ -51,18 +66,29 @@ impl Server {
         mut tracee: Tracee,
         mut output: Output,
         mut talk: Talk,
-        conditions: &Conditions,
+        trace: &Trace,
+        terms: Terms,
     ) -> Result<Server, Unable> {
-        let service: Service = talk.memory.get(SERVICE);
+        let service: Service = talk.memory.get(offset::SERVICE);
         if service.tid_address == 0 {
             return Err(Unable::Unfit("the kernel does not tell where its thread's number is kept".into()));
         }
-        output.keep()?;
         talk.session.duty = Duty::Replay;
-        talk.memory.set(DUTY, talk.session.duty);
+        talk.memory.set(offset::DUTY, talk.session.duty);
+        let first = Moment::first(&talk, trace, output.written()?);
         tracee.serves()?;
-        tracee.go_on(0);
-        Ok(Server { tracee, output, talk, terms: Terms::new(conditions), wanted: 0 })
+        Ok(Server {
+            tracee,
+            output,
+            talk,
+            terms,
+            wanted: Wanted(0),
+            first,
+            checkpoints: Vec::new(),
+            latest: None,
+            held_at: None,
+            patience: PATIENCE,
+        })
     }
 
     /// Whether it does tests on these terms.
@@ -75,47 +101,121 @@ impl Server {
         self.terms.thread == std::thread::current().id() && self.tracee.is_alive()
     }
 
-    /// Starts a test: a child that is stopped before the first arrival.
+    /// Starts a test: a child that is stopped before the first arrival, or at the last checkpoint on its
+    /// way; and how many events of the trace lie before that.
     pub(crate) fn fork(
         &mut self,
-        trace: &Trace,
+        schedule: &Schedule,
+        conditions: &Conditions,
+    ) -> Result<(Tracee, u32), ProcessError> {
+        while self.checkpoints.last().is_some_and(|last| !last.is_on_the_way_of(schedule)) {
+            self.leave_checkpoint()?;
+        }
+        let from = self.checkpoints.last().map_or(0, |last| last.event.0);
+        let wants_more = self.patience > 0 && self.checkpoints.len() < checkpoint::MOST;
+        let before = self.latest.replace(schedule.clone()).filter(|_| wants_more);
+        self.held_at =
+            before.and_then(|before| checkpoint::place(schedule, &before, from, self.terms.distance));
+        let tracee = self.start(schedule, conditions)?;
+        Ok((tracee, from))
+    }
+
+    /// Whether the test under way is held where that was wanted.
+    pub(crate) fn holds(&self, termination: &Termination) -> bool {
+        let (_, end) = self.talk.result();
+        self.held_at.is_some() && *termination == Termination::Cut(Cut::Stopped) && end == Some(End::Serving)
+    }
+
+    /// Makes a checkpoint of a test that is held, and goes on with it as a child.
+    pub(crate) fn go_on_from(
+        &mut self,
+        mut held: Tracee,
         schedule: &Schedule,
         conditions: &Conditions,
     ) -> Result<Tracee, ProcessError> {
-        let Talk { memory, session } = &self.talk;
-        memory.set(PACE, Pace::new(conditions.limits.arrivals));
-        memory.set(POSITION, Position::start(trace.tape()));
-        memory.set(EXPECTATION, nothing_expected(trace.len()));
-        memory.set(VERDICT, Verdict::NONE);
-        memory.set(DEPTH, 0u32);
-        memory.set(FLOOR, session.stack.floor);
-        memory.set(CONTROL, schedule.control());
-        memory.put(Talk::REST + session.kept.address - session.calls.address, &schedule.bytes());
-        self.wanted = self.wanted.wrapping_add(1);
-        memory.set(WANTED, self.wanted);
-        memory.wake(WANTED);
-        let expected = || memory.get::<Service>(SERVICE).child;
-        let child = self.tracee.forked(expected, &conditions.limits)?;
-        child.ok_or_else(|| ProcessError::System {
-            what: "forking the program",
-            source: std::io::Error::other("it was refused"),
-        })
+        let Some(event) = self.held_at.take() else {
+            return Ok(held);
+        };
+        if !held.is_fork_safe() {
+            self.patience -= 1;
+            self.talk.memory.set(self.kept(event), 1u8);
+            self.talk.memory.set(offset::VERDICT, Verdict::NONE);
+            self.ask(self.wanted.go_on(self.next_rank()));
+            return Ok(held);
+        }
+        let moment = Moment::now(&self.talk, self.output.written()?);
+        held.serves()?;
+        self.checkpoints.push(Checkpoint { tracee: held, moment, event, schedule: schedule.clone() });
+        self.start(schedule, conditions)
+    }
+
+    /// Where the agent reads whether the event is kept, from the beginning of the session.
+    fn kept(&self, event: EventId) -> u64 {
+        let session = &self.talk.session;
+        Talk::REST + session.kept.address - session.calls.address + u64::from(event.0)
+    }
+
+    /// The rank of what waits behind the last checkpoint.
+    fn next_rank(&self) -> u8 {
+        self.checkpoints.len() as u8 + 1
+    }
+
+    fn ask(&mut self, wanted: Wanted) {
+        self.wanted = wanted;
+        self.talk.memory.set(offset::WANTED, wanted.0);
+        self.talk.memory.wake(offset::WANTED);
+    }
+
+    /// Starts the rest of a test, which begins at the last checkpoint.
+    fn start(&mut self, schedule: &Schedule, conditions: &Conditions) -> Result<Tracee, ProcessError> {
+        let memory = &self.talk.memory;
+        let last = self.checkpoints.last();
+        last.map_or(&self.first, |last| &last.moment).put(&self.talk, conditions.limits.arrivals);
+        memory.set(offset::VERDICT, Verdict::NONE);
+        memory.set(offset::CONTROL, schedule.control());
+        memory.put(self.kept(EventId(0)), &schedule.bytes());
+        if let Some(event) = self.held_at {
+            memory.set(self.kept(event), CHECKPOINT);
+        }
+        memory.set(offset::RANK, u32::from(self.next_rank()));
+        self.ask(self.wanted.next_test(self.next_rank() - 1));
+        let expected = || self.talk.memory.get::<Service>(offset::SERVICE).child;
+        let server = self.checkpoints.last_mut().map_or(&mut self.tracee, |last| &mut last.tracee);
+        let child = server.forked(expected, &conditions.limits)?;
+        match child {
+            Some(child) => Ok(child),
+            // A test that ran amok has killed it, perhaps.
+            None if !self.checkpoints.is_empty() => {
+                self.leave_checkpoint()?;
+                self.start(schedule, conditions)
+            }
+            None => Err(ProcessError::System {
+                what: "forking the program",
+                source: std::io::Error::other("it was refused"),
+            }),
+        }
+    }
+
+    /// Ends the last checkpoint.
+    fn leave_checkpoint(&mut self) -> Result<(), ProcessError> {
+        let Some(last) = self.checkpoints.pop() else {
+            return Ok(());
+        };
+        let earlier = self.checkpoints.last().map_or(&self.first, |last| &last.moment);
+        self.output.take_back(&last.moment.written, &earlier.written)
+    }
+
+    /// Everything that the latest test, whose process is gone, has written.
+    pub(crate) fn take_output(&mut self) -> Result<Written, ProcessError> {
+        let now = self.output.written()?;
+        let last = self.checkpoints.last().map_or(&self.first, |last| &last.moment);
+        self.output.take_back(&now, &last.written)?;
+        Ok(now)
     }
 
     /// What the children have in common with this process.
     pub(crate) fn talk(&self) -> &Talk {
         &self.talk
-    }
-
-    /// Everything that the latest child, which is gone, has written.
-    pub(crate) fn take_output(&mut self) -> Result<(Vec<u8>, Vec<u8>), ProcessError> {
-        self.output.take()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.tracee.end_alone();
     }
 }
 
@@ -130,14 +230,3 @@ impl Guide for Onlooker<'_> {
         self.talk.stack(self.trace)
     }
 }
-
-const DUTY: u64 = offset_of!(Session, duty) as u64;
-const PACE: u64 = offset_of!(Session, pace) as u64;
-const POSITION: u64 = offset_of!(Session, position) as u64;
-const EXPECTATION: u64 = offset_of!(Session, expectation) as u64;
-const VERDICT: u64 = offset_of!(Session, verdict) as u64;
-const DEPTH: u64 = offset_of!(Session, depth) as u64;
-const CONTROL: u64 = offset_of!(Session, control) as u64;
-const FLOOR: u64 = offset_of!(Session, stack.floor) as u64;
-const SERVICE: u64 = offset_of!(Session, service) as u64;
-const WANTED: u64 = offset_of!(Session, service.wanted) as u64;

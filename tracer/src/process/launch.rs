@@ -3,7 +3,7 @@
 //! Everything that a freshly forked process needs is made before the fork, because only system calls are
 //! safe behind it.
 
-use std::ffi::{CStr, CString, OsStr};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
@@ -29,9 +29,8 @@ const POISONS: [Poison; 4] = [Poison::Off, Poison::Negative, Poison::Zero, Poiso
 pub(super) struct Launcher {
     program: CString,
     arguments: Vec<CString>,
-    environment: Vec<CString>,
-    /// The tunables of the user's own environment with each poison added.
-    tunables: [CString; POISONS.len()],
+    /// One for each of [`POISONS`].
+    environments: [Vec<CString>; POISONS.len()],
     stdin: File,
     name: String,
 }
@@ -69,20 +68,12 @@ impl Launcher {
             })
         };
         let plain = |text_: &OsStr| text(text_.as_bytes().to_vec());
-        let mut tunables = Vec::new();
-        let mut environment = vec![text(b"LD_BIND_NOW=1".to_vec())?];
-        for (name, value) in &invocation.environment {
-            match name.as_bytes() {
-                b"GLIBC_TUNABLES" => tunables = [value.as_bytes(), b":"].concat(),
-                b"LD_BIND_NOW" => {}
-                name => environment.push(text([name, b"=", value.as_bytes()].concat())?),
-            }
-        }
-        let tunables = |poison: Poison| {
-            let perturbed = ["glibc.malloc.perturb=", poison.perturb()].concat();
-            text([b"GLIBC_TUNABLES=", &tunables[..], perturbed.as_bytes()].concat())
+        let variable =
+            |(name, value): &(OsString, OsString)| text([name.as_bytes(), b"=", value.as_bytes()].concat());
+        let environment = |poison| {
+            invocation.environment_under(poison).iter().map(variable).collect::<Result<Vec<CString>, _>>()
         };
-        let [off, negative, zero, positive] = POISONS.map(tunables);
+        let [off, negative, zero, positive] = POISONS.map(environment);
         let failed = |source| ProcessError::System { what: "keeping the standard input", source };
         let mut stdin = memory_file()?;
         stdin.write_all(&invocation.stdin).and_then(|()| stdin.rewind()).map_err(failed)?;
@@ -93,8 +84,7 @@ impl Launcher {
                 .iter()
                 .map(|argument| plain(argument))
                 .collect::<Result<_, _>>()?,
-            environment,
-            tunables: [off?, negative?, zero?, positive?],
+            environments: [off?, negative?, zero?, positive?],
             stdin,
             name,
         })
@@ -118,12 +108,7 @@ impl Launcher {
             list.push(std::ptr::null());
             list
         };
-        let with = |tunables: &CString| {
-            let mut environment = pointers(&self.environment);
-            environment.push(tunables.as_ptr());
-            ended(environment)
-        };
-        let environments = self.tunables.each_ref().map(with);
+        let environments = self.environments.each_ref().map(|texts| ended(pointers(texts)));
         Prepared { launcher: self, arguments: ended(pointers(&self.arguments)), environments }
     }
 }

@@ -4,7 +4,9 @@
 //! traces; the traps it guards against are numbered in the comments after ptrace(2) and the source of
 //! rr and GDB.
 
+mod fork_safety;
 mod handle;
+mod keyboard;
 mod launch;
 mod output;
 mod sandbox;
@@ -13,12 +15,13 @@ mod signals;
 mod tracee;
 mod watchdog;
 
+pub use keyboard::Keyboard;
 pub(crate) use launch::{Launch, Luggage};
-pub(crate) use output::Output;
+pub(crate) use output::{Output, Written};
 pub use sandbox::Containment;
 pub(crate) use sandbox::Sandbox;
 pub(crate) use shared::Shared;
-pub(crate) use signals::SignalAction;
+use signals::SignalAction;
 pub(crate) use tracee::{Stop, Tracee};
 pub(crate) use watchdog::{Alarm, Watchdog};
 

@@ -5,7 +5,8 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::thread::JoinHandle;
+use std::os::unix::fs::FileExt;
+use std::thread::{Builder, JoinHandle};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::pty::openpty;
@@ -19,9 +20,10 @@ use crate::invocation::Stdout;
 pub(crate) struct Output {
     stdout: Channel,
     stderr: File,
-    /// What [`Output::take`] leaves in the files, in bytes from their beginnings.
-    origin: [u64; 2],
 }
+
+/// What a run has written to its standard output and its standard error so far.
+pub(crate) type Written = (Vec<u8>, Vec<u8>);
 
 enum Channel {
     File(File),
@@ -35,17 +37,7 @@ impl Output {
             Stdout::File => Channel::File(memory_file()?),
             Stdout::Terminal => terminal(limit)?,
         };
-        Ok(Output { stdout, stderr: memory_file()?, origin: [0, 0] })
-    }
-
-    /// What was written so far is part of all that will be taken.
-    pub(crate) fn keep(&mut self) -> Result<(), ProcessError> {
-        let failed = |source| ProcessError::System { what: "measuring the program's output", source };
-        let length = |file: &File| file.metadata().map(|data| data.len()).map_err(failed);
-        if let Channel::File(stdout) = &self.stdout {
-            self.origin = [length(stdout)?, length(&self.stderr)?];
-        }
-        Ok(())
+        Ok(Output { stdout, stderr: memory_file()? })
     }
 
     /// What becomes descriptor 1.
@@ -61,27 +53,33 @@ impl Output {
         self.stderr.as_fd()
     }
 
-    /// Everything that was written to the two files; afterwards they hold again what was kept. Not for a
-    /// terminal.
-    pub(crate) fn take(&mut self) -> Result<(Vec<u8>, Vec<u8>), ProcessError> {
-        let [of_stdout, of_stderr] = self.origin;
+    /// What was written to the two files so far. Of a terminal's nothing is known yet.
+    pub(crate) fn written(&mut self) -> Result<Written, ProcessError> {
         let stdout = match &mut self.stdout {
-            Channel::File(stdout) => take(stdout, of_stdout)?,
+            Channel::File(stdout) => read_all(stdout)?,
             Channel::Terminal { .. } => Vec::new(),
         };
-        Ok((stdout, take(&mut self.stderr, of_stderr)?))
+        Ok((stdout, read_all(&mut self.stderr)?))
+    }
+
+    /// Makes the files as if no more than `earlier` had been written. They hold `now`.
+    pub(crate) fn take_back(&mut self, now: &Written, earlier: &Written) -> Result<(), ProcessError> {
+        if let Channel::File(stdout) = &mut self.stdout {
+            take_back(stdout, &now.0, &earlier.0)?;
+        }
+        take_back(&mut self.stderr, &now.1, &earlier.1)
     }
 
     /// Everything that was written to standard output and error. All writers must be gone.
-    pub(crate) fn collect(self) -> Result<(Vec<u8>, Vec<u8>), ProcessError> {
+    pub(crate) fn collect(mut self) -> Result<Written, ProcessError> {
         let stdout = match self.stdout {
-            Channel::File(file) => contents(file)?,
+            Channel::File(mut file) => read_all(&mut file)?,
             Channel::Terminal { slave, reader } => {
                 drop(slave);
                 reader.join().unwrap_or_default()
             }
         };
-        Ok((stdout, contents(self.stderr)?))
+        Ok((stdout, read_all(&mut self.stderr)?))
     }
 }
 
@@ -91,20 +89,19 @@ pub(super) fn memory_file() -> Result<File, ProcessError> {
     file.map(File::from).map_err(ProcessError::from_errno("creating a file in memory"))
 }
 
-fn contents(mut file: File) -> Result<Vec<u8>, ProcessError> {
-    read_all(&mut file)
-}
-
-fn take(file: &mut File, origin: u64) -> Result<Vec<u8>, ProcessError> {
+fn take_back(file: &mut File, now: &[u8], earlier: &[u8]) -> Result<(), ProcessError> {
     let failed = |source| ProcessError::System { what: "emptying the program's output", source };
-    let bytes = read_all(file)?;
-    if bytes.len() as u64 != origin {
-        file.set_len(origin).map_err(failed)?;
+    // A program may overwrite what it has written before.
+    if !now.starts_with(earlier) {
+        file.write_all_at(earlier, 0).map_err(failed)?;
     }
-    file.seek(SeekFrom::Start(origin)).map_err(failed)?;
+    if now.len() != earlier.len() {
+        file.set_len(earlier.len() as u64).map_err(failed)?;
+    }
+    file.seek(SeekFrom::Start(earlier.len() as u64)).map_err(failed)?;
     // What a program can change of the description, which outlives it.
     let _ = fcntl(&*file, FcntlArg::F_SETFL(OFlag::empty()));
-    Ok(bytes)
+    Ok(())
 }
 
 fn read_all(file: &mut File) -> Result<Vec<u8>, ProcessError> {
@@ -123,7 +120,7 @@ fn terminal(limit: u64) -> Result<Channel, ProcessError> {
     settings.output_flags.remove(OutputFlags::OPOST);
     tcsetattr(&pty.slave, SetArg::TCSANOW, &settings).map_err(&failed)?;
     let mut master = File::from(pty.master);
-    let reader = std::thread::spawn(move || {
+    let reader = Builder::new().spawn(move || {
         let mut kept = Vec::new();
         let mut chunk = [0; 4096];
         // The kernel reports EIO once the last writer has gone.
@@ -133,5 +130,6 @@ fn terminal(limit: u64) -> Result<Channel, ProcessError> {
         }
         kept
     });
+    let reader = reader.map_err(|source| ProcessError::System { what: "starting a thread", source })?;
     Ok(Channel::Terminal { slave: pty.slave, reader })
 }

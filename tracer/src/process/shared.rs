@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use std::time::Duration;
 
 use agent::calls::Call;
-use agent::lockstep::{Expectation, Frame};
+use agent::lockstep::{Expectation, Frame, Position};
 use agent::pace::Pace;
 use agent::session::{Arrival, Ring, Service, Verdict};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
@@ -27,6 +27,8 @@ pub(crate) unsafe trait Plain: Copy {}
 unsafe impl Plain for u8 {}
 // SAFETY: numbers.
 unsafe impl Plain for u32 {}
+// SAFETY: numbers.
+unsafe impl Plain for u64 {}
 // SAFETY: two numbers.
 unsafe impl Plain for Arrival {}
 // SAFETY: numbers only, `Frame` included.
@@ -35,6 +37,8 @@ unsafe impl Plain for Call<Frame> {}
 unsafe impl Plain for Pace {}
 // SAFETY: numbers only.
 unsafe impl Plain for Expectation {}
+// SAFETY: numbers only.
+unsafe impl Plain for Position {}
 // SAFETY: numbers only.
 unsafe impl Plain for Ring {}
 // SAFETY: numbers only.
@@ -114,9 +118,12 @@ impl Shared {
 
     /// Wakes a program that sleeps on the number at this offset, futex(2).
     pub(crate) fn wake(&self, offset: u64) {
+        // A refusal would let the program sleep for ever.
+        const TRIES: usize = 3;
         let place = self.place(offset, size_of::<u32>()).as_ptr();
         // SAFETY: the call reads nothing but the address.
-        unsafe { libc::syscall(libc::SYS_futex, place, libc::FUTEX_WAKE, 1) };
+        let wake = || unsafe { libc::syscall(libc::SYS_futex, place, libc::FUTEX_WAKE, 1) };
+        let _ = (0..TRIES).any(|_| wake() >= 0);
     }
 
     /// Sleeps as long as the number at this offset is `value`, but not longer than `most`.

@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 
 use super::handle::Handle;
 use super::sandbox::{Answer, Call, Guard, number_inside};
-use super::{Launch, ProcessError, Sandbox};
+use super::{Launch, ProcessError, Sandbox, SignalAction};
 use crate::address::RuntimeAddress;
 use crate::denial::Actions;
 use crate::invocation::Limits;
@@ -93,6 +93,8 @@ pub(crate) struct Tracee {
     handle: Option<Handle>,
     /// How the program itself ended.
     gone: Option<Stop>,
+    /// What the program does about SIGTRAP, if it has ever handled one.
+    pub(crate) trap_action: Option<SignalAction>,
 }
 
 impl Tracee {
@@ -133,6 +135,7 @@ impl Tracee {
             resumed: Cell::new(libc::PTRACE_CONT),
             handle: None,
             gone: None,
+            trap_action: None,
         }
     }
 
@@ -204,16 +207,22 @@ impl Tracee {
         result.filter(|_| stop == Stop::Trap).ok_or_else(failed)
     }
 
-    /// Holds no longer what the program forks by itself: it tells of its children in its own way.
+    /// Lets the program serve: it tells in its own way of the children that it forks, which are not held.
     pub(crate) fn serves(&mut self) -> Result<(), ProcessError> {
         self.set_options(libc::PTRACE_O_EXITKILL | libc::PTRACE_O_TRACESECCOMP);
         self.handle = Some(Handle::new(self.pid)?);
+        self.go_on(0);
         Ok(())
     }
 
     /// What the program and those that it has started wanted to do and were denied.
     pub(crate) fn denied(&self) -> Actions {
         self.denied
+    }
+
+    /// Whether processes live that the program has started.
+    pub(super) fn has_others(&self) -> bool {
+        !self.others.is_empty() || !self.held.is_empty()
     }
 
     /// The number of the process.
@@ -565,8 +574,11 @@ fn restart(pid: Pid, request: libc::c_uint, signal: i32) {
     unsafe { libc::ptrace(request, pid.as_raw(), 0, signal as usize) };
 }
 
+/// Whoever calls this waits for the end of the process: a refusal must not be taken for an answer at once.
 fn kill(pid: Pid) {
-    let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+    const TRIES: usize = 3;
+    let kill = || nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+    let _ = (0..TRIES).any(|_| matches!(kill(), Ok(()) | Err(nix::errno::Errno::ESRCH)));
 }
 
 /// The signal of a stop that has to be delivered for the process to go on as if it were not traced.

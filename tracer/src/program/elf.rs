@@ -27,8 +27,8 @@ const DEBUG_ROOT: &str = "/usr/lib/debug";
 
 /// A function according to the symbol table.
 #[derive(Debug)]
-pub(super) struct Symbol {
-    pub(super) name: String,
+pub(super) struct Symbol<'data> {
+    pub(super) name: &'data str,
     pub(super) address: u64,
     pub(super) size: u64,
 }
@@ -89,6 +89,11 @@ impl<'data> Elf<'data> {
         self.file.entry()
     }
 
+    /// How many bytes the file has.
+    pub(super) fn size(&self) -> usize {
+        self.file.data().len()
+    }
+
     /// The lowest address of a loaded segment, rounded down to its page.
     pub(super) fn base(&self) -> u64 {
         self.file.segments().map(|segment| segment.address()).min().unwrap_or(0) & !0xfff
@@ -112,15 +117,15 @@ impl<'data> Elf<'data> {
     }
 
     /// The functions of the symbol table, or of the dynamic one if there is no other.
-    pub(super) fn functions(&self) -> Vec<Symbol> {
+    pub(super) fn functions(&self) -> Vec<Symbol<'data>> {
         let defined = |symbol: &object::read::elf::ElfSymbol64<'data, '_, Endianness>| {
             symbol.kind() == SymbolKind::Text && symbol.address() != 0 && symbol.is_definition()
         };
         let read = |symbol: object::read::elf::ElfSymbol64<'data, '_, Endianness>| {
-            let name = symbol.name().ok()?.to_owned();
+            let name = symbol.name().ok()?;
             Some(Symbol { name, address: symbol.address(), size: symbol.size() })
         };
-        let mut symbols: Vec<Symbol> = self.file.symbols().filter(defined).filter_map(read).collect();
+        let mut symbols: Vec<Symbol<'data>> = self.file.symbols().filter(defined).filter_map(read).collect();
         if symbols.is_empty() {
             symbols = self.file.dynamic_symbols().filter(defined).filter_map(read).collect();
         }
@@ -141,7 +146,7 @@ impl<'data> Elf<'data> {
                 self.file.sections().filter(move |section| is_wanted(section.kind()))
             };
             let code: Vec<_> = sections(|kind| kind == SectionKind::Text)
-                .map(|section| section.address()..section.address() + section.size())
+                .map(|section| section.address()..section.address().saturating_add(section.size()))
                 .collect();
             let words = sections(|kind| {
                 matches!(
@@ -215,7 +220,8 @@ impl<'data> Elf<'data> {
             candidates
                 .push(Path::new(DEBUG_ROOT).join(folder.strip_prefix("/").unwrap_or(folder)).join(&name));
         }
-        if let Some(found) = candidates.iter().find(|candidate| candidate.is_file()) {
+        let belongs = |candidate: &&PathBuf| self.owns(candidate, link.map(|(_, checksum)| checksum));
+        if let Some(found) = candidates.iter().find(belongs) {
             return Ok(Some(found.clone()));
         }
         match link {
@@ -224,6 +230,19 @@ impl<'data> Elf<'data> {
                 name: String::from_utf8_lossy(name).into_owned(),
             }),
             None => Ok(None),
+        }
+    }
+
+    /// Whether a file is the debug file of this one: by its build id, or else by the checksum in
+    /// `.gnu_debuglink`, the CRC-32 of the whole file.
+    fn owns(&self, candidate: &Path, checksum: Option<u32>) -> bool {
+        let Some(data) = candidate.is_file().then(|| fs::read(candidate).ok()).flatten() else {
+            return false;
+        };
+        let id = Elf::parse(candidate, &data).ok().and_then(|debug| debug.build_id());
+        match (self.build_id(), id) {
+            (Some(own), Some(other)) => own == other,
+            _ => checksum.is_none_or(|checksum| checksum == crc32fast::hash(&data)),
         }
     }
 }

@@ -23,12 +23,16 @@ pub enum LoadError {
     Foreign { path: PathBuf, what: String },
     #[error("{}: is damaged ({source}): link it again", path.display())]
     Damaged { path: PathBuf, source: object::Error },
-    #[error("{}: its debug information is damaged ({source}): compile it again with -g -O0", path.display())]
-    DamagedDwarf { path: PathBuf, source: gimli::Error },
+    #[error("{}: its debug information is damaged ({what}): compile it again with -g -O0", path.display())]
+    DamagedDwarf { path: PathBuf, what: String },
+    #[error("{}: its debug information is damaged (a reader failed at it: {said}): compile it again with -g -O0", path.display())]
+    Confusing { path: PathBuf, said: String },
     #[error("{}: its section {section} claims {claimed} bytes, which is not believable: link it again", path.display())]
     Oversized { path: PathBuf, section: String, claimed: u64 },
-    #[error("{}: its debug information is in {name}, which is not there: put it beside the program, or compile with -g -O0", path.display())]
+    #[error("{}: its debug information is in {name}, which is not there or of another build: put it beside the program, or compile with -g -O0", path.display())]
     DebugFileMissing { path: PathBuf, name: String },
+    #[error("{}: a part of its debug information is in {name}, which is not there: put it beside the program, compile without -gsplit-dwarf, or name your functions with --scope, for example --scope '*.c'", path.display())]
+    SplitFileMissing { path: PathBuf, name: String },
     #[error("{}: has no line table (.debug_line): compile it with -g -O0", .0.display())]
     NoLineTable(PathBuf),
     #[error("{}: has a line table, but none of its functions is in scope: name yours with --scope, for example --scope '*.c'", .0.display())]

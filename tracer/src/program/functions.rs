@@ -1,15 +1,15 @@
 //! Find the functions of the program: their names and the ranges of their code.
 //!
-//! From `DW_TAG_subprogram`; where a unit has none (`-gline-tables-only`, split DWARF) the symbol
-//! table serves. Which of them are traced is for `scope` to say.
+//! From `DW_TAG_subprogram`; where a unit has none (`-gline-tables-only`) the symbol table serves. Which of them are traced is for `scope` to say.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Unit, UnitOffset};
 
+use super::claims::{Claims, Damage};
 use super::elf::Symbol;
 use super::lines::Slice;
+use super::names::demangle;
 
 /// A function before the leader analysis.
 #[derive(Debug, Clone)]
@@ -30,7 +30,8 @@ pub(super) fn of_unit<'a>(
     dwarf: &Dwarf<Slice<'a>>,
     unit: &Unit<Slice<'a>>,
     symbols: &HashMap<u64, String>,
-) -> gimli::Result<Vec<Extent>> {
+    claims: &mut Claims,
+) -> Result<Vec<Extent>, Damage> {
     let mut extents = Vec::new();
     let mut entries = unit.entries();
     while let Some(entry) = entries.next_dfs()? {
@@ -40,6 +41,7 @@ pub(super) fn of_unit<'a>(
         let mut ranges = Vec::new();
         let mut all = dwarf.die_ranges(unit, entry)?;
         while let Some(range) = all.next()? {
+            claims.range()?;
             if range.begin != 0 && range.begin < range.end {
                 ranges.push((range.begin, range.end));
             }
@@ -55,6 +57,7 @@ pub(super) fn of_unit<'a>(
             Some(name) => name.clone(),
             None => name(dwarf, unit, entry)?.unwrap_or_else(|| format!("{entry_pc:#x}")),
         };
+        claims.text(name.len())?;
         ranges.sort_by_key(|&(start, end)| (!(start..end).contains(&entry_pc), start));
         extents.push(Extent { name, entry: entry_pc, ranges });
     }
@@ -62,28 +65,26 @@ pub(super) fn of_unit<'a>(
 }
 
 /// The functions of the symbol table that have a size.
-pub(super) fn of_symbols(symbols: &[Symbol]) -> impl Iterator<Item = Extent> {
-    symbols.iter().filter(|symbol| symbol.size > 0).map(|symbol| Extent {
-        name: demangle(&symbol.name),
-        entry: symbol.address,
-        ranges: vec![(symbol.address, symbol.address + symbol.size)],
+pub(super) fn of_symbols<'s>(
+    symbols: &'s [Symbol<'_>],
+    names: &'s HashMap<u64, String>,
+) -> impl Iterator<Item = Extent> + 's {
+    symbols.iter().filter(|symbol| symbol.size > 0).filter_map(|symbol| {
+        let end = symbol.address.checked_add(symbol.size)?;
+        let name = names.get(&symbol.address)?.clone();
+        Some(Extent { name, entry: symbol.address, ranges: vec![(symbol.address, end)] })
     })
 }
 
 /// The name of each address that a symbol names, as its source language writes it.
-pub(super) fn names(symbols: &[Symbol]) -> HashMap<u64, String> {
-    symbols.iter().map(|symbol| (symbol.address, demangle(&symbol.name))).collect()
-}
-
-/// A symbol as its source language writes it, C++ and Rust. Any other symbol is a name already: the `f`
-/// of a C program is not the `float` that a mangled type of this name would be.
-fn demangle(symbol: &str) -> String {
-    match symbol {
-        mangled if mangled.starts_with("_Z") || mangled.starts_with("_R") => {
-            addr2line::demangle_auto(Cow::Borrowed(mangled), None).into_owned()
-        }
-        name => name.to_owned(),
+pub(super) fn names(symbols: &[Symbol<'_>], claims: &mut Claims) -> Result<HashMap<u64, String>, Damage> {
+    let mut names = HashMap::new();
+    for symbol in symbols {
+        let name = demangle(symbol.name);
+        claims.text(name.len())?;
+        names.insert(symbol.address, name);
     }
+    Ok(names)
 }
 
 fn name<'a>(

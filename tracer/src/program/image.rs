@@ -1,10 +1,12 @@
 //! Bring the readers of this module together: from files to one [`Program`].
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
-use gimli::{Dwarf, EndianSlice, RunTimeEndian};
+use gimli::{AbbreviationsCacheStrategy, Dwarf, EndianSlice, RunTimeEndian, Section, Unit, UnitType};
 
+use super::claims::{Claims, Damage};
 use super::code::Disassembler;
 use super::elf::{self, Elf};
 use super::flow::JumpTables;
@@ -13,6 +15,7 @@ use super::leaders::{self, Found};
 use super::lines::{self, Files, Home, Row, UnitLines};
 use super::moving::{self, Landings};
 use super::scope::Candidate;
+use super::split::Companions;
 use super::stack::Heights;
 use super::{
     Function, FunctionId, Granularity, ImageId, Leader, LeaderId, LeaderKind, LoadError, Program, Scope,
@@ -82,9 +85,10 @@ impl<'a> Builder<'a> {
             Some(debug) => {
                 let data = std::fs::read(&debug)
                     .map_err(|source| LoadError::Unreadable { path: debug.clone(), source })?;
-                self.debug_info(&Elf::parse(&debug, &data)?, path)?
+                let debug = Elf::parse(&debug, &data)?;
+                guarded(path, || self.debug_info(&debug, path))?
             }
-            None => self.debug_info(&elf, path)?,
+            None => guarded(path, || self.debug_info(&elf, path))?,
         };
         if info.units.iter().all(|unit| unit.sequences.is_empty()) {
             return Err(LoadError::NoLineTable(path.into()));
@@ -129,24 +133,52 @@ impl<'a> Builder<'a> {
     }
 
     fn debug_info(&mut self, elf: &Elf<'_>, path: &Path) -> Result<DebugInfo, LoadError> {
-        let damaged = |source| LoadError::DamagedDwarf { path: path.into(), source };
+        let damaged = |damage: Damage| damage.of(path);
         let sections = gimli::DwarfSections::load(|id| elf.section(id.name()))?;
         let dwarf: Dwarf<lines::Slice<'_>> =
             sections.borrow(|section| EndianSlice::new(section, RunTimeEndian::Little));
+        let mut claims = Claims::of(elf.size() + size(&dwarf));
         let symbols = elf.functions();
-        let names = functions::names(&symbols);
-        let mut info = DebugInfo { units: Vec::new(), functions: Vec::new() };
-        let mut headers = dwarf.units();
-        while let Some(header) = headers.next().map_err(damaged)? {
-            let unit = dwarf.unit(header).map_err(damaged)?;
-            info.units.extend(lines::read(&dwarf, &unit, &mut self.files).map_err(damaged)?);
-            info.functions.extend(functions::of_unit(&dwarf, &unit, &names).map_err(damaged)?);
-        }
-        info.functions.extend(functions::of_symbols(&symbols));
+        let names = functions::names(&symbols, &mut claims).map_err(damaged)?;
+        let companions = Companions::of(path, self.scope)?;
+        let mut info = self.units(dwarf, &companions, &names, &mut claims).map_err(damaged)?;
+        info.functions.extend(functions::of_symbols(&symbols, &names));
         let mut known = HashSet::new();
         info.functions.retain(|extent| known.insert(extent.entry));
         info.functions.sort_by_key(|extent| extent.entry);
         without_overlaps(&mut info.functions);
+        Ok(info)
+    }
+
+    fn units(
+        &mut self,
+        mut dwarf: Dwarf<lines::Slice<'_>>,
+        companions: &Companions<'_>,
+        names: &HashMap<u64, String>,
+        claims: &mut Claims,
+    ) -> Result<DebugInfo, Damage> {
+        dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::Duplicates);
+        let mut info = DebugInfo { units: Vec::new(), functions: Vec::new() };
+        let mut tables = HashSet::new();
+        let mut headers = dwarf.units();
+        while let Some(header) = headers.next()? {
+            let is_type = matches!(header.type_(), UnitType::Type { .. } | UnitType::SplitType { .. });
+            let unit = dwarf.unit(header)?;
+            let mut functions_of = |dwarf: &Dwarf<lines::Slice<'_>>, whole: &Unit<lines::Slice<'_>>| {
+                let home = lines::home(dwarf, whole, lines::directory(&unit))?;
+                Ok((home, functions::of_unit(dwarf, whole, names, claims)?))
+            };
+            let (home, functions) = match companions.with_whole(&dwarf, &unit, &mut functions_of)? {
+                Some(whole) => whole,
+                None => functions_of(&dwarf, &unit)?,
+            };
+            info.functions.extend(functions);
+            // A unit of types only refers to the table of the unit that uses them.
+            let table = unit.line_program.as_ref().map(|program| program.header().offset().0);
+            if !is_type && table.is_some_and(|table| tables.insert(table)) {
+                info.units.extend(lines::read(&dwarf, &unit, home, &mut self.files, claims)?);
+            }
+        }
         Ok(info)
     }
 
@@ -244,6 +276,23 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// How many bytes of debug information there are, uncompressed.
+fn size(dwarf: &Dwarf<lines::Slice<'_>>) -> usize {
+    dwarf.debug_info.reader().len() + dwarf.debug_line.reader().len() + dwarf.debug_str.reader().len()
+}
+
+/// Reads debug information with libraries that may panic where it is damaged: gimli 0.34 adds addresses
+/// and sizes without asking whether the sum fits.
+fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, LoadError>) -> Result<T, LoadError> {
+    // What the reader leaves half done in the builder is dropped along with it.
+    panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|payload| {
+        let said = payload.downcast_ref::<&str>().map(|&text| text.to_owned());
+        let said = said.or_else(|| payload.downcast_ref::<String>().cloned());
+        let said = said.unwrap_or_else(|| "for no known reason".into()).replace('\n', " ");
+        Err(LoadError::Confusing { path: path.into(), said })
+    })
+}
+
 /// All rows of an image in the order of their addresses.
 struct RowIndex<'a> {
     sequences: Vec<(&'a Home, &'a lines::Sequence)>,
@@ -270,7 +319,7 @@ impl<'a> RowIndex<'a> {
 
     /// The last row that begins at or before `address`.
     fn at(&self, address: u64) -> Option<(&'a Home, Row)> {
-        self.sequences_within(address, address + 1).find_map(|&(home, sequence)| {
+        self.sequences_within(address, address.saturating_add(1)).find_map(|&(home, sequence)| {
             let behind = sequence.rows.partition_point(|row| row.address <= address);
             Some((home, *sequence.rows.get(behind.checked_sub(1)?)?))
         })

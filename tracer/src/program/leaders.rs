@@ -62,7 +62,8 @@ pub(super) fn find(
             found.insert(start, Found { insn: start, kind: LeaderKind::Epilogue, row, live: live[start] });
         }
     }
-    let in_epilogue = |insn: usize| epilogues.iter().any(|&(start, end)| (start..=end).contains(&insn));
+    let of_epilogues: HashSet<usize> = epilogues.iter().flat_map(|&(start, end)| start..=end).collect();
+    let borrowed = borrowed(code, &mut uses);
     let behind_prologue = behind_prologue(code, &table, entry);
     let base = behind_prologue.and_then(|insn| heights.at(insn));
     let predecessors = Predecessors::new(code, &table);
@@ -70,16 +71,17 @@ pub(super) fn find(
         let first = Some(insn) == behind_prologue;
         let in_prologue = behind_prologue.is_some_and(|first| insn < first)
             && code.at(insn).address >= code.at(entry).address;
-        if !(row.is_stmt || first) || in_prologue || in_epilogue(insn) || table.is_jump_only(code, insn) {
+        if !(row.is_stmt || first)
+            || in_prologue
+            || of_epilogues.contains(&insn)
+            || table.is_jump_only(code, insn)
+        {
             continue;
         }
         let sources = predecessors.of(insn);
         let from_elsewhere = sources.iter().any(|&source| table.key(source) != table.key(insn));
         let unsettled = matches!((heights.at(insn), base), (Some(here), Some(base)) if here != base);
-        if (first || sources.is_empty() || from_elsewhere)
-            && !unsettled
-            && !is_half_done(code, &mut uses, insn)
-        {
+        if (first || sources.is_empty() || from_elsewhere) && !unsettled && !borrowed[insn].is_anything() {
             found.insert(insn, Found { insn, kind: LeaderKind::Statement, row, live: live[insn] });
         }
     }
@@ -227,29 +229,41 @@ fn canary_check(code: &Code, predecessors: &[Vec<usize>], end: usize) -> Option<
     (shape && only_from_check).then_some(start)
 }
 
-/// Rule S as far as registers, flags and the floating-point stack go: whether the straight line from
-/// `start`, up to the first call, jump or return, uses a value that it has not produced.
-fn is_half_done(code: &Code, uses: &mut Uses, start: usize) -> bool {
-    let mut written = RegisterSet::default();
-    let mut flags = 0;
-    let mut pushed = 0;
-    let mut next = Some(start);
-    while let Some(index) = next {
-        let insn = code.at(index);
+/// Rule S as far as registers, flags and the floating-point stack go: for each instruction, what the
+/// straight line from there, up to the first call, jump or return, uses without having produced it.
+fn borrowed(code: &Code, uses: &mut Uses) -> Vec<Borrowed> {
+    let mut lines = vec![Borrowed::default(); code.insns().len()];
+    for (index, insn) in code.insns().iter().enumerate().rev() {
+        let next = if insn.flow == Flow::Next { code.fall_through(index) } else { None };
+        let behind = next.map_or_else(Borrowed::default, |next| lines[next]);
         let registers = uses.of(insn);
-        let foreign = registers.reads & !written;
-        if !foreign.is_empty() || (insn.iced.rflags_read() & STATUS_FLAGS & !flags) != 0 {
-            return true;
-        }
-        written |= registers.writes;
-        flags |= insn.iced.rflags_modified();
-        if uses_fpu_stack(insn) && pushed < fpu_operands(insn) {
-            return true;
-        }
-        pushed -= insn.iced.fpu_stack_increment_info().increment();
-        next = if insn.flow == Flow::Next { code.fall_through(index) } else { None };
+        let flags = behind.flags & !insn.iced.rflags_modified();
+        // Whoever pops a value needs one more on the stack than what follows.
+        let popped = insn.iced.fpu_stack_increment_info().increment();
+        let values = behind.values.saturating_add(popped).max(0);
+        lines[index] = Borrowed {
+            registers: registers.reads | behind.registers & !registers.writes,
+            flags: insn.iced.rflags_read() & STATUS_FLAGS | flags,
+            values: if uses_fpu_stack(insn) { values.max(fpu_operands(insn)) } else { values },
+        };
     }
-    false
+    lines
+}
+
+/// What a straight line of code takes over from what is before it.
+#[derive(Clone, Copy, Default)]
+struct Borrowed {
+    registers: RegisterSet,
+    /// Status flags.
+    flags: u32,
+    /// How many values on the floating-point stack.
+    values: i32,
+}
+
+impl Borrowed {
+    fn is_anything(self) -> bool {
+        !self.registers.is_empty() || self.flags != 0 || self.values > 0
+    }
 }
 
 fn uses_fpu_stack(insn: &Insn) -> bool {

@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use gimli::{AttributeValue, Dwarf, EndianSlice, LineProgramHeader, RunTimeEndian, Unit};
 
+use super::claims::{Claims, Damage};
 use super::{File, FileId};
 
 pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
@@ -63,6 +64,14 @@ pub(super) struct Home {
     pub(super) producer: Option<String>,
 }
 
+impl Home {
+    /// How many bytes its texts have.
+    fn size(&self) -> usize {
+        let producer = self.producer.as_ref().map_or(0, String::len);
+        self.directory.as_os_str().len() + self.sources.as_os_str().len() + producer
+    }
+}
+
 /// The line table of one compilation unit.
 pub(super) struct UnitLines {
     pub(super) home: Home,
@@ -96,17 +105,20 @@ pub(super) fn normal(base: &Path, path: &Path) -> PathBuf {
 pub(super) fn read(
     dwarf: &Dwarf<Slice<'_>>,
     unit: &Unit<Slice<'_>>,
+    home: Home,
     files: &mut Files,
-) -> gimli::Result<Option<UnitLines>> {
+    claims: &mut Claims,
+) -> Result<Option<UnitLines>, Damage> {
     let Some(program) = unit.line_program.clone() else {
         return Ok(None);
     };
-    let home = home(dwarf, unit)?;
+    claims.text(home.size())?;
     let mut names: HashMap<u64, FileId> = HashMap::new();
     let mut sequences = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
     let mut state = program.rows();
     while let Some((header, row)) = state.next_row()? {
+        claims.row()?;
         if row.end_sequence() {
             let rows = std::mem::take(&mut rows);
             // Linkers resolve the line tables of discarded functions to address 0.
@@ -119,6 +131,7 @@ pub(super) fn read(
             Some(&file) => file,
             None => {
                 let path = file_path(dwarf, unit, header, row.file_index(), &home.directory)?;
+                claims.text(path.as_os_str().len())?;
                 let shown = shown(&path, &home.directory);
                 let file = files.intern(path, shown);
                 names.insert(row.file_index(), file);
@@ -153,9 +166,19 @@ fn shown(path: &Path, directory: &Path) -> String {
     relative.unwrap_or(path).to_string_lossy().into_owned()
 }
 
-fn home(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>) -> gimli::Result<Home> {
+/// The directory in which a unit was compiled.
+pub(super) fn directory(unit: &Unit<Slice<'_>>) -> PathBuf {
+    let directory = unit.comp_dir.as_ref().map(|text| text.to_string_lossy().into_owned());
+    normal(Path::new("/"), Path::new(&directory.unwrap_or_default()))
+}
+
+/// Where a unit was compiled, in this directory.
+pub(super) fn home(
+    dwarf: &Dwarf<Slice<'_>>,
+    unit: &Unit<Slice<'_>>,
+    directory: PathBuf,
+) -> gimli::Result<Home> {
     let text = |slice: &Slice<'_>| slice.to_string_lossy().into_owned();
-    let directory = normal(Path::new("/"), Path::new(&unit.comp_dir.as_ref().map(text).unwrap_or_default()));
     let name = unit.name.as_ref().map(text).unwrap_or_default();
     let sources =
         normal(&directory, Path::new(&name)).parent().map_or_else(|| directory.clone(), Path::to_path_buf);

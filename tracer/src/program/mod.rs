@@ -5,6 +5,7 @@
 //! Ullman, "Compilers", 9.4), *post-dominator*.
 
 mod agent_code;
+mod claims;
 mod code;
 pub(crate) mod detour;
 mod elf;
@@ -15,10 +16,12 @@ mod image;
 mod leaders;
 mod lines;
 mod moving;
+mod names;
 mod registers;
 mod scope;
 #[cfg(test)]
 pub(crate) mod sketch;
+mod split;
 mod stack;
 
 use std::collections::HashMap;
@@ -27,6 +30,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use agent::names::{FunctionId, LeaderId, LeaderKind, Mark};
+use agent::session::MAX_FRAME;
 pub use detour::DetourCounts;
 pub use error::LoadError;
 pub use image::Image;
@@ -108,6 +112,13 @@ pub struct Function {
     pub leaders: Range<u32>,
     /// How many bytes below the stack pointer at the entry it may use.
     pub frame_size: u32,
+}
+
+impl Function {
+    /// How many bytes below the stack pointer at the entry are undefined there, as far as they are filled.
+    pub fn undefined_size(&self) -> u64 {
+        u64::from(self.frame_size).min(MAX_FRAME)
+    }
 }
 
 /// The traced part of an executable and of those shared libraries that the scope names.

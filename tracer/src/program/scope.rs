@@ -60,6 +60,11 @@ impl Scope {
         Ok(scope)
     }
 
+    /// Whether a pattern says which files or functions are traced.
+    pub(super) fn names_what_is_traced(&self) -> bool {
+        !self.included.is_empty()
+    }
+
     /// Whether a pattern names a shared library at all.
     pub fn names_libraries(&self) -> bool {
         !self.libraries.is_empty()

@@ -58,10 +58,10 @@ impl Heights {
     /// How many bytes below the entry's stack pointer the function may use, its red zone included.
     pub(super) fn frame_size(&self) -> u32 {
         let deepest = self.before.iter().filter_map(|height| match height {
-            Height::Known(height) => Some(-height),
+            Height::Known(height) => Some(height.saturating_neg()),
             _ => None,
         });
-        let bytes = deepest.max().unwrap_or(0).max(self.probed) + RED_ZONE;
+        let bytes = deepest.max().unwrap_or(0).max(self.probed).saturating_add(RED_ZONE);
         u32::try_from(bytes).unwrap_or(u32::MAX)
     }
 }
@@ -74,7 +74,7 @@ fn probed(code: &Code) -> i64 {
             && insn.op0_register() == Register::R11
             && insn.memory_base() == Register::RSP
     });
-    lea.map(|insn| -(insn.memory_displacement64() as i64)).max().unwrap_or(0)
+    lea.map(|insn| (insn.memory_displacement64() as i64).saturating_neg()).max().unwrap_or(0)
 }
 
 fn join(one: Height, other: Height) -> Height {
@@ -89,17 +89,19 @@ fn effect(insn: &Instruction, height: i64) -> Height {
     let immediate = insn.op_count() > 1
         && matches!(insn.op1_kind(), OpKind::Immediate8to64 | OpKind::Immediate32to64 | OpKind::Immediate64);
     let on_rsp = insn.op0_kind() == OpKind::Register && insn.op0_register() == Register::RSP;
+    // Bytes that are no code may move it as far as they like.
+    let moved = |bytes: i64| Height::Known(height.saturating_add(bytes));
     match insn.mnemonic() {
         Mnemonic::Leave => Height::Unknown,
         Mnemonic::Call | Mnemonic::Ret => Height::Known(height),
-        Mnemonic::Add if on_rsp && immediate => Height::Known(height + insn.immediate64() as i64),
-        Mnemonic::Sub if on_rsp && immediate => Height::Known(height - insn.immediate64() as i64),
+        Mnemonic::Add if on_rsp && immediate => moved(insn.immediate64() as i64),
+        Mnemonic::Sub if on_rsp && immediate => moved((insn.immediate64() as i64).saturating_neg()),
         Mnemonic::Lea
             if on_rsp && insn.memory_base() == Register::RSP && insn.memory_index() == Register::None =>
         {
-            Height::Known(height + insn.memory_displacement64() as i64)
+            moved(insn.memory_displacement64() as i64)
         }
         _ if on_rsp => Height::Known(height),
-        _ => Height::Known(height + i64::from(insn.stack_pointer_increment())),
+        _ => moved(insn.stack_pointer_increment().into()),
     }
 }

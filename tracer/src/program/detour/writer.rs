@@ -107,8 +107,8 @@ impl Writer {
         self.bytes(&[0x8b, 0x04, 0xc1]); // mov eax, [rcx+8*rax]
         self.bytes(&[0x48, 0xb9]); // mov rcx, kept
         self.bytes(&self.layout.kept.to_le_bytes());
-        self.bytes(&[0x80, 0x3c, 0x01, 0x00]); // cmp byte [rcx+rax], 0
-        exits.push(self.exit(0x84)); // je seldom
+        self.bytes(&[0x80, 0x3c, 0x01, 0x01]); // cmp byte [rcx+rax], 1
+        exits.push(self.exit(0x85)); // jne seldom
         self.relative(&[0x89, 0x05], event, &[]); // mov [event], eax
         self.relative(&[0x48, 0xff, 0x05], self.session(offset::ARRIVALS), &[]); // inc qword [arrivals]
         self.relative(&[0x48, 0x8b, 0x0d], spare_rcx, &[]); // mov rcx, [spare_rcx]

@@ -1,0 +1,66 @@
+//! Share out what a command may spend among the searches that it makes.
+
+use std::time::{Duration, Instant};
+
+/// What is left of the tests and the time of a command, for so many searches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    tests: Option<u64>,
+    deadline: Option<Instant>,
+    searches: u32,
+}
+
+/// What a search may spend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Share {
+    pub(super) tests: Option<u64>,
+    pub(super) time: Option<Duration>,
+}
+
+impl Budget {
+    /// A budget for so many searches; its time begins now.
+    pub(super) fn new(tests: Option<u64>, time: Option<Duration>, searches: usize) -> Budget {
+        let deadline = time.map(|time| Instant::now() + time);
+        Budget { tests, deadline, searches: u32::try_from(searches).unwrap_or(u32::MAX) }
+    }
+
+    /// What the next search may spend: an equal share of what the earlier ones have left over.
+    pub(super) fn share(&mut self) -> Share {
+        let searches = self.searches.max(1);
+        self.searches = searches - 1;
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let tests = self.tests.map(|tests| tests.div_ceil(u64::from(searches)));
+        Share { tests, time: left.map(|left| left / searches) }
+    }
+
+    /// Takes note of the tests that a search has made.
+    pub(super) fn spend(&mut self, tests: u64) {
+        self.tests = self.tests.map(|left| left.saturating_sub(tests));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_search_leaves_over_is_for_those_behind_it() {
+        let mut budget = Budget::new(Some(30), None, 3);
+        let mut shares = Vec::new();
+        for spent in [10, 4, 16] {
+            shares.push(budget.share().tests);
+            budget.spend(spent);
+        }
+        assert_eq!(shares, [Some(10), Some(10), Some(16)]);
+        assert_eq!(budget.share().tests, Some(0));
+    }
+
+    #[test]
+    fn time_is_shared_as_well_and_no_limit_is_none() {
+        let mut budget = Budget::new(None, Some(Duration::from_secs(60)), 3);
+        let share = budget.share();
+        assert_eq!(share.tests, None);
+        assert!(share.time.is_some_and(|time| (19..=20).contains(&time.as_secs())), "{share:?}");
+        assert_eq!(Budget::new(None, None, 3).share(), Share { tests: None, time: None });
+    }
+}

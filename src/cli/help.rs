@@ -1,0 +1,78 @@
+//! Show by examples what can be typed, and list the exit statuses: what stands around the help of options.
+
+/// Of the whole program.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  stripe demo                                 the example of the paper, explained
+  stripe run ./prog --expect-output out.txt   what did this output need?
+  stripe run ./prog --stdin in.txt --expect-match 'sum = 15' -- 0 5
+  stripe run ./prog                           same output, or same crash, as now
+  stripe reduce                               go on with a run that was ended early
+  stripe trace ./prog --stdin in.txt          what was executed, in order
+  stripe replay ./prog --omit 8-12,40         one experiment of your own
+  stripe doctor ./prog                        can it be traced here?";
+
+/// Of `stripe run`.
+pub(super) const RUN_EXAMPLES: &str = "\
+Examples:
+  stripe run ./prog                                   same output, or crash, as now
+  stripe run ./prog --expect-output out.txt <in.txt   exactly this output
+  stripe run ./prog --expect-match 'sum = 15' -- 0 5  this, with arguments 0 and 5
+  stripe run ./prog --expect-signal SEGV              this crash, where it is now
+  stripe run ./prog --reference good.txt              what differs from good.txt
+  stripe run ./prog --only-lines '^sum'               these lines, as they are now
+  stripe run ./prog --check 'grep -q wrong'           a command judges
+  stripe run ./prog --criterion a=^a --criterion b=^b each alone, and a table
+  stripe run ./prog --max-time 1m --emit json=s.json  for a minute, and to a file";
+
+/// Of `stripe reduce`.
+pub(super) const REDUCE_EXAMPLES: &str = "\
+Examples:
+  stripe reduce                    the latest run, with the same options and budgets
+  stripe reduce 3 --max-time 10m   run 3 of `stripe runs`, for ten minutes more";
+
+/// Of `stripe report`.
+pub(super) const REPORT_EXAMPLES: &str = "\
+Examples:
+  stripe report                                    what the latest run has found
+  stripe report 3 --format json                    run 3 of `stripe runs`
+  stripe report .stripe/3-prog --emit json=s.json  by its folder, and to a file
+  stripe report --emit gdb=s.gdb                   then: gdb -q -x s.gdb";
+
+/// Of `stripe trace`.
+pub(super) const TRACE_EXAMPLES: &str = "\
+Examples:
+  stripe trace ./prog --stdin in.txt               an event a line
+  stripe trace ./prog --format compact -- 0 5      as in the paper: 6_1 7_2 8_3
+  stripe trace ./prog --format json > trace.json   for programs";
+
+/// Of `stripe replay`.
+pub(super) const REPLAY_EXAMPLES: &str = "\
+Examples:
+  stripe replay ./prog --stdin in.txt --omit 8-12,40  all events but these
+  stripe replay ./prog --stdin in.txt --keep 3,7,8    these, and what has to stay
+  stripe replay ./prog --omit 12 --expect-match 'sum = 15' -- 0 5";
+
+/// Of `stripe replay`.
+pub(super) const REPLAY_STATUS: &str = "\
+Exit status:
+    0  the failure is reproduced          1  it is not, or an operational error
+  125  the run says nothing               2  usage
+                                          3  there is no failure to look for
+                                          4  the program differs from run to run";
+
+/// Of `stripe doctor`.
+pub(super) const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  stripe doctor          can programs be traced here?
+  stripe doctor ./prog   can this one, and what is in scope?";
+
+/// Of `stripe run` and `stripe reduce`.
+pub(super) const EXIT_STATUS: &str = "\
+Exit status:
+    0  finished, 1-minimal               5  a budget ended the search: best so far
+    1  operational error                 6  the failure shows even without anything
+    2  usage                            70  internal error
+    3  the run does not show the failure
+    4  the program differs from run to run
+  130  interrupted: best so far; 129 and 143 by SIGHUP and SIGTERM";

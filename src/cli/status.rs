@@ -1,0 +1,178 @@
+//! Say how far long work has come, when the user asks: by `t` on a terminal, or by SIGUSR1.
+//!
+//! The answer comes at once, whatever the work is busy with: a thread of its own waits for the question.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::SIGUSR1;
+use tracer::Keyboard;
+
+use super::options::OutputOptions;
+use super::progress::say;
+use super::terminal;
+use crate::report::words;
+
+/// How soon an answer comes, in milliseconds.
+const PATIENCE: u8 = 100;
+
+/// How far the work has come.
+#[derive(Clone, Debug)]
+pub(super) struct Stand {
+    /// What is being done, in words.
+    pub(super) phase: String,
+    /// The criterion, if it has a name.
+    pub(super) criterion: Option<String>,
+    /// How many executions the search began with, and how many are left.
+    pub(super) executions: Option<(usize, usize)>,
+    /// Tests of this search and of those that it goes on with.
+    pub(super) tests: u64,
+    /// Tests since `since`.
+    pub(super) tests_now: u64,
+    pub(super) since: Instant,
+}
+
+/// The board on which the work writes how far it has come.
+#[derive(Clone, Debug)]
+pub(super) struct Board {
+    stand: Arc<Mutex<Stand>>,
+    started: Instant,
+}
+
+impl Board {
+    pub(super) fn new(phase: &str) -> Board {
+        let started = Instant::now();
+        let stand = Stand {
+            phase: phase.to_owned(),
+            criterion: None,
+            executions: None,
+            tests: 0,
+            tests_now: 0,
+            since: started,
+        };
+        Board { stand: Arc::new(Mutex::new(stand)), started }
+    }
+
+    /// Changes what is written there.
+    pub(super) fn note(&self, change: impl FnOnce(&mut Stand)) {
+        change(&mut self.stand.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// A search begins.
+    pub(super) fn begin_search(&self) {
+        self.note(|stand| {
+            (stand.tests, stand.tests_now, stand.executions) = (0, 0, None);
+            stand.since = Instant::now();
+        });
+    }
+
+    /// What is written there, in a line.
+    pub(super) fn line(&self) -> String {
+        let stand = self.stand.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parts = vec![stand.phase.clone()];
+        if let Some(name) = &stand.criterion {
+            parts[0] = format!("{name}: {}", parts[0]);
+        }
+        parts.extend(stand.executions.map(|(all, left)| format!("{left} of {all} left")));
+        if stand.executions.is_some() {
+            parts.push(words::count(stand.tests, "test"));
+            let rate = stand.tests_now as f64 / stand.since.elapsed().as_secs_f64().max(0.001);
+            parts.push(format!("{rate:.0}/s"));
+        }
+        parts.push(format!("{:.0} s", self.started.elapsed().as_secs_f64()));
+        parts.join(", ")
+    }
+}
+
+/// Answers until it goes away.
+#[derive(Debug)]
+pub(super) struct Answers {
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Who may ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Askers {
+    /// Whoever sends SIGUSR1.
+    Signals,
+    /// Whoever sits at the terminal, too.
+    SignalsAndKeys,
+}
+
+/// Who may ask, as far as the user of these options wants to be told.
+pub(super) fn askers(options: &OutputOptions) -> Askers {
+    if options.quiet { Askers::Signals } else { Askers::SignalsAndKeys }
+}
+
+impl Answers {
+    /// Answers from `board` from now on. Keys are read only where the standard input and the standard error
+    /// are a terminal.
+    pub(super) fn begin(board: Board, askers: Askers) -> std::io::Result<Answers> {
+        let asked = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(SIGUSR1, Arc::clone(&asked))?;
+        let keyboard = match askers {
+            Askers::SignalsAndKeys if terminal::is_watched() => Keyboard::open()?,
+            _ => None,
+        };
+        let over = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&over);
+        let thread = std::thread::Builder::new().name("answers".into()).spawn(move || {
+            let mut keyboard = keyboard;
+            while !ended.load(Ordering::Relaxed) {
+                let pressed = wait(keyboard.as_mut());
+                if asked.swap(false, Ordering::Relaxed) || pressed {
+                    say(&answer(&board));
+                }
+            }
+        })?;
+        Ok(Answers { over, thread: Some(thread) })
+    }
+}
+
+/// Waits for a key; whether it was the one that asks.
+fn wait(keyboard: Option<&mut Keyboard>) -> bool {
+    match keyboard {
+        Some(keyboard) => keyboard.key(PATIENCE).is_some_and(|key| key.eq_ignore_ascii_case(&b't')),
+        None => {
+            std::thread::sleep(Duration::from_millis(PATIENCE.into()));
+            false
+        }
+    }
+}
+
+fn answer(board: &Board) -> String {
+    // On a terminal a line may stand there that is drawn again and again.
+    let clear = if terminal::is_watched() { "\r\x1b[K" } else { "" };
+    format!("{clear}stripe: {}\n", board.line())
+}
+
+impl Drop for Answers {
+    /// Gives the terminal back.
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_tells_phase_criterion_executions_tests_and_time() {
+        let board = Board::new("recording");
+        assert_eq!(board.line(), "recording, 0 s");
+        board.note(|stand| {
+            stand.phase = "branches decide".into();
+            stand.criterion = Some("sum".into());
+            stand.executions = Some((34, 20));
+            stand.tests = 100;
+        });
+        assert_eq!(board.line(), "sum: branches decide, 20 of 34 left, 100 tests, 0/s, 0 s");
+    }
+}

@@ -1,0 +1,147 @@
+//! System calls that fail once: a message or the right slice, and never a panic, a hang or another slice.
+//!
+//! strace makes one call of stripe's main thread fail, in a run with one worker. It cannot look into the
+//! other threads, nor into the processes that stripe traces itself: a process has one tracer.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use support::random::Random;
+use support::{GCC, sample, scratch, text};
+
+const ERRORS: [&str; 5] = ["EINTR", "ENOMEM", "EAGAIN", "EPERM", "ENOSPC"];
+
+/// How often each call is made to fail with each error, at other places of the run.
+const PLACES: usize = 1;
+
+/// What cannot fail, or only before the program begins; and the random numbers for hash tables, without which
+/// Rust's library panics, so that an internal error is told.
+const BEYOND_REACH: [&str; 5] = ["execve", "exit_group", "exit", "restart_syscall", "getrandom"];
+
+/// A folder in which runs are made.
+struct Bench {
+    folder: PathBuf,
+    program: PathBuf,
+    stdin: PathBuf,
+}
+
+/// A system call that fails: its name, which one of them, and how.
+#[derive(Clone, Debug)]
+struct Fault {
+    call: String,
+    number: u64,
+    error: &'static str,
+}
+
+impl Bench {
+    fn new(name: &str) -> Bench {
+        let sample = sample(GCC, "");
+        Bench { folder: scratch(name), program: sample.path, stdin: sample.stdin }
+    }
+
+    /// stripe under strace; the group is killed after a minute.
+    fn strace(&self, options: &[&str], words: &[&str]) -> Output {
+        Command::new("timeout")
+            .args(["-k", "2", "60", "strace", "-qq", "-o", "log"])
+            .args(options)
+            .arg(env!("CARGO_BIN_EXE_stripe"))
+            .args(words)
+            .stdin(Stdio::null())
+            .current_dir(&self.folder)
+            .output()
+            .expect("strace is installed")
+    }
+
+    fn run(&self, options: &[&str]) -> Output {
+        let _ = fs::remove_dir_all(self.folder.join("kept"));
+        let path = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+        let (program, stdin) = (path(&self.program), path(&self.stdin));
+        let words = ["run", &program, "--stdin", &stdin, "--expect-match", "mul = 0", "--control", "trace"];
+        let more = ["-q", "-j1", "--format", "json", "--clear-env", "--out", "kept"];
+        self.strace(options, &[&words[..], &more].concat())
+    }
+
+    /// How often each system call is made.
+    fn calls(&self) -> BTreeMap<String, u64> {
+        let mut calls = BTreeMap::new();
+        for line in fs::read_to_string(self.folder.join("log")).expect("written by strace").lines() {
+            let name = line.split('(').next().unwrap_or_default();
+            if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                *calls.entry(name.to_owned()).or_default() += 1;
+            }
+        }
+        calls
+    }
+
+    /// What is wrong about a run in which this call fails.
+    fn complaint(&self, fault: &Fault, expected: &Value) -> Option<String> {
+        let Fault { call, number, error } = fault;
+        let inject = format!("inject={call}:error={error}:when={number}");
+        let output = self.run(&["-e", &format!("trace={call}"), "-e", &inject]);
+        let told = text(&output.stderr);
+        let fine = match output.status.code() {
+            Some(0) => {
+                serde_json::from_slice::<Value>(&output.stdout).ok().as_ref().map(slice)
+                    == Some(slice(expected))
+            }
+            Some(1..=6) => told.starts_with("stripe: ") && told.lines().count() == 1,
+            _ => false,
+        };
+        (!fine || told.contains("panicked")).then(|| format!("{fault:?}: {}: {told}", output.status))
+    }
+}
+
+/// What was found, without what may depend on a fault: warnings, times, how the program was run.
+fn slice(found: &Value) -> &Value {
+    &found["slice"]
+}
+
+#[test]
+fn a_system_call_that_fails_once_is_told_or_does_not_matter() {
+    let bench = Bench::new("faults");
+    bench.strace(&[], &["--version"]);
+    // The loader and the runtime library of the language are no part of this program.
+    let start = bench.calls();
+    let output = bench.run(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let expected: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let faults = faults(&start, &bench.calls());
+    assert!(faults.len() > 150, "{}", faults.len());
+    let half = faults.len().div_ceil(2);
+    let complaints = std::thread::scope(|scope| {
+        let threads: Vec<_> = faults
+            .chunks(half)
+            .enumerate()
+            .map(|(number, faults)| {
+                let expected = &expected;
+                scope.spawn(move || {
+                    let bench = Bench::new(&format!("faults-{number}"));
+                    faults.iter().filter_map(|fault| bench.complaint(fault, expected)).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
+    });
+    assert!(complaints.is_empty(), "of {} faults: {complaints:#?}", faults.len());
+}
+
+/// Each call with each error, at places all over the run.
+fn faults(start: &BTreeMap<String, u64>, whole: &BTreeMap<String, u64>) -> Vec<Fault> {
+    let mut random = Random::new("faults");
+    let mut faults = Vec::new();
+    for (call, &count) in whole.iter().filter(|(call, _)| !BEYOND_REACH.contains(&&call[..])) {
+        let before = start.get(call).copied().filter(|_| call != "write").unwrap_or(0);
+        for error in ERRORS.into_iter().filter(|_| before < count) {
+            for _ in 0..PLACES {
+                let number = before + 1 + random.below(count - before);
+                faults.push(Fault { call: call.clone(), number, error });
+            }
+        }
+    }
+    faults
+}

@@ -1,0 +1,103 @@
+//! Hold a replay at an event, so that others which agree with it up to there need not begin anew.
+//!
+//! Everything that a replay does up to an event depends on which events up to there are kept, and on
+//! nothing behind it: the rules only look ahead as far as the next kept event. So a process that is held
+//! where it has just reached an event can fork the rest of any replay that keeps the same events up to
+//! and including that one.
+
+use agent::calls::Call;
+use agent::lockstep::{Expectation, Frame, Position};
+use agent::pace::Pace;
+
+use super::inside::{Talk, nothing_expected, offset};
+use crate::process::{Tracee, Written};
+use crate::schedule::Schedule;
+use crate::trace::{EventId, Trace};
+
+/// The most checkpoints of a server: each halves the way to where tests begin to differ.
+pub(super) const MOST: usize = 12;
+
+/// Where a replay is: what the agent knows of it, and what it has written.
+pub(super) struct Moment {
+    pace: Pace,
+    position: Position,
+    expectation: Expectation,
+    /// The lowest address of the stack that is known to be there.
+    floor: u64,
+    calls: Vec<Call<Frame>>,
+    /// What the program has written so far.
+    pub(super) written: Written,
+}
+
+impl Moment {
+    /// Before the first event.
+    pub(super) fn first(talk: &Talk, trace: &Trace, written: Written) -> Moment {
+        Moment {
+            pace: Pace::new(0),
+            position: Position::start(trace.tape()),
+            expectation: nothing_expected(trace.len()),
+            floor: talk.session.stack.floor,
+            calls: Vec::new(),
+            written,
+        }
+    }
+
+    /// Now.
+    pub(super) fn now(talk: &Talk, written: Written) -> Moment {
+        let memory = &talk.memory;
+        Moment {
+            pace: memory.get(offset::PACE),
+            position: memory.get(offset::POSITION),
+            expectation: memory.get(offset::EXPECTATION),
+            floor: memory.get(offset::FLOOR),
+            calls: talk.calls(),
+            written,
+        }
+    }
+
+    /// Makes the agent take it for now; there may be `limit` arrivals from the first event on.
+    pub(super) fn put(&self, talk: &Talk, limit: u64) {
+        let memory = &talk.memory;
+        memory.set(offset::PACE, Pace { limit, ..self.pace });
+        memory.set(offset::POSITION, self.position);
+        memory.set(offset::EXPECTATION, self.expectation);
+        memory.set(offset::FLOOR, self.floor);
+        memory.set(offset::DEPTH, self.calls.len() as u32);
+        memory.put(Talk::REST, &self.calls);
+    }
+}
+
+/// A process that waits where it has reached an event.
+pub(super) struct Checkpoint {
+    pub(super) tracee: Tracee,
+    pub(super) moment: Moment,
+    /// Where it waits.
+    pub(super) event: EventId,
+    /// Which events it has executed on the way.
+    pub(super) schedule: Schedule,
+}
+
+impl Checkpoint {
+    /// Whether a replay of the schedule passes here.
+    pub(super) fn is_on_the_way_of(&self, schedule: &Schedule) -> bool {
+        self.schedule.agrees_before(schedule) > self.event.0
+    }
+}
+
+/// The event where a replay of `schedule` is to be held: in the middle between `from`, where it begins,
+/// and where it differs from the replay before it. Those to come will differ from it there or earlier,
+/// because delta debugging goes from the end of the trace to its beginning.
+///
+/// `None` if that saves them less than `distance` events.
+pub(super) fn place(schedule: &Schedule, before: &Schedule, from: u32, distance: u32) -> Option<EventId> {
+    let end = schedule.agrees_before(before);
+    let half = end.saturating_sub(from) / 2;
+    let mut later = (from + half.max(1)..end).map(EventId);
+    later.find(|&event| schedule.keeps(event)).filter(|_| half >= distance)
+}
+
+impl Drop for Checkpoint {
+    fn drop(&mut self) {
+        self.tracee.end_alone();
+    }
+}

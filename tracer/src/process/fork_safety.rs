@@ -1,0 +1,85 @@
+//! Tell whether a fork of a held program would go on as the program itself.
+//!
+//! A child gets a copy of the memory, and the same open files; it does not get timers and pending
+//! signals, has no children, and shares with its parent what was mapped to be shared and what is
+//! written to a file. Files that are only read are no obstacle: the agent restores their positions.
+//!
+//! Source: fork(2), proc(5).
+
+use std::fs;
+use std::path::Path;
+
+use agent::session::{MOST_FILES, OUTPUT};
+
+use super::Tracee;
+
+impl Tracee {
+    /// Whether nothing that a fork of it does can be seen by another fork of it, and whether the forks
+    /// lack nothing.
+    pub(crate) fn is_fork_safe(&self) -> bool {
+        let folder = format!("/proc/{}", self.pid());
+        let folder = Path::new(&folder);
+        !self.has_others()
+            && self.trap_action.is_none()
+            && !self.handles(libc::SIGTRAP)
+            && awaits_no_signal(folder)
+            && has_no_timer(folder)
+            && shares_no_memory(folder)
+            && writes_no_file(folder)
+    }
+}
+
+fn awaits_no_signal(folder: &Path) -> bool {
+    let status = fs::read_to_string(folder.join("status")).unwrap_or_default();
+    let pending = |name| status.lines().find_map(|line| line.strip_prefix(name));
+    let is_empty = |mask: &str| mask.trim().trim_start_matches('0').is_empty();
+    ["SigPnd:", "ShdPnd:"].into_iter().all(|name| pending(name).is_some_and(is_empty))
+}
+
+fn has_no_timer(folder: &Path) -> bool {
+    fs::read(folder.join("timers")).is_ok_and(|timers| timers.is_empty())
+}
+
+/// All shared memory is what the tracer has put there.
+fn shares_no_memory(folder: &Path) -> bool {
+    let maps = fs::read_to_string(folder.join("maps"));
+    maps.is_ok_and(|maps| {
+        let mut shared = maps.lines().filter(|line| {
+            let access = line.split(' ').nth(1).unwrap_or_default();
+            access.contains('w') && access.ends_with('s')
+        });
+        shared.all(is_ours)
+    })
+}
+
+/// All open files are the output, or are only read.
+fn writes_no_file(folder: &Path) -> bool {
+    let Ok(list) = fs::read_dir(folder.join("fd")) else {
+        return false;
+    };
+    list.flatten().all(|entry| {
+        let number = entry.file_name().to_str().and_then(|name| name.parse::<usize>().ok());
+        let target = fs::read_link(entry.path()).unwrap_or_default();
+        let is_output = is_ours(&target.to_string_lossy());
+        match number {
+            Some(number) if OUTPUT.contains(&number) => is_output,
+            Some(number) if number < MOST_FILES => {
+                let data = fs::metadata(entry.path());
+                data.is_ok_and(|data| data.is_file()) && is_only_read(folder, number)
+            }
+            _ => false,
+        }
+    })
+}
+
+/// Whether the path, or the line that ends with it, is that of a file in memory of the tracer.
+fn is_ours(line: &str) -> bool {
+    line.ends_with("/memfd:stripe (deleted)")
+}
+
+fn is_only_read(folder: &Path, file: usize) -> bool {
+    let info = fs::read_to_string(folder.join(format!("fdinfo/{file}"))).unwrap_or_default();
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| i32::from_str_radix(flags.trim(), 8).ok());
+    flags.is_some_and(|flags| flags & libc::O_ACCMODE == libc::O_RDONLY)
+}
