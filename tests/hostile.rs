@@ -7,12 +7,12 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -156,7 +156,16 @@ impl Arena {
         Arena { folder, tcp, udp, unix }
     }
 
-    fn stripe(&self, verb: &str, (level, user): (Level, User), options: &[&str], words: &[&str]) -> Output {
+    fn stripe(&self, verb: &str, whose: (Level, User), options: &[&str], words: &[&str]) -> Output {
+        self.command(verb, whose, options, words).output().expect("stripe can be started")
+    }
+
+    fn start(&self, verb: &str, whose: (Level, User), options: &[&str], words: &[&str]) -> Child {
+        let mut command = self.command(verb, whose, options, words);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("stripe can be started")
+    }
+
+    fn command(&self, verb: &str, (level, user): (Level, User), options: &[&str], words: &[&str]) -> Command {
         let mut line = Vec::<std::ffi::OsString>::new();
         if user == User::Ordinary {
             let become_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
@@ -174,7 +183,18 @@ impl Arena {
             .args(&line[1..])
             .current_dir(self.folder.join("run"))
             .env("VICTIM", self.folder.join("victim"));
-        command.stdin(Stdio::null()).output().expect("stripe can be started")
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// That no process is left after a second.
+    fn assert_nobody_left(&self, what: &str) {
+        let mark = format!("VICTIM={}\0", self.folder.join("victim").display());
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while !processes_with(&mark).is_empty() {
+            assert!(Instant::now() < deadline, "{what}: left behind: {:?}", processes_with(&mark));
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     fn port(&self) -> String {
@@ -302,12 +322,7 @@ fn survives(kind: &str, fate: Fate, (level, user): (Level, User)) {
     assert!(status.is_some_and(|status| status <= 6), "{what}, recorded: {}", text(&output.stderr));
     assert!(before == inventory(&arena.folder), "{what}, recorded: files are changed");
     arena.assert_silence(&what);
-    let mark = format!("VICTIM={}\0", arena.folder.join("victim").display());
-    let deadline = Instant::now() + Duration::from_secs(1);
-    while !processes_with(&mark).is_empty() {
-        assert!(Instant::now() < deadline, "{what}: left behind: {:?}", processes_with(&mark));
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    arena.assert_nobody_left(&what);
 }
 
 #[test]
@@ -415,6 +430,47 @@ fn each_missing_means_is_named_or_not_needed() {
     }
 }
 
+/// How often stripe is killed: as often as the variable STRIPE_KILLS says.
+fn kills() -> u64 {
+    std::env::var("STRIPE_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(48)
+}
+
+#[test]
+fn nothing_is_left_of_hostile_runs_when_stripe_is_killed_at_any_moment() {
+    const LIVELY: [&str; 12] = [
+        "hang",
+        "spin",
+        "deaf-sleep",
+        "fork-bomb",
+        "vfork-hang",
+        "daemon",
+        "undo-limits",
+        "stop-self",
+        "overwrite",
+        "chmod",
+        "system-rm",
+        "ok",
+    ];
+    let users: &[User] = if is_root() { &[User::Own, User::Ordinary] } else { &[User::Own] };
+    let arenas: Vec<(User, Arena)> =
+        users.iter().map(|&user| (user, Arena::new(&format!("kills-{user:?}"), user))).collect();
+    for round in 0..kills() {
+        let kind = LIVELY[round as usize % LIVELY.len()];
+        let (user, arena) = &arenas[round as usize / LIVELY.len() % arenas.len()];
+        let level = if round / 24 % 2 == 0 { Level::Full } else { Level::Basic };
+        let before = inventory(&arena.folder);
+        let options = ["--omit", "3", "--timeout", "5s"];
+        let mut child = arena.start("replay", (level, *user), &options, &[kind, "9"]);
+        // Moments all over start-up, recording, and the attack.
+        std::thread::sleep(Duration::from_micros(round * 7919 % 200_000));
+        let _ = child.kill();
+        child.wait().expect("reaped");
+        let what = format!("{kind}, {level:?}, {user:?}, round {round}");
+        arena.assert_nobody_left(&what);
+        assert!(before == inventory(&arena.folder), "{what}: files are changed");
+    }
+}
+
 #[test]
 fn programs_see_a_private_world_that_every_run_finds_as_the_first_one_did() {
     let folder = scratch("private-world");
@@ -452,7 +508,6 @@ int main(void) { int shm = shmget(77, 64, IPC_CREAT | IPC_EXCL | 0600);
     assert!(!folder.join("mine").exists());
 }
 
-/// A process keeps its hands off the terminal of the one that has started it.
 #[test]
 fn the_scratch_of_a_tool_that_was_killed_is_removed_by_the_next_one() {
     let arena = Arena::new("killed", User::Own);
@@ -481,7 +536,6 @@ fn the_scratch_of_a_tool_that_was_killed_is_removed_by_the_next_one() {
     assert_eq!(copies(), 0);
 }
 
-/// Holds what tests of this file write, so that nobody reads it half written.
 #[test]
 fn a_run_that_reads_a_large_file_in_its_directory_is_told_to_move_where_it_is_copied() {
     let arena = Arena::new("large", User::Own);
@@ -490,5 +544,4 @@ fn a_run_that_reads_a_large_file_in_its_directory_is_told_to_move_where_it_is_co
     let output = arena.stripe("replay", (Level::Basic, User::Own), &["--omit", "3"], &["ok", "9"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("--cwd"), "{}", text(&output.stderr));
-    let _ = std::io::stdout().flush();
 }

@@ -485,7 +485,7 @@ impl Tracee {
     /// Ends a program that has started nothing that is held. Unlike for all else, any thread may do this:
     /// if the one that has started it has ended, the kernel has killed the program, and its parent in the
     /// sandbox has taken its number away.
-    pub(crate) fn end_alone(&mut self) {
+    fn end_alone(&mut self) {
         if self.gone.is_none() {
             if let Some(handle) = &self.handle {
                 handle.kill();
@@ -504,32 +504,48 @@ impl Tracee {
             kill(self.pid);
         }
         self.others.iter().chain(&self.held).copied().for_each(kill);
-        while self.gone.is_none() || !self.others.is_empty() || !self.held.is_empty() {
-            let Ok((who, status)) = wait_any() else { break };
-            match end(status) {
-                Some(end) if who == self.pid => self.gone = Some(end),
-                Some(_) => {
-                    self.others.remove(&who);
-                    self.held.remove(&who);
+        while self.gone.is_none() || self.has_others() {
+            // The program itself tells of its end. Of the others a thread may have vanished (trap 1).
+            let next = if self.has_others() { wait_a_moment() } else { wait_any().map(Some) };
+            match next {
+                Ok(Some((who, status))) => self.see_off(who, status),
+                Ok(None) => {
+                    self.others.retain(|&pid| is_there(pid));
+                    self.held.retain(|&pid| is_there(pid));
                 }
-                None => {
-                    // One that shows up here for the first time was being forked just now.
-                    if who != self.pid {
-                        self.held.insert(who);
-                    }
-                    kill(who);
-                    restart(who, libc::PTRACE_CONT, 0);
-                }
+                Err(_) => break,
             }
         }
         self.others.clear();
         self.held.clear();
     }
+
+    /// Takes note of the end of a process of a run that is being ended, or ends it.
+    fn see_off(&mut self, who: Pid, status: i32) {
+        match end(status) {
+            Some(end) if who == self.pid => self.gone = Some(end),
+            Some(_) => {
+                self.others.remove(&who);
+                self.held.remove(&who);
+            }
+            None => {
+                // One that shows up here for the first time was being forked just now.
+                if who != self.pid {
+                    self.held.insert(who);
+                }
+                kill(who);
+                restart(who, libc::PTRACE_CONT, 0);
+            }
+        }
+    }
 }
 
 impl Drop for Tracee {
     fn drop(&mut self) {
-        self.end();
+        match self.handle {
+            Some(_) => self.end_alone(),
+            None => self.end(),
+        }
     }
 }
 
@@ -545,17 +561,39 @@ fn auxiliary_vector(pid: Pid) -> Vec<(u64, u64)> {
 /// Waits for any child of this thread.
 fn wait_any() -> Result<(Pid, i32), ProcessError> {
     loop {
-        let mut status = 0;
-        // SAFETY: `status` outlives the call.
-        let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::__WNOTHREAD) };
-        if pid > 0 {
-            return Ok((Pid::from_raw(pid), status));
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(ProcessError::System { what: "waiting for the program", source: error });
+        if let Some(found) = wait_with(0)? {
+            return Ok(found);
         }
     }
+}
+
+/// Any child of this thread that has something to tell, but waits only for a moment.
+fn wait_a_moment() -> Result<Option<(Pid, i32)>, ProcessError> {
+    const MOMENT: Duration = Duration::from_micros(100);
+    let found = wait_with(libc::WNOHANG)?;
+    if found.is_none() {
+        std::thread::sleep(MOMENT);
+    }
+    Ok(found)
+}
+
+/// A child of this thread, as waitpid(2) finds it with these flags.
+fn wait_with(flags: libc::c_int) -> Result<Option<(Pid, i32)>, ProcessError> {
+    let mut status = 0;
+    // SAFETY: `status` outlives the call.
+    let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::__WNOTHREAD | flags) };
+    let error = io::Error::last_os_error();
+    match pid {
+        0 => Ok(None),
+        1.. => Ok(Some((Pid::from_raw(pid), status))),
+        _ if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+        _ => Err(ProcessError::System { what: "waiting for the program", source: error }),
+    }
+}
+
+/// Whether there is a process of this number, if only as one that has ended.
+fn is_there(pid: Pid) -> bool {
+    nix::sys::signal::kill(pid, None).is_ok()
 }
 
 /// How a process has ended, if this status says so.

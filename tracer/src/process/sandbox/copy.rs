@@ -46,7 +46,9 @@ impl Copied {
     pub(super) fn new(original: &Path) -> io::Result<Copied> {
         let base = std::env::temp_dir();
         sweep(&base);
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&base)?;
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&base).map_err(|error| {
+            io::Error::other(format!("{}: {error}; set TMPDIR to a directory with room", base.display()))
+        })?;
         let lock = File::create(folder.path().join("lock"))?;
         let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno)?;
         let world = folder.path().join("world");
