@@ -125,15 +125,15 @@ mod tests {
         let mut slice = Sample::sum_mul().slice(&[], &[]);
         assert_eq!(
             effort(&slice),
-            "120 tests: 11 reproduced the failure, 80 did not, 29 were unresolved; 142 runs in 0.2 s"
+            "120 tests: 11 reproduced the failure, 80 did not, 29 were unresolved; 142 runs in 0.2 s, fully contained"
         );
         slice.tests = Counts { total: 1, fail: 0, pass: 0, unresolved: 1, cached: 0 };
         slice.runs = 1;
         assert_eq!(
             effort(&slice),
-            "1 test: 0 reproduced the failure, 0 did not, 1 was unresolved; 1 run in 0.2 s"
+            "1 test: 0 reproduced the failure, 0 did not, 1 was unresolved; 1 run in 0.2 s, fully contained"
         );
         slice.tests = Counts::default();
-        assert_eq!(effort(&slice), "0 tests; 1 run in 0.2 s");
+        assert_eq!(effort(&slice), "0 tests; 1 run in 0.2 s, fully contained");
     }
 }

@@ -255,12 +255,24 @@ mod tests {
     use std::time::Duration;
 
     use super::super::sample::Sample;
+    use tracer::denial::Actions;
+    use tracer::invocation::Permissions;
+
     use super::*;
 
     fn script(invocation: &Invocation, poison: Poison) -> Result<String, Unscriptable> {
         let sample = Sample::sum_mul();
         let (hour, none) = (Duration::from_secs(3600), None);
-        let limits = Limits { cpu: hour, wall: hour, arrivals: 100, memory: none, file_size: 7, tasks: 1 };
+        let limits = Limits {
+            cpu: hour,
+            wall: hour,
+            arrivals: 100,
+            memory: none,
+            file_size: 7,
+            output: 7,
+            tasks: 1,
+            tolerated: Actions::NONE,
+        };
         let result = sample.slice(&sample.omittable(11)[1..], &sample.omittable(10)[6..]);
         slice(sample.recorded(), &result, Start { invocation, poison, limits })
     }
@@ -273,6 +285,7 @@ mod tests {
             directory: "/".into(),
             stdin: stdin.to_vec(),
             stdout: Stdout::File,
+            permissions: Permissions::default(),
         }
     }
 

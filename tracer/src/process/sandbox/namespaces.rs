@@ -543,10 +543,7 @@ fn open_as(base: RawFd, folder: &CStr, number: RawFd) -> nix::Result<()> {
 
 fn report(line: &UnixStream, done: Result<(), Failed>) {
     let Failed(step, errno) = done.err().unwrap_or(Failed(0, Errno::UnknownErrno));
-    let mut text = [0; 8];
-    text[..4].copy_from_slice(&(step as i32).to_ne_bytes());
-    text[4..].copy_from_slice(&(errno as i32).to_ne_bytes());
-    let _ = nix::unistd::write(line, &text);
+    starter::report(line.as_raw_fd(), step, errno);
 }
 
 fn text(bytes: Vec<u8>) -> io::Result<CString> {

@@ -403,8 +403,8 @@ impl Descriptors {
     }
 }
 
-/// Says which step has failed.
-fn report(socket: RawFd, step: usize, errno: Errno) {
+/// Says how a step has ended.
+pub(super) fn report(socket: RawFd, step: usize, errno: Errno) {
     let mut text = [0; 8];
     text[..4].copy_from_slice(&(step as i32).to_ne_bytes());
     text[4..].copy_from_slice(&(errno as i32).to_ne_bytes());
