@@ -21,7 +21,7 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 use stripe::baseline::recording_limits;
-use tracer::invocation::{Invocation, Permissions, Shelter, Stdout};
+use tracer::invocation::{Constancy, Invocation, Permissions, Shelter, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::run::{Recording, Run};
@@ -408,6 +408,7 @@ impl Subject {
             stdin: fs::read(&self.stdin).expect("an input"),
             stdout: Stdout::File,
             permissions: Permissions { shelter: self.shelter, ..Permissions::default() },
+            constancy: Constancy::default(),
         }
     }
 

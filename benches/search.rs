@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use stripe::baseline::recording_limits;
 use stripe::circumstances::{Draft, Normalise, Speculation, Universe, Worker};
 use stripe::dd::{Algorithm, Configuration, Counts, Experiment, Outcome, Sequential, Test, TestFunction};
-use tracer::invocation::{Invocation, Permissions, Stdout};
+use tracer::invocation::{Constancy, Invocation, Permissions, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::schedule::{Control, Omission};
@@ -235,6 +235,7 @@ fn record(program: &Program) -> tracer::trace::Trace {
         stdin: Vec::new(),
         stdout: Stdout::File,
         permissions: Permissions::default(),
+        constancy: Constancy::default(),
         program: path,
     };
     let conditions = Conditions { poison: Poison::Off, limits: recording_limits(), stop: Arc::default() };

@@ -1,8 +1,9 @@
 //! Record the failing run, and find out whether it can be trusted.
 //!
-//! The program is recorded as it is, and replayed in full with undefined memory set to each pattern. If
-//! all agree, it is deterministic and does not depend on uninitialised memory. This comes before any
-//! reduction, because no outcome means anything otherwise.
+//! The program is run five times: it is recorded as it is, and then repeated along its trace, as it is and
+//! with undefined memory set to each pattern, each time started anew. If all agree, it is deterministic
+//! and does not depend on uninitialised memory. This comes before any reduction, because no outcome
+//! means anything otherwise.
 
 use regex::bytes::Regex;
 use tracer::denial::Actions;
@@ -15,7 +16,7 @@ use tracer::termination::{Cut, Termination};
 use tracer::trace::Trace;
 use tracer::{Conditions, RecordError, Tracer};
 
-use crate::oracle::{diff, first_difference, usual_causes};
+use crate::oracle::{deviation, diff, first_difference, usual_causes};
 use crate::slice::Recorded;
 
 /// Whether undefined values are set to patterns.
@@ -36,6 +37,9 @@ pub struct Demands {
     /// Of the output, only the lines that match count, because the user compares no others.
     pub only_lines: Option<Regex>,
 }
+
+/// So many runs must agree.
+const RUNS: usize = 5;
 
 /// A run that others can be compared with.
 #[derive(Debug)]
@@ -76,14 +80,13 @@ impl Baseline {
             PoisonChoice::Off => &[Poison::Off],
         };
         let mut repetition = Repetition { program, tracer, conditions, demands, original: &recording };
+        repetition.must_agree(RUNS - 1 - patterns.len())?;
         for &poison in patterns {
             if repetition.difference(poison)?.is_none() {
                 continue;
             }
             // Does the run itself differ, or do the undefined values make it?
-            if let Some(difference) = repetition.difference(Poison::Off)? {
-                return Err(BaselineError::Flaky(difference.flaky(program)));
-            }
+            repetition.must_agree(RUNS - 1)?;
             // One time-out on a busy machine proves nothing.
             if let Some(difference) = repetition.difference(poison)? {
                 warnings.push(difference.uninitialised());
@@ -131,7 +134,7 @@ pub fn limits_like(recording: &Recording) -> Limits {
     }
 }
 
-/// Records again what has been recorded.
+/// Runs again what has been recorded.
 struct Repetition<'r, 'p> {
     program: &'r Program,
     tracer: &'r mut Tracer<'p>,
@@ -141,6 +144,16 @@ struct Repetition<'r, 'p> {
 }
 
 impl Repetition<'_, '_> {
+    /// Runs the program as it is so many times more, and refuses one that differs.
+    fn must_agree(&mut self, times: usize) -> Result<(), BaselineError> {
+        for _ in 0..times {
+            if let Some(difference) = self.difference(Poison::Off)? {
+                return Err(BaselineError::Flaky(difference.flaky(self.program)));
+            }
+        }
+        Ok(())
+    }
+
     /// How a further run differs. With other undefined values a program may run for ever, so that it may
     /// not use up much more than the original.
     fn difference(&mut self, poison: Poison) -> Result<Option<Difference>, RecordError> {
@@ -149,27 +162,35 @@ impl Repetition<'_, '_> {
             _ => limits_like(self.original),
         };
         let conditions = Conditions { poison, limits, ..self.conditions.clone() };
-        if self.repeats(&conditions)? {
-            return Ok(None);
-        }
-        match self.tracer.record(&conditions) {
-            Ok(other) => Ok(self.compare(&other)),
-            Err(error @ (RecordError::Process(_) | RecordError::Cut(Cut::Interrupted))) => Err(error),
-            Err(error) if poison == Poison::Off => Err(error),
-            Err(RecordError::Cut(cut)) => {
-                Ok(Some(Difference { path: None, seen: Some(format!("the program {cut}")) }))
-            }
-            Err(error) => Ok(Some(Difference { path: None, seen: Some(error.to_string()) })),
-        }
+        let Some(first) = self.difference_of_replay(&conditions)? else { return Ok(None) };
+        let difference = match self.tracer.record(&conditions) {
+            // By chance it may be as the original again.
+            Ok(other) => self.compare(&other).unwrap_or(first),
+            Err(error @ (RecordError::Process(_) | RecordError::Cut(Cut::Interrupted))) => return Err(error),
+            Err(error) if poison == Poison::Off => return Err(error),
+            Err(RecordError::Cut(cut)) => Difference { path: None, seen: Some(format!("the program {cut}")) },
+            Err(error) => Difference { path: None, seen: Some(error.to_string()) },
+        };
+        Ok(Some(difference))
     }
 
-    /// Whether a full replay goes the recorded way and ends alike. Unlike a second recording it needs no
+    /// How a full replay of a program that is started anew differs. Unlike a second recording it needs no
     /// memory for a second trace; that is made only to tell what differs.
-    fn repeats(&mut self, conditions: &Conditions) -> Result<bool, RecordError> {
-        let everything = Schedule::everything(&self.original.trace, Control::Program);
-        let run = self.tracer.replay(&self.original.trace, &everything, conditions)?;
-        let complete = run.arrivals == self.original.trace.len() as u64;
-        Ok(complete && self.visible_difference(&run).is_none())
+    fn difference_of_replay(&mut self, conditions: &Conditions) -> Result<Option<Difference>, RecordError> {
+        let trace = &self.original.trace;
+        self.tracer.start_anew(conditions);
+        let run = self.tracer.replay(trace, &Schedule::everything(trace, Control::Program), conditions)?;
+        let recorded = Recorded { program: self.program, trace };
+        if let Termination::Left(left) = &run.termination {
+            return Ok(Some(Difference {
+                path: Some(format!("; {}", deviation(left, recorded))),
+                seen: None,
+            }));
+        }
+        let seen = self.visible_difference(&run);
+        let is_shorter = run.arrivals != trace.len() as u64;
+        let path = (seen.is_none() && is_shorter).then(|| "; one ends before the other".into());
+        Ok((path.is_some() || seen.is_some()).then_some(Difference { path, seen }))
     }
 
     fn compare(&self, other: &Recording) -> Option<Difference> {
@@ -208,8 +229,8 @@ impl Difference {
         };
         let seen = self.seen.as_ref().map_or_else(String::new, |seen| format!("; {seen}"));
         format!(
-            "two runs of the program differ, so that no test would mean anything{}{seen}; the usual causes are time, \
-             process numbers, random numbers and addresses{called}: {remedy}",
+            "two runs of the program differ, so that no test would mean anything{}{seen}; the usual causes are \
+             --real-time and --real-random, timers, files that change and other processes{called}: {remedy}",
             self.path.as_deref().unwrap_or_default()
         )
     }

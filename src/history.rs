@@ -8,10 +8,14 @@ use tracer::schedule::Control as Rule;
 
 use crate::dd::{Configuration, Counts, Observer, Outcome};
 use crate::investigation::Watcher;
+use crate::oracle::other_failure;
 use crate::slice::Evidence;
 
 /// Configurations are kept of at most so many tests.
 const MOST_CONFIGURATIONS: usize = 1000;
+
+/// So many different other failures are kept.
+const MOST_SLIPS: usize = 50;
 
 /// Configurations may take so many bytes in all.
 const MOST_BYTES: usize = 32 << 20;
@@ -34,10 +38,26 @@ pub struct TestMade {
     pub why: String,
 }
 
+/// Another failure that tests have ended in.
+#[derive(Clone, Debug)]
+pub struct Slip {
+    /// What happened, in words.
+    pub what: String,
+    /// How many tests have ended so.
+    pub tests: u64,
+    /// What made a statement be executed in the smallest of them.
+    pub rule: Rule,
+    /// What was chosen in that one.
+    pub configuration: Configuration,
+}
+
 /// The tests of a search, in the order in which the search has learned of them.
 #[derive(Debug)]
 pub struct History {
     tests: Vec<TestMade>,
+    slips: Vec<Slip>,
+    /// What makes a statement be executed in the present phase.
+    rule: Rule,
     phases: usize,
     /// Of each so many tests one has its configuration.
     stride: usize,
@@ -60,12 +80,45 @@ impl Default for History {
 
 impl History {
     fn with_room(most: usize, bytes: usize) -> History {
-        History { tests: Vec::new(), phases: 0, stride: 1, room: Room { kept: 0, most, bytes } }
+        History {
+            tests: Vec::new(),
+            slips: Vec::new(),
+            rule: Rule::Program,
+            phases: 0,
+            stride: 1,
+            room: Room { kept: 0, most, bytes },
+        }
     }
 
     /// All tests in order.
     pub fn tests(&self) -> &[TestMade] {
         &self.tests
+    }
+
+    /// The other failures that came up, those that came up most often first.
+    pub fn slips(&self) -> Vec<&Slip> {
+        let mut slips: Vec<&Slip> = self.slips.iter().collect();
+        slips.sort_by_key(|slip| std::cmp::Reverse(slip.tests));
+        slips
+    }
+
+    fn add_slip(&mut self, what: &str, configuration: &Configuration) {
+        let slip = || Slip {
+            what: what.to_owned(),
+            tests: 1,
+            rule: self.rule,
+            configuration: configuration.clone(),
+        };
+        match self.slips.iter().position(|slip| slip.what == what) {
+            Some(place) => {
+                let known = &self.slips[place];
+                let is_smaller = configuration.len() < known.configuration.len();
+                let smallest = if is_smaller { slip() } else { known.clone() };
+                self.slips[place] = Slip { tests: known.tests + 1, ..smallest };
+            }
+            None if self.slips.len() < MOST_SLIPS => self.slips.push(slip()),
+            None => {}
+        }
     }
 
     /// Of each so many tests one has its configuration: 1 if all of them have.
@@ -82,6 +135,9 @@ impl History {
         // Each phase counts its tests from 1.
         if counts.total == 1 {
             self.phases += 1;
+        }
+        if let Some(what) = other_failure(evidence) {
+            self.add_slip(what, configuration);
         }
         let is_kept = self.tests.len().is_multiple_of(self.stride);
         self.room.kept += usize::from(is_kept);
@@ -151,6 +207,7 @@ impl Observer<Evidence> for Pair<'_> {
 
 impl Watcher for Pair<'_> {
     fn begins(&mut self, rule: Rule, start: &Configuration) {
+        self.history.rule = rule;
         self.other.begins(rule, start);
     }
 }
@@ -191,6 +248,23 @@ mod tests {
         assert_eq!(numbers.map(|(number, _)| number).collect::<Vec<_>>(), [0, 4, 8]);
         assert_eq!(history.stride(), 4);
         assert_eq!(history.tests().len(), 11);
+    }
+
+    #[test]
+    fn another_failure_is_kept_once_with_its_smallest_test() {
+        let mut history = History::default();
+        let evidence = |outcome, why: &str| Evidence { outcome, why: why.into() };
+        let crashed = evidence(Outcome::Unresolved, "crashed in another way: SIGSEGV at a.c:3 in main");
+        let reported = evidence(Outcome::Unresolved, "reported another error: AddressSanitizer: SEGV");
+        let left = evidence(Outcome::Unresolved, "after a.c:3 control went to a.c:9");
+        let seen = [(&crashed, 5), (&reported, 9), (&left, 1), (&crashed, 3), (&crashed, 4)];
+        for (evidence, size) in seen {
+            let chosen = Configuration::from_iter(16, 0..size);
+            history.beside(&mut Nobody).tested(&chosen, evidence.outcome, evidence, Counts::default());
+        }
+        let slips: Vec<_> = history.slips().iter().map(|slip| (&*slip.what, slip.tests)).collect();
+        assert_eq!(slips, [("SIGSEGV at a.c:3 in main", 3), ("AddressSanitizer: SEGV", 1)]);
+        assert_eq!(history.slips()[0].configuration.len(), 3);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use tracer::program::{Granularity, Program};
+use tracer::schedule::Control as Rule;
 use tracer::trace::{EventId, Trace};
 use tracer::{Containment, Engine};
 
@@ -111,9 +112,29 @@ pub struct CriticalSlice {
     pub elapsed: Duration,
     /// Everything that weakens the answer; each one sentence.
     pub warnings: Vec<String>,
+    /// Other failures that came up on the way, those that came up most often first.
+    pub by_products: Vec<ByProduct>,
+}
+
+/// A failure other than the one under study, in which tests have ended: those tests are unresolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByProduct {
+    /// What happened, in words: a part of a sentence such as `SIGSEGV at sum.c:12 in main`.
+    pub what: String,
+    /// How many tests have ended so.
+    pub tests: u64,
+    /// What made a statement be executed in the smallest of them.
+    pub rule: Rule,
+    /// Which events that one has executed, in order.
+    pub executed: Vec<EventId>,
 }
 
 impl CriticalSlice {
+    /// The same, with the other failures that came up.
+    pub fn with_by_products(self, by_products: Vec<ByProduct>) -> CriticalSlice {
+        CriticalSlice { by_products, ..self }
+    }
+
     /// How many executions are needed for their effect.
     pub fn kept_for_effect(&self) -> usize {
         self.needed.iter().filter(|needed| needed.necessity == Necessity::Effect).count()
@@ -127,4 +148,10 @@ pub struct Recorded<'a> {
     pub program: &'a Program,
     /// What the run did.
     pub trace: &'a Trace,
+}
+
+/// The stretches of successive events among these, which are in order: first and last of each.
+pub fn stretches(events: &[EventId]) -> impl Iterator<Item = (EventId, EventId)> {
+    let stretches = events.chunk_by(|one, next| one.0 + 1 == next.0);
+    stretches.map(|stretch| (stretch[0], stretch[stretch.len() - 1]))
 }

@@ -101,13 +101,14 @@ const TAME: [&str; 1] = ["fixedbitset"];
 const PRINTERS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
 
 /// The functions that may hold standard output or standard error: to print, or to ask what it is.
-const PRINTING_FUNCTIONS: [(&str, &str); 7] = [
+const PRINTING_FUNCTIONS: [(&str, &str); 8] = [
     ("src/cli/mod.rs", "main"),
     ("src/cli/mod.rs", "print"),
     ("src/cli/progress.rs", "say"),
     ("src/cli/replay.rs", "replay"),
     ("src/cli/terminal.rs", "is_watched"),
     ("src/cli/terminal.rs", "style"),
+    ("src/cli/terminal.rs", "width"),
     ("src/cli/trace.rs", "trace"),
 ];
 

@@ -42,6 +42,7 @@ fn finished(output: &[u8]) -> Run {
         usage: Usage::default(),
         arrivals: 0,
         redirections: 0,
+        objects: Vec::new(),
     }
 }
 

@@ -4,15 +4,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use regex::bytes::Regex;
 use tracer::denial::Actions;
-use tracer::invocation::{Invocation, Network, Permissions, Shelter, Stdout};
+use tracer::invocation::{Constancy, Invocation, Network, Permissions, Shelter, Stdout};
 use tracer::program::{FileId, FunctionId, Statement};
 use tracer::run::{Run, Usage};
+use tracer::surroundings::{Object, Surroundings};
 use tracer::termination::{Crash, Termination};
 use tracer::trace_file::{Identity, ImageIdentity};
 
 use super::documents::{
-    CrashDocument, CriterionDocument, EndDocument, FileDocument, ImageDocument, PartDocument,
-    ProgramDocument, RecordedDocument, RunDocument, SearchDocument, StartDocument,
+    CrashDocument, CriterionDocument, EndDocument, FileDocument, ImageDocument, ObjectDocument, PartDocument,
+    ProgramDocument, RecordedDocument, RunDocument, SearchDocument, StartDocument, SurroundingsDocument,
 };
 use super::kept::{KeptRun, KeptSearch};
 use super::texts::{os_string, os_strings, path, text, texts};
@@ -43,6 +44,7 @@ pub(super) fn run_document(run: &KeptRun, files: Vec<FileDocument>) -> RunDocume
         start: start_document(run),
         criterion: criterion_document(run),
         search: search_document(&run.search),
+        surroundings: surroundings_document(&run.surroundings),
         recorded: recorded_document(run),
         files,
     }
@@ -57,6 +59,8 @@ pub(super) fn kept_run(
     let RunDocument { program, start, criterion, search, recorded, .. } = document;
     let mut needed = |name: &str| file(name).ok_or_else(|| format!("the file {name} is not listed"));
     let (stdin, stdout, stderr) = (needed("input")?, needed("output")?, needed("errors")?);
+    let surroundings = surroundings(document.surroundings)?;
+    let objects = surroundings.objects.iter().map(|object| object.path.clone()).collect();
     Ok(KeptRun {
         started,
         version: document.stripe,
@@ -64,6 +68,7 @@ pub(super) fn kept_run(
         command: document.command,
         timeout: start.timeout_ms.map(Duration::from_millis),
         identity: identity(&program)?,
+        surroundings,
         invocation: Invocation {
             program: path(program.path),
             arguments: os_strings(start.arguments),
@@ -76,6 +81,7 @@ pub(super) fn kept_run(
                 network: if start.network { Network::Allowed } else { Network::Denied },
                 writable: start.writable.into_iter().map(path).collect(),
             },
+            constancy: Constancy { time: start.time, chance: start.chance },
         },
         scope: program.scope,
         libraries: program.libraries.into_iter().map(path).collect(),
@@ -96,7 +102,7 @@ pub(super) fn kept_run(
         events: recorded.events,
         poisoned: recorded.poisoned,
         warnings: recorded.warnings.clone(),
-        run: kept_recording(recorded, stdout, stderr),
+        run: Run { objects, ..kept_recording(recorded, stdout, stderr) },
     })
 }
 
@@ -117,16 +123,37 @@ fn program_document(run: &KeptRun) -> ProgramDocument {
     }
 }
 
+fn surroundings_document(surroundings: &Surroundings) -> SurroundingsDocument {
+    let object = |object: &Object| ObjectDocument {
+        path: text(object.path.as_os_str()),
+        size: object.size,
+        hash: format!("{:x}", object.hash),
+    };
+    let objects = surroundings.objects.iter().map(object).collect();
+    SurroundingsDocument { processor: surroundings.processor.clone(), objects }
+}
+
+fn surroundings(document: SurroundingsDocument) -> Result<Surroundings, String> {
+    let object = |object: ObjectDocument| {
+        Ok(Object { path: path(object.path), size: object.size, hash: hash(&object.hash)? })
+    };
+    let objects = document.objects.into_iter().map(object).collect::<Result<_, String>>()?;
+    Ok(Surroundings { processor: document.processor, objects })
+}
+
+fn hash(text: &str) -> Result<u128, String> {
+    u128::from_str_radix(text, 16).map_err(|_| "a hash is no number".to_owned())
+}
+
 fn identity(program: &ProgramDocument) -> Result<Identity, String> {
-    let bad = |_| "a hash is no number".to_owned();
     let image = |image: &ImageDocument| {
-        let hash = u128::from_str_radix(&image.hash, 16).map_err(bad)?;
+        let hash = hash(&image.hash)?;
         Ok(ImageIdentity { build_id: image.build_id.clone(), size: image.size, hash })
     };
     Ok(Identity {
         images: program.images.iter().map(image).collect::<Result<_, String>>()?,
         leaders: program.leaders,
-        layout: u64::from_str_radix(&program.layout, 16).map_err(bad)?,
+        layout: u64::try_from(hash(&program.layout)?).map_err(|_| "a layout is too large")?,
     })
 }
 
@@ -137,6 +164,8 @@ fn start_document(run: &KeptRun) -> StartDocument {
         environment: start.environment.iter().map(|(name, value)| (text(name), text(value))).collect(),
         directory: text(start.directory.as_os_str()),
         terminal: start.stdout == Stdout::Terminal,
+        time: start.constancy.time,
+        chance: start.constancy.chance,
         timeout_ms: run.timeout.map(milliseconds),
         sandbox: start.permissions.shelter == Shelter::Sandbox,
         network: start.permissions.network == Network::Allowed,
@@ -258,8 +287,16 @@ fn kept_recording(document: RecordedDocument, stdout: Vec<u8>, stderr: Vec<u8>) 
         memory: document.memory,
         ..Usage::default()
     };
-    let denied = Actions::from_bits(document.denied);
-    Run { stdout, stderr, termination, usage, arrivals: document.arrivals, redirections: 0, denied }
+    Run {
+        stdout,
+        stderr,
+        termination,
+        usage,
+        arrivals: document.arrivals,
+        redirections: 0,
+        denied: Actions::from_bits(document.denied),
+        objects: Vec::new(),
+    }
 }
 
 fn milliseconds(time: Duration) -> u64 {

@@ -3,7 +3,9 @@
 //! A change that an older program would misread needs a new version of the format.
 
 use serde::{Deserialize, Serialize};
+use tracer::invocation::Answers;
 use tracer::program::Granularity;
+use tracer::schedule::Control as Rule;
 use tracer::termination::AddressClass;
 use tracer::{Containment, Engine, Preference};
 
@@ -28,6 +30,7 @@ pub(super) struct RunDocument {
     pub(super) start: StartDocument,
     pub(super) criterion: CriterionDocument,
     pub(super) search: SearchDocument,
+    pub(super) surroundings: SurroundingsDocument,
     pub(super) recorded: RecordedDocument,
     /// The other files of the folder.
     pub(super) files: Vec<FileDocument>,
@@ -55,6 +58,20 @@ pub(super) struct ProgramDocument {
 }
 
 #[derive(Serialize, Deserialize)]
+pub(super) struct SurroundingsDocument {
+    pub(super) processor: String,
+    pub(super) objects: Vec<ObjectDocument>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct ObjectDocument {
+    pub(super) path: Text,
+    pub(super) size: u64,
+    /// In hexadecimal.
+    pub(super) hash: String,
+}
+
+#[derive(Serialize, Deserialize)]
 pub(super) struct ImageDocument {
     pub(super) build_id: Option<String>,
     pub(super) size: u64,
@@ -68,6 +85,11 @@ pub(super) struct StartDocument {
     pub(super) environment: Vec<(Text, Text)>,
     pub(super) directory: Text,
     pub(super) terminal: bool,
+    /// What it is told of time, and of chance.
+    #[serde(with = "AnswersWord")]
+    pub(super) time: Answers,
+    #[serde(with = "AnswersWord")]
+    pub(super) chance: Answers,
     pub(super) timeout_ms: Option<u64>,
     pub(super) sandbox: bool,
     pub(super) network: bool,
@@ -174,6 +196,17 @@ pub(super) struct ResultDocument {
     pub(super) runs: u64,
     pub(super) elapsed_ms: u64,
     pub(super) warnings: Vec<String>,
+    pub(super) by_products: Vec<ByProductDocument>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct ByProductDocument {
+    pub(super) what: String,
+    pub(super) tests: u64,
+    #[serde(with = "RuleWord")]
+    pub(super) rule: Rule,
+    /// Stretches of executed events, first and last, from 0.
+    pub(super) executed: Vec<(u32, u32)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -208,6 +241,13 @@ enum GranularityWord {
 }
 
 #[derive(Serialize, Deserialize)]
+#[serde(remote = "Answers", rename_all = "snake_case")]
+enum AnswersWord {
+    Constant,
+    Real,
+}
+
+#[derive(Serialize, Deserialize)]
 #[serde(remote = "Preference", rename_all = "snake_case")]
 enum PreferenceWord {
     Auto,
@@ -236,6 +276,13 @@ enum ContainmentWord {
 #[serde(remote = "Control", rename_all = "snake_case")]
 enum ControlWord {
     Both,
+    Program,
+    Trace,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Rule", rename_all = "snake_case")]
+enum RuleWord {
     Program,
     Trace,
 }

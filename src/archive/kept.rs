@@ -8,6 +8,7 @@ use tracer::Preference;
 use tracer::invocation::Invocation;
 use tracer::program::Granularity;
 use tracer::run::Run;
+use tracer::surroundings::Surroundings;
 use tracer::trace_file::Identity;
 
 use crate::dd::Algorithm;
@@ -37,6 +38,8 @@ pub struct KeptRun {
     pub granularity: Granularity,
     /// What the program was like.
     pub identity: Identity,
+    /// The machine and the libraries of the recorded run.
+    pub surroundings: Surroundings,
     /// What shows the failure.
     pub criterion: Criterion,
     /// The same in words.

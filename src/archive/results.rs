@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use tracer::trace::EventId;
 
-use super::documents::{CountsDocument, NeededDocument, ResultDocument, SeenDocument};
+use super::documents::{ByProductDocument, CountsDocument, NeededDocument, ResultDocument, SeenDocument};
 use crate::dd::Counts;
-use crate::slice::{CriticalSlice, Evidence, Manner, Needed, Question};
+use crate::slice::{ByProduct, CriticalSlice, Evidence, Manner, Needed, Question, stretches};
 
 pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
     let seen = |seen: &Evidence| SeenDocument { outcome: seen.outcome, why: seen.why.clone() };
@@ -31,6 +31,7 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
         runs: slice.runs,
         elapsed_ms: slice.elapsed.as_millis() as u64,
         warnings: slice.warnings.clone(),
+        by_products: slice.by_products.iter().map(by_product_document).collect(),
     }
 }
 
@@ -55,5 +56,18 @@ pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSli
         runs: document.runs,
         elapsed: Duration::from_millis(document.elapsed_ms),
         warnings: document.warnings,
+        by_products: document.by_products.into_iter().map(by_product).collect(),
     }
+}
+
+fn by_product_document(by_product: &ByProduct) -> ByProductDocument {
+    let ByProduct { what, tests, rule, executed } = by_product;
+    let executed = stretches(executed).map(|(first, last)| (first.0, last.0)).collect();
+    ByProductDocument { what: what.clone(), tests: *tests, rule: *rule, executed }
+}
+
+fn by_product(document: ByProductDocument) -> ByProduct {
+    let ByProductDocument { what, tests, rule, executed } = document;
+    let executed = executed.into_iter().flat_map(|(first, last)| (first..=last).map(EventId)).collect();
+    ByProduct { what, tests, rule, executed }
 }

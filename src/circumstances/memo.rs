@@ -86,8 +86,16 @@ mod tests {
 
     fn run(termination: Termination) -> Run {
         let (stdout, stderr) = (b"so".to_vec(), Vec::new());
-        let (usage, denied) = (Usage::default(), Actions::NONE);
-        Run { stdout, stderr, termination, usage, arrivals: 1, redirections: 0, denied }
+        Run {
+            stdout,
+            stderr,
+            termination,
+            usage: Usage::default(),
+            arrivals: 1,
+            redirections: 0,
+            denied: Actions::NONE,
+            objects: Vec::new(),
+        }
     }
 
     #[test]

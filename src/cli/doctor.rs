@@ -148,7 +148,7 @@ fn program_findings(path: &Path, scope: &Scope, verbose: bool) -> Vec<Finding> {
             "choose input or options for which it stays on one thread",
         ),
     });
-    if let causes @ [_, ..] = &crate::oracle::usual_causes(&image.imports)[..] {
+    if let causes @ [_, ..] = &crate::oracle::open_causes(&image.imports)[..] {
         findings.push(Finding::fair(
             format!("calls {}: runs may differ", causes.join(", ")),
             "make what depends on them constant, or leave it out of the comparison with --only-lines",

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use tracer::Preference;
+use tracer::surroundings::Surroundings;
 use tracer::trace_file::Identity;
 
 use super::exit::{Exit, Failure};
@@ -178,6 +179,7 @@ fn kept_run(asked: &Asked<'_>, subject: &Subject<'_>, identity: Identity) -> Kep
         libraries: images.iter().map(|image| image.path.clone()).collect::<Vec<PathBuf>>(),
         granularity: target.granularity,
         identity,
+        surroundings: Surroundings::of(&baseline.recording.run),
         criterion: asked.criterion.clone(),
         described: described(asked.questions),
         criteria: asked.parts.clone(),

@@ -117,6 +117,12 @@ pub struct TargetOptions {
     /// Give it a pseudo-terminal as standard output, so that it writes line by line.
     #[arg(long, help_heading = "The program")]
     pub pty: bool,
+    /// Let it see the time as it is; without, its clocks show the same in each run.
+    #[arg(long, help_heading = "The program")]
+    pub real_time: bool,
+    /// Give it random numbers as they come; without, they are the same in each run.
+    #[arg(long, help_heading = "The program")]
+    pub real_random: bool,
     /// Trace these: a file, a function or a glob of them, or a shared library; `!` excludes. May be
     /// given more than once.
     #[arg(long, value_name = "PATTERN", help_heading = "The program")]

@@ -30,6 +30,7 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let reopened = Reopened::open(options.run.as_deref(), &interrupt)?;
     let program = &reopened.target.program.executable().path;
     emissions::check(&options.output, program, reopened.has_several())?;
+    require_same_surroundings(&reopened)?;
     interrupt.listen()?;
     let processors = Processors::available();
     let jobs = options.limits.jobs.or(reopened.run.search.jobs);
@@ -47,6 +48,21 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     findings.deliver(reopened.subject(), &options.output, terminal::style(color))?;
     keeping.mention(findings.exit());
     done(findings.exit())
+}
+
+/// Elsewhere the program might not go the recorded way, and every outcome would be in doubt.
+fn require_same_surroundings(reopened: &Reopened) -> Result<(), Failure> {
+    match reopened.run.surroundings.difference() {
+        None => Ok(()),
+        Some(how) => Err(Failure::new(
+            Exit::Failed,
+            format!(
+                "run {}: {how}, so that the program may take another way than was recorded; go on where it was \
+                 begun, or begin anew with `stripe run`",
+                reopened.folder.name()
+            ),
+        )),
+    }
 }
 
 /// The searches that go on.

@@ -21,14 +21,20 @@ pub(super) fn runs(color: ColorChoice) -> Result<Exit, Failure> {
     if runs.is_empty() {
         return super::print(b"There are no runs here; `stripe run` makes one.\n");
     }
-    let rows = runs.iter().flat_map(rows);
+    // Who reads the listing by a program wants it whole.
+    let style = Style { width: terminal::width().unwrap_or(usize::MAX), ..terminal::style(color) };
+    let rows = runs.iter().flat_map(|run| rows(run, style));
     let all: Vec<[String; 7]> = std::iter::once(TITLES.map(str::to_owned)).chain(rows).collect();
-    super::print(table(&all, terminal::style(color)).as_bytes())
+    super::print(table(&all, style).as_bytes())
 }
 
-fn rows(run: &RunFolder) -> Vec<[String; 7]> {
+fn rows(run: &RunFolder, style: Style) -> Vec<[String; 7]> {
     match run.entry() {
-        Ok(entry) => entry.progress.iter().map(|progress| row(run, &entry, progress)).collect(),
+        Ok(entry) => entry
+            .progress
+            .iter()
+            .map(|progress| row([run.name(), command(&entry, style)], &entry, progress))
+            .collect(),
         Err(error) => {
             let nothing = String::new;
             vec![[run.name(), nothing(), error.to_string(), nothing(), nothing(), nothing(), nothing()]]
@@ -36,7 +42,16 @@ fn rows(run: &RunFolder) -> Vec<[String; 7]> {
     }
 }
 
-fn row(run: &RunFolder, entry: &Entry, progress: &Standing) -> [String; 7] {
+/// The command without the folders of the program, so that there is room for what the run is about.
+fn command(entry: &Entry, style: Style) -> String {
+    let mut words = entry.command.iter().map(String::as_str);
+    let program = words.next().unwrap_or_default();
+    let program = program.rsplit('/').next().unwrap_or(program);
+    let words: Vec<&str> = std::iter::once(program).chain(words).collect();
+    style.cut(&words.join(" "), style.width / 4)
+}
+
+fn row([run, command]: [String; 2], entry: &Entry, progress: &Standing) -> [String; 7] {
     let status = match progress.stage {
         Stage::Ended(Status::Minimal) => "minimal",
         Stage::Ended(Status::Budget) => "budget",
@@ -45,12 +60,12 @@ fn row(run: &RunFolder, entry: &Entry, progress: &Standing) -> [String; 7] {
         Stage::Unfinished => "unfinished",
     };
     [
-        run.name(),
+        run,
         moment(entry.started),
         status.to_owned(),
         progress.kept.map_or_else(|| "-".to_owned(), |kept| kept.to_string()),
         progress.tests.to_string(),
-        entry.command.join(" "),
+        command,
         progress.name.clone().unwrap_or_else(|| entry.criterion.clone()),
     ]
 }

@@ -16,10 +16,10 @@ use super::status::Board;
 use super::target::Target;
 use crate::archive::{Journal, Keeper};
 use crate::baseline::Baseline;
-use crate::circumstances::{Laboratory, RunMemo};
+use crate::circumstances::{Laboratory, RunMemo, Universe};
 use crate::history::History;
 use crate::investigation::{Finding, Means, Memory, Nobody, Plan, investigate};
-use crate::slice::{CriticalSlice, Manner, Recorded};
+use crate::slice::{ByProduct, CriticalSlice, Manner, Recorded};
 
 /// A recorded run, and how it is searched.
 #[derive(Clone, Copy)]
@@ -99,7 +99,7 @@ impl Case<'_> {
         let more = warnings(self.subject.target, self.subject.baseline, &self.question.oracle, &finding);
         let manner = tracer.map_or_else(|| self.subject.manner.clone(), manner);
         let spent = (runs.load(Ordering::Relaxed), past.elapsed + crew.started.elapsed());
-        let slice = self.slice(finding, manner, spent, more);
+        let slice = self.slice(finding, manner, spent, more).with_by_products(self.by_products(&history));
         keeping.conclude(self.question.name.as_deref(), &slice);
         Ok((Answer { slice, history }, exit))
     }
@@ -114,6 +114,7 @@ impl Case<'_> {
         let (finding, _) = conclude(found, &Interrupt::default())?;
         let spent = (past.runs, past.elapsed);
         let slice = self.slice(finding, self.subject.manner.clone(), spent, Vec::new());
+        let slice = slice.with_by_products(self.by_products(&history));
         Ok(Answer { slice, history })
     }
 
@@ -136,7 +137,25 @@ impl Case<'_> {
             runs,
             elapsed,
             warnings: baseline.warnings.iter().cloned().chain(more).collect(),
+            by_products: Vec::new(),
         }
+    }
+
+    /// The other failures that came up, with the events behind them.
+    fn by_products(&self, history: &History) -> Vec<ByProduct> {
+        let Recorded { program, trace } = self.subject.recorded();
+        let universe = |rule| Universe::new(program, trace, rule);
+        let mut universes: Vec<Universe> = Vec::new();
+        let slips = history.slips().into_iter().map(|slip| {
+            let known = universes.iter().position(|universe| universe.control() == slip.rule);
+            let known = known.unwrap_or_else(|| {
+                universes.push(universe(slip.rule));
+                universes.len() - 1
+            });
+            let executed = universes[known].schedule(&slip.configuration).kept().collect();
+            ByProduct { what: slip.what.clone(), tests: slip.tests, rule: slip.rule, executed }
+        });
+        slips.collect()
     }
 
     fn laboratory<'l>(&'l self, runs: &'l AtomicU64) -> Laboratory<'l> {

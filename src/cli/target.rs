@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use tracer::Conditions;
-use tracer::invocation::{Invocation, Limits, Stdout};
+use tracer::invocation::{Answers, Constancy, Invocation, Limits, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 
@@ -102,7 +102,12 @@ fn invocation(options: &TargetOptions, program: PathBuf) -> Result<Invocation, F
         stdin: standard_input(options.stdin.as_deref())?,
         stdout: if options.pty { Stdout::Terminal } else { Stdout::File },
         permissions: permissions(options)?,
+        constancy: Constancy { time: answers(options.real_time), chance: answers(options.real_random) },
     })
+}
+
+fn answers(is_real: bool) -> Answers {
+    if is_real { Answers::Real } else { Answers::Constant }
 }
 
 fn standard_input(file: Option<&Path>) -> Result<Vec<u8>, Failure> {

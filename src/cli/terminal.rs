@@ -18,9 +18,13 @@ pub(super) fn style(choice: ColorChoice) -> Style {
         ColorChoice::Never => false,
         ColorChoice::Auto => stdout.is_terminal() && !forbidden && !dumb,
     };
-    let width =
-        terminal_size::terminal_size_of(&stdout).map_or(WIDTH, |(width, _)| usize::from(width.0).max(40));
-    Style { color, unicode: is_utf8(), width }
+    Style { color, unicode: is_utf8(), width: width().unwrap_or(WIDTH) }
+}
+
+/// The width of the terminal to which standard output goes, if it does.
+pub(super) fn width() -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(std::io::stdout())?;
+    Some(usize::from(width.0).max(40))
 }
 
 /// Whether somebody looks at standard error as it is written.

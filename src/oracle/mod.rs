@@ -8,9 +8,8 @@
 mod check;
 mod difference;
 mod part;
+mod sanitizer;
 mod words;
-
-use std::collections::HashSet;
 
 use regex::bytes::Regex;
 use tracer::denial::Actions;
@@ -20,11 +19,11 @@ use tracer::termination::{Crash, Termination, signal_name};
 pub use check::Check;
 pub use difference::{diff, first_difference};
 pub use part::Part;
-pub use words::{crash, deviation, signal, termination};
+pub use words::{crash, deviation, other_failure, signal, termination};
 
-use difference::{expression, quoted};
-use part::Tails;
-
+use self::difference::{expression, quoted};
+use self::part::Tails;
+use self::words::{OTHER_CRASH, OTHER_REPORT};
 use crate::dd::Outcome;
 use crate::slice::{Evidence, Recorded};
 
@@ -86,6 +85,8 @@ pub struct Oracle {
     /// How the recorded run crashed, if it did: only a run that crashes the same way is not another
     /// failure.
     crash: Option<Crash>,
+    /// What a sanitizer has reported of the recorded run.
+    report: Option<String>,
 }
 
 #[derive(Debug)]
@@ -97,6 +98,8 @@ enum Condition {
     Stderr(Vec<u8>),
     Exit(i32),
     Crash(Option<i32>),
+    /// A sanitizer reports this.
+    Report(String),
     Match(Regex),
     Reject(Regex),
     Line {
@@ -124,6 +127,7 @@ impl Criterion {
             Termination::Crashed(crash) => Some(crash.clone()),
             _ => None,
         };
+        let report = sanitizer::report(&recorded.stderr);
         let mut conditions = Vec::new();
         let only = self.only_lines;
         let compares_output = self.output.is_some();
@@ -152,7 +156,10 @@ impl Criterion {
         if nothing_given && crash.is_some() {
             conditions.push(Condition::Crash(None));
         }
-        Ok(Oracle { conditions, crash })
+        if nothing_given {
+            conditions.extend(report.clone().map(Condition::Report));
+        }
+        Ok(Oracle { conditions, crash, report })
     }
 }
 
@@ -167,12 +174,13 @@ impl Oracle {
             Termination::Left(deviation) => return unresolved(words::deviation(deviation, recorded)),
             Termination::Cut(cut) => return unresolved(format!("the run {cut}")),
             Termination::Crashed(crash) if self.crash.as_ref() != Some(crash) => {
-                return unresolved(format!(
-                    "crashed in another way: {}",
-                    words::crash(crash, recorded.program)
-                ));
+                return unresolved(format!("{OTHER_CRASH}{}", words::crash(crash, recorded.program)));
             }
             Termination::Crashed(_) | Termination::Exited(_) => {}
+        }
+        if let Some(report) = sanitizer::report(&run.stderr).filter(|seen| self.report.as_ref() != Some(seen))
+        {
+            return unresolved(format!("{OTHER_REPORT}{report}"));
         }
         for condition in &self.conditions {
             if let Some(evidence) = condition.judge(run, self)? {
@@ -199,8 +207,16 @@ impl Oracle {
     /// whether what the criterion looks for is right.
     pub fn accepts(&self, output: &[u8], recorded: Recorded<'_>) -> bool {
         let (stdout, stderr, termination) = (output.to_vec(), Vec::new(), Termination::Exited(0));
-        let (usage, denied) = (Usage::default(), Actions::NONE);
-        let run = Run { stdout, stderr, termination, usage, arrivals: 0, redirections: 0, denied };
+        let run = Run {
+            stdout,
+            stderr,
+            termination,
+            usage: Usage::default(),
+            arrivals: 0,
+            redirections: 0,
+            denied: Actions::NONE,
+            objects: Vec::new(),
+        };
         self.judge(&run, recorded).is_ok_and(|evidence| evidence.outcome == Outcome::Fail)
     }
 
@@ -240,6 +256,9 @@ impl Condition {
                 _ => Some(format!("no exit status, instead of {expected}")),
             },
             Condition::Crash(signal) => oracle.crash_missing(run, *signal),
+            Condition::Report(report) => {
+                sanitizer::report(&run.stderr).is_none().then(|| format!("no report of {report}"))
+            }
             Condition::Match(regex) => {
                 (!regex.is_match(&run.stdout)).then(|| format!("output does not match {}", expression(regex)))
             }
@@ -277,6 +296,7 @@ impl Condition {
             }
             Condition::Match(regex) => format!("output that matches {}", expression(regex)),
             Condition::Reject(regex) => format!("output that does not match {}", expression(regex)),
+            Condition::Report(report) => format!("the same report ({report})"),
             Condition::Line { number, text: line } => {
                 format!("the line {}, the first wrong one (line {number})", quoted(line))
             }
@@ -323,22 +343,19 @@ fn first_wrong_line(output: &[u8], reference: &[u8]) -> Result<Condition, Oracle
     }
 }
 
-/// The functions whose calls make a program depend on more than its input, of those it imports.
-pub fn usual_causes(imports: &[String]) -> Vec<&str> {
-    const CAUSES: [&str; 12] = [
-        "time",
-        "gettimeofday",
-        "clock_gettime",
-        "clock",
-        "getpid",
-        "getppid",
-        "rand",
-        "random",
-        "getrandom",
-        "arc4random",
-        "getentropy",
-        "gettid",
-    ];
-    let imports: HashSet<&str> = imports.iter().map(String::as_str).collect();
-    CAUSES.into_iter().filter(|cause| imports.contains(cause)).collect()
+/// What makes a program depend on more than its input, whatever it is told, of what it imports.
+pub fn open_causes(imports: &[String]) -> Vec<&'static str> {
+    causes(&["alarm", "ualarm", "setitimer", "timer_settime", "timerfd_settime", "connect"], imports)
+}
+
+/// What may make a program depend on more than its input, of what it imports; clocks and random numbers
+/// do so if it is told what is the case.
+pub fn usual_causes(imports: &[String]) -> Vec<&'static str> {
+    const ANSWERED: [&str; 7] =
+        ["time", "gettimeofday", "clock_gettime", "clock", "getrandom", "arc4random", "getentropy"];
+    [open_causes(imports), causes(&ANSWERED, imports)].concat()
+}
+
+fn causes(causes: &[&'static str], imports: &[String]) -> Vec<&'static str> {
+    causes.iter().copied().filter(|cause| imports.iter().any(|import| import == cause)).collect()
 }

@@ -8,6 +8,7 @@ use tracer::program::FileId;
 
 use crate::slice::{CriticalSlice, Needed, Recorded};
 
+use super::by_products;
 use super::executions::{self, Executions, Lines};
 use super::listing;
 use super::rows::{Row, Rows};
@@ -72,6 +73,9 @@ fn verdicts(all: &[Compared<'_>], style: Style) -> String {
         text += &format!("\n{}", wrap(&verdict(slice), style.width));
         for warning in &slice.warnings {
             text += &format!("\n{}", wrap(&format!("warning: {}", printable(warning)), style.width));
+        }
+        for sentence in by_products::sentences(slice) {
+            text += &format!("\n{}", wrap(&printable(&sentence), style.width));
         }
         text
     });

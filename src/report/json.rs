@@ -7,6 +7,7 @@ use tracer::program::Program;
 
 use crate::slice::{CriticalSlice, Recorded};
 
+use super::by_products;
 use super::comparison::Compared;
 use super::depths::Depths;
 use super::executions::{self, Executions};
@@ -53,6 +54,7 @@ fn slice_document<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Slice
         slice: needed::events(recorded, slice),
         lines: lines(recorded, slice),
         warnings: &slice.warnings,
+        by_products: by_products::documents(slice),
     }
 }
 
@@ -150,7 +152,8 @@ mod tests {
     fn the_result_is_told_by_stable_keys() {
         let document = document();
         let mut keys: Vec<&str> = "schema command program criterion control granularity algorithm engine \
-            engine_reason containment containment_reason status events tests seconds slice lines warnings"
+            engine_reason containment containment_reason status events tests seconds slice lines warnings \
+            by_products"
             .split_whitespace()
             .collect();
         keys.sort_unstable();

@@ -18,6 +18,7 @@
 //! - [`words`] has the user's words for outcomes, numbers and times.
 
 pub mod bullets;
+mod by_products;
 pub mod chrome;
 pub mod comparison;
 pub mod csv;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tracer::denial::Actions;
-use tracer::invocation::{Invocation, Limits, Permissions, Stdout};
+use tracer::invocation::{Constancy, Invocation, Limits, Permissions, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::trace::{EventId, Trace};
@@ -71,6 +71,7 @@ impl Sample {
             stdin: stdin.into(),
             stdout: Stdout::File,
             permissions: Permissions::default(),
+            constancy: Constancy::default(),
         };
         let recording =
             Tracer::new(&program, &invocation, Preference::Auto).unwrap().record(&conditions()).unwrap();
@@ -125,6 +126,7 @@ impl Sample {
             runs: 142,
             elapsed: Duration::from_millis(210),
             warnings: Vec::new(),
+            by_products: Vec::new(),
         }
     }
 }

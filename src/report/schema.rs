@@ -51,6 +51,21 @@ pub(super) struct Slice<'a> {
     pub(super) lines: Vec<Line<'a>>,
     /// Everything that weakens the answer; each one sentence.
     pub(super) warnings: &'a [String],
+    /// Other failures that came up on the way, those that came up most often first.
+    pub(super) by_products: Vec<ByProduct<'a>>,
+}
+
+/// A failure other than the one under study, in which tests have ended.
+#[derive(Serialize)]
+pub(super) struct ByProduct<'a> {
+    /// What happened, in words.
+    pub(super) what: &'a str,
+    /// How many tests have ended so.
+    pub(super) tests: u64,
+    /// What made a statement be executed in the smallest of them: `program` or `trace`.
+    pub(super) control: &'static str,
+    /// Which events that one has executed, as `stripe replay --keep` takes them.
+    pub(super) keep: String,
 }
 
 /// Several results about one run.

@@ -1,6 +1,7 @@
 //! Spell the values of closed sets as JSON documents have them.
 
 use tracer::program::{Granularity, LeaderKind};
+use tracer::schedule::Control as Rule;
 use tracer::{Containment, Engine};
 
 use crate::dd::{Algorithm, Outcome};
@@ -80,6 +81,14 @@ pub(super) fn control(control: Control) -> &'static str {
         Control::Both => "both",
         Control::Program => "program",
         Control::Trace => "trace",
+    }
+}
+
+/// What makes a statement be executed in one phase.
+pub(super) fn rule(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Program => "program",
+        Rule::Trace => "trace",
     }
 }
 

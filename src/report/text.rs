@@ -2,6 +2,7 @@
 
 use crate::slice::{Control, CriticalSlice, Recorded};
 
+use super::by_products;
 use super::executions::{self, Mark};
 use super::listing::{self, Part};
 use super::markers;
@@ -48,11 +49,12 @@ fn legend(parts: &[Part<'_>], control: Control, style: Style) -> String {
     if length(&line) <= style.width { line } else { all.join("\n") }
 }
 
-/// The criterion, the verdict and the warnings.
+/// The criterion, the verdict, the warnings, and other failures that came up.
 fn conclusion(slice: &CriticalSlice, style: Style) -> String {
     let criterion = format!("Failure: {}", slice.question.criterion);
     let warnings = slice.warnings.iter().map(|warning| format!("warning: {warning}"));
     let sentences = [criterion, verdict(slice)].into_iter().chain(warnings);
+    let sentences = sentences.chain(by_products::sentences(slice));
     sentences.map(|sentence| paragraph(&sentence, style) + "\n").collect()
 }
 

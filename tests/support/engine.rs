@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use stripe::baseline::recording_limits;
-use tracer::invocation::{Invocation, Permissions, Stdout};
+use tracer::invocation::{Constancy, Invocation, Permissions, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::run::Recording;
@@ -47,6 +47,7 @@ pub fn invocation(path: &Path, directory: &Path, arguments: &[&str], stdin: Vec<
         stdin,
         stdout: Stdout::File,
         permissions: Permissions::default(),
+        constancy: Constancy::default(),
     }
 }
 

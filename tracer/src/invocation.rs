@@ -36,6 +36,28 @@ pub struct Invocation {
     pub stdout: Stdout,
     /// What it may do to the world.
     pub permissions: Permissions,
+    /// What it is told that would differ from run to run.
+    pub constancy: Constancy,
+}
+
+/// Which answers to a program's questions are the same in each run. What it asks about processes always
+/// is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Constancy {
+    /// Clocks, and how much time was used.
+    pub time: Answers,
+    /// Random numbers.
+    pub chance: Answers,
+}
+
+/// What a program is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Answers {
+    /// The same in each run.
+    #[default]
+    Constant,
+    /// What is the case.
+    Real,
 }
 
 /// What a program may do to the world outside of its sandbox.

@@ -111,6 +111,12 @@ impl Jump {
         Ok((run, recorder))
     }
 
+    /// Gives up the process that does replays under such conditions.
+    pub(crate) fn start_anew(&mut self, conditions: &Conditions) {
+        let terms = Terms::new(conditions, self.distance);
+        self.staff.iter_mut().for_each(|staff| staff.servers.retain(|server| !server.has(&terms)));
+    }
+
     /// Runs the program along `trace`, and omits what `schedule` leaves out.
     pub(crate) fn replay(
         &mut self,

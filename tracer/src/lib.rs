@@ -14,7 +14,9 @@
 //! - `stage` starts programs and runs them to their ends, `jump` does so with the agent;
 //! - `process` is the only door to ptrace, and the only place with unsafe code in this crate: the other one
 //!   is `agent/inside.rs`, which runs within the program;
-//! - [`invocation`], [`run`], [`termination`], [`denial`], [`poison`] name what goes in and what comes out.
+//! - [`invocation`], [`run`], [`termination`], [`denial`], [`poison`] name what goes in and what comes
+//!   out;
+//! - [`surroundings`] says on which machine and with which libraries a run was recorded.
 //!
 //! # Without a stop
 //!
@@ -72,6 +74,7 @@ pub mod program;
 pub mod run;
 pub mod schedule;
 mod stage;
+pub mod surroundings;
 pub mod termination;
 #[cfg(test)]
 mod tests;

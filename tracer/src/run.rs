@@ -1,5 +1,6 @@
 //! Hold what can be observed of a run from outside.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::denial::Actions;
@@ -23,6 +24,8 @@ pub struct Run {
     pub redirections: u64,
     /// What it wanted to do and was denied.
     pub denied: Actions,
+    /// The files whose code it had in memory at its end, if it was recorded.
+    pub objects: Vec<PathBuf>,
 }
 
 /// What a run used up.

@@ -4,12 +4,9 @@ use std::time::Instant;
 
 use agent::pace::Pace;
 
-use crate::address::RuntimeAddress;
 use crate::engine::{Conditions, Execution, Guide, Method, Placement};
 use crate::invocation::{Invocation, Limits, Stdout};
-use crate::process::{
-    AT_RANDOM, Containment, Launch, Luggage, Output, ProcessError, Sandbox, Tracee, Watchdog,
-};
+use crate::process::{Containment, Launch, Luggage, Output, ProcessError, Sandbox, Tracee, Watchdog};
 use crate::program::Program;
 use crate::run::{Run, Usage};
 use crate::termination::{Cut, Termination};
@@ -76,7 +73,6 @@ impl<'p> Stage<'p> {
         let launch =
             Launch { output: &output, limits: &conditions.limits, poison: conditions.poison, luggage };
         let tracee = Tracee::start(&self.sandbox, &launch)?;
-        fix_random_bytes(&tracee);
         let stack_base = tracee.location().map_or(0, |location| location.sp);
         Ok((Start { tracee, stack_base, time }, output))
     }
@@ -103,13 +99,14 @@ impl<'p> Stage<'p> {
             scratch: Vec::new(),
             stack_base: start.stack_base,
             replaced: false,
+            overwritten: None,
+            objects: Vec::new(),
         };
         let termination = execution.run(method, guide)?;
-        let (usage, Pace { arrivals, redirections, .. }) = (execution.usage, execution.pace);
-        drop(execution);
-        let denied = start.tracee.denied();
+        let Execution { usage, pace: Pace { arrivals, redirections, .. }, objects, tracee, .. } = execution;
+        let denied = tracee.denied();
         let (stdout, stderr) = (Vec::new(), Vec::new());
-        Ok(Run { stdout, stderr, termination, usage, arrivals, redirections, denied })
+        Ok(Run { stdout, stderr, termination, usage, arrivals, redirections, denied, objects })
     }
 
     /// Ends what is left of a program that was run, and adds what it has written.
@@ -138,13 +135,5 @@ impl<'p> Stage<'p> {
             _ => return,
         };
         run.termination = Termination::Cut(cut);
-    }
-}
-
-/// Makes the bytes that the kernel hands to the program for canaries and hash seeds the same in each
-/// run.
-fn fix_random_bytes(tracee: &Tracee) {
-    if let Some(address) = tracee.auxiliary(AT_RANDOM) {
-        tracee.write(RuntimeAddress(address), &[0x5a; 16]);
     }
 }

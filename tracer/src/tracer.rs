@@ -13,7 +13,7 @@ use agent::poison::Poison;
 
 use crate::denial::Actions;
 use crate::engine::{Conditions, Guide, Method, Placement, Recorder, Replayer, Unable};
-use crate::invocation::{Invocation, Limits, Permissions, Stdout};
+use crate::invocation::{Constancy, Invocation, Limits, Permissions, Stdout};
 use crate::jump::Jump;
 use crate::process::{
     Containment, Launch, Luggage, Output, ProcessError, SIGTRAP, Sandbox, Stop, Tracee, Watchdog,
@@ -193,6 +193,14 @@ impl<'p> Tracer<'p> {
         self.run_outside(start, output, conditions, Method::Breakpoint, &mut replayer)
     }
 
+    /// Makes the next replay under such conditions start the program, and not a copy of one that has been
+    /// started before.
+    pub fn start_anew(&mut self, conditions: &Conditions) {
+        if let Agent::In(jump) = &mut self.agent {
+            jump.start_anew(conditions);
+        }
+    }
+
     fn record_outside(
         &mut self,
         method: Method<'_>,
@@ -345,6 +353,7 @@ pub fn probe(directory: &Path) -> Result<Containment, ProcessError> {
         stdin: Vec::new(),
         stdout: Stdout::File,
         permissions: Permissions::default(),
+        constancy: Constancy::default(),
     };
     let sandbox = Sandbox::new(&invocation)?;
     let limits = Limits {

@@ -254,10 +254,10 @@ fn literal(bytes: &[u8]) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::super::sample::Sample;
     use tracer::denial::Actions;
-    use tracer::invocation::Permissions;
+    use tracer::invocation::{Constancy, Permissions};
 
+    use super::super::sample::Sample;
     use super::*;
 
     fn script(invocation: &Invocation, poison: Poison) -> Result<String, Unscriptable> {
@@ -286,6 +286,7 @@ mod tests {
             stdin: stdin.to_vec(),
             stdout: Stdout::File,
             permissions: Permissions::default(),
+            constancy: Constancy::default(),
         }
     }
 

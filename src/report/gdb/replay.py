@@ -18,8 +18,8 @@ end"""
 
 OMITTED = "-"
 STOPS = {"*": "needed for its effect", "o": "needed only as a decision"}
-# SIGCHLD, SIGCONT, SIGURG and SIGWINCH do nothing to who does not handle them.
-HARMLESS = (17, 18, 23, 28)
+# SIGCHLD, SIGCONT, the four that stop, SIGURG and SIGWINCH do not end who does not handle them.
+HARMLESS = (17, 18, 19, 20, 21, 22, 23, 28)
 
 
 class Left(Exception):
@@ -44,8 +44,7 @@ class Table:
         self.signs = [row[2] for row in rows]
         # The next event of the same call, and the calls that each event makes; None stands for the world.
         self.next = [None] * len(rows)
-        latest, caller_of = {}, {}
-        self.callees = {}
+        latest, self.callees = {}, {}
         for event, call in enumerate(calls):
             if call in latest:
                 self.next[latest[call]] = event
@@ -255,10 +254,12 @@ class Slice:
         self.points.append(gdb.breakpoints()[-1])
 
     def wrapper(self):
-        files = [(in_memory("stdin", STDIN), os.O_RDONLY), (self.stdout.path, os.O_RDWR), (self.stderr.path, os.O_RDWR)]
+        output = [(stream.path, os.O_RDWR) for stream in (self.stdout, self.stderr)]
+        files = [(in_memory("stdin", STDIN), os.O_RDONLY)] + output
         launcher = LAUNCHER % {
             "directory": DIRECTORY, "files": files, "program": PROGRAM, "arguments": ARGUMENTS,
-            "environment": ENVIRONMENT, "limits": [(getattr(resource, name), limit) for name, limit in LIMITS],
+            "environment": ENVIRONMENT,
+            "limits": [(getattr(resource, name), limit) for name, limit in LIMITS],
         }
         launch = "python exec(open('%s').read())" % in_memory("launcher", launcher.encode())
         words = [os.readlink("/proc/self/exe"), "-nx", "-nh", "-q", "-batch", "-ex", launch]
@@ -312,7 +313,7 @@ class Slice:
             event, self.landing = self.landing, None
             return self.executes(event)
         if leader == self.current:
-            return
+            return None
         try:
             at, event, omitting = self.lockstep.arrive(leader, sp)
         except Left as left:
@@ -328,6 +329,7 @@ class Slice:
         # The breakpoint there is the next stop.
         self.landing = event
         gdb.execute("set $pc = %d" % (self.biases[TABLE.images[at]] + TABLE.addresses[at]))
+        return None
 
     def executes(self, event):
         """An event is next; the user sees those that are needed."""
@@ -420,7 +422,6 @@ class Slice:
             while rest:
                 rest = rest[os.write(number + 1, rest) :]
 
-
     def go_through(self):
         """Goes on behind each stop that is no one else's, and behind which the program goes on."""
         goes_on = True
@@ -488,7 +489,7 @@ TABLE = Table()
 SLICE = Slice()
 Command("slice", "Go through the critical slice with `continue`, or by these commands.", None)
 Command("slice begin", "Start the program; `continue` leads to the first needed execution.", SLICE.begin)
-Command("slice through", "Run to the end without a stop, and print what the program has written.", SLICE.run_through)
+Command("slice through", "Run to the end without a stop, and print what was written.", SLICE.run_through)
 try:
     gdb.execute("set debuginfod enabled off")
 except gdb.error:

@@ -17,6 +17,7 @@ pub(super) struct Chapter<'a> {
     pub(super) remark: &'a str,
     pub(super) verdict: String,
     pub(super) warnings: &'a [String],
+    pub(super) by_products: Vec<String>,
     pub(super) status: &'static str,
     pub(super) events: Events,
     pub(super) tests: Tests,

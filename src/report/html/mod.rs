@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::history::History;
 use crate::slice::{Control, CriticalSlice, Recorded};
 
+use super::by_products;
 use super::json;
 use super::spelling;
 use super::verdict::verdict;
@@ -61,6 +62,7 @@ pub fn chapter(case: &Case<'_>) -> Chapter {
         remark: case.remark,
         verdict: verdict(slice),
         warnings: &slice.warnings,
+        by_products: by_products::sentences(slice),
         status: spelling::status(slice.status),
         events: json::events(slice),
         tests: json::tests(slice),

@@ -1,10 +1,12 @@
-// Show the verdict, the warnings, the funnel from executed to needed, and the command.
+// Show the verdict, the warnings, other failures, the funnel from executed to needed, and the command.
 
 function showSummary(chapter) {
   byId("remark").textContent = chapter.remark;
   byId("criterion").textContent = chapter.criterion;
   byId("verdict").textContent = chapter.verdict;
-  byId("warnings").replaceChildren(...chapter.warnings.map((warning) => element("li", {}, warning)));
+  for (const [id, sentences] of [["warnings", chapter.warnings], ["by-products", chapter.by_products]]) {
+    byId(id).replaceChildren(...sentences.map((sentence) => element("li", {}, sentence)));
+  }
   byId("funnel").replaceChildren(...stages(chapter).map((stage) => bar(stage, chapter.events.recorded)));
   byId("command").textContent = chapter.command_line;
 }

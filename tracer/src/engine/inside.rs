@@ -60,8 +60,9 @@ const PAGE: u64 = 4096;
 const STACK: u64 = 64 << 10;
 /// So many calls may be open: as many as the smallest frames fit on the usual stack.
 const CALLS: u64 = 1 << 20;
-/// Where the tables begin that need not be near the program. Programs are never put there.
-const FAR: u64 = 0x1000_0000_0000;
+/// Where the tables begin that need not be near the program. Programs are never put there, nor is the
+/// shadow memory of sanitizers.
+const FAR: u64 = 0x2000_0000_0000;
 /// What lies far away is this far apart.
 const FAR_STEP: u64 = 1 << 40;
 /// Where a server keeps which events are kept: behind the open calls.

@@ -14,6 +14,7 @@ mod replayer;
 mod server;
 mod spool;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -30,7 +31,7 @@ pub(crate) use replayer::Replayer;
 pub(crate) use server::{Onlooker, Server, Terms};
 pub(crate) use spool::Spool;
 
-use crate::address::RuntimeAddress;
+use crate::address::{FileAddress, RuntimeAddress};
 use crate::invocation::Limits;
 use crate::process::{
     Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, Stop, Tracee,
@@ -90,6 +91,10 @@ pub(crate) struct Execution<'a> {
     pub(crate) stack_base: u64,
     /// Whether the program has become another one, of which nothing is traced.
     pub(crate) replaced: bool,
+    /// Where its text was found changed when it was about to exit.
+    pub(crate) overwritten: Option<FileAddress>,
+    /// The files whose code was in memory at the end.
+    pub(crate) objects: Vec<PathBuf>,
 }
 
 impl Execution<'_> {
@@ -133,6 +138,7 @@ impl Execution<'_> {
                 },
             };
             if signal != 0 && self.tracee.is_fatal(signal) {
+                self.objects = self.tracee.mapped_code();
                 return Ok(self.crash(signal, guide));
             }
             resume(self, signal);
@@ -329,15 +335,17 @@ impl Execution<'_> {
             Stop::Exiting => {
                 let (cpu, memory) = self.tracee.usage();
                 self.usage = Usage { cpu, memory, wall: self.started.elapsed(), ..self.usage };
-                if !self.replaced
-                    && let Some(address) = self.placement.overwritten_text(self.tracee)
-                {
-                    return Some(Termination::Cut(Cut::ChangedText(address)));
+                self.objects = self.tracee.mapped_code();
+                if !self.replaced {
+                    self.overwritten = self.placement.overwritten_text(self.tracee);
                 }
             }
             Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),
             Stop::Cut(cut) => return Some(Termination::Cut(cut)),
-            Stop::Exited(status) => return Some(Termination::Exited(status)),
+            Stop::Exited(status) => {
+                let overwritten = self.overwritten.map(|address| Termination::Cut(Cut::ChangedText(address)));
+                return Some(overwritten.unwrap_or(Termination::Exited(status)));
+            }
             Stop::Killed(signal) => {
                 let cut = self.alarm.raised();
                 return Some(cut.map_or_else(|| self.crash(signal, guide), Termination::Cut));

@@ -13,9 +13,10 @@ use agent::poison::Poison;
 use nix::errno::Errno;
 use nix::sys::resource::{Resource, setrlimit};
 
+use super::constancy::Filter;
 use super::output::memory_file;
 use super::{Output, ProcessError};
-use crate::invocation::{Invocation, Limits};
+use crate::invocation::{Answers, Constancy, Invocation, Limits};
 
 /// The steps from the fork to the program, for messages.
 pub(super) const STEPS: [&str; 6] =
@@ -33,6 +34,8 @@ pub(super) struct Launcher {
     environments: [Vec<CString>; POISONS.len()],
     stdin: File,
     name: String,
+    constancy: Constancy,
+    filter: Filter,
 }
 
 /// One run to be started.
@@ -87,7 +90,14 @@ impl Launcher {
             environments: [off?, negative?, zero?, positive?],
             stdin,
             name,
+            constancy: invocation.constancy,
+            filter: Filter::new(invocation.constancy),
         })
+    }
+
+    /// What runs are told.
+    pub(super) fn constancy(&self) -> Constancy {
+        self.constancy
     }
 
     /// The program's name, for messages.
@@ -216,11 +226,17 @@ impl Prepared<'_> {
             return failed(socket, 4)(errno);
         }
         reset_signals();
+        let Launcher { program, constancy, filter, .. } = self.launcher;
+        if constancy.time == Answers::Constant {
+            // SAFETY: prctl with plain numbers. Where it is refused, the processor answers.
+            unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV, 0, 0, 0) };
+        }
+        filter.put_on();
         let environment = &self.environments[(errand.environment as usize).min(POISONS.len() - 1)];
         // SAFETY: all pointers are to C strings that outlive the call, and both lists end with null.
         unsafe {
             libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
-            libc::execve(self.launcher.program.as_ptr(), self.arguments.as_ptr(), environment.as_ptr());
+            libc::execve(program.as_ptr(), self.arguments.as_ptr(), environment.as_ptr());
         }
         failed(socket, 5)(Errno::last())
     }

@@ -4,10 +4,12 @@
 //! traces; the traps it guards against are numbered in the comments after ptrace(2) and the source of
 //! rr and GDB.
 
+mod constancy;
 mod fork_safety;
 mod handle;
 mod keyboard;
 mod launch;
+mod mapped;
 mod output;
 mod sandbox;
 mod shared;
@@ -27,8 +29,8 @@ pub(crate) use watchdog::{Alarm, Watchdog};
 
 /// The names of what engines get from here.
 pub(crate) use libc::{
-    AT_BASE, AT_ENTRY, AT_RANDOM, MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_EXEC,
-    PROT_READ, PROT_WRITE, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, SYS_close, SYS_mmap,
+    AT_BASE, AT_ENTRY, MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_EXEC, PROT_READ,
+    PROT_WRITE, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, SYS_close, SYS_mmap,
     user_regs_struct as Registers,
 };
 

@@ -5,17 +5,20 @@
 //! that fails because the process has just died is no error: the next wait tells (trap 2).
 
 use std::cell::{Cell, OnceCell};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use nix::unistd::Pid;
 
+use super::constancy::Respondent;
 use super::handle::Handle;
+use super::mapped::Mapped;
 use super::sandbox::{Answer, Call, Guard, number_inside};
 use super::{Launch, ProcessError, Sandbox, SignalAction};
 use crate::address::RuntimeAddress;
@@ -27,9 +30,14 @@ const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
     | libc::PTRACE_O_TRACEEXEC
     | libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEFORK
-    | libc::PTRACE_O_TRACESECCOMP
     | libc::PTRACE_O_TRACEVFORK
-    | libc::PTRACE_O_TRACEVFORKDONE;
+    | libc::PTRACE_O_TRACEVFORKDONE
+    | QUESTIONS;
+
+/// What a process stops at that asks something.
+const QUESTIONS: i32 = libc::PTRACE_O_TRACESECCOMP | libc::PTRACE_O_TRACESYSGOOD;
+/// The stop behind a system call.
+const RETURN: i32 = libc::SIGTRAP | 0x80;
 
 /// Why the program is not running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,12 +95,16 @@ pub(crate) struct Tracee {
     denied: Actions,
     /// What the run is to be ended for.
     cut: Option<Cut>,
-    /// How it was resumed: an event on the way does not change that.
-    resumed: Cell<libc::c_uint>,
     /// For a program that nobody waits for while it runs.
     handle: Option<Handle>,
     /// How the program itself ended.
     gone: Option<Stop>,
+    /// Answers what it asks.
+    respondent: Respondent,
+    /// How it was let go on last.
+    request: Cell<libc::c_uint>,
+    /// Whether somebody wants to know of its end.
+    tells_exit: Cell<bool>,
     /// What the program does about SIGTRAP, if it has ever handled one.
     pub(crate) trap_action: Option<SignalAction>,
 }
@@ -115,13 +127,15 @@ impl Tracee {
             }
             restart(pid, libc::PTRACE_CONT, passed_on(status));
         }
+        let respondent = Respondent::new(pid, sandbox.constancy());
+        respondent.executed(pid);
         let memory = launch.limits.memory.map(|memory| memory.saturating_add(launch.luggage.size));
-        let mut tracee = Tracee::new(pid, Limits { memory, ..*launch.limits }, sandbox.guard());
+        let mut tracee = Tracee::new(pid, Limits { memory, ..*launch.limits }, sandbox.guard(), respondent);
         tracee.auxiliary = auxiliary_vector(pid);
         Ok(tracee)
     }
 
-    fn new(pid: Pid, limits: Limits, guard: Arc<Guard>) -> Tracee {
+    fn new(pid: Pid, limits: Limits, guard: Arc<Guard>, respondent: Respondent) -> Tracee {
         Tracee {
             pid,
             memory: OnceCell::new(),
@@ -132,9 +146,11 @@ impl Tracee {
             guard,
             denied: Actions::NONE,
             cut: None,
-            resumed: Cell::new(libc::PTRACE_CONT),
             handle: None,
             gone: None,
+            respondent,
+            request: Cell::new(libc::PTRACE_CONT),
+            tells_exit: Cell::new(false),
             trap_action: None,
         }
     }
@@ -149,6 +165,10 @@ impl Tracee {
     ) -> Result<Option<Tracee>, ProcessError> {
         loop {
             let (who, status) = wait_any()?;
+            if who == self.pid && end(status).is_none() && self.answers(who, status) {
+                self.go_on(0);
+                continue;
+            }
             if who == self.pid {
                 self.gone = end(status);
                 return Ok(None);
@@ -156,7 +176,8 @@ impl Tracee {
             if end(status).is_none() && number_inside(who) == Some(expected()) {
                 // It has the luggage of this program as well.
                 let limits = Limits { memory: self.limits.memory, ..*limits };
-                let child = Tracee::new(who, limits, Arc::clone(&self.guard));
+                let respondent = self.respondent.go_on_as(self.pid, who);
+                let child = Tracee::new(who, limits, Arc::clone(&self.guard), respondent);
                 child.set_options(OPTIONS);
                 return Ok(Some(child));
             }
@@ -209,7 +230,7 @@ impl Tracee {
 
     /// Lets the program serve: it tells in its own way of the children that it forks, which are not held.
     pub(crate) fn serves(&mut self) -> Result<(), ProcessError> {
-        self.set_options(libc::PTRACE_O_EXITKILL | libc::PTRACE_O_TRACESECCOMP);
+        self.set_options(libc::PTRACE_O_EXITKILL | QUESTIONS);
         self.handle = Some(Handle::new(self.pid)?);
         self.go_on(0);
         Ok(())
@@ -232,6 +253,7 @@ impl Tracee {
 
     /// Asks for [`Stop::Exiting`].
     pub(crate) fn stop_at_exit(&self) {
+        self.tells_exit.set(true);
         self.set_options(OPTIONS | libc::PTRACE_O_TRACEEXIT);
     }
 
@@ -269,11 +291,20 @@ impl Tracee {
             self.gone = Some(end);
             return Some(end);
         }
+        if self.answers(self.pid, status) {
+            if self.cut.is_none() {
+                self.restart(self.request.get(), 0);
+            }
+            return None;
+        }
         let signal = libc::WSTOPSIG(status);
         match status >> 16 {
             0 if signal == libc::SIGTRAP => Some(Stop::Trap),
             0 => Some(Stop::Signal(signal)),
-            libc::PTRACE_EVENT_EXEC => Some(Stop::Executed),
+            libc::PTRACE_EVENT_EXEC => {
+                self.respondent.executed(self.pid);
+                Some(Stop::Executed)
+            }
             libc::PTRACE_EVENT_VFORK => {
                 self.adopt(self.pid);
                 Some(Stop::SharedMemory)
@@ -286,13 +317,6 @@ impl Tracee {
                 None => None,
             },
             libc::PTRACE_EVENT_EXIT => Some(Stop::Exiting),
-            libc::PTRACE_EVENT_SECCOMP => {
-                self.decide(self.pid);
-                if self.cut.is_none() {
-                    restart(self.pid, self.resumed.get(), 0);
-                }
-                None
-            }
             // A stop signal (trap 3). SIGTRAP there is the end of one.
             libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP => Some(Stop::Stopped),
             _ => {
@@ -300,6 +324,21 @@ impl Tracee {
                 None
             }
         }
+    }
+
+    /// Answers what a process asks, if it is stopped for that.
+    fn answers(&mut self, who: Pid, status: i32) -> bool {
+        match (status >> 16, libc::WSTOPSIG(status)) {
+            (libc::PTRACE_EVENT_SECCOMP, _) => {
+                // By the numbers of processes that the kernel will hear.
+                self.respondent.answer(who);
+                self.decide(who);
+            }
+            (0, RETURN) => self.respondent.amend(who),
+            (0, signal) if signal != libc::SIGTRAP => return self.respondent.takes(who, signal),
+            _ => return false,
+        }
+        true
     }
 
     /// Takes note of the process that the event of `parent` is about.
@@ -313,6 +352,7 @@ impl Tracee {
             self.cut = Some(Cut::Tasks);
         }
         self.others.insert(new);
+        self.respondent.started(parent, new, is_thread(new, parent));
         Some(new)
     }
 
@@ -320,6 +360,7 @@ impl Tracee {
         if end(status).is_some() {
             self.others.remove(&who);
             self.held.remove(&who);
+            self.respondent.ended(who);
         } else if !self.others.contains(&who) {
             // Its memory may be a copy with breakpoints, which have to go before it runs (trap 8).
             self.held.insert(who);
@@ -331,13 +372,13 @@ impl Tracee {
                 self.adopt(who);
                 self.release();
             }
-            if status >> 16 == libc::PTRACE_EVENT_SECCOMP {
-                self.decide(who);
+            if status >> 16 == libc::PTRACE_EVENT_EXEC {
+                self.respondent.executed(who);
             }
-            if self.cut.is_some() {
-                return;
+            let signal = if self.answers(who, status) { 0 } else { passed_on(status) };
+            if self.cut.is_none() {
+                restart(who, self.respondent.request(who, libc::PTRACE_CONT), signal);
             }
-            restart(who, libc::PTRACE_CONT, passed_on(status));
         }
     }
 
@@ -379,14 +420,17 @@ impl Tracee {
 
     /// Lets the program run on; `signal` is delivered to it, 0 for none.
     pub(crate) fn go_on(&self, signal: i32) {
-        self.resumed.set(libc::PTRACE_CONT);
-        restart(self.pid, libc::PTRACE_CONT, signal);
+        self.restart(libc::PTRACE_CONT, signal);
     }
 
     /// Lets the program execute one instruction; `signal` is delivered to it, 0 for none.
     pub(crate) fn step(&self, signal: i32) {
-        self.resumed.set(libc::PTRACE_SINGLESTEP);
-        restart(self.pid, libc::PTRACE_SINGLESTEP, signal);
+        self.restart(libc::PTRACE_SINGLESTEP, signal);
+    }
+
+    fn restart(&self, request: libc::c_uint, signal: i32) {
+        self.request.set(request);
+        restart(self.pid, self.respondent.request(self.pid, request), signal);
     }
 
     /// Where it has stopped; `None` if the program has just died. Half as dear as all registers.
@@ -454,17 +498,24 @@ impl Tracee {
     }
 
     /// The mapped files: where each begins in memory, and its path; in the order of addresses.
-    pub(crate) fn mapped_files(&self) -> Vec<(RuntimeAddress, std::path::PathBuf)> {
-        let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
-        let mut files: Vec<(RuntimeAddress, std::path::PathBuf)> = Vec::new();
-        for line in maps.lines() {
-            let Some(path) = line.find('/').map(|at| std::path::PathBuf::from(&line[at..])) else { continue };
-            let start = line.split('-').next().and_then(|start| u64::from_str_radix(start, 16).ok());
-            if let Some(start) = start.filter(|_| files.iter().all(|(_, known)| *known != path)) {
-                files.push((RuntimeAddress(start), path));
+    pub(crate) fn mapped_files(&self) -> Vec<(RuntimeAddress, PathBuf)> {
+        let mut files: Vec<(RuntimeAddress, PathBuf)> = Vec::new();
+        for Mapped { start, path, .. } in Mapped::of(self.pid) {
+            if files.iter().all(|(_, known)| *known != path) {
+                files.push((start, path));
             }
         }
         files
+    }
+
+    /// The files whose code is in memory, in order; none if nobody wants to know of the end.
+    pub(crate) fn mapped_code(&self) -> Vec<PathBuf> {
+        if !self.tells_exit.get() {
+            return Vec::new();
+        }
+        let files = Mapped::of(self.pid).into_iter().filter(|mapped| mapped.is_code && mapped.path.exists());
+        let files: BTreeSet<PathBuf> = files.map(|mapped| mapped.path).collect();
+        files.into_iter().collect()
     }
 
     /// The processor time used so far, and the largest address space in bytes.
@@ -609,14 +660,19 @@ fn end(status: i32) -> Option<Stop> {
 
 fn restart(pid: Pid, request: libc::c_uint, signal: i32) {
     // SAFETY: the request takes a number; that the process may be gone is no error here (trap 2).
-    unsafe { libc::ptrace(request, pid.as_raw(), 0, signal as usize) };
+    insist(|| unsafe { libc::ptrace(request, pid.as_raw(), 0, signal as usize) } != -1);
 }
 
-/// Whoever calls this waits for the end of the process: a refusal must not be taken for an answer at once.
 fn kill(pid: Pid) {
+    insist(|| nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).is_ok());
+}
+
+/// Asks again if the kernel refuses, unless the process is gone: whoever asks waits for what follows, and
+/// would wait for ever.
+fn insist(ask: impl Fn() -> bool) {
     const TRIES: usize = 3;
-    let kill = || nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
-    let _ = (0..TRIES).any(|_| matches!(kill(), Ok(()) | Err(nix::errno::Errno::ESRCH)));
+    let is_gone = || nix::errno::Errno::last() == nix::errno::Errno::ESRCH;
+    let _ = (0..TRIES).any(|_| ask() || is_gone());
 }
 
 /// The signal of a stop that has to be delivered for the process to go on as if it were not traced.

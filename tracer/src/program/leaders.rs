@@ -109,6 +109,8 @@ impl Table {
             let before = rows.get(&insn);
             let is_stmt = row.is_stmt || before.is_some_and(|before| before.is_stmt);
             let prologue_end = row.prologue_end || before.is_some_and(|before| before.prologue_end);
+            // A row that begins no statement says nothing where another one does.
+            let row = before.filter(|before| before.is_stmt && !row.is_stmt).unwrap_or(row);
             rows.insert(insn, Row { is_stmt, prologue_end, ..*row });
         }
         rows.retain(|_, row| row.line != 0);

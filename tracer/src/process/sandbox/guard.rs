@@ -177,6 +177,8 @@ fn may_signal(call: &Call<'_>, target: i32) -> bool {
     match target {
         -1 => false,
         0 => true,
+        // Programs know their parent by the number that it has outside.
+        target if target.unsigned_abs() == std::process::id() => false,
         target => {
             let target = target.unsigned_abs();
             let family = (call.family)();

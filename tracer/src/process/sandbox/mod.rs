@@ -31,7 +31,7 @@ use self::namespaces::Namespaces;
 use self::starter::{Starter, Walls};
 use super::launch::Launcher;
 use super::{Launch, ProcessError};
-use crate::invocation::{Invocation, Network, Permissions, Shelter};
+use crate::invocation::{Constancy, Invocation, Network, Permissions, Shelter};
 
 /// How well runs are contained.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,6 +120,11 @@ impl Sandbox {
     pub(super) fn start(&self, launch: &Launch<'_>, options: i32) -> Result<Started, ProcessError> {
         let stdin = self.launcher.stdin()?;
         self.world.starter.start(&Order { launch, stdin: &stdin, name: self.launcher.name() }, options)
+    }
+
+    /// What runs are told.
+    pub(super) fn constancy(&self) -> Constancy {
+        self.launcher.constancy()
     }
 
     /// Who decides about system calls that are held up.

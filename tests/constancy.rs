@@ -1,0 +1,180 @@
+//! A run is the same every time, whatever the program asks.
+//!
+//! `STRIPE_REPEATS=100` repeats more often than the ordinary ten times.
+
+mod support;
+
+use corpus::{Case, Toolchain};
+use serde_json::Value;
+use support::engine::{conditions, in_two_threads, invocation, load, record};
+use support::tiny::tiny;
+use support::{Fixture, GCC, Program, text};
+use tracer::invocation::{Answers, Constancy, Invocation};
+use tracer::program::Granularity;
+use tracer::run::Run;
+use tracer::schedule::{Control, Schedule};
+use tracer::{Preference, Tracer};
+
+/// What programs ask that would differ from run to run.
+const ASKING: [&str; 12] = [
+    "asks_address",
+    "asks_cycles",
+    "asks_device",
+    "asks_hash",
+    "asks_heap_key",
+    "asks_helpers",
+    "asks_pid",
+    "asks_random",
+    "asks_time",
+    "asks_urandom",
+    "pid_dependent",
+    "time_dependent",
+];
+
+fn repeats(ordinary: usize) -> usize {
+    std::env::var("STRIPE_REPEATS").map_or(ordinary, |text| text.parse().expect("a number"))
+}
+
+/// Replays all of a recorded run so often, as a copy of a process and as a process of its own in turn.
+fn replay_again_and_again(path: &std::path::Path, start: &Invocation, case: &str, times: usize) {
+    let program = load(path, Granularity::Statement);
+    for preference in [Preference::Auto, Preference::Breakpoint] {
+        let mut tracer = Tracer::new(&program, start, preference).expect("a tracer");
+        let recording = record(&mut tracer, case);
+        let everything = Schedule::everything(&recording.trace, Control::Program);
+        for time in 0..times {
+            if time % 2 == 1 {
+                tracer.start_anew(&conditions());
+            }
+            let run = tracer.replay(&recording.trace, &everything, &conditions()).expect("a replay");
+            let case = format!("{case}, {preference:?}, replay {time}");
+            assert_eq!(run.termination, recording.run.termination, "{case}");
+            assert_eq!(text(&run.stdout), text(&recording.run.stdout), "{case}");
+            assert_eq!(text(&run.stderr), text(&recording.run.stderr), "{case}");
+            // Each arrival was the next event, and none was moved: the same trace.
+            assert_eq!((run.arrivals, run.redirections), (recording.trace.len() as u64, 0), "{case}");
+        }
+    }
+}
+
+fn start(program: &Program) -> Invocation {
+    let arguments: Vec<&str> = program.arguments.iter().map(String::as_str).collect();
+    let stdin = std::fs::read(&program.stdin).expect("an input");
+    invocation(&program.path, &program.directory, &arguments, stdin)
+}
+
+#[test]
+fn every_replay_of_a_fixture_is_its_run() {
+    let fixtures: Vec<Fixture> =
+        Fixture::all().into_iter().filter(|fixture| fixture.directive("refused").is_none()).collect();
+    in_two_threads(&fixtures, |fixture| {
+        let program = fixture.build(GCC);
+        replay_again_and_again(&program.path, &start(&program), &fixture.name, repeats(4));
+    });
+}
+
+#[test]
+fn every_replay_of_lua_and_sqlite_is_its_run() {
+    let cases: Vec<&Case> =
+        ["lua-wrong-sum", "sqlite-integer-division"].map(|name| corpus::case(name).expect("a case")).into();
+    in_two_threads(&cases, |case| {
+        let built = case.program.build(&Toolchain::default()).expect("a program");
+        let start = invocation(&built.executable, &built.sources, case.arguments, case.stdin.into());
+        replay_again_and_again(&built.executable, &start, case.name, repeats(2));
+    });
+}
+
+/// The needed events of a reduction, with the line and the purpose of each.
+fn slice(program: &Program, options: &[&str]) -> Value {
+    let slice = program.slice(&[options, &["--no-save"]].concat(), 0);
+    assert_eq!(slice["status"], "minimal");
+    slice["slice"].clone()
+}
+
+#[test]
+fn programs_that_ask_for_what_varies_have_the_same_slice_every_time() {
+    in_two_threads(&ASKING, |name| {
+        let program = Fixture::named(name).build(GCC);
+        let first = slice(&program, &["-j1", "--engine", "jump"]);
+        assert!(first.as_array().is_some_and(|events| !events.is_empty()), "{name}");
+        for time in 1..repeats(3) {
+            let options = [["-j2", "--engine", "jump"], ["-j1", "--engine", "breakpoint"]];
+            // What is seen without an event may be told in other words, but not what is needed.
+            let again = slice(&program, &options[time % 2]);
+            assert_eq!(events(&again), events(&first), "{name}, time {time}");
+        }
+    });
+}
+
+fn events(slice: &Value) -> Vec<(&Value, &Value)> {
+    let events = slice.as_array().expect("a list").iter();
+    events.map(|event| (&event["event"], &event["needed"])).collect()
+}
+
+/// A run of a program with these answers.
+fn run(program: &Program, constancy: Constancy, preference: Preference) -> Run {
+    let loaded = load(&program.path, Granularity::Statement);
+    let start = Invocation { constancy, ..start(program) };
+    let mut tracer = Tracer::new(&loaded, &start, preference).expect("a tracer");
+    record(&mut tracer, "a recording").run
+}
+
+#[test]
+fn all_ways_of_running_give_the_same_answers() {
+    in_two_threads(&ASKING, |name| {
+        let program = Fixture::named(name).build(GCC);
+        let [jump, breakpoint] = [Preference::Jump, Preference::Breakpoint]
+            .map(|preference| run(&program, Constancy::default(), preference));
+        assert_eq!(text(&jump.stdout), text(&breakpoint.stdout), "{name}");
+        let loaded = load(&program.path, Granularity::Statement);
+        let mut tracer = Tracer::new(&loaded, &start(&program), Preference::Breakpoint).expect("a tracer");
+        let stepped = tracer.record_by_steps(&conditions()).expect("a recording");
+        assert_eq!(text(&stepped.run.stdout), text(&jump.stdout), "{name}");
+    });
+}
+
+#[test]
+fn time_passes_by_questions_and_waits_alone() {
+    let told = run(&Fixture::named("asks_time").build(GCC), Constancy::default(), Preference::Auto).stdout;
+    let told = text(&told);
+    let expected = "2026-1-1\n\
+                    1000000 2000 6000000\n\
+                    ready 0, left 0, used 7000\n\
+                    user 8000 in 2 steps\n";
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_child_that_ends_meanwhile_does_not_change_how_much_time_passes() {
+    let source = "#include <stdio.h>\n#include <time.h>\n#include <unistd.h>\n#include <sys/wait.h>\n\
+                  int main(void) { struct timespec nap = {0, 30000000}, now;\n    if (fork() == 0) { usleep(5000); _exit(0); }\n\
+                  \x20   nanosleep(&nap, NULL);\n    clock_gettime(CLOCK_MONOTONIC, &now);\n    wait(NULL);\n\
+                  \x20   printf(\"%ld ms\\n\", now.tv_nsec / 1000000);\n}\n";
+    let program = tiny("napping", source);
+    for preference in [Preference::Jump, Preference::Breakpoint] {
+        let told = run(&program, Constancy::default(), preference).stdout;
+        assert_eq!(text(&told), "31 ms\n", "{preference:?}");
+    }
+}
+
+#[test]
+fn what_is_real_is_as_it_is() {
+    let (constant, real) = (Answers::Constant, Answers::Real);
+    let cases = [
+        ("asks_time", Constancy { time: real, chance: constant }),
+        ("asks_cycles", Constancy { time: real, chance: constant }),
+        ("asks_random", Constancy { time: constant, chance: real }),
+        ("asks_urandom", Constancy { time: constant, chance: real }),
+    ];
+    for (name, constancy) in cases {
+        let program = Fixture::named(name).build(GCC);
+        let outputs = [0, 1].map(|_| run(&program, constancy, Preference::Auto).stdout);
+        assert_ne!(text(&outputs[0]), text(&outputs[1]), "{name}");
+        let other = match constancy.time {
+            Answers::Real => Constancy { time: constant, chance: real },
+            Answers::Constant => Constancy { time: real, chance: constant },
+        };
+        let outputs = [0, 1].map(|_| run(&program, other, Preference::Auto).stdout);
+        assert_eq!(text(&outputs[0]), text(&outputs[1]), "{name}");
+    }
+}

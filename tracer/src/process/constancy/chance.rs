@@ -1,0 +1,34 @@
+//! Draw numbers that look random and are the same in each run.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// The seed of the program's numbers.
+const SEED: u64 = 0x0123_4567_89ab_cdef;
+
+/// A source of numbers: xoshiro256++ of Blackman and Vigna, seeded by SplitMix64.
+#[derive(Clone, Debug)]
+pub(super) struct Chance(Xoshiro256PlusPlus);
+
+impl Default for Chance {
+    fn default() -> Chance {
+        Chance::new(SEED)
+    }
+}
+
+impl Chance {
+    /// The one with this seed.
+    pub(super) fn new(seed: u64) -> Chance {
+        Chance(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    /// The next bytes.
+    pub(super) fn fill(&mut self, bytes: &mut [u8]) {
+        self.0.fill_bytes(bytes);
+    }
+
+    /// A seed for a further source.
+    pub(super) fn seed(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+}

@@ -1,0 +1,240 @@
+//! Answer what a program asks about time, chance and itself, so that it hears the same in each run.
+//!
+//! The [filter](filter::Filter) makes the kernel stop the program, and all that it starts, at these system
+//! calls; the program is held by ptrace at that moment whatever the engine, so that there is one place
+//! for all answers: this one. Some are given at once, and the kernel hears nothing of the call. Others
+//! are the kernel's, with the numbers of processes translated on the way there and back. What the
+//! kernel would answer without a call is taken away at the start (its functions in the program's
+//! memory, see `start`) or trapped (the instruction `rdtsc`, and those of `draws`).
+//!
+//! Each process has a [clock](clock::Clock) that moves by what it does, and random
+//! [numbers](chance::Chance) of its own, so that neither depends on what others do meanwhile.
+
+mod chance;
+mod clock;
+mod draws;
+mod filter;
+mod memory;
+mod numbers;
+mod questions;
+mod returns;
+mod start;
+
+use std::collections::HashMap;
+
+use libc::{c_uint, user_regs_struct};
+use nix::unistd::Pid;
+
+use crate::invocation::{Answers, Constancy};
+use chance::Chance;
+use clock::Clock;
+use draws::Draws;
+pub(super) use filter::Filter;
+use memory::Memory;
+use numbers::Numbers;
+use questions::{Amendment, Asked, Call, Reply, Wait};
+
+/// The size of `struct rusage`.
+const SIZE_OF_USAGE: usize = 144;
+/// Where the number of the process stands in the description of a signal.
+const PLACE_OF_SENDER: u64 = std::mem::offset_of!(Sender, process) as u64;
+
+/// What is answered to the processes of a run.
+#[derive(Debug)]
+pub(super) struct Respondent {
+    constancy: Constancy,
+    numbers: Numbers,
+    tasks: HashMap<Pid, Task>,
+}
+
+/// A process or thread of a run.
+#[derive(Clone, Debug)]
+struct Task {
+    /// The numbers by which it knows itself.
+    process: i32,
+    thread: i32,
+    clock: Clock,
+    chance: Chance,
+    /// The trapped instructions of its program.
+    draws: Draws,
+    /// A wait that a signal has interrupted, and that the kernel may go on with.
+    interrupted: Option<Wait>,
+    /// A call that the kernel is answering: the registers as the program has set them, and what becomes of
+    /// the answer.
+    amended: Option<(user_regs_struct, Amendment)>,
+}
+
+impl Respondent {
+    /// For a run that `program` begins.
+    pub(super) fn new(program: Pid, constancy: Constancy) -> Respondent {
+        let numbers = Numbers::new(program);
+        let number = numbers.first();
+        let task = Task {
+            process: number,
+            thread: number,
+            clock: Clock::default(),
+            chance: Chance::default(),
+            draws: Draws::default(),
+            interrupted: None,
+            amended: None,
+        };
+        Respondent { constancy, numbers, tasks: HashMap::from([(program, task)]) }
+    }
+
+    /// For a run that goes on, as `copy`, where that of `program` is now.
+    pub(super) fn go_on_as(&self, program: Pid, copy: Pid) -> Respondent {
+        let tasks = self.tasks.get(&program).map(|task| (copy, Task { amended: None, ..task.clone() }));
+        let numbers = self.numbers.go_on_as(copy);
+        Respondent { constancy: self.constancy, numbers, tasks: tasks.into_iter().collect() }
+    }
+
+    /// The program is about to execute its first instruction.
+    pub(super) fn executed(&self, program: Pid) {
+        if let Ok(registers) = nix::sys::ptrace::getregs(program) {
+            start::fix(Memory(program), registers.rsp, self.constancy.time);
+        }
+    }
+
+    /// `parent` has started `new`, a process or a thread.
+    pub(super) fn started(&mut self, parent: Pid, new: Pid, is_thread: bool) {
+        let number = self.numbers.add(new);
+        let Some(parent) = self.tasks.get_mut(&parent) else { return };
+        let process = if is_thread { parent.process } else { number };
+        let chance = Chance::new(parent.chance.seed());
+        let task =
+            Task { process, thread: number, chance, interrupted: None, amended: None, ..parent.clone() };
+        self.tasks.insert(new, task);
+    }
+
+    /// A process has ended.
+    pub(super) fn ended(&mut self, pid: Pid) {
+        self.tasks.remove(&pid);
+    }
+
+    /// Answers the question at which a process is stopped.
+    pub(super) fn answer(&mut self, pid: Pid) {
+        let Ok(registers) = nix::sys::ptrace::getregs(pid) else { return };
+        let user_regs_struct { rdi, rsi, rdx, r10, r8, r9, orig_rax, .. } = registers;
+        let call = Call { number: orig_rax as i64, arguments: [rdi, rsi, rdx, r10, r8, r9] };
+        let constant = self.constancy.chance == Answers::Constant;
+        let Some(mut asked) = self.asked(pid) else { return };
+        if call.number == libc::SYS_rseq && constant {
+            // The C library asks for this once, when all that the program needs is in memory.
+            asked.task.draws = draws::trap(pid);
+        }
+        match asked.reply(call) {
+            Reply::Kernel => {}
+            Reply::Is(result) => {
+                let answered = user_regs_struct { orig_rax: u64::MAX, rax: result as u64, ..registers };
+                let _ = nix::sys::ptrace::setregs(pid, answered);
+            }
+            Reply::Amended(other, amendment) => {
+                if other.number != call.number || other.arguments != call.arguments {
+                    let [rdi, rsi, rdx, r10, r8, r9] = other.arguments;
+                    let orig_rax = other.number as u64;
+                    let asked = user_regs_struct { rdi, rsi, rdx, r10, r8, r9, orig_rax, ..registers };
+                    let _ = nix::sys::ptrace::setregs(pid, asked);
+                }
+                asked.task.amended = Some((registers, amendment));
+            }
+        }
+    }
+
+    /// Amends the answer that a process has got from the kernel.
+    pub(super) fn amend(&mut self, pid: Pid) {
+        let Some(mut asked) = self.asked(pid) else { return };
+        let Some((original, amendment)) = asked.task.amended.take() else { return };
+        let Ok(answered) = nix::sys::ptrace::getregs(pid) else { return };
+        let result = asked.amend(answered.rax as i64, amendment) as u64;
+        let user_regs_struct { rdi, rsi, rdx, r10, r8, r9, orig_rax, .. } = original;
+        let amended = user_regs_struct { rdi, rsi, rdx, r10, r8, r9, orig_rax, rax: result, ..answered };
+        let _ = nix::sys::ptrace::setregs(pid, amended);
+    }
+
+    fn asked(&mut self, pid: Pid) -> Option<Asked<'_>> {
+        let task = self.tasks.get_mut(&pid)?;
+        Some(Asked { task, numbers: &mut self.numbers, memory: Memory(pid), time: self.constancy.time })
+    }
+
+    /// How a process is let go on that would be restarted by `request`: up to the kernel's answer, if
+    /// that is to be amended.
+    pub(super) fn request(&self, pid: Pid, request: c_uint) -> c_uint {
+        let waits = self.tasks.get(&pid).is_some_and(|task| task.amended.is_some());
+        if waits { libc::PTRACE_SYSCALL } else { request }
+    }
+
+    /// Looks at a signal that a process is about to get. Whether it was a question, which is answered now.
+    pub(super) fn takes(&mut self, pid: Pid, signal: i32) -> bool {
+        if signal == libc::SIGSEGV && self.constancy.time == Answers::Constant && self.counts_cycles(pid) {
+            return true;
+        }
+        if signal == libc::SIGILL && self.draws(pid) {
+            return true;
+        }
+        self.show_sender(pid, signal);
+        false
+    }
+
+    /// Answers the instructions that read the processor's count of cycles.
+    fn counts_cycles(&mut self, pid: Pid) -> bool {
+        const RDTSC: [u8; 2] = [0x0f, 0x31];
+        const RDTSCP: [u8; 3] = [0x0f, 0x01, 0xf9];
+        let Ok(registers) = nix::sys::ptrace::getregs(pid) else { return false };
+        let Some(task) = self.tasks.get_mut(&pid) else { return false };
+        let is_at = |code: &[u8]| {
+            let mut found = [0; 3];
+            let found = &mut found[..code.len()];
+            Memory(pid).read(registers.rip, found) && found == code
+        };
+        let (length, rcx) = match () {
+            () if is_at(&RDTSC) => (RDTSC.len(), registers.rcx),
+            () if is_at(&RDTSCP) => (RDTSCP.len(), 0),
+            () => return false,
+        };
+        let cycles = task.clock.cycles();
+        let (rax, rdx, rip) = (cycles & 0xffff_ffff, cycles >> 32, registers.rip + length as u64);
+        let _ = nix::sys::ptrace::setregs(pid, user_regs_struct { rax, rdx, rcx, rip, ..registers });
+        true
+    }
+
+    /// Answers the trapped instructions that read random numbers.
+    fn draws(&mut self, pid: Pid) -> bool {
+        let Ok(registers) = nix::sys::ptrace::getregs(pid) else { return false };
+        let Some(task) = self.tasks.get_mut(&pid) else { return false };
+        let Some(&draw) = task.draws.get(&registers.rip) else { return false };
+        let _ = nix::sys::ptrace::setregs(pid, draws::execute(draw, &mut task.chance, registers));
+        true
+    }
+
+    /// Puts the known number of its sender into a signal, and forgets what an ended process has used up.
+    fn show_sender(&mut self, pid: Pid, signal: i32) {
+        let Ok(mut info) = nix::sys::ptrace::getsiginfo(pid) else { return };
+        let is_sent = matches!(info.si_code, libc::SI_USER | libc::SI_TKILL | libc::SI_QUEUE);
+        if !is_sent && signal != libc::SIGCHLD {
+            return;
+        }
+        // SAFETY: `Sender` is how the kernel fills the beginning of the structure for these signals, and
+        // any bits are valid for it.
+        let sender = unsafe { &mut *(&raw mut info).cast::<Sender>() };
+        sender.process = self.numbers.shown(sender.process);
+        if signal == libc::SIGCHLD && self.constancy.time == Answers::Constant {
+            (sender.user_time, sender.system_time) = (0, 0);
+        }
+        let _ = nix::sys::ptrace::setsiginfo(pid, &info);
+    }
+}
+
+/// The description of a signal that a process has caused, `siginfo_t`.
+#[repr(C)]
+struct Sender {
+    signal: i32,
+    error: i32,
+    code: i32,
+    unused: i32,
+    process: i32,
+    user: u32,
+    status: i32,
+    unused_too: i32,
+    user_time: i64,
+    system_time: i64,
+}

@@ -1,0 +1,317 @@
+//! Decide what to say when a program asks.
+
+use libc::{EFAULT, EINVAL, ENOSYS, ETIMEDOUT};
+
+use super::clock::SECOND;
+use super::memory::{Memory, time};
+use super::numbers::{Numbers, PARENT};
+use super::{SIZE_OF_USAGE, Task};
+use crate::invocation::Answers;
+
+/// A system call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    /// Its number.
+    pub(super) number: i64,
+    /// Its arguments.
+    pub(super) arguments: [u64; 6],
+}
+
+/// What becomes of a system call.
+#[derive(Debug)]
+pub(super) enum Reply {
+    /// The kernel answers it.
+    Kernel,
+    /// This is the result, and the kernel hears nothing of it.
+    Is(i64),
+    /// The kernel answers this one instead, and the answer is amended.
+    Amended(Call, Amendment),
+}
+
+/// What becomes of the kernel's answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Amendment {
+    /// It is right.
+    Nothing,
+    /// It is the number of a process.
+    Process,
+    /// It is the number of a process that has ended; what that used up is at this address.
+    Waited { usage: u64 },
+    /// The end of a process is described at these addresses.
+    WaitedFor { info: u64, usage: u64 },
+    /// It says whether a wait has come to its end.
+    Wait(Wait),
+    /// It is a new file, to be filled with random bytes of this seed.
+    Random { seed: u64 },
+    /// At this address is what the machine is like.
+    System { at: u64 },
+}
+
+/// A wait that has an end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    /// So long, in nanoseconds.
+    pub(super) most: u64,
+    /// The result if it has lasted so long.
+    pub(super) expired: i64,
+    /// What the program has put at an address where it changes.
+    pub(super) original: Option<(u64, [u8; 16])>,
+    /// Whether it was changed for the kernel, and not by it.
+    pub(super) translated: bool,
+}
+
+/// What the answers depend on.
+pub(super) struct Asked<'a> {
+    pub(super) task: &'a mut Task,
+    pub(super) numbers: &'a mut Numbers,
+    pub(super) memory: Memory,
+    pub(super) time: Answers,
+}
+
+/// A second as counted in the structures of the kernel: by nanoseconds, and by microseconds.
+const NANOSECONDS: u64 = 1;
+const MICROSECONDS: u64 = 1000;
+/// A tick of times(2), in nanoseconds.
+const TICK: u64 = 10_000_000;
+/// The most bytes that getrandom(2) gives at once.
+const MOST_RANDOM: u64 = (1 << 25) - 1;
+/// Where random bytes can be read.
+const RANDOM_FILES: [&[u8]; 2] = [b"/dev/urandom", b"/dev/random"];
+
+impl Asked<'_> {
+    /// The reply to a call that the filter has stopped.
+    pub(super) fn reply(&mut self, call: Call) -> Reply {
+        let [first, second, third, fourth, fifth, _] = call.arguments;
+        match call.number {
+            libc::SYS_getpid => Reply::Is(self.task.process.into()),
+            libc::SYS_gettid => Reply::Is(self.task.thread.into()),
+            libc::SYS_getppid if self.task.process == self.numbers.first() => Reply::Is(PARENT.into()),
+            libc::SYS_getppid | libc::SYS_getpgrp | libc::SYS_setsid => {
+                Reply::Amended(call, Amendment::Process)
+            }
+            libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone | libc::SYS_clone3 => {
+                Reply::Amended(call, Amendment::Process)
+            }
+            libc::SYS_getpgid | libc::SYS_getsid => {
+                Reply::Amended(self.with_real(call, &[0]), Amendment::Process)
+            }
+            libc::SYS_wait4 => {
+                let amendment = Amendment::Waited { usage: self.if_constant(fourth) };
+                Reply::Amended(self.with_real(call, &[0]), amendment)
+            }
+            libc::SYS_waitid => {
+                let amendment = Amendment::WaitedFor { info: third, usage: self.if_constant(fifth) };
+                Reply::Amended(self.waitid(call), amendment)
+            }
+            libc::SYS_sched_getaffinity => self.affinity(second, third),
+            libc::SYS_getcpu => written(self.zero_if_given(first, 4) && self.zero_if_given(second, 4)),
+            libc::SYS_rseq => Reply::Is(-i64::from(ENOSYS)),
+            libc::SYS_getrandom => self.random_bytes(call),
+            libc::SYS_open | libc::SYS_openat | libc::SYS_openat2 => self.open(call),
+            _ => match places_of_processes(call.number) {
+                [] => self.reply_about_time(call),
+                places => Reply::Amended(self.with_real(call, places), Amendment::Nothing),
+            },
+        }
+    }
+
+    fn reply_about_time(&mut self, call: Call) -> Reply {
+        let [first, second, ..] = call.arguments;
+        match call.number {
+            libc::SYS_clock_gettime => match self.task.clock.ask(first as i32) {
+                Some(now) => written(self.memory.set_time(second, now, NANOSECONDS)),
+                None => Reply::Kernel,
+            },
+            libc::SYS_gettimeofday => {
+                let now = self.ask(libc::CLOCK_REALTIME);
+                let is_set = first == 0 || self.memory.set_time(first, now, MICROSECONDS);
+                written(is_set && self.zero_if_given(second, 8))
+            }
+            libc::SYS_time => {
+                let seconds = self.ask(libc::CLOCK_REALTIME) / SECOND;
+                match first == 0 || self.memory.write(first, &seconds.to_ne_bytes()) {
+                    true => Reply::Is(seconds as i64),
+                    false => Reply::Is(-i64::from(EFAULT)),
+                }
+            }
+            libc::SYS_times => {
+                let used = self.task.clock.used() / TICK;
+                let is_set = first == 0
+                    || self.zero_if_given(first, 32) && self.memory.write(first, &used.to_ne_bytes());
+                let ticks = self.ask(libc::CLOCK_MONOTONIC) / TICK;
+                Reply::Is(if is_set { ticks as i64 } else { -i64::from(EFAULT) })
+            }
+            libc::SYS_getrusage => {
+                let used = self.task.clock.used();
+                let is_set = self.memory.write(second, &[0; SIZE_OF_USAGE]);
+                written(is_set && self.memory.set_time(second, used, MICROSECONDS))
+            }
+            libc::SYS_sysinfo => Reply::Amended(call, Amendment::System { at: first }),
+            _ => self.wait(call),
+        }
+    }
+
+    /// A call that may wait, but not for ever.
+    fn wait(&mut self, call: Call) -> Reply {
+        let [first, second, third, fourth, fifth, _] = call.arguments;
+        let again = -i64::from(libc::EAGAIN);
+        let timed_out = -i64::from(ETIMEDOUT);
+        let wait = match call.number {
+            libc::SYS_nanosleep => self.for_time(first, NANOSECONDS, 0),
+            libc::SYS_clock_nanosleep if second & libc::TIMER_ABSTIME as u64 == 0 => {
+                self.for_time(third, NANOSECONDS, 0)
+            }
+            libc::SYS_clock_nanosleep => self.until(third, first as i32, 0),
+            libc::SYS_poll => for_milliseconds(third),
+            libc::SYS_epoll_wait | libc::SYS_epoll_pwait => for_milliseconds(fourth),
+            libc::SYS_epoll_pwait2 => self.for_time(fourth, NANOSECONDS, 0),
+            libc::SYS_ppoll => self.for_time(third, NANOSECONDS, 0),
+            libc::SYS_select => self.for_time(fifth, MICROSECONDS, 0),
+            libc::SYS_pselect6 => self.for_time(fifth, NANOSECONDS, 0),
+            libc::SYS_rt_sigtimedwait => self.for_time(third, NANOSECONDS, again),
+            libc::SYS_futex => match second as i32 & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME)
+            {
+                libc::FUTEX_WAIT => self.for_time(fourth, NANOSECONDS, timed_out),
+                libc::FUTEX_WAIT_BITSET => {
+                    let by_date = second as i32 & libc::FUTEX_CLOCK_REALTIME != 0;
+                    let clock = if by_date { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
+                    self.until(fourth, clock, timed_out)
+                }
+                _ => None,
+            },
+            libc::SYS_restart_syscall => self.task.interrupted,
+            _ => None,
+        };
+        wait.map_or(Reply::Kernel, |wait| Reply::Amended(call, Amendment::Wait(wait)))
+    }
+
+    /// A wait for the time at an address, where the kernel may put what is left of it.
+    fn for_time(&self, at: u64, unit: u64, expired: i64) -> Option<Wait> {
+        let most = self.memory.time(at, unit)?;
+        let mut original = [0; 16];
+        let original = self.memory.read(at, &mut original).then_some((at, original));
+        Some(Wait { most, expired, original, translated: false })
+    }
+
+    /// A wait until the time at an address, which becomes one by the kernel's clock.
+    fn until(&self, at: u64, clock: i32, expired: i64) -> Option<Wait> {
+        let most = self.task.clock.until(clock, self.memory.time(at, NANOSECONDS)?)?;
+        let wait = self.for_time(at, NANOSECONDS, expired)?;
+        let now = nix::time::clock_gettime(nix::time::ClockId::from_raw(clock)).ok()?;
+        let now = now.tv_sec() as u64 * SECOND + now.tv_nsec() as u64;
+        let translated = self.memory.write(at, &time(now.saturating_add(most), NANOSECONDS));
+        Some(Wait { most, translated, ..wait })
+    }
+
+    /// The call with the kernel's numbers of processes for these arguments.
+    fn with_real(&mut self, mut call: Call, places: &[usize]) -> Call {
+        for &place in places {
+            let argument = &mut call.arguments[place];
+            *argument = i64::from(self.numbers.real(*argument as i32)) as u64;
+        }
+        call
+    }
+
+    fn waitid(&mut self, call: Call) -> Call {
+        match call.arguments[0] as u32 {
+            libc::P_PID | libc::P_PGID => self.with_real(call, &[1]),
+            _ => call,
+        }
+    }
+
+    /// One processor.
+    fn affinity(&self, length: u64, at: u64) -> Reply {
+        const SIZE_OF_SET: u64 = 8;
+        match length {
+            ..SIZE_OF_SET => Reply::Is(-i64::from(EINVAL)),
+            _ if self.memory.write(at, &1_u64.to_ne_bytes()) => Reply::Is(SIZE_OF_SET as i64),
+            _ => Reply::Is(-i64::from(EFAULT)),
+        }
+    }
+
+    fn random_bytes(&mut self, call: Call) -> Reply {
+        const FLAGS: u64 = (libc::GRND_NONBLOCK | libc::GRND_RANDOM | libc::GRND_INSECURE) as u64;
+        const PIECE: u64 = 1 << 16;
+        let [at, length, flags, ..] = call.arguments;
+        if flags & !FLAGS != 0 {
+            return Reply::Kernel;
+        }
+        let length = length.min(MOST_RANDOM);
+        let mut bytes = vec![0; length.min(PIECE) as usize];
+        for done in (0..length).step_by(PIECE as usize) {
+            let piece = &mut bytes[..(length - done).min(PIECE) as usize];
+            self.task.chance.fill(piece);
+            if !self.memory.write(at.wrapping_add(done), piece) {
+                return Reply::Is(-i64::from(EFAULT));
+            }
+        }
+        Reply::Is(length as i64)
+    }
+
+    /// A file of random bytes becomes one in memory.
+    fn open(&mut self, call: Call) -> Reply {
+        let [first, second, third, ..] = call.arguments;
+        let (path, flags) = match call.number {
+            libc::SYS_open => (first, Some(second)),
+            libc::SYS_openat => (second, Some(third)),
+            _ => (second, None),
+        };
+        if !self.memory.is_text(path, &RANDOM_FILES) {
+            return Reply::Kernel;
+        }
+        // Of openat2(2) they are at an address.
+        let flags = flags.or_else(|| self.memory.word(third)).unwrap_or(0);
+        let closes = flags & libc::O_CLOEXEC as u64 != 0;
+        let flags = if closes { u64::from(libc::MFD_CLOEXEC) } else { 0 };
+        let call = Call { number: libc::SYS_memfd_create, arguments: [path, flags, 0, 0, 0, 0] };
+        Reply::Amended(call, Amendment::Random { seed: self.task.chance.seed() })
+    }
+
+    fn ask(&mut self, clock: i32) -> u64 {
+        self.task.clock.ask(clock).unwrap_or(0)
+    }
+
+    fn zero_if_given(&self, at: u64, length: usize) -> bool {
+        at == 0 || self.memory.write(at, &[0; SIZE_OF_USAGE][..length])
+    }
+
+    /// An address at which the kernel tells of time.
+    fn if_constant(&self, address: u64) -> u64 {
+        match self.time {
+            Answers::Constant => address,
+            Answers::Real => 0,
+        }
+    }
+}
+
+/// A wait of so many milliseconds; none if it is endless.
+fn for_milliseconds(argument: u64) -> Option<Wait> {
+    let most = u64::try_from(argument as i32).ok()?.saturating_mul(1_000_000);
+    Some(Wait { most, expired: 0, original: None, translated: false })
+}
+
+fn written(is_written: bool) -> Reply {
+    Reply::Is(if is_written { 0 } else { -i64::from(EFAULT) })
+}
+
+/// Which arguments of a call are the numbers of processes.
+fn places_of_processes(number: i64) -> &'static [usize] {
+    match number {
+        libc::SYS_kill
+        | libc::SYS_tkill
+        | libc::SYS_rt_sigqueueinfo
+        | libc::SYS_pidfd_open
+        | libc::SYS_prlimit64
+        | libc::SYS_sched_setparam
+        | libc::SYS_sched_getparam
+        | libc::SYS_sched_setscheduler
+        | libc::SYS_sched_getscheduler
+        | libc::SYS_sched_setaffinity
+        | libc::SYS_sched_rr_get_interval
+        | libc::SYS_process_vm_readv
+        | libc::SYS_process_vm_writev => &[0],
+        libc::SYS_ptrace | libc::SYS_getpriority | libc::SYS_setpriority => &[1],
+        libc::SYS_setpgid | libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo => &[0, 1],
+        _ => &[],
+    }
+}
