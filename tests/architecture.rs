@@ -76,7 +76,7 @@ const EXCEPTIONS: [(&str, &str, &str); 1] =
     [("tracer/src/termination.rs", "nix::sys::signal::Signal", "only the names of signals, no call")];
 
 /// The crates and keywords of the door to the operating system.
-const SYSTEM: [&str; 4] = ["nix", "libc", "landlock", "unsafe"];
+const SYSTEM: [&str; 5] = ["nix", "libc", "landlock", "seccompiler", "unsafe"];
 
 /// The crates that read executables.
 const READERS: [&str; 6] = ["gimli", "object", "capstone", "iced_x86", "cpp_demangle", "rustc_demangle"];

@@ -356,7 +356,7 @@ fn a_source_that_is_missing_or_newer_is_told_and_not_shown() {
 
 #[test]
 fn optimised_code_works_and_what_goes_wrong_is_counted() {
-    for options in ["-O1", "-O2 -freorder-blocks-and-partition", "-O3 -finline-functions"] {
+    for options in ["-O1", "-O2", "-O3"] {
         for build in [GCC, CLANG] {
             let slice = sample(build, options).slice(&["--expect-match", "sum = 15"], 0);
             let tests = &slice["tests"];

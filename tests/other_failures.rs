@@ -10,11 +10,15 @@ use serde_json::Value;
 use support::tiny::{assert_says, tiny};
 use support::{Build, Fixture, GCC, Program, scratch, stripe, text};
 
+/// The run ends with the first report.
+const SANITIZED: Build =
+    Build { name: "ubsan", flags: "-fsanitize=undefined -fno-sanitize-recover=all", ..GCC };
+
 /// Without its first statement `p` leads nowhere.
 fn pointer(name: &str) -> Program {
     let source = "#include <stdio.h>\nstatic int table[4] = {1, 2, 3, 4};\n\
-                  int main(void) { int *p = table;\n    int i = 0;\n    i = i + 2;\n    printf(\"%d\\n\", p[i]);\n\
-                  \x20   return 0;\n}\n";
+                  int main(void) { int *p = table;\n    int i = 0;\n    i = i + 2;\n\
+                  \x20   printf(\"%d\\n\", p[i]);\n    return 0;\n}\n";
     tiny(name, source)
 }
 
@@ -69,8 +73,6 @@ fn by_products_are_kept_with_the_run_even_if_its_search_was_cut_short() {
 
 #[test]
 fn the_report_of_a_sanitizer_is_another_failure() {
-    const SANITIZED: Build =
-        Build { name: "ubsan", flags: "-fsanitize=undefined -fno-sanitize-recover=all", ..GCC };
     let mut program = Fixture::named("bubble_sort").build(SANITIZED);
     program.directory = scratch("sanitized");
     let slice = program.slice(&["-j1", "--max-tests", "60", "--no-save"], 5);
@@ -83,11 +85,10 @@ fn the_report_of_a_sanitizer_is_another_failure() {
 
 #[test]
 fn a_sanitizer_s_report_of_the_recorded_run_is_part_of_the_failure() {
-    const SANITIZED: Build =
-        Build { name: "ubsan", flags: "-fsanitize=undefined -fno-sanitize-recover=all", ..GCC };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("overflow");
     fs::create_dir_all(&folder).expect("a folder");
-    let source = "#include <limits.h>\n#include <stdio.h>\nint main(int argc, char **argv) { int x = argc;\n    int y = 5;\n\
+    let source = "#include <limits.h>\n#include <stdio.h>\nint main(int argc, char **argv) { int x = argc;\n\
+                  \x20   int y = 5;\n\
                   \x20   x = INT_MAX;\n    y = y + 1;\n    x = x + argc;\n    printf(\"%d %d\\n\", x, y);\n}\n";
     fs::write(folder.join("overflow.c"), source).expect("a source");
     let mut compiler = std::process::Command::new("gcc");

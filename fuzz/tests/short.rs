@@ -74,7 +74,7 @@ fn no_damaged_seed_makes_a_target_panic_or_take_more_than_it_may() {
             count += 1;
         }
         let _ = fs::remove_file(std::env::temp_dir().join(format!("stripe-mutant-{name}")));
-        assert!(count > 100, "{name}: {count} mutants");
+        assert!(count > 10, "{name}: {count} mutants");
         assert!(peak_memory() < MOST_MEMORY, "{name}: {} bytes", peak_memory());
     }
 }

@@ -32,6 +32,22 @@ pub struct Build {
 pub const GCC: Build = Build { name: "gcc", cc: "gcc", cxx: "g++", flags: "" };
 pub const CLANG: Build = Build { name: "clang", cc: "clang", cxx: "clang++", flags: "" };
 
+/// The fixtures that ask what would differ from run to run.
+pub const ASKING: [&str; 12] = [
+    "asks_address",
+    "asks_cycles",
+    "asks_device",
+    "asks_hash",
+    "asks_heap_key",
+    "asks_helpers",
+    "asks_pid",
+    "asks_random",
+    "asks_time",
+    "asks_urandom",
+    "pid_dependent",
+    "time_dependent",
+];
+
 /// A fixture: one file or a folder below `tests/fixtures`.
 #[derive(Clone, Debug)]
 pub struct Fixture {

@@ -4,7 +4,7 @@
 //! The script holds what was recorded and which of it is executed, as tables; and a program in Python, the
 //! same in each script, that follows them by breakpoints and by `set $pc`. It runs the program as it was
 //! recorded: arguments, environment, directory, input, address space and undefined values. It is not
-//! contained.
+//! contained, and what it asks the kernel for, such as the time, has real answers.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
