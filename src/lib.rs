@@ -20,7 +20,7 @@
 //!   numbers, above it are programs.
 //! - [`investigation`] leads from a recorded run to what is needed: the checks, then the phases of the
 //!   search.
-//! - [`history`] remembers the tests of that search.
+//! - [`history`] remembers the tests of that search, [`fate`] when an execution was gone.
 //! - [`report`] writes slices, traces and searches down: as text, as JSON, as a page, and for other tools.
 //! - [`archive`] keeps runs in folders, so that searches can go on and reports can be made later.
 //! - [`cli`] does what the command line says, one file for each subcommand.
@@ -55,6 +55,7 @@ pub mod baseline;
 pub mod circumstances;
 pub mod cli;
 pub mod dd;
+pub mod fate;
 pub mod history;
 pub mod investigation;
 pub mod oracle;

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use tracer::observation::Observation;
 use tracer::program::{Granularity, Program};
 use tracer::schedule::Control as Rule;
 use tracer::trace::{EventId, Trace};
@@ -112,6 +113,8 @@ pub struct CriticalSlice {
     pub elapsed: Duration,
     /// Everything that weakens the answer; each one sentence.
     pub warnings: Vec<String>,
+    /// What the needed events read and wrote in the recorded run. `None` if nobody has looked.
+    pub values: Option<Observation>,
     /// Other failures that came up on the way, those that came up most often first.
     pub by_products: Vec<ByProduct>,
 }

@@ -880,6 +880,22 @@ fn words(words: &str) -> BTreeSet<&str> {
 }
 
 #[test]
+fn the_values_in_json_have_exactly_the_documented_keys() {
+    let slice = sample(GCC, "").slice(&[&BOTH[..], &["--values"]].concat(), 0);
+    for needed in slice["slice"].as_array().expect("events") {
+        let values = &needed["values"];
+        assert_eq!(keys(values), words("told reads writes fed_by"));
+        for (list, of_each) in
+            [("reads", "name value"), ("writes", "name before after"), ("fed_by", "event name")]
+        {
+            for one in values[list].as_array().expect("a list") {
+                assert_eq!(keys(one), words(of_each), "{list}");
+            }
+        }
+    }
+}
+
+#[test]
 fn json_has_exactly_the_documented_keys() {
     let program = sample(GCC, "");
     let slice = program.slice(&BOTH, 0);
@@ -890,10 +906,11 @@ fn json_has_exactly_the_documented_keys() {
     assert_eq!(keys(&slice["events"]), words("recorded omittable kept kept_for_effect"));
     let tests = &slice["tests"];
     assert_eq!(keys(tests), words("total reproduced not_reproduced unresolved cached runs"));
-    let event = "event file line column function occurrence time needed without";
+    let event = "event file line column function occurrence time needed without values";
     for needed in slice["slice"].as_array().expect("events") {
         assert_eq!(keys(needed), words(event));
         assert_eq!(keys(&needed["without"]), words("outcome why"));
+        assert_eq!(needed["values"], Value::Null);
         assert!(["effect", "decision"].contains(&needed["needed"].as_str().expect("text")));
         assert_eq!(needed["event"], needed["time"]);
         assert!(

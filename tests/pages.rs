@@ -82,6 +82,8 @@ fn each_sign_tells_what_happened_without_its_execution() {
         let told = browser.evaluate(&sign);
         let why = event["without"]["why"].as_str().expect("a reason");
         assert!(told.as_str().is_some_and(|told| told.contains(why)), "{event}: {told}");
+        let values = event["values"]["told"].as_str().expect("values");
+        assert!(told.as_str().is_some_and(|told| told.contains(values)), "{event}: {told}");
     }
 }
 

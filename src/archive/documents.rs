@@ -197,6 +197,9 @@ pub(super) struct ResultDocument {
     pub(super) elapsed_ms: u64,
     pub(super) warnings: Vec<String>,
     pub(super) by_products: Vec<ByProductDocument>,
+    /// Not there if nobody has looked, or has been able to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) values: Option<ValuesDocument>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -207,6 +210,34 @@ pub(super) struct ByProductDocument {
     pub(super) rule: Rule,
     /// Stretches of executed events, first and last, from 0.
     pub(super) executed: Vec<(u32, u32)>,
+}
+
+/// What events read and wrote. Events are counted from 0.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ValuesDocument {
+    pub(super) events: Vec<EventValues>,
+    /// The event that has written, the one that has read it, and the name.
+    pub(super) flows: Vec<(u32, u32, String)>,
+    pub(super) limit: Option<LimitDocument>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct EventValues {
+    pub(super) event: u32,
+    /// Name and value.
+    pub(super) reads: Vec<(String, String)>,
+    /// Name, value before and value behind.
+    pub(super) writes: Vec<(String, String, String)>,
+}
+
+/// Why not everything was seen.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LimitDocument {
+    Event(u32),
+    Instructions(u32),
+    LeftPath(Option<u32>),
+    Time,
 }
 
 #[derive(Serialize, Deserialize)]

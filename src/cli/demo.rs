@@ -10,7 +10,7 @@ use std::process::Command as Process;
 use clap::Parser;
 
 use super::exit::{Exit, Failure};
-use super::options::{ColorChoice, Command, CommandLine, DemoOptions};
+use super::options::{ColorChoice, Command, CommandLine, DemoOptions, OutputOptions};
 use super::{run, shell, terminal};
 use crate::report::html::{self, Chapter};
 
@@ -52,16 +52,17 @@ pub(super) fn demo(options: DemoOptions, color: ColorChoice) -> Result<Exit, Fai
     let program = prepare(folder)?;
     say(&format!("{INTRODUCTION}\n\nSample, input and program are in {}.\n", folder.display()))?;
     let input = folder.join("input.txt");
+    let purpose = if options.html { Purpose::Page } else { Purpose::Text };
     let mut chapters = Vec::new();
     for (criterion, explanation) in CRITERIA {
         say(&format!("\n{explanation}\n"))?;
-        let scene = Scene { criterion, options: &["--control", "trace"], explanation };
+        let scene = Scene { criterion, options: &["--control", "trace"], explanation, purpose };
         chapters.push(scene.play(&program, &input, color)?);
     }
     let style = terminal::style(color);
     let decisions = if style.unicode { DECISIONS.to_owned() } else { DECISIONS.replace('\u{25cb}', "o") };
     say(&format!("\n{decisions}\n"))?;
-    let scene = Scene { criterion: CRITERIA[0].0, options: &[], explanation: DECISIONS };
+    let scene = Scene { criterion: CRITERIA[0].0, options: &[], explanation: DECISIONS, purpose };
     chapters.push(scene.play(&program, &input, color)?);
     if options.html {
         write_page(folder, &chapters)?;
@@ -117,6 +118,16 @@ struct Scene<'a> {
     criterion: &'a str,
     options: &'a [&'a str],
     explanation: &'a str,
+    purpose: Purpose,
+}
+
+/// What the results are for.
+#[derive(Clone, Copy)]
+enum Purpose {
+    /// To be printed.
+    Text,
+    /// For a page too, which shows values.
+    Page,
 }
 
 impl Scene<'_> {
@@ -130,13 +141,16 @@ impl Scene<'_> {
         let command_line = shell::command_line(words.iter().copied());
         say(&format!("\n$ {command_line}\n\n"))?;
         words.extend(["--quiet", "--no-save"]);
+        if let Purpose::Page = self.purpose {
+            words.push("--values");
+        }
         let Command::Run(options) = CommandLine::try_parse_from(words)?.command else {
             unreachable!("the words say run");
         };
         let mut chapter = None;
         run::search(options, color, command_line, |findings, subject, output, style| {
             chapter = findings.found(subject).chapters(&flowing(self.explanation)).pop();
-            findings.deliver(subject, output, style)
+            findings.deliver(subject, &OutputOptions { values: false, ..output.clone() }, style)
         })?;
         Ok(chapter.expect("a search that ended well has delivered its result"))
     }

@@ -118,7 +118,14 @@ mod tests {
     use crate::cli::values::EmissionKind;
 
     fn output(force: bool) -> OutputOptions {
-        OutputOptions { format: EmissionKind::Text, emit: Vec::new(), force, quiet: true, verbose: false }
+        OutputOptions {
+            format: EmissionKind::Text,
+            emit: Vec::new(),
+            force,
+            values: false,
+            quiet: true,
+            verbose: false,
+        }
     }
 
     #[test]

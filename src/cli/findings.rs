@@ -1,10 +1,17 @@
 //! Deliver what was found: one slice, or several side by side.
 
+use std::collections::BTreeSet;
+
+use tracer::Tracer;
+use tracer::trace::EventId;
+
 use super::emissions;
 use super::exit::{Exit, Failure};
+use super::keeping::Keeping;
+use super::observing;
 use super::options::OutputOptions;
 use super::questions::Inquiry;
-use super::rendering::Found;
+use super::rendering::{Detail, Found};
 use super::search::{Answer, Subject};
 use super::values::Emission;
 use crate::report::Style;
@@ -64,7 +71,32 @@ impl Findings {
 
     /// What was found about a run, for a reader.
     pub(super) fn found<'f>(&'f self, subject: Subject<'f>) -> Found<'f> {
-        Found { subject, answers: &self.answers, command_line: &self.command_line }
+        let detail = Detail::Executions;
+        Found { subject, answers: &self.answers, command_line: &self.command_line, detail }
+    }
+
+    /// Looks at what the needed events did with values, if the user wants to know and nobody has looked yet.
+    pub(super) fn look(
+        &mut self,
+        subject: &Subject<'_>,
+        tracer: &mut Tracer<'_>,
+        output: &OutputOptions,
+        keeping: &Keeping,
+    ) {
+        let is_done = self.answers.iter().all(|answered| answered.answer.slice.values.is_some());
+        if !output.tells_values() || is_done || self.are_interrupted() {
+            return;
+        }
+        let slices = self.answers.iter().map(|answered| &answered.answer.slice);
+        let needed: BTreeSet<EventId> =
+            slices.flat_map(|slice| slice.needed.iter().map(|needed| needed.event)).collect();
+        match observing::observe(subject, tracer, &observing::worth_seeing(subject, &needed, None)) {
+            Ok(seen) => self.answers.iter_mut().for_each(|answered| {
+                observing::tell(&mut answered.answer.slice, &seen);
+                keeping.conclude(answered.name.as_deref(), &answered.answer.slice);
+            }),
+            Err(failure) => keeping.warn(&format!("values cannot be told: {}", failure.message)),
+        }
     }
 
     /// Prints the result and writes it to files; a fault of one does not keep it from the others.
@@ -74,7 +106,8 @@ impl Findings {
         output: &OutputOptions,
         style: Style,
     ) -> Result<(), Failure> {
-        let found = self.found(subject);
+        let detail = if output.values { Detail::Values } else { Detail::Executions };
+        let found = Found { detail, ..self.found(subject) };
         let text = found.render(output.format, style);
         let printed = text.and_then(|text| super::print(text.as_bytes())).map(drop);
         let plain = Style { color: false, ..style };

@@ -7,6 +7,7 @@ Examples:
   stripe run ./prog --expect-output out.txt   what did this output need?
   stripe run ./prog --stdin in.txt --expect-match 'sum = 15' -- 0 5
   stripe run ./prog                           same output, or same crash, as now
+  stripe explain 11#3                         why is this execution needed?
   stripe reduce                               go on with a run that was ended early
   stripe trace ./prog --stdin in.txt          what was executed, in order
   stripe replay ./prog --omit 8-12,40         one experiment of your own
@@ -38,6 +39,14 @@ Examples:
   stripe report 3 --format json                    run 3 of `stripe runs`
   stripe report .stripe/3-prog --emit json=s.json  by its folder, and to a file
   stripe report --emit gdb=s.gdb                   then: gdb -q -x s.gdb";
+
+/// Of `stripe explain`.
+pub(super) const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  stripe explain main.c:11       line 11 of main.c: all its executions
+  stripe explain 11#3            the third execution of line 11
+  stripe explain 12              event 12, as `stripe trace` counts
+  stripe explain 3 main.c:11#3   run 3 of `stripe runs`";
 
 /// Of `stripe trace`.
 pub(super) const TRACE_EXAMPLES: &str = "\

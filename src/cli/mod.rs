@@ -5,13 +5,16 @@ mod demo;
 mod doctor;
 mod emissions;
 mod exit;
+mod explain;
 mod findings;
 mod help;
 mod internal;
 mod interrupt;
 mod keeping;
+mod observing;
 mod options;
 mod permissions;
+mod place;
 mod progress;
 mod questions;
 mod reduce;
@@ -100,6 +103,7 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Run(options) => run::run(options, color),
         Command::Reduce(options) => reduce::reduce(options, color),
         Command::Report(options) => report::report(options, color),
+        Command::Explain(options) => explain::explain(options, color),
         Command::Runs => runs::runs(color),
         Command::Trace(options) => trace::trace(options, color),
         Command::Replay(options) => replay::replay(options),

@@ -12,8 +12,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::bytes::Regex;
 
 use super::help::{
-    DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, REDUCE_EXAMPLES, REPLAY_EXAMPLES, REPLAY_STATUS, REPORT_EXAMPLES,
-    RUN_EXAMPLES, TRACE_EXAMPLES,
+    DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, EXPLAIN_EXAMPLES, REDUCE_EXAMPLES, REPLAY_EXAMPLES,
+    REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, TRACE_EXAMPLES,
 };
 use super::values::{
     Emission, EmissionKind, EventList, duration, emission, environment_variable, event_list, named_regex,
@@ -60,6 +60,9 @@ pub enum Command {
     /// Report what a run has found, without running the program.
     #[command(before_help = REPORT_EXAMPLES)]
     Report(ReportOptions),
+    /// Explain why an execution is needed, or since when it is not; with values.
+    #[command(before_help = EXPLAIN_EXAMPLES, override_usage = "stripe explain [OPTIONS] [RUN] <WHERE>")]
+    Explain(ExplainOptions),
     /// List the runs that are kept in this folder.
     Runs,
     /// Record a run and print its events.
@@ -337,6 +340,19 @@ pub struct ReportOptions {
     pub output: OutputOptions,
 }
 
+/// `stripe explain`.
+#[derive(Debug, Args)]
+pub struct ExplainOptions {
+    /// The run, by its number in `stripe runs` or its folder, without it the latest; then the place: a line,
+    /// `main.c:11`; an execution of a line, `11#3` or `main.c:11#3`; or the number of an event, `12`. A
+    /// number alone is always an event.
+    #[arg(value_names = ["RUN", "WHERE"], num_args = 1..=2, required = true)]
+    pub place: Vec<OsString>,
+    /// Do not run the program: tell the evidence that is kept, and no values unless they are kept too.
+    #[arg(long)]
+    pub kept: bool,
+}
+
 /// How to search.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The search")]
@@ -401,7 +417,7 @@ pub enum AlgorithmChoice {
 }
 
 /// What to print.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "The result")]
 pub struct OutputOptions {
     /// How to print the result.
@@ -413,6 +429,9 @@ pub struct OutputOptions {
     /// Overwrite files given to --emit.
     #[arg(long)]
     pub force: bool,
+    /// Tell what the needed executions did with values, such as `sum = 0 + 1 -> 1`; html and dot do always.
+    #[arg(long)]
+    pub values: bool,
     /// Print nothing but the result and errors.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -426,6 +445,11 @@ impl OutputOptions {
     pub(super) fn kinds(&self) -> impl Iterator<Item = EmissionKind> {
         let written = self.emit.iter().map(|emission| emission.kind);
         std::iter::once(self.format).chain(written)
+    }
+
+    /// Whether any of them tells what executions did with values.
+    pub(super) fn tells_values(&self) -> bool {
+        self.values || self.kinds().any(|kind| matches!(kind, EmissionKind::Html | EmissionKind::Dot))
     }
 
     /// Whether any of them tells of the tests of the search.

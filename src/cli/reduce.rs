@@ -43,7 +43,9 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let keeping = Keeping::of(reopened.folder.clone(), options.output.quiet);
     let mut continuation =
         Continuation { options: &options, color, reopened: &reopened, keeping: &keeping, crew };
-    let findings = continuation.all()?;
+    let mut findings = continuation.all()?;
+    let tracer = &mut continuation.crew.tracers[0];
+    findings.look(&reopened.subject(), tracer, &options.output, &keeping);
     drop(answers);
     findings.deliver(reopened.subject(), &options.output, terminal::style(color))?;
     keeping.mention(findings.exit());

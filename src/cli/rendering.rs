@@ -20,6 +20,17 @@ pub(super) struct Found<'a> {
     pub(super) answers: &'a [Answered],
     /// The command that found it, as typed into a shell.
     pub(super) command_line: &'a str,
+    /// How much a text tells.
+    pub(super) detail: Detail,
+}
+
+/// How much a text tells.
+#[derive(Clone, Copy)]
+pub(super) enum Detail {
+    /// Which executions are needed.
+    Executions,
+    /// What they did with values, too.
+    Values,
 }
 
 /// Refuses, before a search, what could not be made of its result.
@@ -41,8 +52,8 @@ impl<'a> Found<'a> {
         let all: Vec<Compared<'_>> = self.answers.iter().map(Answered::compared).collect();
         Ok(match kind {
             EmissionKind::Text => match self.answers {
-                [only] => report::text::slice(recorded, &only.answer.slice, style),
-                _ => comparison(recorded, &all, style),
+                [only] => self.text(&only.answer.slice, style),
+                _ => comparison(recorded, &all, style) + &self.values(&all, style),
             },
             EmissionKind::Json => match self.answers {
                 [Answered { name: None, answer, .. }] => report::json::slice(recorded, &answer.slice),
@@ -63,6 +74,24 @@ impl<'a> Found<'a> {
             EmissionKind::Dot => report::dot::slice(recorded, self.only()),
             EmissionKind::Gdb => self.script(self.only())?,
         })
+    }
+
+    fn text(self, slice: &CriticalSlice, style: Style) -> String {
+        match self.detail {
+            Detail::Executions => report::text::slice(self.subject.recorded(), slice, style),
+            Detail::Values => report::text::with_values(self.subject.recorded(), slice, style),
+        }
+    }
+
+    /// What the executions that several criteria need did with values, if that is to be told.
+    fn values(self, all: &[Compared<'_>], style: Style) -> String {
+        let told = |one: &Compared<'_>| match self.detail {
+            Detail::Executions => String::new(),
+            Detail::Values => {
+                report::values::of_criterion(self.subject.recorded(), one.slice, one.name, style)
+            }
+        };
+        all.iter().map(told).collect()
     }
 
     /// The slice, of which kinds that hold a single one make something.

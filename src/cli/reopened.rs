@@ -18,8 +18,8 @@ use super::target::{Target, load_failure};
 use crate::archive::{KeptRun, RunFolder};
 use crate::baseline::{Baseline, recording_limits};
 use crate::history::History;
-use crate::investigation::Plan;
-use crate::slice::Recorded;
+use crate::investigation::{Nobody, Plan, Watcher};
+use crate::slice::{CriticalSlice, Question, Recorded};
 
 /// A kept run with everything that questions about it need.
 pub(super) struct Reopened {
@@ -88,9 +88,40 @@ impl Reopened {
 
     /// What a search that has not ended has found so far.
     pub(super) fn best_so_far(&self, question: &Inquiry) -> Result<Answer, Failure> {
-        let content = self.folder.journal(&self.run, question.name.as_deref()).map_err(keeping::failure)?;
-        Case { subject: self.subject(), question, memo: None }.remember(&past(&self.run.version, content))
+        self.watched(question, &mut Nobody)
     }
+
+    /// The same; `watcher` sees the search find the way again.
+    pub(super) fn watched(&self, question: &Inquiry, watcher: &mut dyn Watcher) -> Result<Answer, Failure> {
+        let content = self.folder.journal(&self.run, question.name.as_deref()).map_err(keeping::failure)?;
+        Case { subject: self.subject(), question, memo: None }
+            .remember(&past(&self.run.version, content), watcher)
+    }
+}
+
+/// The results of a run with the names of their criteria, without a look at the program; none of those whose
+/// search has not ended.
+pub(super) fn results(name: Option<&Path>) -> Result<Vec<(Option<String>, CriticalSlice)>, Failure> {
+    let folder = shelf().find(name).map_err(keeping::failure)?;
+    let run = folder.load().map_err(keeping::failure)?;
+    let question = Question {
+        command: run.command.clone(),
+        criterion: run.described.clone(),
+        control: run.search.control,
+        granularity: run.granularity,
+        algorithm: run.search.algorithm,
+        manner: run.manner.clone(),
+    };
+    let names: Vec<Option<String>> = match &run.criteria[..] {
+        [] => vec![None],
+        several => several.iter().map(|(name, _)| Some(name.clone())).collect(),
+    };
+    let mut results = Vec::new();
+    for name in names {
+        let result = folder.result(name.as_deref(), question.clone()).map_err(keeping::failure)?;
+        results.extend(result.map(|slice| (name, slice)));
+    }
+    Ok(results)
 }
 
 fn target(run: &KeptRun, interrupt: &Interrupt) -> Result<Target, Failure> {

@@ -17,10 +17,22 @@ pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit,
     emissions::check(&options.output, program, reopened.has_several())?;
     let mut findings = Findings::of(reopened.command_line());
     for question in &reopened.questions {
-        findings.add(question, answer(&reopened, question, &options)?, Exit::Done);
+        let answer = without_values(answer(&reopened, question, &options)?, &options);
+        findings.add(question, answer, Exit::Done);
     }
     findings.deliver(reopened.subject(), &options.output, terminal::style(color))?;
     Ok(Exit::Done)
+}
+
+/// Values that nobody has looked at cannot be told.
+fn without_values(mut answer: Answer, options: &ReportOptions) -> Answer {
+    if options.output.values && answer.slice.values.is_none() {
+        answer.slice.warnings.push(
+            "values were not looked at: `stripe run --values` keeps them, and `stripe explain` looks at them again"
+                .into(),
+        );
+    }
+    answer
 }
 
 fn answer(reopened: &Reopened, question: &Inquiry, options: &ReportOptions) -> Result<Answer, Failure> {

@@ -83,7 +83,8 @@ pub(super) fn search(
         started,
     };
     let searches = Searches { subject, questions, options, style };
-    let findings = searches.all(&mut crew, &mut keeping, Findings::of(command_line))?;
+    let mut findings = searches.all(&mut crew, &mut keeping, Findings::of(command_line))?;
+    findings.look(&subject, &mut crew.tracers[0], &options.output, &keeping);
     drop(answers);
     deliver(&findings, subject, &options.output, style)?;
     keeping.mention(findings.exit());

@@ -18,7 +18,7 @@ use crate::archive::{Journal, Keeper};
 use crate::baseline::Baseline;
 use crate::circumstances::{Laboratory, RunMemo, Universe};
 use crate::history::History;
-use crate::investigation::{Finding, Means, Memory, Nobody, Plan, investigate};
+use crate::investigation::{Finding, Means, Memory, Plan, Watcher, investigate};
 use crate::slice::{ByProduct, CriticalSlice, Manner, Recorded};
 
 /// A recorded run, and how it is searched.
@@ -104,13 +104,13 @@ impl Case<'_> {
         Ok((Answer { slice, history }, exit))
     }
 
-    /// What an ended search has found, from its memory alone.
-    pub(super) fn remember(&self, past: &Past) -> Result<Answer, Failure> {
+    /// What an ended search has found, from its memory alone; `watcher` sees it find the way again.
+    pub(super) fn remember(&self, past: &Past, watcher: &mut dyn Watcher) -> Result<Answer, Failure> {
         let runs = AtomicU64::new(past.runs);
         let means = Means { tracers: &mut [], processors: &Processors::available(), memory: &past.memory };
         let mut history = History::default();
         let laboratory = self.laboratory(&runs);
-        let found = investigate(&laboratory, self.subject.plan, means, &mut history.beside(&mut Nobody));
+        let found = investigate(&laboratory, self.subject.plan, means, &mut history.beside(watcher));
         let (finding, _) = conclude(found, &Interrupt::default())?;
         let spent = (past.runs, past.elapsed);
         let slice = self.slice(finding, self.subject.manner.clone(), spent, Vec::new());
@@ -137,6 +137,7 @@ impl Case<'_> {
             runs,
             elapsed,
             warnings: baseline.warnings.iter().cloned().chain(more).collect(),
+            values: None,
             by_products: Vec::new(),
         }
     }
@@ -158,7 +159,7 @@ impl Case<'_> {
         slips.collect()
     }
 
-    fn laboratory<'l>(&'l self, runs: &'l AtomicU64) -> Laboratory<'l> {
+    pub(super) fn laboratory<'l>(&'l self, runs: &'l AtomicU64) -> Laboratory<'l> {
         Laboratory {
             recorded: self.subject.recorded(),
             oracle: &self.question.oracle,

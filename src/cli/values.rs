@@ -44,7 +44,7 @@ pub enum EmissionKind {
     Github,
     /// Needed statements as `file:line:column: text`.
     Quickfix,
-    /// The calls of the slice, for Graphviz.
+    /// The calls of the slice and who feeds whom, for Graphviz.
     Dot,
     /// The calls of the run, for trace viewers.
     Chrome,

@@ -1,13 +1,12 @@
 //! Draw the calls of the slice in the DOT language of Graphviz: a box for each call with needed events,
 //! the needed events in it in order, an arrow from each to the next, a dashed one from each call to what
-//! it calls.
-//!
-//! Which event feeds which is not drawn: that takes the values that they pass, which a trace does not
-//! have.
+//! it calls. If values were looked at, an arrow with the name of a variable leads from each event that has
+//! written it to those that have read it; the order is then drawn in grey.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use tracer::observation::Observation;
 use tracer::trace::{ActivationId, EventId};
 
 use crate::slice::{CriticalSlice, Necessity, Needed, Recorded};
@@ -24,7 +23,7 @@ pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
          fontname=\"monospace\"];\n",
     );
     drawing.calls.keys().for_each(|&activation| drawing.call(activation, &mut text));
-    drawing.arrows(drawn, &mut text);
+    drawing.arrows(drawn, slice.values.as_ref(), &mut text);
     let left_out = slice.needed.len() - drawn.len();
     if left_out > 0 {
         let _ = writeln!(text, "  more [shape=note, label=\"{left_out} more needed events are not drawn\"];");
@@ -86,9 +85,17 @@ impl Drawing<'_> {
         format!("e{time} [label=\"{line}_{time}\", {style}];")
     }
 
-    fn arrows(&self, needed: &[Needed], text: &mut String) {
+    fn arrows(&self, needed: &[Needed], values: Option<&Observation>, text: &mut String) {
+        let order = if values.is_some() { " [color=lightgrey]" } else { "" };
         for pair in needed.windows(2) {
-            let _ = writeln!(text, "  e{} -> e{};", pair[0].event.time(), pair[1].event.time());
+            let _ = writeln!(text, "  e{} -> e{}{order};", pair[0].event.time(), pair[1].event.time());
+        }
+        let is_drawn = |event| needed.binary_search_by_key(&event, |needed| needed.event).is_ok();
+        let flows = values.map_or(&[][..], |values| &values.flows);
+        for flow in flows.iter().filter(|flow| is_drawn(flow.from) && is_drawn(flow.to)) {
+            let (from, to) = (flow.from.time(), flow.to.time());
+            let name = quoted(&flow.name);
+            let _ = writeln!(text, "  e{from} -> e{to} [label={name}, color=blue, fontcolor=blue];");
         }
         for (&activation, nodes) in &self.calls {
             if let (Some(caller), Some(first)) = (self.recorded.trace.caller(activation), nodes.first()) {

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use tracer::program::{FileId, Statement};
 use tracer::schedule::{Omission, Schedule};
+use tracer::trace::EventId;
 
 use crate::slice::{Control, CriticalSlice, Necessity, Recorded};
 
@@ -85,6 +86,14 @@ pub(super) fn by_statement(recorded: Recorded<'_>, slice: &CriticalSlice) -> Has
         mark.into_iter().for_each(|mark| statements.entry(statement).or_default().push(mark));
     });
     statements
+}
+
+/// What each event is to the failure; entries and epilogues are nothing to it.
+pub(super) fn marks(recorded: Recorded<'_>, slice: &CriticalSlice) -> HashMap<EventId, Mark> {
+    let mut events = recorded.trace.events();
+    let mut marks = HashMap::new();
+    for_each(recorded, slice, |_, mark| marks.extend(events.next().zip(mark)));
+    marks
 }
 
 /// Tells the statement of each event and what the event is to the failure; entries and epilogues are

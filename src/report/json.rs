@@ -174,12 +174,13 @@ mod tests {
         let first = json!({
             "event": 25, "file": "sum-mul.c", "line": 11, "column": 19, "function": "main",
             "occurrence": 5, "time": 25, "needed": "effect",
-            "without": {"outcome": "not_reproduced", "why": "no output"}
+            "without": {"outcome": "not_reproduced", "why": "no output"}, "values": null
         });
         assert_eq!(events[0], first);
         let last = json!({
             "event": 32, "file": "sum-mul.c", "line": 10, "column": 14, "function": "main",
-            "occurrence": 7, "time": 32, "needed": "decision", "without": null
+            "occurrence": 7, "time": 32, "needed": "decision", "without": null,
+            "values": null
         });
         assert_eq!(events[2], last);
     }

@@ -9,6 +9,8 @@
 //!   room, `verdict` concludes;
 //! - [`comparison`] writes several slices of one run side by side, as in Figure 6 of Cleve and Zeller;
 //! - [`json`] writes it for programs: `schema` defines the keys, `spelling` the values;
+//! - [`explanation`] says of single executions why they are needed, or why not; `happening` what an execution
+//!   did with values, `values` the same of all that are needed;
 //! - [`csv`], [`lcov`], [`sarif`], [`github`], [`quickfix`], [`dot`] and [`chrome`] write it for other tools;
 //! - [`html`] makes a page of it for a browser;
 //! - [`gdb`] makes a script of it that performs the slice in that debugger;
@@ -25,15 +27,18 @@ pub mod csv;
 mod depths;
 pub mod dot;
 mod executions;
+pub mod explanation;
 mod folding;
 pub mod gdb;
 pub mod github;
+mod happening;
 pub mod html;
 pub mod json;
 pub mod lcov;
 mod listing;
 mod markers;
 mod needed;
+pub mod ordinals;
 mod places;
 pub mod quickfix;
 mod rows;
@@ -50,6 +55,7 @@ pub mod tests_made;
 pub mod text;
 pub mod trace;
 mod uri;
+pub mod values;
 mod verdict;
 pub mod words;
 

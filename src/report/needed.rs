@@ -1,15 +1,21 @@
 //! List the needed events with their places, for all reports that go through them one by one.
 
+use tracer::observation::{Flow, Observation, Reading, Seen, Writing};
+use tracer::trace::EventId;
+
 use crate::slice::{CriticalSlice, Evidence, Recorded};
 
 use super::places::Places;
-use super::schema::{NeededEvent, Without};
+use super::schema::{Fed, NeededEvent, Read, Values, Without, Written};
 use super::spelling;
+use super::style::Style;
+use super::values::Teller;
 
 /// The needed events in order.
 pub(super) fn events<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Vec<NeededEvent<'a>> {
     let mut places = Places::new(recorded);
     let mut needed = slice.needed.iter().peekable();
+    let mut teller = slice.values.as_ref().map(|values| Teller::new(recorded, values, Style::default()));
     let needed_event = |event| {
         let place = places.next(event);
         let needed = needed.next_if(|needed| needed.event == event)?;
@@ -17,6 +23,11 @@ pub(super) fn events<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Ve
             place,
             needed: spelling::necessity(needed.necessity),
             without: needed.without.as_ref().map(without),
+            values: slice
+                .values
+                .as_ref()
+                .zip(teller.as_mut())
+                .and_then(|(all, teller)| values(all, event, teller)),
         })
     };
     recorded.trace.events().filter_map(needed_event).collect()
@@ -24,4 +35,24 @@ pub(super) fn events<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Ve
 
 fn without(evidence: &Evidence) -> Without<'_> {
     Without { outcome: spelling::outcome(evidence.outcome), why: &evidence.why }
+}
+
+/// What an event did with values; `None` if it was not looked at.
+fn values<'a>(all: &'a Observation, event: EventId, teller: &mut Teller<'_>) -> Option<Values<'a>> {
+    let Seen { reads, writes } = all.seen.get(&event)?;
+    let written = |Writing { name, before, after }: &'a Writing| Written { name, before, after };
+    let fed = |flow: &'a Flow| Fed { event: flow.from.time(), name: &flow.name };
+    Some(Values {
+        told: teller.told(event).unwrap_or_default(),
+        reads: reads.iter().map(|Reading { name, value }| Read { name, value }).collect(),
+        writes: writes.iter().map(written).collect(),
+        fed_by: feeding(all, event).iter().map(fed).collect(),
+    })
+}
+
+/// What feeds an event.
+pub(super) fn feeding(all: &Observation, event: EventId) -> &[Flow] {
+    let start = all.flows.partition_point(|flow| flow.to < event);
+    let end = all.flows.partition_point(|flow| flow.to <= event);
+    &all.flows[start..end]
 }

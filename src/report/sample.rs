@@ -126,6 +126,7 @@ impl Sample {
             runs: 142,
             elapsed: Duration::from_millis(210),
             warnings: Vec::new(),
+            values: None,
             by_products: Vec::new(),
         }
     }

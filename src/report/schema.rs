@@ -157,6 +157,50 @@ pub(super) struct NeededEvent<'a> {
     pub(super) needed: &'static str,
     /// What was seen without it; null if the search ended before this was tried.
     pub(super) without: Option<Without<'a>>,
+    /// What it did with values; null if nobody has looked.
+    pub(super) values: Option<Values<'a>>,
+}
+
+/// What an event did with values, as the language of the program writes them.
+#[derive(Serialize)]
+pub(super) struct Values<'a> {
+    /// In one line, such as `sum = 0 + 1 → 1 (was 0)`; empty if nothing with a name was read or written.
+    pub(super) told: String,
+    /// What it read, in order.
+    pub(super) reads: Vec<Read<'a>>,
+    /// What it wrote, in order.
+    pub(super) writes: Vec<Written<'a>>,
+    /// The needed events that have written what it read, as far as seen.
+    pub(super) fed_by: Vec<Fed<'a>>,
+}
+
+/// A value that was read.
+#[derive(Serialize)]
+pub(super) struct Read<'a> {
+    /// As the source calls it; `f()` for what a function returned.
+    pub(super) name: &'a str,
+    /// What it was.
+    pub(super) value: &'a str,
+}
+
+/// A value that was written.
+#[derive(Serialize)]
+pub(super) struct Written<'a> {
+    /// As the source calls it.
+    pub(super) name: &'a str,
+    /// What it was before the event.
+    pub(super) before: &'a str,
+    /// What it was behind the event.
+    pub(super) after: &'a str,
+}
+
+/// An event that has written what another one reads.
+#[derive(Serialize)]
+pub(super) struct Fed<'a> {
+    /// Its number.
+    pub(super) event: u32,
+    /// What it has written, as the other event calls it; empty if it has no name.
+    pub(super) name: &'a str,
 }
 
 /// What was seen without an event.

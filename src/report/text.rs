@@ -10,6 +10,7 @@ use super::rows::{Row, Rows};
 use super::sections;
 use super::source::printable;
 use super::style::{Style, length, wrap};
+use super::values;
 use super::verdict::verdict;
 
 /// The slice for people: the source of all functions with a needed execution, with the executions of
@@ -17,6 +18,15 @@ use super::verdict::verdict;
 ///
 /// What is counted are the executions of a line, from 1: each event at one of its statements.
 pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, style: Style) -> String {
+    write(recorded, slice, "", style)
+}
+
+/// The same, and what the needed executions did with values, if somebody has looked.
+pub fn with_values(recorded: Recorded<'_>, slice: &CriticalSlice, style: Style) -> String {
+    write(recorded, slice, &values::section(recorded, slice, style), style)
+}
+
+fn write(recorded: Recorded<'_>, slice: &CriticalSlice, values: &str, style: Style) -> String {
     let lines = executions::count(recorded, slice);
     let mut rows = Rows::new(recorded.program, &lines);
     let sections = sections::find(recorded, slice).into_iter();
@@ -27,7 +37,7 @@ pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, style: Style) -> Str
     }
     let listing = listing::write(recorded.program, &parts, style);
     let legend = legend(&parts, slice.question.control, style);
-    format!("{listing}\n\n{legend}\n\n{conclusion}")
+    format!("{listing}\n\n{legend}\n\n{values}{conclusion}")
 }
 
 /// What the markers that occur mean.

@@ -35,6 +35,11 @@ pub fn one_or_more<'a>(number: u64, one: &'a str, more: &'a str) -> &'a str {
     if number == 1 { one } else { more }
 }
 
+/// A test by its number: `test 3 of 75`.
+pub fn ordinal_test(number: usize, total: u64) -> String {
+    format!("test {number} of {total}")
+}
+
 /// A span of time as precise as anybody cares for: `40 ms`, `2.1 s`, `3 min 5 s`, `2 h 0 min`.
 pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();

@@ -1,6 +1,7 @@
 //! Record the statement trace of a native Linux x86-64 program, and replay it with statements left out.
 //!
-//! Two verbs, [`Tracer::record`] and [`Tracer::replay`]; three nouns, [`program::Program`] (what the
+//! Two verbs, [`Tracer::record`] and [`Tracer::replay`], and a third to look closer, [`Tracer::observe`];
+//! three nouns, [`program::Program`] (what the
 //! executable says), [`trace::Trace`] (what a run did) and [`schedule::Schedule`] (what a replay
 //! executes). This crate knows nothing of delta debugging: which statements to leave out, and what an
 //! outcome is worth, is for its user.
@@ -69,6 +70,7 @@ pub mod denial;
 mod engine;
 pub mod invocation;
 mod jump;
+pub mod observation;
 mod process;
 pub mod program;
 pub mod run;
@@ -85,4 +87,4 @@ mod tracer;
 pub use agent::{lockstep, poison};
 pub use engine::Conditions;
 pub use process::{Containment, Keyboard, ProcessError, Processors};
-pub use tracer::{Engine, Preference, RecordError, Tracer, probe, survey};
+pub use tracer::{Engine, ObserveError, Preference, RecordError, Tracer, probe, survey};

@@ -85,7 +85,18 @@ impl<'p> Stage<'p> {
         course: Course<'_>,
         guide: &mut dyn Guide,
     ) -> Result<Run, ProcessError> {
-        let Course { conditions, placement, method } = course;
+        let method = course.method;
+        self.run_by(start, course, |execution| execution.run(method, guide))
+    }
+
+    /// The same, led by `lead`.
+    pub(crate) fn run_by(
+        &self,
+        start: &mut Start,
+        course: Course<'_>,
+        lead: impl FnOnce(&mut Execution<'_>) -> Result<Termination, ProcessError>,
+    ) -> Result<Run, ProcessError> {
+        let Course { conditions, placement, .. } = course;
         let alarm = self.watchdog.watch(start.tracee.pid(), &conditions.limits, &conditions.stop)?;
         let mut execution = Execution {
             program: self.program,
@@ -102,7 +113,7 @@ impl<'p> Stage<'p> {
             overwritten: None,
             objects: Vec::new(),
         };
-        let termination = execution.run(method, guide)?;
+        let termination = lead(&mut execution)?;
         let Execution { usage, pace: Pace { arrivals, redirections, .. }, objects, tracee, .. } = execution;
         let denied = tracee.denied();
         let (stdout, stderr) = (Vec::new(), Vec::new());

@@ -12,18 +12,20 @@ use std::time::Duration;
 use agent::poison::Poison;
 
 use crate::denial::Actions;
-use crate::engine::{Conditions, Guide, Method, Placement, Recorder, Replayer, Unable};
+use crate::engine::{Assignment, Conditions, Guide, Method, Placement, Recorder, Replayer, Unable, watch};
 use crate::invocation::{Constancy, Invocation, Limits, Permissions, Stdout};
 use crate::jump::Jump;
+use crate::observation::Observation;
 use crate::process::{
     Containment, Launch, Luggage, Output, ProcessError, SIGTRAP, Sandbox, Stop, Tracee, Watchdog,
 };
-use crate::program::{LeaderId, Program};
+use crate::program::variables::Variables;
+use crate::program::{LeaderId, LoadError, Program};
 use crate::run::{Recording, Run};
 use crate::schedule::Schedule;
 use crate::stage::{Course, Stage, Start};
 use crate::termination::{Cut, Termination};
-use crate::trace::{BrokenTrace, Trace};
+use crate::trace::{BrokenTrace, EventId, Trace};
 
 /// Why a run cannot be recorded.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +56,16 @@ pub enum RecordError {
         "the program executed none of the functions in scope: name those to trace with --scope, for example --scope '*.c'"
     )]
     NothingTraced,
+}
+
+/// Why events cannot be looked at.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages are the documentation of the fields")]
+pub enum ObserveError {
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    #[error(transparent)]
+    Load(#[from] LoadError),
 }
 
 fn at(place: &Option<String>) -> String {
@@ -191,6 +203,39 @@ impl<'p> Tracer<'p> {
         let mut replayer = Replayer::new(self.stage.program, trace, schedule.control(), &kept);
         let (start, output) = self.start(conditions)?;
         self.run_outside(start, output, conditions, Method::Breakpoint, &mut replayer)
+    }
+
+    /// Runs the program along `trace`, as [`Tracer::replay`] does with all the control that `schedule` asks for,
+    /// and looks at what the events of `wanted` read and write.
+    ///
+    /// The variables that the program's debug information names are named. By breakpoints, whatever else is
+    /// preferred: some ten microseconds for each event up to the last that is wanted, and for each instruction
+    /// of those.
+    ///
+    /// # Errors
+    /// If the machine refuses, or the program's file cannot be read any more; whatever the program does is
+    /// an [`Observation`].
+    pub fn observe(
+        &mut self,
+        trace: &Trace,
+        schedule: &Schedule,
+        wanted: &[EventId],
+        conditions: &Conditions,
+    ) -> Result<Observation, ObserveError> {
+        let variables = Variables::load(self.stage.program)?;
+        let kept = schedule.bytes();
+        let mut replayer = Replayer::new(self.stage.program, trace, schedule.control(), &kept);
+        let (mut start, output) = self.start(conditions)?;
+        let assignment = Assignment::new(self.stage.program, trace, &variables, wanted);
+        let course = Course { conditions, placement: &mut self.placement, method: Method::Breakpoint };
+        let mut observation = Observation::default();
+        let run = self.stage.run_by(&mut start, course, |execution| {
+            let (seen, ended) = watch(execution, &mut replayer, assignment)?;
+            observation = seen;
+            Ok(ended.unwrap_or(Termination::Cut(Cut::Interrupted)))
+        })?;
+        self.stage.finish(start, output, run, &conditions.limits)?;
+        Ok(observation)
     }
 
     /// Makes the next replay under such conditions start the program, and not a copy of one that has been

@@ -32,9 +32,15 @@ pub(super) struct Listing {
     pub(super) sections: Vec<Part>,
     /// What was seen without the needed events that are shown one by one: outcome and reason.
     pub(super) evidence: BTreeMap<u32, (&'static str, String)>,
+    /// What these events did with values. Empty if nobody has looked.
+    pub(super) values: BTreeMap<u32, Told>,
     /// What is not shown, in words; empty if all is.
     pub(super) note: String,
 }
+
+/// What an event did with values: in one line, and the events that have written what it read, each with the
+/// line of its statement and the name.
+pub(super) type Told = (String, Vec<(u32, u32, String)>);
 
 /// Lines that are shown together.
 #[derive(Serialize)]

@@ -121,7 +121,21 @@ function tellEvidence(dot) {
   const event = dot.last > dot.first ? `, the first of them event ${dot.event}` : `, event ${dot.event}`;
   const told = `${dot.file}:${dot.line}, ${numbers(dot)}${event}: ${meanings(chapter)[dot.letter]}. `;
   const without = dot.last > dot.first ? "Without the first" : "Without it";
-  byId("evidence").textContent = told + (seen ? `${without}: ${OUTCOMES[seen[0]]}: ${seen[1]}` : fate(dot));
+  byId("evidence").replaceChildren(
+    told,
+    ...did(dot),
+    seen ? `${without}: ${OUTCOMES[seen[0]]}: ${seen[1]}` : fate(dot),
+  );
+}
+
+/** What an execution did with values, if somebody has looked. */
+function did(dot) {
+  const told = source.chapter.source.values[dot.event];
+  if (!told) return [];
+  const [text, sources] = told;
+  const names = sources.map(([event, line, name]) => `${name || "a value"} from line ${line}, event ${event}`);
+  const fed = names.length > 0 ? ` It had ${names.join("; ")}. ` : " ";
+  return [element("code", { className: "value" }, text), fed];
 }
 
 /** What is known of an execution that nobody needs. */

@@ -2,16 +2,21 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use tracer::observation::Flow;
 use tracer::program::{FileId, Program};
+use tracer::trace::EventId;
 
 use crate::slice::{CriticalSlice, Recorded};
 
 use super::super::executions::{self, Executions, Mark};
 use super::super::folding;
+use super::super::needed;
 use super::super::rows::{Code, Row as Found, Rows};
 use super::super::sections::{self, Section};
 use super::super::spelling;
-use super::data::{Listing, Part, Row};
+use super::super::style::Style;
+use super::super::values::Teller;
+use super::data::{Listing, Part, Row, Told};
 use super::shown::Shown;
 
 /// Lines of source in all.
@@ -42,7 +47,8 @@ pub(super) fn listing(recorded: Recorded<'_>, slice: &CriticalSlice) -> Listing 
         part.rows.iter_mut().for_each(|row| shown.fill(section.file, row));
     }
     let evidence = evidence(slice, &parts);
-    Listing { sections: parts, evidence, note: budget.note() }
+    let values = values(recorded, slice, &parts);
+    Listing { sections: parts, evidence, values, note: budget.note() }
 }
 
 /// What there is still room for.
@@ -148,6 +154,20 @@ fn evidence(slice: &CriticalSlice, parts: &[Part]) -> BTreeMap<u32, (&'static st
         }
     }
     evidence
+}
+
+fn values(recorded: Recorded<'_>, slice: &CriticalSlice, parts: &[Part]) -> BTreeMap<u32, Told> {
+    let Some(all) = &slice.values else { return BTreeMap::new() };
+    let mut teller = Teller::new(recorded, all, Style::default());
+    let line = |event| recorded.program.leader(recorded.trace.leader(event)).statement.line;
+    let source = |flow: &Flow| (flow.from.time(), line(flow.from), flow.name.clone());
+    let shown = parts.iter().flat_map(|part| &part.rows).flat_map(|row| &row.events);
+    let told = |&time: &u32| {
+        let event = EventId(time - 1);
+        let text = teller.told(event).filter(|text| !text.is_empty())?;
+        Some((time, (text, needed::feeding(all, event).iter().map(source).collect())))
+    };
+    shown.filter_map(told).collect()
 }
 
 #[cfg(test)]

@@ -8,11 +8,13 @@
 
 mod checkpoint;
 mod inside;
+mod ledger;
 mod placement;
 mod recorder;
 mod replayer;
 mod server;
 mod spool;
+mod watch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,6 +32,7 @@ pub(crate) use recorder::Recorder;
 pub(crate) use replayer::Replayer;
 pub(crate) use server::{Onlooker, Server, Terms};
 pub(crate) use spool::Spool;
+pub(crate) use watch::{Assignment, watch};
 
 use crate::address::{FileAddress, RuntimeAddress};
 use crate::invocation::Limits;

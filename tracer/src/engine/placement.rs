@@ -135,6 +135,17 @@ impl Placement {
         bias.to_runtime(program.executable().entry)
     }
 
+    /// The traced text from an address on, without breakpoints; `None` outside of it.
+    pub(crate) fn text(&self, address: u64) -> Option<&[u8]> {
+        let chunk = &self.chunks[self.chunk_at(RuntimeAddress(address))?];
+        chunk.original.get(chunk.offset(RuntimeAddress(address))..)
+    }
+
+    /// What has to be added to the addresses of an image; 0 as long as it is not in memory.
+    pub(crate) fn bias(&self, image: ImageId) -> u64 {
+        self.biases.get(usize::from(image.0)).copied().flatten().map_or(0, |bias| bias.0)
+    }
+
     /// The first address at which the text in memory differs from the file.
     pub(crate) fn changed_text(&self, tracee: &Tracee) -> Option<FileAddress> {
         self.chunks.iter().find_map(|chunk| {

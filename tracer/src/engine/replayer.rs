@@ -6,7 +6,7 @@ use agent::names::Control;
 
 use super::Guide;
 use crate::program::{LeaderId, Program};
-use crate::trace::Trace;
+use crate::trace::{EventId, Trace};
 
 /// Repeats a run.
 pub(crate) struct Replayer<'a> {
@@ -26,6 +26,11 @@ impl<'a> Replayer<'a> {
         let tape = trace.tape();
         let script = Script { marks: program.marks(), tape, control, kept };
         Replayer { lockstep: Lockstep::new(script, Position::start(tape), Vec::new()), trace }
+    }
+
+    /// The latest event of the innermost call; `None` if the trace does not know that call.
+    pub(crate) fn current(&self) -> Option<EventId> {
+        self.lockstep.stack().next().flatten()
     }
 }
 

@@ -175,6 +175,11 @@ impl<'data> Elf<'data> {
         imports.filter_map(name).collect()
     }
 
+    /// Where a section lies in the loaded image.
+    pub(super) fn section_address(&self, name: &str) -> Option<u64> {
+        self.file.section_by_name(name).map(|section| section.address())
+    }
+
     /// Whether the file has a section of this name with contents.
     pub(super) fn has(&self, name: &str) -> bool {
         self.file.section_by_name(name).is_some_and(|section| section.size() > 0)

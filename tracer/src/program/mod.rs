@@ -4,6 +4,7 @@
 //! of processes; `stripe`'s design calls its parts by the terms of compilers: *leader* (Aho, Sethi and
 //! Ullman, "Compilers", 9.4), *post-dominator*.
 
+pub(crate) mod accesses;
 mod agent_code;
 mod claims;
 mod code;
@@ -24,6 +25,7 @@ mod scope;
 pub(crate) mod sketch;
 mod split;
 mod stack;
+pub(crate) mod variables;
 
 use std::collections::HashMap;
 use std::fmt;

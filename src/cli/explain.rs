@@ -1,0 +1,247 @@
+//! `stripe explain`: why an execution is needed, or since when it is not.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+
+use tracer::lockstep::Deviation;
+use tracer::observation::{Observation, Seen};
+use tracer::schedule::{Control as Rule, Schedule};
+use tracer::termination::Termination;
+use tracer::trace::EventId;
+use tracer::{Conditions, Processors, Tracer};
+
+use super::exit::{Exit, Failure};
+use super::interrupt::Interrupt;
+use super::observing;
+use super::options::{ColorChoice, ExplainOptions};
+use super::place::{Found, Where};
+use super::questions::Inquiry;
+use super::reopened::{self, Reopened};
+use super::search::{Answer, Case};
+use super::terminal;
+use crate::circumstances::{EventTest, Universe};
+use crate::fate::{Departure, Fates};
+use crate::oracle;
+use crate::report::explanation::{self, Known, Trial};
+use crate::report::ordinals::Ordinals;
+use crate::report::{Style, values};
+use crate::slice::{Control, CriticalSlice, Necessity, Status};
+
+/// Of a line with more executions, so many are looked at one by one.
+const MOST_ASKED: usize = 20;
+/// So many lines of a difference of outputs are shown.
+const MOST_DIFFERENCES: usize = 10;
+
+/// Does it.
+pub(super) fn explain(options: ExplainOptions, color: ColorChoice) -> Result<Exit, Failure> {
+    let (run, place) = named(&options)?;
+    let interrupt = Interrupt::default();
+    let reopened = match Reopened::open(run.as_deref(), &interrupt) {
+        Ok(reopened) => reopened,
+        Err(failure) => return without_program(run.as_deref(), &place, terminal::style(color), failure),
+    };
+    let recorded = reopened.subject().recorded();
+    let ordinals = Ordinals::new(recorded);
+    let style = terminal::style(color);
+    let events = match place.find(recorded, &ordinals)? {
+        Found::Executions(events) => events,
+        Found::Nothing { place, has_code, nearest } => {
+            return super::print(explanation::unexecuted(&place, has_code, &nearest, style).as_bytes());
+        }
+    };
+    interrupt.listen()?;
+    Processors::available().bind(0);
+    let explanation = Explanation { reopened: &reopened, ordinals: &ordinals, events: &events, style };
+    let source = if options.kept { Source::Kept } else { Source::Run };
+    super::print(explanation.written(source)?.as_bytes())
+}
+
+/// Tells the evidence that is kept about an event, where the program is no longer what was recorded; and
+/// why that is all.
+fn without_program(
+    run: Option<&Path>,
+    place: &Where,
+    style: Style,
+    failure: Failure,
+) -> Result<Exit, Failure> {
+    let (Where::Event(number), Ok(results)) = (place, reopened::results(run)) else { return Err(failure) };
+    for (name, slice) in &results {
+        let needed = slice.needed.iter().find(|needed| needed.event.time() == *number);
+        super::print(explanation::remembered(*number, name.as_deref(), needed, style).as_bytes())?;
+    }
+    Err(failure)
+}
+
+/// The run and the place that the user names.
+fn named(options: &ExplainOptions) -> Result<(Option<PathBuf>, Where), Failure> {
+    let text = |word: &std::ffi::OsString| word.to_string_lossy().into_owned();
+    match &options.place[..] {
+        [run, place] => Ok((Some(Path::new(run).to_owned()), Where::parse(&text(place))?)),
+        [place] => Ok((None, Where::parse(&text(place))?)),
+        _ => unreachable!("the parser asks for one or two words"),
+    }
+}
+
+/// Where knowledge may come from.
+#[derive(Clone, Copy)]
+enum Source {
+    /// From what is kept alone.
+    Kept,
+    /// From runs of the program too.
+    Run,
+}
+
+/// What is to be explained.
+struct Explanation<'e> {
+    reopened: &'e Reopened,
+    ordinals: &'e Ordinals<'e>,
+    events: &'e [EventId],
+    style: Style,
+}
+
+/// What is known of the events under one of the criteria.
+struct Part<'e> {
+    question: &'e Inquiry,
+    slice: CriticalSlice,
+    departures: HashMap<EventId, Departure>,
+}
+
+impl<'e> Explanation<'e> {
+    /// All that there is to say; what the program has to be run for, only if `source` says so.
+    fn written(&self, source: Source) -> Result<String, Failure> {
+        let questions = self.reopened.questions.iter();
+        let parts =
+            questions.map(|question| self.part(question)).collect::<Result<Vec<Part<'_>>, Failure>>()?;
+        let mut troubles = Vec::new();
+        let mut tracer = match source {
+            Source::Kept => None,
+            Source::Run => noted(self.tracer(), &mut troubles),
+        };
+        let seen = tracer.as_mut().and_then(|tracer| noted(self.observe(tracer, &parts), &mut troubles));
+        troubles.extend(seen.as_ref().and_then(values::limit));
+        let mut text = String::new();
+        for part in &parts {
+            let trial =
+                tracer.as_mut().and_then(|tracer| noted(self.trial(tracer, part), &mut troubles).flatten());
+            text += &self.told(part, seen.as_ref(), trial.as_ref());
+        }
+        troubles.dedup();
+        Ok(troubles.iter().fold(text, |text, trouble| text + &explanation::warning(trouble, self.style)))
+    }
+
+    fn told(&self, part: &Part<'_>, seen: Option<&Observation>, trial: Option<&Trial>) -> String {
+        let known = Known {
+            recorded: self.reopened.subject().recorded(),
+            ordinals: self.ordinals,
+            slice: &part.slice,
+            departures: &part.departures,
+            values: seen.or(part.slice.values.as_ref()),
+        };
+        let told = match self.events {
+            [event] => explanation::execution(&known, *event, trial, self.style),
+            several => explanation::line(&known, several, self.style),
+        };
+        match &part.question.name {
+            Some(name) => {
+                explanation::criterion(name, &part.question.oracle.describe(), self.style) + &told + "\n"
+            }
+            None => told,
+        }
+    }
+
+    /// What the search for an answer has found, so far if it has not ended.
+    fn part(&self, question: &'e Inquiry) -> Result<Part<'e>, Failure> {
+        let asked: Vec<EventId> = self.events.iter().copied().take(MOST_ASKED).collect();
+        let result = self.reopened.result(question, false)?;
+        let is_needed = |slice: &CriticalSlice, event| {
+            slice.needed.binary_search_by_key(&event, |needed| needed.event).is_ok()
+        };
+        if let Some(Answer { slice, .. }) = result.as_ref()
+            && asked.iter().all(|&event| is_needed(slice, event))
+        {
+            let slice = slice.clone();
+            return Ok(Part { question, slice, departures: HashMap::new() });
+        }
+        let mut fates = Fates::of(self.reopened.subject().recorded(), &asked);
+        let remembered = self.reopened.watched(question, &mut fates)?;
+        let Answer { slice, .. } = result.unwrap_or(remembered);
+        Ok(Part { question, slice, departures: fates.departures() })
+    }
+
+    fn tracer(&self) -> Result<Tracer<'_>, Failure> {
+        let target = &self.reopened.target;
+        Ok(Tracer::new(&target.program, &target.invocation, self.reopened.run.search.preference)?)
+    }
+
+    fn observe(&self, tracer: &mut Tracer<'_>, parts: &[Part<'_>]) -> Result<Observation, Failure> {
+        let subject = self.reopened.subject();
+        let needed = parts.iter().flat_map(|part| part.slice.needed.iter().map(|needed| needed.event));
+        let asked = self.events.iter().copied().take(MOST_ASKED);
+        let mut events =
+            observing::worth_seeing(&subject, &needed.collect::<BTreeSet<_>>(), self.events.first().copied());
+        events.extend(asked);
+        observing::observe(&subject, tracer, &events)
+    }
+
+    /// Runs the slice again without the event, if there is just one and it is needed.
+    fn trial(&self, tracer: &mut Tracer<'_>, part: &Part<'_>) -> Result<Option<Trial>, Failure> {
+        let (&[event], true) = (self.events, part.slice.status == Status::Minimal) else { return Ok(None) };
+        let Some((rule, others)) = without(&part.slice, event) else { return Ok(None) };
+        let subject = self.reopened.subject();
+        let recorded = subject.recorded();
+        let runs = AtomicU64::new(0);
+        let case = Case { subject, question: part.question, memo: None };
+        let laboratory = case.laboratory(&runs);
+        let universe = Universe::new(recorded.program, recorded.trace, rule);
+        let schedule = universe.schedule(&universe.configuration(others.into_iter()));
+        let (run, evidence) = EventTest::new(&laboratory, &universe, tracer).examine(&schedule)?;
+        let expected = &self.reopened.run.run.stdout;
+        let (difference, deviation) = match &run.termination {
+            Termination::Left(deviation) => (String::new(), Some(*deviation)),
+            _ => (oracle::diff(expected, &run.stdout, MOST_DIFFERENCES), None),
+        };
+        let deviation = match deviation {
+            Some(deviation) => Some((deviation, self.branch(tracer, &schedule, deviation)?)),
+            None => None,
+        };
+        Ok(Some(Trial { evidence, difference, deviation }))
+    }
+
+    /// What the event behind which a run has left the recorded path had read.
+    fn branch(
+        &self,
+        tracer: &mut Tracer<'_>,
+        schedule: &Schedule,
+        deviation: Deviation,
+    ) -> Result<Seen, Failure> {
+        let Deviation::Diverged { after, .. } = deviation else { return Ok(Seen::default()) };
+        let subject = self.reopened.subject();
+        let conditions = Conditions {
+            poison: subject.baseline.patterns[0],
+            limits: subject.limits,
+            ..subject.target.conditions.clone()
+        };
+        let mut seen = tracer.observe(subject.recorded().trace, schedule, &[after], &conditions)?;
+        Ok(seen.seen.remove(&after).unwrap_or_default())
+    }
+}
+
+/// The rule under which an event was found to be needed, and what else was kept then; `None` if it is not
+/// needed.
+fn without(slice: &CriticalSlice, event: EventId) -> Option<(Rule, Vec<EventId>)> {
+    let at = slice.needed.binary_search_by_key(&event, |needed| needed.event).ok()?;
+    let (rule, for_effect) = match (slice.question.control, slice.needed[at].necessity) {
+        (Control::Both, Necessity::Effect) => (Rule::Trace, true),
+        (Control::Trace, _) => (Rule::Trace, false),
+        (Control::Both | Control::Program, _) => (Rule::Program, false),
+    };
+    let others = slice.needed.iter().filter(|needed| needed.event != event);
+    let others = others.filter(|needed| !for_effect || needed.necessity == Necessity::Effect);
+    Some((rule, others.map(|needed| needed.event).collect()))
+}
+
+/// What was found out, or nothing but a note that it could not be.
+fn noted<T>(found: Result<T, Failure>, troubles: &mut Vec<String>) -> Option<T> {
+    found.map_err(|failure| troubles.push(failure.message)).ok()
+}

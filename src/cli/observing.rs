@@ -1,0 +1,65 @@
+//! Look at what events of a recorded run did with values, by running the program again.
+
+use std::collections::BTreeSet;
+
+use tracer::Tracer;
+use tracer::observation::Observation;
+use tracer::schedule::{Control, Schedule};
+use tracer::trace::EventId;
+
+use super::exit::Failure;
+use super::search::Subject;
+use crate::report::values;
+use crate::slice::CriticalSlice;
+
+/// A run of as many events is looked at as a whole.
+const MOST_OF_ALL: usize = 2_000;
+/// Of a longer one, as many needed events...
+const MOST_NEEDED: usize = 5_000;
+/// ...and as many before and behind one in particular.
+const MOST_AROUND: usize = 500;
+
+/// The events to look at: all of a short run; else the needed ones, as many as are worth the time, and those
+/// around the event that is asked about.
+pub(super) fn worth_seeing(
+    subject: &Subject<'_>,
+    needed: &BTreeSet<EventId>,
+    asked: Option<EventId>,
+) -> Vec<EventId> {
+    let trace = subject.recorded().trace;
+    if trace.len() <= MOST_OF_ALL {
+        return trace.events().collect();
+    }
+    let Some(asked) = asked else {
+        return needed.iter().copied().take(MOST_NEEDED).collect();
+    };
+    let before = needed.range(..asked).rev().take(MOST_AROUND);
+    let behind = needed.range(asked..).take(MOST_AROUND);
+    before.chain(behind).copied().chain([asked]).collect()
+}
+
+/// Runs the program as it was recorded, and looks at these events.
+pub(super) fn observe(
+    subject: &Subject<'_>,
+    tracer: &mut Tracer<'_>,
+    events: &[EventId],
+) -> Result<Observation, Failure> {
+    let trace = subject.recorded().trace;
+    let everything = Schedule::everything(trace, Control::Program);
+    Ok(tracer.observe(trace, &everything, events, &subject.target.conditions)?)
+}
+
+/// Adds to a result what its events did.
+pub(super) fn tell(slice: &mut CriticalSlice, seen: &Observation) {
+    let is_needed = |event| slice.needed.binary_search_by_key(&event, |needed| needed.event).is_ok();
+    let own = seen.of(is_needed);
+    let left_out = slice.needed.iter().filter(|needed| !own.seen.contains_key(&needed.event)).count();
+    if let Some(sentence) = values::limit(&own) {
+        slice.warnings.push(sentence);
+    } else if left_out > 0 {
+        slice
+            .warnings
+            .push(format!("values are told of the first {} needed executions only", own.seen.len()));
+    }
+    slice.values = Some(own);
+}

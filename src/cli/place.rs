@@ -1,0 +1,179 @@
+//! Find the executions that a user names: by line, by line and number, or by event.
+
+use std::path::Path;
+
+use tracer::program::{FileId, LeaderKind};
+use tracer::trace::EventId;
+
+use super::exit::{Exit, Failure};
+use crate::report::ordinals::Ordinals;
+use crate::slice::Recorded;
+
+/// What the user names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Where {
+    /// An event by its number, from 1.
+    Event(u32),
+    /// A line of a file, or of the only one that has it; and which of its executions.
+    Line { file: Option<String>, line: u32, execution: Option<u32> },
+}
+
+/// What is there.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// One execution, or all of a line.
+    Executions(Vec<EventId>),
+    /// A line that was not executed: its name, whether there is code, and the nearest ones that were.
+    Nothing { place: String, has_code: bool, nearest: Vec<u32> },
+}
+
+impl Where {
+    /// Reads `main.c:11`, `11#3`, `main.c:11#3` or `12`.
+    pub(super) fn parse(text: &str) -> Result<Where, Failure> {
+        let wrong = || {
+            let message = format!(
+                "`{text}` names no place: write main.c:11 for a line, 11#3 for the third execution of line 11, \
+                 or 12 for event 12"
+            );
+            Failure::new(Exit::Usage, message)
+        };
+        let number = |text: &str| text.parse::<u32>().ok().filter(|&number| number > 0).ok_or_else(wrong);
+        let (place, execution) = match text.rsplit_once('#') {
+            Some((place, execution)) => (place, Some(number(execution)?)),
+            None => (text, None),
+        };
+        match (place.rsplit_once(':'), execution) {
+            (Some(("", _)), _) => Err(wrong()),
+            (Some((file, line)), execution) => {
+                Ok(Where::Line { file: Some(file.to_owned()), line: number(line)?, execution })
+            }
+            (None, Some(_)) => Ok(Where::Line { file: None, line: number(place)?, execution }),
+            (None, None) => Ok(Where::Event(number(place)?)),
+        }
+    }
+
+    /// The executions in a recorded run.
+    pub(super) fn find(&self, recorded: Recorded<'_>, ordinals: &Ordinals<'_>) -> Result<Found, Failure> {
+        match self {
+            Where::Event(number) => {
+                let last = recorded.trace.len() as u32;
+                if *number > last {
+                    return usage(format!(
+                        "there is no event {number}: the run has events 1 to {last}; a line is named with its file, \
+                         main.c:{number}"
+                    ));
+                }
+                Ok(Found::Executions(vec![EventId(number - 1)]))
+            }
+            Where::Line { file, line, execution } => {
+                let file = named_file(recorded, ordinals, file.as_deref(), *line)?;
+                let events = ordinals.of_line(file, *line);
+                let place = format!("{}:{line}", recorded.program.file(file).shown);
+                match execution {
+                    _ if events.is_empty() => Ok(nothing(recorded, ordinals, (file, *line), place)),
+                    None => Ok(Found::Executions(events)),
+                    Some(number) => match events.get(*number as usize - 1) {
+                        Some(&event) => Ok(Found::Executions(vec![event])),
+                        None => usage(format!(
+                            "{place} was executed {} times: name one of {line}#1 to {line}#{}",
+                            events.len(),
+                            events.len()
+                        )),
+                    },
+                }
+            }
+        }
+    }
+}
+
+fn usage<T>(message: String) -> Result<T, Failure> {
+    Err(Failure::new(Exit::Usage, message))
+}
+
+/// The file that is meant: of traced code, and by the end of its path.
+fn named_file(
+    recorded: Recorded<'_>,
+    ordinals: &Ordinals<'_>,
+    name: Option<&str>,
+    line: u32,
+) -> Result<FileId, Failure> {
+    let program = recorded.program;
+    let mut files: Vec<FileId> = program.leaders().iter().map(|leader| leader.statement.file).collect();
+    files.sort_unstable();
+    files.dedup();
+    let shown = |file: &FileId| program.file(*file).shown.as_str();
+    if let Some(name) = name {
+        let is_meant = |file: &FileId| {
+            let file = program.file(*file);
+            file.shown == name || Path::new(&file.shown).ends_with(name) || file.path.ends_with(name)
+        };
+        files.retain(is_meant);
+        if let Some(&exact) = files.iter().find(|file| shown(file) == name) {
+            return Ok(exact);
+        }
+    } else {
+        let executed: Vec<FileId> =
+            files.iter().copied().filter(|&file| ordinals.total(file, line) > 0).collect();
+        if !executed.is_empty() {
+            files = executed;
+        }
+    }
+    match (&files[..], name) {
+        ([file], _) => Ok(*file),
+        ([], name) => usage(format!(
+            "{}: no traced function has code in a file of this name; `stripe trace` shows the names",
+            name.unwrap_or_default()
+        )),
+        (several, _) => {
+            let mut names: Vec<&str> = several.iter().map(shown).take(4).collect();
+            names.dedup();
+            usage(format!(
+                "line {line} is in several files ({}): name the file, as in {}:{line}",
+                names.join(", "),
+                names[0]
+            ))
+        }
+    }
+}
+
+fn nothing(
+    recorded: Recorded<'_>,
+    ordinals: &Ordinals<'_>,
+    (file, line): (FileId, u32),
+    place: String,
+) -> Found {
+    let has_code = recorded.program.leaders().iter().any(|leader| {
+        let statement = leader.statement;
+        leader.kind == LeaderKind::Statement && (statement.file, statement.line) == (file, line)
+    });
+    let lines = ordinals.lines(file);
+    let behind = lines.partition_point(|&other| other < line);
+    let nearest = lines[..behind].last().into_iter().chain(lines.get(behind)).copied().collect();
+    Found::Nothing { place, has_code, nearest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_an_execution_and_an_event_are_told_apart() {
+        let line = |file: Option<&str>, line, execution| Where::Line {
+            file: file.map(str::to_owned),
+            line,
+            execution,
+        };
+        assert_eq!(Where::parse("main.c:11").unwrap(), line(Some("main.c"), 11, None));
+        assert_eq!(Where::parse("11#3").unwrap(), line(None, 11, Some(3)));
+        assert_eq!(Where::parse("src/a:b.c:11#3").unwrap(), line(Some("src/a:b.c"), 11, Some(3)));
+        assert_eq!(Where::parse("12").unwrap(), Where::Event(12));
+    }
+
+    #[test]
+    fn what_names_no_place_is_refused_with_examples() {
+        for wrong in ["", "main.c", "0", "11#0", "main.c:", ":11", "11#", "-3", "main.c:x"] {
+            let failure = Where::parse(wrong).unwrap_err();
+            assert!(failure.exit == Exit::Usage && failure.message.contains("11#3"), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Count the executions of each line, so that each has a name: `11#3` is the third of line 11.
+//!
+//! As everywhere in reports, entries and epilogues of functions do not count.
+
+use std::collections::HashMap;
+
+use tracer::program::{FileId, Statement};
+use tracer::trace::EventId;
+
+use crate::slice::Recorded;
+
+/// The numbers of executions.
+pub struct Ordinals<'a> {
+    recorded: Recorded<'a>,
+    /// By event; 0 for what does not count.
+    numbers: Vec<u32>,
+    totals: HashMap<(FileId, u32), u32>,
+    has_several_files: bool,
+}
+
+impl<'a> Ordinals<'a> {
+    /// Counts the executions of a recorded run.
+    pub fn new(recorded: Recorded<'a>) -> Ordinals<'a> {
+        let Recorded { program, trace } = recorded;
+        let mut totals: HashMap<(FileId, u32), u32> = HashMap::new();
+        let number = |event| {
+            let leader = program.leader(trace.leader(event));
+            if leader.kind.is_structural() {
+                return 0;
+            }
+            let total = totals.entry((leader.statement.file, leader.statement.line)).or_default();
+            *total += 1;
+            *total
+        };
+        let numbers = trace.events().map(number).collect();
+        let first = totals.keys().next().map(|&(file, _)| file);
+        let has_several_files = totals.keys().any(|&(file, _)| Some(file) != first);
+        Ordinals { recorded, numbers, totals, has_several_files }
+    }
+
+    /// Where an event took place.
+    pub fn statement(&self, event: EventId) -> Statement {
+        let Recorded { program, trace } = self.recorded;
+        program.leader(trace.leader(event)).statement
+    }
+
+    /// It is this execution of its line, from 1; `None` for entries and epilogues.
+    pub fn number(&self, event: EventId) -> Option<u32> {
+        Some(self.numbers[event.0 as usize]).filter(|&number| number > 0)
+    }
+
+    /// How often a line was executed.
+    pub fn total(&self, file: FileId, line: u32) -> u32 {
+        self.totals.get(&(file, line)).copied().unwrap_or(0)
+    }
+
+    /// The executions of a line, in order.
+    pub fn of_line(&self, file: FileId, line: u32) -> Vec<EventId> {
+        let is_meant = |event: &EventId| {
+            let statement = self.statement(*event);
+            (statement.file, statement.line) == (file, line) && self.number(*event).is_some()
+        };
+        self.recorded.trace.events().filter(is_meant).collect()
+    }
+
+    /// The executed lines of a file, ascending.
+    pub fn lines(&self, file: FileId) -> Vec<u32> {
+        let mut lines: Vec<u32> =
+            self.totals.keys().filter(|(of, _)| *of == file).map(|&(_, line)| line).collect();
+        lines.sort_unstable();
+        lines
+    }
+
+    /// The execution by its name: `11#3`, with the file if there are several.
+    pub fn name(&self, event: EventId) -> String {
+        let Statement { file, line, .. } = self.statement(event);
+        let place = match self.has_several_files {
+            true => format!("{}:{line}", self.recorded.program.file(file).shown),
+            false => line.to_string(),
+        };
+        match self.number(event) {
+            Some(number) => format!("{place}#{number}"),
+            None => format!("{place}, event {}", event.time()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::Sample;
+    use super::*;
+
+    #[test]
+    fn executions_are_counted_line_by_line() {
+        let sample = Sample::sum_mul();
+        let ordinals = Ordinals::new(sample.recorded());
+        let names: Vec<String> = sample.omittable(8).into_iter().map(|event| ordinals.name(event)).collect();
+        assert_eq!(names, ["8#1", "8#2"]);
+        let third = sample.omittable(11)[2];
+        let Statement { file, line, .. } = ordinals.statement(third);
+        assert_eq!((ordinals.number(third), ordinals.total(file, line)), (Some(3), 6));
+        assert_eq!(ordinals.of_line(file, 11), sample.omittable(11));
+        assert_eq!(ordinals.lines(file), [6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17]);
+    }
+
+    #[test]
+    fn the_entry_of_a_function_is_no_execution_of_a_line() {
+        let ordinals = Ordinals::new(Sample::sum_mul().recorded());
+        assert_eq!(ordinals.name(EventId(0)), "4, event 1");
+    }
+}

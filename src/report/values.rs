@@ -1,0 +1,95 @@
+//! List what the needed executions did with values.
+
+use tracer::observation::{Limit, Observation};
+use tracer::trace::EventId;
+
+use crate::slice::{CriticalSlice, Recorded};
+
+use super::happening;
+use super::source::{Sources, printable};
+use super::style::{Style, length};
+
+/// More executions are not listed in a text.
+const MOST: usize = 200;
+
+/// The executions of a slice with what they did; empty if nobody has looked.
+pub(super) fn section(recorded: Recorded<'_>, slice: &CriticalSlice, style: Style) -> String {
+    let Some(values) = &slice.values else { return String::new() };
+    let mut teller = Teller::new(recorded, values, style);
+    let told = slice.needed.iter().filter_map(|needed| {
+        let text = teller.told(needed.event).filter(|text| !text.is_empty())?;
+        Some((teller.name(needed.event), text))
+    });
+    let told: Vec<(String, String)> = told.collect();
+    if told.is_empty() {
+        return String::new();
+    }
+    let column = told.iter().take(MOST).map(|(name, _)| length(name)).max().unwrap_or(0);
+    let mut section = String::from("What they did, by line and time:\n");
+    for (name, text) in told.iter().take(MOST) {
+        let room = style.width.saturating_sub(column + 4);
+        section.push_str(&format!("  {name:<column$}  {}\n", style.cut(&printable(text), room)));
+    }
+    if told.len() > MOST {
+        section.push_str(&format!("  and {} more: --format json has all of them\n", told.len() - MOST));
+    }
+    section + "\n"
+}
+
+/// The same for one of several criteria.
+pub fn of_criterion(recorded: Recorded<'_>, slice: &CriticalSlice, name: &str, style: Style) -> String {
+    match section(recorded, slice, style) {
+        empty if empty.is_empty() => empty,
+        section => format!("\n{name}:\n{}\n", section.trim_end()),
+    }
+}
+
+/// Tells what events did.
+pub(super) struct Teller<'a> {
+    recorded: Recorded<'a>,
+    values: &'a Observation,
+    sources: Sources<'a>,
+    style: Style,
+}
+
+impl<'a> Teller<'a> {
+    pub(super) fn new(recorded: Recorded<'a>, values: &'a Observation, style: Style) -> Teller<'a> {
+        Teller { recorded, values, sources: Sources::new(recorded.program), style }
+    }
+
+    /// What an event did with values; `None` if it was not looked at.
+    pub(super) fn told(&mut self, event: EventId) -> Option<String> {
+        let seen = self.values.seen.get(&event)?;
+        let Recorded { program, trace } = self.recorded;
+        let statement = program.leader(trace.leader(event)).statement;
+        let line = self.sources.line(statement.file, statement.line).unwrap_or_default();
+        Some(happening::told(seen, line, self.style))
+    }
+
+    /// The paper's name of an event: line and time.
+    fn name(&self, event: EventId) -> String {
+        let Recorded { program, trace } = self.recorded;
+        format!("{}_{}", program.leader(trace.leader(event)).statement.line, event.time())
+    }
+}
+
+/// Why not everything was seen, as a sentence without its end.
+pub fn limit(values: &Observation) -> Option<String> {
+    Some(match values.limit? {
+        Limit::Event(event) => {
+            format!("event {} has too many instructions to be looked at to its end", event.time())
+        }
+        Limit::Instructions(event) => {
+            format!("values were looked at up to event {} only: more would have taken too long", event.time())
+        }
+        Limit::LeftPath(behind) => {
+            let place =
+                behind.map_or_else(|| "its first event".into(), |event| format!("event {}", event.time()));
+            format!(
+                "the program did not go on as recorded behind {place}, so that values are known up to there only; \
+                 are all files as they were?"
+            )
+        }
+        Limit::Time => "the program took too long or was interrupted while its values were looked at".into(),
+    })
+}

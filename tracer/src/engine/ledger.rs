@@ -1,0 +1,168 @@
+//! Take down what events read and write, and find out who has written what somebody reads.
+//!
+//! Pure: what happens is told from outside. Memory is known byte by byte: the event that was last seen to
+//! write a byte has written it, if it still holds what that event left there; otherwise somebody else has,
+//! who was not looked at.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::observation::{Flow, Observation, Reading, Writing};
+use crate::trace::EventId;
+
+/// What was taken down so far.
+#[derive(Default)]
+pub(crate) struct Ledger {
+    pub(crate) observation: Observation,
+    flows: BTreeSet<Flow>,
+    /// By address: who wrote the byte, and what.
+    writers: HashMap<u64, (EventId, u8)>,
+}
+
+impl Ledger {
+    /// An event is looked at.
+    pub(crate) fn begin(&mut self, event: EventId) {
+        self.observation.seen.entry(event).or_default();
+    }
+
+    /// An event reads a value; what it has written itself does not count.
+    pub(crate) fn reads(&mut self, event: EventId, name: &str, value: impl FnOnce() -> Option<String>) {
+        let seen = self.observation.seen.entry(event).or_default();
+        let is_known = seen.reads.iter().any(|reading| reading.name == name);
+        let is_own = seen.writes.iter().any(|writing| writing.name == name);
+        if let Some(value) = (!is_known && !is_own).then(value).flatten() {
+            seen.reads.push(Reading { name: name.to_owned(), value });
+        }
+    }
+
+    /// An event is about to write a value, which is `before` now; tells whether that is news.
+    pub(crate) fn writes(
+        &mut self,
+        event: EventId,
+        name: &str,
+        before: impl FnOnce() -> Option<String>,
+    ) -> bool {
+        let seen = self.observation.seen.entry(event).or_default();
+        if seen.writes.iter().any(|writing| writing.name == name) {
+            return false;
+        }
+        let before = before().unwrap_or_default();
+        seen.writes.push(Writing { name: name.to_owned(), before, after: String::new() });
+        true
+    }
+
+    /// What the event has written under this name does not count: a larger value holds it.
+    pub(crate) fn forget(&mut self, event: EventId, name: &str) {
+        if let Some(seen) = self.observation.seen.get_mut(&event) {
+            seen.writes.retain(|writing| writing.name != name);
+        }
+    }
+
+    /// What a value that the event has written is now.
+    pub(crate) fn leaves(&mut self, event: EventId, name: &str, after: String) {
+        let seen = self.observation.seen.get_mut(&event);
+        let writing = seen.and_then(|seen| seen.writes.iter_mut().find(|writing| writing.name == name));
+        if let Some(writing) = writing {
+            writing.after = after;
+        }
+    }
+
+    /// The bytes from `address` on have just been written by `event`.
+    pub(crate) fn wrote(&mut self, event: EventId, address: u64, bytes: &[u8]) {
+        for (at, &byte) in (address..).zip(bytes) {
+            self.writers.insert(at, (event, byte));
+        }
+    }
+
+    /// The bytes from `address` on, which the source calls `name`, are read by `event`.
+    pub(crate) fn read(&mut self, event: EventId, address: u64, bytes: &[u8], name: &str) {
+        let sources: BTreeSet<EventId> = self.sources(address, bytes).collect();
+        for from in sources.into_iter().filter(|&from| from != event) {
+            self.flows.insert(Flow { from, to: event, name: name.to_owned() });
+        }
+    }
+
+    /// Who has written these bytes, as far as that was seen.
+    fn sources(&self, address: u64, bytes: &[u8]) -> impl Iterator<Item = EventId> {
+        (address..).zip(bytes).filter_map(|(at, &byte)| {
+            let &(from, written) = self.writers.get(&at)?;
+            (written == byte).then_some(from)
+        })
+    }
+
+    /// Whether somebody was seen to write these bytes.
+    pub(crate) fn is_written(&self, address: u64, bytes: &[u8]) -> bool {
+        self.sources(address, bytes).next().is_some()
+    }
+
+    /// A value went from one event to another in a register.
+    pub(crate) fn hands_over(&mut self, from: EventId, to: EventId, name: &str) {
+        self.flows.insert(Flow { from, to, name: name.to_owned() });
+    }
+
+    /// Everything that was taken down.
+    pub(crate) fn finish(mut self) -> Observation {
+        self.observation.flows = self.flows.into_iter().collect();
+        self.observation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: EventId = EventId(1);
+    const TWO: EventId = EventId(2);
+    const THREE: EventId = EventId(3);
+
+    fn flows(ledger: Ledger) -> Vec<(u32, u32, String)> {
+        let flows = ledger.finish().flows.into_iter();
+        flows.map(|flow| (flow.from.0, flow.to.0, flow.name)).collect()
+    }
+
+    #[test]
+    fn who_wrote_last_feeds_who_reads() {
+        let mut ledger = Ledger::default();
+        ledger.wrote(ONE, 0x100, &[1, 0, 0, 0]);
+        ledger.wrote(TWO, 0x100, &[2, 0, 0, 0]);
+        ledger.read(THREE, 0x100, &[2, 0, 0, 0], "x");
+        assert_eq!(flows(ledger), [(2, 3, "x".into())]);
+    }
+
+    #[test]
+    fn a_value_that_somebody_else_has_changed_meanwhile_comes_from_nobody_known() {
+        let mut ledger = Ledger::default();
+        ledger.wrote(ONE, 0x100, &[1]);
+        ledger.read(TWO, 0x100, &[7], "x");
+        assert_eq!(flows(ledger), []);
+    }
+
+    #[test]
+    fn each_part_of_a_value_may_come_from_another_event() {
+        let mut ledger = Ledger::default();
+        ledger.wrote(ONE, 0x100, &[1]);
+        ledger.wrote(TWO, 0x101, &[2]);
+        ledger.read(THREE, 0x100, &[1, 2], "pair");
+        assert_eq!(flows(ledger), [(1, 3, "pair".into()), (2, 3, "pair".into())]);
+    }
+
+    #[test]
+    fn an_event_does_not_feed_itself() {
+        let mut ledger = Ledger::default();
+        ledger.wrote(ONE, 0x100, &[1]);
+        ledger.read(ONE, 0x100, &[1], "x");
+        assert_eq!(flows(ledger), []);
+    }
+
+    #[test]
+    fn the_first_value_is_the_old_one_and_the_last_value_is_the_new_one() {
+        let mut ledger = Ledger::default();
+        assert!(ledger.writes(ONE, "i", || Some("1".into())));
+        assert!(!ledger.writes(ONE, "i", || Some("2".into())));
+        ledger.leaves(ONE, "i", "2".into());
+        ledger.leaves(ONE, "i", "3".into());
+        ledger.reads(ONE, "i", || Some("2".into()));
+        let seen = &ledger.finish().seen[&ONE];
+        assert_eq!((seen.writes[0].before.as_str(), seen.writes[0].after.as_str()), ("1", "3"));
+        assert!(seen.reads.is_empty(), "what it has written itself is no news to it");
+    }
+}

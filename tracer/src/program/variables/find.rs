@@ -1,0 +1,272 @@
+//! Find out what the source calls a piece of memory: a variable, a member or an element of one, or what a
+//! pointer in one leads to.
+
+use super::place::{Stop, Unwinding};
+use super::types::{Member, Shape, TypeId, Types};
+use super::{FunctionVariables, ImageVariables, Memory, Named, RegisterValues, Syntax, Variable, Variables};
+use crate::program::FunctionId;
+
+/// Where a function is stopped, for the search of its variables.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    /// The function.
+    pub(crate) function: FunctionId,
+    /// Its registers.
+    pub(crate) registers: &'a RegisterValues,
+    /// What has to be added to addresses of its image's file.
+    pub(crate) bias: u64,
+    /// The memory.
+    pub(crate) memory: &'a dyn Memory,
+    /// Where pointers lie that have been followed: they may lead into the middle of something.
+    pub(crate) followed: &'a [u64],
+}
+
+/// A piece of memory: address and length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) address: u64,
+    pub(crate) length: u64,
+}
+
+/// Pointers are followed through so many others...
+const MOST_STEPS: usize = 3;
+/// ...and so many of them are looked at.
+const MOST_POINTERS: usize = 256;
+/// A pointer is taken to lead to at most so many elements: an index beyond is hardly meant.
+const MOST_ELEMENTS: u64 = 1 << 16;
+
+impl Variables {
+    /// What the source calls this piece of memory where a function is stopped.
+    pub(crate) fn name(&self, view: View<'_>, piece: Piece) -> Option<Named> {
+        self.found(view, (piece, MOST_ELEMENTS), |search, whole| search.within(whole, piece))
+    }
+
+    /// The variable, member or element that begins at an address, the largest of them, or else the smallest
+    /// that holds it: what is meant when the address is handed on.
+    pub(crate) fn object(&self, view: View<'_>, address: u64) -> Option<Named> {
+        let piece = Piece { address, length: 1 };
+        self.found(view, (piece, 1), |search, whole| search.beginning(whole, piece))
+    }
+
+    /// The variables of the function itself.
+    pub(crate) fn own(&self, view: View<'_>) -> Vec<Named> {
+        let Some(&(image, position)) = self.functions.get(&view.function) else { return Vec::new() };
+        let ImageVariables { types, functions, unwinding, .. } = &self.images[image];
+        let search = Search { image, types, memory: view.memory, followed: view.followed };
+        let found = visible(&functions[position], unwinding, view).into_iter();
+        found.filter_map(|found| search.named(found, None)).collect()
+    }
+
+    fn found(
+        &self,
+        view: View<'_>,
+        (piece, most): (Piece, u64),
+        choose: impl Fn(&Search<'_>, Found) -> Option<Named>,
+    ) -> Option<Named> {
+        let &(image, position) = self.functions.get(&view.function)?;
+        let ImageVariables { types, functions, globals, unwinding } = &self.images[image];
+        let search = Search { image, types, memory: view.memory, followed: view.followed };
+        let mut own = visible(&functions[position], unwinding, view);
+        if let Some(at) = own.iter().position(|variable| variable.holds(piece, types)) {
+            return choose(&search, own.swap_remove(at));
+        }
+        let file_address = piece.address.wrapping_sub(view.bias);
+        let behind = globals.partition_point(|global| global.address <= file_address);
+        let moved =
+            |global: &Found| Found { address: global.address.wrapping_add(view.bias), ..global.clone() };
+        let global = behind.checked_sub(1).map(|at| moved(&globals[at]));
+        if let Some(global) = global.filter(|global| global.holds(piece, types)) {
+            return choose(&search, global);
+        }
+        own.extend(globals.iter().take(MOST_POINTERS).map(moved));
+        choose(&search, search.behind_pointers(own, piece, most)?)
+    }
+}
+
+/// The variables of a function that lie in memory, those of inner blocks first. A name that is not in scope
+/// yet or any more comes last: a compiler may initialise a variable before.
+fn visible(function: &FunctionVariables, unwinding: &Unwinding, view: View<'_>) -> Vec<Found> {
+    let stop = Stop {
+        pc: view.registers.pc.wrapping_sub(view.bias),
+        registers: view.registers,
+        bias: view.bias,
+        unwinding,
+        frame_base: function.frame_base.as_ref(),
+        memory: view.memory,
+    };
+    let found = |variable: &Variable| {
+        let address = stop.address(&variable.place, variable.encoding)?;
+        let Variable { name, kind, syntax, .. } = variable;
+        Some(Found { name: name.clone(), address, kind: *kind, syntax: *syntax })
+    };
+    let is_in_scope = |variable: &&Variable| {
+        let within = |&(start, end): &(u64, u64)| (start..end).contains(&stop.pc);
+        variable.scope.is_empty() || variable.scope.iter().any(within)
+    };
+    let (inside, outside): (Vec<&Variable>, Vec<&Variable>) =
+        function.variables.iter().partition(is_in_scope);
+    let inside = inside.into_iter().rev();
+    // Of the others, what comes next is meant.
+    let mut outside: Vec<&Variable> = outside;
+    outside.sort_by_key(|variable| {
+        let start = variable.scope.first().map_or(0, |&(start, _)| start);
+        (start < stop.pc, start.abs_diff(stop.pc))
+    });
+    inside.chain(outside).filter_map(found).collect()
+}
+
+/// A variable with its place.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) name: String,
+    pub(super) address: u64,
+    pub(super) kind: TypeId,
+    pub(super) syntax: Syntax,
+}
+
+impl Found {
+    fn holds(&self, piece: Piece, types: &Types) -> bool {
+        let end = self.address.saturating_add(types.get(self.kind).size);
+        self.address <= piece.address && piece.address.saturating_add(piece.length) <= end
+    }
+}
+
+struct Search<'s> {
+    image: usize,
+    types: &'s Types,
+    memory: &'s dyn Memory,
+    followed: &'s [u64],
+}
+
+impl Search<'_> {
+    /// The smallest part of a value that holds a piece of it.
+    fn within(&self, whole: Found, piece: Piece) -> Option<Named> {
+        self.part_until(whole, piece, |_| false)
+    }
+
+    /// The largest part of a value that begins where a piece of it does.
+    fn beginning(&self, whole: Found, piece: Piece) -> Option<Named> {
+        self.part_until(whole, piece, |part| part.address == piece.address)
+    }
+
+    fn part_until(&self, mut whole: Found, piece: Piece, is_meant: impl Fn(&Found) -> bool) -> Option<Named> {
+        let mut bits = None;
+        while bits.is_none() && !is_meant(&whole) {
+            let Some((part, part_bits)) = self.part(&whole, piece) else { break };
+            bits = part_bits;
+            whole = part;
+        }
+        self.named(whole, bits)
+    }
+
+    fn named(&self, found: Found, bits: Option<(u64, u64)>) -> Option<Named> {
+        let size = self.types.get(found.kind).size;
+        let Found { name, address, kind, syntax } = found;
+        (!name.is_empty()).then_some(Named { name, address, size, image: self.image, kind, bits, syntax })
+    }
+
+    /// The member or element that holds a piece.
+    fn part(&self, whole: &Found, piece: Piece) -> Option<(Found, Option<(u64, u64)>)> {
+        let offset = piece.address - whole.address;
+        match &self.types.get(whole.kind).shape {
+            Shape::Array(of, _) => {
+                let size = self.types.get(*of).size;
+                let number = offset.checked_div(size)?;
+                let name = format!("{}[{number}]", whole.name);
+                let element =
+                    Found { name, address: whole.address + number * size, kind: *of, syntax: whole.syntax };
+                element.holds(piece, self.types).then_some((element, None))
+            }
+            Shape::Record(record) => {
+                let mut candidates = record.members.iter().filter_map(|member| {
+                    let part = self.member(whole, member);
+                    part.holds(piece, self.types).then_some((part, member.bits))
+                });
+                candidates.next()
+            }
+            _ => None,
+        }
+    }
+
+    fn member(&self, whole: &Found, member: &Member) -> Found {
+        let name = match (member.is_base, member.name.as_str(), whole.name.strip_prefix('*')) {
+            (true, ..) | (_, "", _) => whole.name.clone(),
+            (_, name, Some(pointer)) if whole.syntax == Syntax::C => format!("{pointer}->{name}"),
+            (_, name, Some(pointer)) => format!("{pointer}.{}", rust_name(name)),
+            (_, name, None) if whole.syntax == Syntax::Rust => format!("{}.{}", whole.name, rust_name(name)),
+            (_, name, None) => format!("{}.{name}", whole.name),
+        };
+        Found { name, address: whole.address + member.offset, kind: member.kind, syntax: whole.syntax }
+    }
+
+    /// What holds a piece and is reached by pointers from these variables.
+    fn behind_pointers(&self, variables: Vec<Found>, piece: Piece, most: u64) -> Option<Found> {
+        let mut open = variables;
+        let mut looked_at = 0;
+        for _ in 0..MOST_STEPS {
+            let mut next = Vec::new();
+            for start in open {
+                for pointer in self.pointers(start) {
+                    looked_at += 1;
+                    if looked_at > MOST_POINTERS {
+                        return None;
+                    }
+                    let Some(behind) = self.behind(&pointer, piece, most) else { continue };
+                    if behind.holds(piece, self.types) {
+                        return Some(behind);
+                    }
+                    next.push(behind);
+                }
+            }
+            open = next;
+        }
+        None
+    }
+
+    /// The pointers in a value, itself or its members.
+    fn pointers(&self, whole: Found) -> Vec<Found> {
+        match &self.types.get(whole.kind).shape {
+            Shape::Pointer(Some(_)) | Shape::Reference(Some(_)) => vec![whole],
+            Shape::Record(record) => {
+                let members = record.members.iter().map(|member| self.member(&whole, member));
+                members.flat_map(|member| self.pointers(member)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What a pointer leads to: of an array with at most so many elements the one that holds `piece`, if it
+    /// may be there.
+    fn behind(&self, pointer: &Found, piece: Piece, most: u64) -> Option<Found> {
+        let (to, is_reference) = match self.types.get(pointer.kind).shape {
+            Shape::Pointer(Some(to)) => (to, false),
+            Shape::Reference(Some(to)) => (to, true),
+            _ => return None,
+        };
+        let bytes = self.memory.read(pointer.address, 8)?;
+        let address = u64::from_le_bytes(bytes.try_into().ok()?);
+        let size = self.types.get(to).size;
+        if address == 0 || size == 0 {
+            return None;
+        }
+        let number = piece.address.checked_sub(address).map_or(0, |distance| distance / size);
+        let Found { name, syntax, .. } = pointer;
+        let (name, address) = match number {
+            0 if is_reference => (name.clone(), address),
+            0 => (format!("*{name}"), address),
+            1.. if number < most && !is_reference && self.followed.contains(&pointer.address) => {
+                (format!("{name}[{number}]"), address + number * size)
+            }
+            _ => (format!("*{name}"), address),
+        };
+        Some(Found { name, address, kind: to, syntax: *syntax })
+    }
+}
+
+/// The members of tuples have numbers, which compilers write as `__0`.
+pub(super) fn rust_name(name: &str) -> &str {
+    match name.strip_prefix("__") {
+        Some(number) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => number,
+        _ => name,
+    }
+}

@@ -1,0 +1,427 @@
+//! Write values as their language does, in one line of bounded length.
+
+use super::find::rust_name;
+use super::types::{Member, Record, Shape, TypeId, Types, Variants};
+use super::{Memory, Named, Nowhere, Syntax, Variables};
+use crate::program::FunctionId;
+
+/// As many elements, members or characters of one value are shown.
+const MOST_ELEMENTS: usize = 10;
+const MOST_CHARACTERS: usize = 40;
+/// How deep values in values are shown.
+const MOST_LEVELS: usize = 4;
+/// A value is read up to so many bytes.
+const MOST_BYTES: u64 = 1 << 16;
+
+impl Variables {
+    /// What a piece of memory with a name holds now; `None` if it cannot be read.
+    pub(crate) fn value(&self, named: &Named, memory: &dyn Memory) -> Option<String> {
+        let image = self.images.get(named.image)?;
+        let syntax = named.syntax;
+        let writer = Writer { types: &image.types, memory, syntax };
+        let bytes = memory.read(named.address, named.size.min(MOST_BYTES) as usize)?;
+        Some(match named.bits {
+            Some(bits) => writer.bits(named.kind, &bytes, bits),
+            None => writer.value(named.kind, &bytes, 0),
+        })
+    }
+
+    /// What a function has left in the register for its result; `None` if it returns nothing, or not
+    /// there.
+    pub(crate) fn result(&self, function: FunctionId, rax: u64) -> Option<String> {
+        let &(image, position) = self.functions.get(&function)?;
+        let image = &self.images[image];
+        let function = &image.functions[position];
+        let kind = function.result?;
+        let types = &image.types;
+        let in_register =
+            !matches!(types.get(kind).shape, Shape::Float | Shape::Record(_) | Shape::Array(..));
+        let bytes = rax.to_le_bytes();
+        let size = types.get(kind).size as usize;
+        let writer = Writer { types, memory: &Nowhere, syntax: function.syntax };
+        (in_register && (1..=8).contains(&size)).then(|| writer.value(kind, &bytes[..size], 0))
+    }
+}
+
+struct Writer<'w> {
+    types: &'w Types,
+    memory: &'w dyn Memory,
+    syntax: Syntax,
+}
+
+impl Writer<'_> {
+    /// The value that these bytes are, within so many others.
+    fn value(&self, kind: TypeId, bytes: &[u8], level: usize) -> String {
+        let kind = self.types.get(kind);
+        let number = number(bytes);
+        match &kind.shape {
+            _ if bytes.is_empty() => "?".into(),
+            Shape::Unknown => hexadecimal(bytes),
+            Shape::Boolean => match number {
+                0 => "false".into(),
+                1 => "true".into(),
+                other => other.to_string(),
+            },
+            Shape::Signed if kind.name == "wchar_t" => {
+                format!("{} {}", signed(bytes), quoted_wide(number, "L"))
+            }
+            Shape::Signed => signed(bytes).to_string(),
+            Shape::Unsigned => unsigned(bytes).to_string(),
+            Shape::Character if self.syntax == Syntax::Rust => unsigned(bytes).to_string(),
+            Shape::Character => character(bytes, &kind.name),
+            Shape::Scalar if self.syntax == Syntax::C => wide_character(number, &kind.name),
+            Shape::Scalar => match char::from_u32(number as u32) {
+                Some(scalar) => format!("{scalar:?}"),
+                None => format!("{number:#x}"),
+            },
+            Shape::Float => float(bytes),
+            Shape::Pointer(to) => self.pointer(*to, number),
+            Shape::Reference(to) => self.reference(*to, number, level),
+            Shape::Enumeration(names) => enumeration(names, bytes),
+            Shape::Array(of, count) => self.array(*of, *count, bytes, level),
+            Shape::Record(record) => self.record(&kind.name, record, bytes, level),
+        }
+    }
+
+    fn bits(&self, kind: TypeId, bytes: &[u8], (first, size): (u64, u64)) -> String {
+        let mask = if size >= 64 { u64::MAX } else { (1 << size) - 1 };
+        let mut value = (wide(bytes) >> first) as u64 & mask;
+        let negative =
+            matches!(self.types.get(kind).shape, Shape::Signed) && size > 0 && value >> (size - 1) & 1 == 1;
+        if negative {
+            value |= !mask;
+        }
+        let whole = value.to_le_bytes();
+        let length = (self.types.get(kind).size as usize).min(whole.len());
+        self.value(kind, &whole[..length], 0)
+    }
+
+    fn pointer(&self, to: Option<TypeId>, address: u64) -> String {
+        let written = format!("{address:#x}");
+        let is_text = to.is_some_and(|to| matches!(self.types.get(to).shape, Shape::Character));
+        if address == 0 || !is_text || self.syntax == Syntax::Rust {
+            return written;
+        }
+        match self.text(address) {
+            Some(text) => format!("{written} {text}"),
+            None => written,
+        }
+    }
+
+    fn reference(&self, to: Option<TypeId>, address: u64, level: usize) -> String {
+        let Some(to) = to.filter(|_| level < MOST_LEVELS) else { return format!("{address:#x}") };
+        let size = self.types.get(to).size.min(MOST_BYTES) as usize;
+        match self.memory.read(address, size) {
+            Some(bytes) => self.value(to, &bytes, level + 1),
+            None => format!("{address:#x}"),
+        }
+    }
+
+    /// The text of C at an address.
+    fn text(&self, address: u64) -> Option<String> {
+        let mut bytes = Vec::new();
+        while bytes.len() <= MOST_CHARACTERS {
+            // Not across the end of what is mapped.
+            let byte = self.memory.read(address + bytes.len() as u64, 1)?[0];
+            if byte == 0 {
+                return Some(quoted(&bytes));
+            }
+            bytes.push(byte);
+        }
+        Some(quoted(&bytes))
+    }
+
+    fn array(&self, of: TypeId, count: u64, bytes: &[u8], level: usize) -> String {
+        let element = self.types.get(of);
+        if matches!(element.shape, Shape::Character) && self.syntax == Syntax::C {
+            let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+            return quoted(&bytes[..end]);
+        }
+        self.list(of, count, bytes, level)
+    }
+
+    fn list(&self, of: TypeId, count: u64, bytes: &[u8], level: usize) -> String {
+        let (open, close) = if self.syntax == Syntax::Rust { ("[", "]") } else { ("{", "}") };
+        if level >= MOST_LEVELS {
+            return format!("{open}...{close}");
+        }
+        let size = self.types.get(of).size.max(1) as usize;
+        let elements = bytes.chunks_exact(size).take(count.min(MOST_ELEMENTS as u64) as usize);
+        let mut shown: Vec<String> = elements.map(|element| self.value(of, element, level + 1)).collect();
+        if count > shown.len() as u64 {
+            shown.push("...".into());
+        }
+        format!("{open}{}{close}", shown.join(", "))
+    }
+
+    fn record(&self, name: &str, record: &Record, bytes: &[u8], level: usize) -> String {
+        if let Some(written) = self.sequence(name, record, bytes, level) {
+            return written;
+        }
+        if level >= MOST_LEVELS {
+            return "{...}".into();
+        }
+        if let Some(variants) = &record.variants {
+            return self.variant(name, variants, bytes, level);
+        }
+        let mut members: Vec<(&str, String)> = Vec::new();
+        for member in record.members.iter().take(MOST_ELEMENTS) {
+            members.push((&member.name, self.member(member, bytes, level)));
+        }
+        if record.members.len() > MOST_ELEMENTS {
+            members.push(("", "...".into()));
+        }
+        match self.syntax {
+            Syntax::C => c_record(record, &members),
+            Syntax::Rust => rust_record(name, &members),
+        }
+    }
+
+    fn member(&self, member: &Member, bytes: &[u8], level: usize) -> String {
+        let Some(bytes) = bytes.get(member.offset as usize..) else { return "?".into() };
+        match member.bits {
+            Some(bits) => self.bits(member.kind, &bytes[..bytes.len().min(16)], bits),
+            None => {
+                let size = self.types.get(member.kind).size as usize;
+                match (size, bytes.get(..size)) {
+                    // Types of Rust without any value inside have no bytes.
+                    (0, _) if matches!(self.types.get(member.kind).shape, Shape::Record(_)) => {
+                        let Shape::Record(record) = &self.types.get(member.kind).shape else {
+                            return String::new();
+                        };
+                        self.record(&self.types.get(member.kind).name, record, &[], level + 1)
+                    }
+                    (_, Some(bytes)) => self.value(member.kind, bytes, level + 1),
+                    (_, None) => "?".into(),
+                }
+            }
+        }
+    }
+
+    /// The variant of an enum of Rust that there is.
+    fn variant(&self, name: &str, variants: &Variants, bytes: &[u8], level: usize) -> String {
+        let discriminant = variants.discriminant.as_ref().and_then(|member| {
+            let start = member.offset as usize;
+            let size = self.types.get(member.kind).size as usize;
+            Some(unsigned(bytes.get(start..start + size)?) as u64)
+        });
+        let means = |(value, _): &&(Option<u64>, Member)| {
+            let size = variants.discriminant.as_ref().map_or(8, |member| self.types.get(member.kind).size);
+            value.is_some() && value.map(|value| cut(value, size)) == discriminant
+        };
+        let found = variants
+            .all
+            .iter()
+            .find(means)
+            .or_else(|| variants.all.iter().find(|(value, _)| value.is_none()));
+        match found {
+            Some((_, member)) => self.member(member, bytes, level),
+            None => format!("{name} {{...}}"),
+        }
+    }
+
+    /// A record that is known to hold a text or a list somewhere else: `&str`, `String`, `Vec`, slices, and
+    /// the string of C++.
+    fn sequence(&self, name: &str, record: &Record, bytes: &[u8], level: usize) -> Option<String> {
+        let short = name.split('<').next().unwrap_or_default();
+        let is_text =
+            matches!(name, "&str" | "&mut str" | "String") || short == "basic_string" || name == "string";
+        let is_list = name.starts_with("&[") || name.starts_with("&mut [") || short == "Vec";
+        if !is_text && !is_list || level >= MOST_LEVELS {
+            return None;
+        }
+        let (pointer, length) = (self.first_pointer(record, 0)?, self.length(record, 0)?);
+        let word = |at: u64| Some(unsigned(bytes.get(at as usize..at as usize + 8)?) as u64);
+        let (address, length) = (word(pointer.0)?, word(length)?);
+        if is_text {
+            let shown = length.min(MOST_CHARACTERS as u64 + 1) as usize;
+            return self.memory.read(address, shown).map(|text| quoted(&text));
+        }
+        let of = record.parameter.or(pointer.1)?;
+        let size = self.types.get(of).size.saturating_mul(length.min(MOST_ELEMENTS as u64));
+        let bytes = self.memory.read(address, size.min(MOST_BYTES) as usize)?;
+        Some(self.list(of, length, &bytes, level))
+    }
+
+    /// Where the first pointer in a record is, and what it leads to.
+    fn first_pointer(&self, record: &Record, level: usize) -> Option<(u64, Option<TypeId>)> {
+        record.members.iter().find_map(|member| match &self.types.get(member.kind).shape {
+            Shape::Pointer(to) => Some((member.offset, *to)),
+            Shape::Record(inner) if level < 6 => {
+                self.first_pointer(inner, level + 1).map(|(offset, to)| (member.offset + offset, to))
+            }
+            _ => None,
+        })
+    }
+
+    /// Where the number of elements in a record is.
+    fn length(&self, record: &Record, level: usize) -> Option<u64> {
+        record.members.iter().find_map(|member| {
+            match (&member.name[..], &self.types.get(member.kind).shape) {
+                ("len" | "length" | "_M_string_length", Shape::Unsigned) => Some(member.offset),
+                (_, Shape::Record(inner)) if level < 6 => {
+                    self.length(inner, level + 1).map(|offset| member.offset + offset)
+                }
+                _ => None,
+            }
+        })
+    }
+}
+
+fn c_record(record: &Record, members: &[(&str, String)]) -> String {
+    let shown = members.iter().zip(record.members.iter().map(Some).chain(std::iter::once(None)));
+    let shown = shown.map(|((name, value), member)| match member {
+        Some(member) if member.is_base => value.clone(),
+        _ if name.is_empty() => value.clone(),
+        _ => format!("{name} = {value}"),
+    });
+    format!("{{{}}}", shown.collect::<Vec<_>>().join(", "))
+}
+
+fn rust_record(name: &str, members: &[(&str, String)]) -> String {
+    let short = if name.starts_with('(') { "" } else { name.split('<').next().unwrap_or_default() };
+    let is_tuple = members.iter().all(|(name, _)| rust_name(name) != *name || name.is_empty());
+    match (members.is_empty(), is_tuple) {
+        (true, _) if short.is_empty() => "()".into(),
+        (true, _) => short.to_owned(),
+        (_, true) => {
+            let values: Vec<&str> = members.iter().map(|(_, value)| value.as_str()).collect();
+            format!("{short}({})", values.join(", "))
+        }
+        (_, false) => {
+            let shown: Vec<String> = members
+                .iter()
+                .map(|(name, value)| if name.is_empty() { value.clone() } else { format!("{name}: {value}") })
+                .collect();
+            format!("{short} {{{}}}", shown.join(", "))
+        }
+    }
+}
+
+fn enumeration(names: &[(u64, String)], bytes: &[u8]) -> String {
+    let size = bytes.len() as u64;
+    let value = number(bytes);
+    let named = names.iter().find(|(number, _)| cut(*number, size) == value);
+    named.map_or_else(|| value.to_string(), |(_, name)| name.clone())
+}
+
+/// The lowest bytes of a number.
+fn cut(value: u64, size: u64) -> u64 {
+    if size >= 8 { value } else { value & ((1 << (8 * size)) - 1) }
+}
+
+fn wide(bytes: &[u8]) -> u128 {
+    bytes.iter().take(16).rev().fold(0, |value, &byte| value << 8 | u128::from(byte))
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    wide(&bytes[..bytes.len().min(8)]) as u64
+}
+
+fn unsigned(bytes: &[u8]) -> u128 {
+    wide(bytes)
+}
+
+fn signed(bytes: &[u8]) -> i128 {
+    let bits = 128 - 8 * bytes.len().min(16) as u32;
+    (wide(bytes) as i128) << bits >> bits
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let shown: String = bytes.iter().take(16).rev().map(|byte| format!("{byte:02x}")).collect();
+    format!("0x{shown}")
+}
+
+/// As debuggers do: the number, and what it stands for.
+fn character(bytes: &[u8], name: &str) -> String {
+    let is_signed = !name.contains("unsigned");
+    let value = if is_signed { signed(bytes) } else { unsigned(bytes) as i128 };
+    match bytes {
+        [byte] => format!("{value} '{}'", escaped(*byte, b'\'')),
+        _ => value.to_string(),
+    }
+}
+
+/// As debuggers do: the number, and what it stands for.
+fn wide_character(number: u64, name: &str) -> String {
+    let prefix = match name {
+        "char8_t" => "u8",
+        "char16_t" => "u",
+        _ => "U",
+    };
+    format!("{number} {}", quoted_wide(number, prefix))
+}
+
+fn quoted_wide(number: u64, prefix: &str) -> String {
+    match char::from_u32(number as u32).filter(|scalar| !scalar.is_control()) {
+        Some(scalar) => format!("{prefix}'{scalar}'"),
+        None => format!("{prefix}'\\x{number:x}'"),
+    }
+}
+
+/// A text between quotes; what is no character is escaped. A longer one is cut.
+fn quoted(bytes: &[u8]) -> String {
+    let shown = &bytes[..bytes.len().min(MOST_CHARACTERS)];
+    let rest = if bytes.len() > shown.len() { "..." } else { "" };
+    let mut text = String::new();
+    for chunk in shown.utf8_chunks() {
+        for scalar in chunk.valid().chars() {
+            match u8::try_from(u32::from(scalar)) {
+                Ok(byte) if byte.is_ascii() => text.push_str(&escaped(byte, b'"')),
+                _ if scalar.is_control() => text.extend(scalar.escape_unicode()),
+                _ => text.push(scalar),
+            }
+        }
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\{byte:03o}")));
+    }
+    format!("\"{text}\"{rest}")
+}
+
+fn escaped(byte: u8, quote: u8) -> String {
+    match byte {
+        b'\n' => "\\n".into(),
+        b'\t' => "\\t".into(),
+        b'\r' => "\\r".into(),
+        7 => "\\a".into(),
+        8 => "\\b".into(),
+        11 => "\\v".into(),
+        12 => "\\f".into(),
+        27 => "\\033".into(),
+        b'\\' => "\\\\".into(),
+        _ if byte == quote => format!("\\{}", char::from(byte)),
+        b' '..=b'~' => char::from(byte).into(),
+        _ => format!("\\{byte:03o}"),
+    }
+}
+
+/// As short as it can be told from its neighbours.
+fn float(bytes: &[u8]) -> String {
+    match bytes.len() {
+        4 => shortest(f32::from_le_bytes(bytes.try_into().unwrap_or_default())),
+        8 => shortest(f64::from_le_bytes(bytes.try_into().unwrap_or_default())),
+        16 | 10 | 12 => shortest(extended(bytes)),
+        _ => hexadecimal(bytes),
+    }
+}
+
+fn shortest(value: impl std::fmt::Debug) -> String {
+    let written = format!("{value:?}");
+    written.strip_suffix(".0").map_or(written.to_lowercase(), str::to_owned)
+}
+
+/// The nearest double to a number of the x87, whose mantissa has 64 bits.
+fn extended(bytes: &[u8]) -> f64 {
+    let mantissa = number(bytes) as f64;
+    let top = u32::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let (sign, exponent) = (if top >> 15 == 1 { -1.0 } else { 1.0 }, (top & 0x7fff) as i32);
+    match (exponent, number(bytes) << 1) {
+        (0, 0) => sign * 0.0,
+        (0x7fff, 0) => sign * f64::INFINITY,
+        (0x7fff, _) => f64::NAN,
+        // In two steps: the power alone may be too large or too small.
+        _ => {
+            let power = exponent - 16383 - 63;
+            sign * mantissa * 2f64.powi(power / 2) * 2f64.powi(power - power / 2)
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Read types from DWARF: how large a value is, and what it is made of.
+//!
+//! Qualifiers and typedefs are seen through. Types are read when they are asked for first; one that is
+//! damaged or of a kind that is not known is a type without a shape.
+
+use std::collections::HashMap;
+
+use gimli::{AttributeValue, DwAte, DwTag, UnitOffset};
+
+use super::{Entry, Reader, Unit};
+
+/// A type by its position in [`Types`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct TypeId(u32);
+
+/// A type.
+#[derive(Clone, Debug)]
+pub(crate) struct Type {
+    /// As the source calls it; empty where it has no name.
+    pub(crate) name: String,
+    /// In bytes.
+    pub(crate) size: u64,
+    pub(crate) shape: Shape,
+}
+
+/// What a type is made of.
+#[derive(Clone, Debug)]
+pub(crate) enum Shape {
+    /// Nothing that is known.
+    Unknown,
+    Signed,
+    Unsigned,
+    /// A number that stands for a character.
+    Character,
+    /// A character of Rust, UTF-32.
+    Scalar,
+    Boolean,
+    Float,
+    /// To values of a type, if it is known.
+    Pointer(Option<TypeId>),
+    /// The same, which stands for the value itself.
+    Reference(Option<TypeId>),
+    /// A structure, class or union.
+    Record(Record),
+    /// So many values of a type.
+    Array(TypeId, u64),
+    /// A number with names.
+    Enumeration(Vec<(u64, String)>),
+}
+
+/// A structure, class or union; the members of a union all begin at 0.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    pub(crate) members: Vec<Member>,
+    /// The variants of an enum of Rust, of which it holds one at a time.
+    pub(crate) variants: Option<Variants>,
+    /// The first type that it is made for: that of the elements, if it is a vector.
+    pub(crate) parameter: Option<TypeId>,
+}
+
+/// A member of a record.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    /// Empty where it has none: the members of its type then count as members of the record.
+    pub(crate) name: String,
+    /// Bytes from the beginning of the record.
+    pub(crate) offset: u64,
+    pub(crate) kind: TypeId,
+    /// The first bit and the number of bits of a bit-field.
+    pub(crate) bits: Option<(u64, u64)>,
+    /// Whether it is the part that the record has inherited.
+    pub(crate) is_base: bool,
+}
+
+/// The variants of an enum of Rust.
+#[derive(Clone, Debug)]
+pub(crate) struct Variants {
+    /// The member that tells which one there is.
+    pub(crate) discriminant: Option<Member>,
+    /// With the value that stands for each; `None` for all values that stand for no other.
+    pub(crate) all: Vec<(Option<u64>, Member)>,
+}
+
+/// The types of an image.
+#[derive(Debug, Default)]
+pub(crate) struct Types {
+    types: Vec<Type>,
+    known: HashMap<(usize, UnitOffset), TypeId>,
+    /// Where types that are only declared elsewhere are defined.
+    pub(super) definitions: HashMap<String, (usize, UnitOffset)>,
+}
+
+/// Qualifiers and typedefs are followed through at most so many links: a longer chain is a cycle.
+const MAX_LINKS: usize = 32;
+
+/// As many members, elements of an enumeration or dimensions of an array are read.
+const MAX_CHILDREN: usize = 4096;
+
+impl Types {
+    /// The type of this number.
+    pub(crate) fn get(&self, id: TypeId) -> &Type {
+        &self.types[id.0 as usize]
+    }
+
+    /// The type that an attribute of an entry refers to.
+    pub(super) fn of(&mut self, units: &[Unit], unit: usize, entry: &Entry) -> Option<TypeId> {
+        let value = entry.attr_value(gimli::DW_AT_type)?;
+        let (unit, offset) = target(units, unit, &value)?;
+        self.at(units, unit, offset)
+    }
+
+    fn at(&mut self, units: &[Unit], mut unit: usize, mut offset: UnitOffset) -> Option<TypeId> {
+        let mut name = None;
+        for _ in 0..MAX_LINKS {
+            if let Some(&known) = self.known.get(&(unit, offset)) {
+                return Some(known);
+            }
+            let entry = units.get(unit)?.unit.entry(offset).ok()?;
+            if name.is_none() {
+                name = units[unit].name(&entry);
+            }
+            if is_link(entry.tag()) {
+                (unit, offset) = target(units, unit, &entry.attr_value(gimli::DW_AT_type)?)?;
+            } else if let Some(&place) =
+                self.elsewhere(&units[unit], &entry).filter(|&&at| at != (unit, offset))
+            {
+                (unit, offset) = place;
+            } else {
+                return Some(self.read(units, (unit, offset), &entry, name));
+            }
+        }
+        None
+    }
+
+    /// Where a type is defined that this entry only declares.
+    fn elsewhere(&self, unit: &Unit, entry: &Entry) -> Option<&(usize, UnitOffset)> {
+        entry.attr_value(gimli::DW_AT_declaration)?;
+        self.definitions.get(&unit.name(entry)?)
+    }
+
+    fn read(
+        &mut self,
+        units: &[Unit],
+        (unit, offset): (usize, UnitOffset),
+        entry: &Entry,
+        name: Option<String>,
+    ) -> TypeId {
+        let id = TypeId(self.types.len() as u32);
+        let size = entry.attr(gimli::DW_AT_byte_size).and_then(|size| size.udata_value());
+        let name = units[unit].name(entry).or(name).unwrap_or_default();
+        self.types.push(Type { name, size: size.unwrap_or(0), shape: Shape::Unknown });
+        // Before what it is made of, which may lead back to it.
+        self.known.insert((unit, offset), id);
+        let shape = match entry.tag() {
+            gimli::DW_TAG_base_type => base(entry),
+            gimli::DW_TAG_pointer_type => Shape::Pointer(self.of(units, unit, entry)),
+            gimli::DW_TAG_reference_type | gimli::DW_TAG_rvalue_reference_type => {
+                Shape::Reference(self.of(units, unit, entry))
+            }
+            gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
+                Shape::Record(self.record(units, unit, offset))
+            }
+            gimli::DW_TAG_array_type => self.array(units, unit, entry),
+            gimli::DW_TAG_enumeration_type => Shape::Enumeration(enumerators(&units[unit], offset)),
+            _ => Shape::Unknown,
+        };
+        let size = match &shape {
+            Shape::Pointer(_) | Shape::Reference(_) => size.unwrap_or(8),
+            Shape::Array(of, count) => size.unwrap_or(self.get(*of).size.saturating_mul(*count)),
+            _ => size.unwrap_or(0),
+        };
+        let made = &mut self.types[id.0 as usize];
+        (made.size, made.shape) = (size, shape);
+        id
+    }
+
+    fn array(&mut self, units: &[Unit], unit: usize, entry: &Entry) -> Shape {
+        let Some(mut of) = self.of(units, unit, entry) else {
+            return Shape::Unknown;
+        };
+        let counts: Vec<u64> = children(&units[unit], entry.offset())
+            .iter()
+            .filter(|child| child.tag() == gimli::DW_TAG_subrange_type)
+            .map(count)
+            .collect();
+        // The last dimension is that of the innermost arrays.
+        for &count in counts.iter().skip(1).rev() {
+            let size = self.get(of).size.saturating_mul(count);
+            self.types.push(Type { name: String::new(), size, shape: Shape::Array(of, count) });
+            of = TypeId(self.types.len() as u32 - 1);
+        }
+        Shape::Array(of, counts.first().copied().unwrap_or(0))
+    }
+
+    fn record(&mut self, units: &[Unit], unit: usize, offset: UnitOffset) -> Record {
+        let mut record = Record::default();
+        for child in children(&units[unit], offset) {
+            match child.tag() {
+                gimli::DW_TAG_member | gimli::DW_TAG_inheritance => {
+                    record.members.extend(self.member(units, unit, &child));
+                }
+                gimli::DW_TAG_variant_part => record.variants = Some(self.variants(units, unit, &child)),
+                gimli::DW_TAG_template_type_parameter if record.parameter.is_none() => {
+                    record.parameter = self.of(units, unit, &child);
+                }
+                _ => {}
+            }
+        }
+        record
+    }
+
+    /// A member that each record has; `None` for one that all records share.
+    fn member(&mut self, units: &[Unit], unit: usize, entry: &Entry) -> Option<Member> {
+        let number = |name| entry.attr(name).and_then(|attribute| attribute.udata_value());
+        if entry.attr(gimli::DW_AT_external).is_some() || entry.attr(gimli::DW_AT_artificial).is_some() {
+            let is_discriminant = entry.attr(gimli::DW_AT_name).is_none();
+            if !is_discriminant {
+                return None;
+            }
+        }
+        let kind = self.of(units, unit, entry)?;
+        let mut offset = number(gimli::DW_AT_data_member_location).unwrap_or(0);
+        let bits = number(gimli::DW_AT_bit_size).map(|size| {
+            let first = match (number(gimli::DW_AT_data_bit_offset), number(gimli::DW_AT_bit_offset)) {
+                (Some(first), _) => first,
+                // Up to DWARF 3: from the most significant bit of the storage unit.
+                (None, Some(from_top)) => {
+                    let storage = number(gimli::DW_AT_byte_size).unwrap_or(self.get(kind).size);
+                    offset * 8 + (storage * 8).saturating_sub(from_top + size)
+                }
+                (None, None) => offset * 8,
+            };
+            (first, size)
+        });
+        if let Some((first, _)) = bits {
+            offset = first / 8;
+        }
+        let bits = bits.map(|(first, size)| (first % 8, size));
+        let is_base = entry.tag() == gimli::DW_TAG_inheritance;
+        Some(Member { name: units[unit].name(entry).unwrap_or_default(), offset, kind, bits, is_base })
+    }
+
+    fn variants(&mut self, units: &[Unit], unit: usize, part: &Entry) -> Variants {
+        let discriminant = match part.attr_value(gimli::DW_AT_discr) {
+            Some(AttributeValue::UnitRef(offset)) => {
+                let entry = units[unit].unit.entry(offset).ok();
+                entry.and_then(|entry| self.member(units, unit, &entry))
+            }
+            _ => None,
+        };
+        let mut all = Vec::new();
+        for variant in children(&units[unit], part.offset()) {
+            if variant.tag() != gimli::DW_TAG_variant {
+                continue;
+            }
+            let value = variant.attr_value(gimli::DW_AT_discr_value).and_then(|value| number(&value));
+            let members = children(&units[unit], variant.offset());
+            let member = members.iter().find(|child| child.tag() == gimli::DW_TAG_member);
+            all.extend(member.and_then(|member| Some((value, self.member(units, unit, member)?))));
+        }
+        Variants { discriminant, all }
+    }
+}
+
+/// What only says more about another type.
+fn is_link(tag: DwTag) -> bool {
+    matches!(
+        tag,
+        gimli::DW_TAG_typedef
+            | gimli::DW_TAG_const_type
+            | gimli::DW_TAG_volatile_type
+            | gimli::DW_TAG_restrict_type
+            | gimli::DW_TAG_atomic_type
+    )
+}
+
+fn base(entry: &Entry) -> Shape {
+    let encoding = match entry.attr_value(gimli::DW_AT_encoding) {
+        Some(AttributeValue::Encoding(encoding)) => encoding,
+        _ => DwAte(0),
+    };
+    match encoding {
+        gimli::DW_ATE_boolean => Shape::Boolean,
+        gimli::DW_ATE_signed => Shape::Signed,
+        gimli::DW_ATE_unsigned => Shape::Unsigned,
+        gimli::DW_ATE_signed_char => Shape::Character,
+        gimli::DW_ATE_unsigned_char => Shape::Character,
+        gimli::DW_ATE_UTF => Shape::Scalar,
+        gimli::DW_ATE_float => Shape::Float,
+        _ => Shape::Unknown,
+    }
+}
+
+/// The number of elements of a dimension; 0 where it is not known.
+fn count(range: &Entry) -> u64 {
+    let value = |name| range.attr(name).and_then(|attribute| attribute.udata_value());
+    let last =
+        value(gimli::DW_AT_upper_bound).filter(|&last| last != u64::from(u32::MAX) && last != u64::MAX);
+    value(gimli::DW_AT_count).or(last.map(|last| last + 1)).unwrap_or(0)
+}
+
+fn enumerators(unit: &Unit, offset: UnitOffset) -> Vec<(u64, String)> {
+    let children = children(unit, offset);
+    let named = |child: &Entry| {
+        let value = number(&child.attr_value(gimli::DW_AT_const_value)?)?;
+        Some((value, unit.name(child)?))
+    };
+    children.iter().filter(|child| child.tag() == gimli::DW_TAG_enumerator).filter_map(named).collect()
+}
+
+/// A constant, cut to 64 bits.
+fn number(value: &AttributeValue<Reader>) -> Option<u64> {
+    value.sdata_value().map(|value| value as u64).or_else(|| value.udata_value())
+}
+
+/// The entries directly below another.
+pub(super) fn children(unit: &Unit, offset: UnitOffset) -> Vec<Entry> {
+    let mut found = Vec::new();
+    let Ok(mut tree) = unit.unit.entries_tree(Some(offset)) else { return found };
+    let Ok(root) = tree.root() else { return found };
+    let mut below = root.children();
+    while let Ok(Some(child)) = below.next() {
+        found.push(child.entry().clone());
+        if found.len() >= MAX_CHILDREN {
+            break;
+        }
+    }
+    found
+}
+
+/// The entry that a reference leads to.
+pub(super) fn target(
+    units: &[Unit],
+    unit: usize,
+    reference: &AttributeValue<Reader>,
+) -> Option<(usize, UnitOffset)> {
+    match *reference {
+        AttributeValue::UnitRef(offset) => Some((unit, offset)),
+        AttributeValue::DebugInfoRef(offset) => units
+            .iter()
+            .enumerate()
+            .find_map(|(number, unit)| Some((number, offset.to_unit_offset(&unit.unit.header)?))),
+        _ => None,
+    }
+}
