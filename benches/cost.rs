@@ -21,7 +21,7 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 use stripe::baseline::recording_limits;
-use tracer::invocation::{Constancy, Invocation, Stdout};
+use tracer::invocation::{Constancy, Invocation, Permissions, Shelter, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::run::{Recording, Run};
@@ -101,6 +101,7 @@ fn main() -> ExitCode {
     for (name, measure) in [
         ("events", events as fn(&mut Table)),
         ("tests", tests),
+        ("containment", containment),
         ("recording", recording),
         ("replaying", replaying),
         ("reductions", reductions),
@@ -183,6 +184,27 @@ fn tests(table: &mut Table) {
     );
     table.section("one test of the sample by jumps", "fork + exit + wait");
     table.ratio("replayed", tested / fork, Some(2.0), &per("fork", tested, fork));
+}
+
+/// One test of the sample in a sandbox against one without.
+fn containment(table: &mut Table) {
+    const ROUNDS: usize = 61;
+    const BATCH: usize = 20;
+    let (contained, open) = (Subject::sample(), Subject::sample().without_sandbox());
+    for (preference, name, most) in
+        [(Preference::Jump, "by jumps", 1.10), (Preference::Breakpoint, "by breakpoints", 1.05)]
+    {
+        let (contained, open) = (Bench::by(&contained, preference), Bench::by(&open, preference));
+        let [inside, outside] = by_turns(
+            ROUNDS,
+            [&contained, &open]
+                .map(|bench| move || batch(BATCH, || bench.replay(Poison::Negative)))
+                .each_mut()
+                .map(|measure| measure as &mut dyn FnMut() -> f64),
+        );
+        table.section(&format!("one test of the sample {name}, fully contained"), "one with --no-sandbox");
+        table.ratio("replayed", inside / outside, Some(most), &per("test", inside, outside));
+    }
 }
 
 /// A run of 38 million events, recorded by jumps.
@@ -326,6 +348,7 @@ struct Subject {
     stdin: PathBuf,
     arguments: Vec<String>,
     program: Program,
+    shelter: Shelter,
 }
 
 #[derive(Clone, Copy)]
@@ -354,7 +377,12 @@ impl Subject {
         fs::write(&stdin, input).expect("an input");
         let program = Program::load(&path, &[], &Scope::default(), Granularity::Statement)
             .expect("a program that can be traced");
-        Subject { path, folder, stdin, arguments, program }
+        Subject { path, folder, stdin, arguments, program, shelter: Shelter::Sandbox }
+    }
+
+    /// The same, whose runs are not contained.
+    fn without_sandbox(self) -> Subject {
+        Subject { shelter: Shelter::None, ..self }
     }
 
     fn corpus(name: &str) -> Subject {
@@ -379,6 +407,7 @@ impl Subject {
             directory: self.folder.clone(),
             stdin: fs::read(&self.stdin).expect("an input"),
             stdout: Stdout::File,
+            permissions: Permissions { shelter: self.shelter, ..Permissions::default() },
             constancy: Constancy::default(),
         }
     }

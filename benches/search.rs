@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use stripe::baseline::recording_limits;
 use stripe::circumstances::{Draft, Normalise, Speculation, Universe, Worker};
 use stripe::dd::{Algorithm, Configuration, Counts, Experiment, Outcome, Sequential, Test, TestFunction};
-use tracer::invocation::{Constancy, Invocation, Stdout};
+use tracer::invocation::{Constancy, Invocation, Permissions, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::schedule::{Control, Omission};
@@ -234,6 +234,7 @@ fn record(program: &Program) -> tracer::trace::Trace {
         directory: path.parent().expect("a folder").to_owned(),
         stdin: Vec::new(),
         stdout: Stdout::File,
+        permissions: Permissions::default(),
         constancy: Constancy::default(),
         program: path,
     };

@@ -6,6 +6,7 @@
 //! means anything otherwise.
 
 use regex::bytes::Regex;
+use tracer::denial::Actions;
 use tracer::invocation::Limits;
 use tracer::poison::Poison;
 use tracer::program::Program;
@@ -110,7 +111,9 @@ pub fn recording_limits() -> Limits {
         arrivals: u64::MAX,
         memory: None,
         file_size: 1 << 30,
+        output: 1 << 30,
         tasks: 1000,
+        tolerated: Actions::ALL,
     }
 }
 
@@ -120,12 +123,14 @@ pub fn limits_like(recording: &Recording) -> Limits {
     let Recording { run, trace } = recording;
     let output = (run.stdout.len() + run.stderr.len()) as u64;
     Limits {
-        cpu: (run.usage.cpu * 10).max(Duration::from_millis(200)),
+        cpu: (run.usage.cpu * 10).max(Duration::from_millis(50)),
         wall: (run.usage.wall * 10).clamp(Duration::from_secs(1), Duration::from_secs(300)),
         arrivals: 2 * trace.len() as u64 + 10_000,
         memory: (run.usage.memory > 0).then(|| (2 * run.usage.memory).max(run.usage.memory + (1 << 30))),
         file_size: (4 * output).max(64 << 20),
+        output: (4 * output).max(1 << 20),
         tasks: 64,
+        tolerated: run.denied,
     }
 }
 

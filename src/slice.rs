@@ -5,11 +5,11 @@
 
 use std::time::Duration;
 
-use tracer::Engine;
 use tracer::observation::Observation;
 use tracer::program::{Granularity, Program};
 use tracer::schedule::Control as Rule;
 use tracer::trace::{EventId, Trace};
+use tracer::{Containment, Engine};
 
 use crate::dd::{Algorithm, Counts, Outcome};
 
@@ -79,8 +79,17 @@ pub struct Question {
     pub granularity: Granularity,
     /// How subsets were chosen.
     pub algorithm: Algorithm,
-    /// How the program was replayed.
+    /// How the program was run.
+    pub manner: Manner,
+}
+
+/// How programs are run.
+#[derive(Clone, Debug)]
+pub struct Manner {
+    /// How control comes from their statements.
     pub engine: Engine,
+    /// How well they are contained.
+    pub containment: Containment,
 }
 
 /// The result of a reduction.

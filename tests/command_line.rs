@@ -187,7 +187,7 @@ fn a_replay_ends_with_0_1_or_125() {
     assert_status(&full, 0);
     assert_eq!(
         (&text(&full.stdout)[..], &text(&full.stderr)[..]),
-        (OUTPUT, "stripe: reproduced (36 of 36 events executed)\n")
+        (OUTPUT, "stripe: reproduced (36 of 36 events executed, fully contained)\n")
     );
     let less = program.stripe("replay", &["--omit", "13"]);
     assert_status(&less, 1);
@@ -899,9 +899,8 @@ fn the_values_in_json_have_exactly_the_documented_keys() {
 fn json_has_exactly_the_documented_keys() {
     let program = sample(GCC, "");
     let slice = program.slice(&BOTH, 0);
-    let top = "schema command program criterion control granularity algorithm engine engine_reason status events \
-               tests \
-               seconds slice lines warnings by_products";
+    let top = "schema command program criterion control granularity algorithm engine engine_reason containment \
+               containment_reason status events tests seconds slice lines warnings by_products";
     assert_eq!(keys(&slice), words(top));
     assert_eq!(keys(&slice["program"]), words("path build_id"));
     assert_eq!(keys(&slice["events"]), words("recorded omittable kept kept_for_effect"));

@@ -39,8 +39,9 @@ fn slices(document: &Value) -> Vec<(String, Value)> {
 }
 
 fn lasting(told: &str) -> String {
-    let cost = regex::Regex::new(r"\d+\s+runs?\s+in\s+[0-9.]+\s+m?s").expect("an expression");
-    cost.replace_all(told, "N runs in T").into_owned()
+    let cost =
+        regex::Regex::new(r"\d+\s+runs?\s+in\s+[0-9.]+\s+m?s,\s+fully\s+contained").expect("an expression");
+    cost.replace_all(told, "N runs in T, fully contained").into_owned()
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::hint::black_box;
 use regex::bytes::Regex;
 use stripe::oracle::{Criterion, Part, diff, first_difference};
 use stripe::slice::Recorded;
+use tracer::denial::Actions;
 use tracer::run::{Run, Usage};
 use tracer::termination::Termination;
 
@@ -43,6 +44,7 @@ fn finished(output: &[u8]) -> Run {
         arrivals: 0,
         redirections: 0,
         objects: Vec::new(),
+        denied: Actions::NONE,
     }
 }
 

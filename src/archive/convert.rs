@@ -3,7 +3,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use regex::bytes::Regex;
-use tracer::invocation::{Constancy, Invocation, Stdout};
+use tracer::denial::Actions;
+use tracer::invocation::{Constancy, Invocation, Network, Permissions, Shelter, Stdout};
 use tracer::program::{FileId, FunctionId, Statement};
 use tracer::run::{Run, Usage};
 use tracer::surroundings::{Object, Surroundings};
@@ -17,6 +18,7 @@ use super::documents::{
 use super::kept::{KeptRun, KeptSearch};
 use super::texts::{os_string, os_strings, path, text, texts};
 use crate::oracle::{Check, Criterion, Part};
+use crate::slice::Manner;
 
 /// The files of a run besides its documents, its trace and its journal, with their contents.
 pub(super) fn contents(run: &KeptRun) -> Vec<(&'static str, &[u8])> {
@@ -74,6 +76,11 @@ pub(super) fn kept_run(
             directory: path(start.directory),
             stdin,
             stdout: if start.terminal { Stdout::Terminal } else { Stdout::File },
+            permissions: Permissions {
+                shelter: if start.sandbox { Shelter::Sandbox } else { Shelter::None },
+                network: if start.network { Network::Allowed } else { Network::Denied },
+                writable: start.writable.into_iter().map(path).collect(),
+            },
             constancy: Constancy { time: start.time, chance: start.chance },
         },
         scope: program.scope,
@@ -91,7 +98,7 @@ pub(super) fn kept_run(
             jobs: search.jobs,
             preference: search.preference,
         },
-        engine: recorded.engine.clone(),
+        manner: Manner { engine: recorded.engine.clone(), containment: recorded.containment.clone() },
         events: recorded.events,
         poisoned: recorded.poisoned,
         warnings: recorded.warnings.clone(),
@@ -160,6 +167,9 @@ fn start_document(run: &KeptRun) -> StartDocument {
         time: start.constancy.time,
         chance: start.constancy.chance,
         timeout_ms: run.timeout.map(milliseconds),
+        sandbox: start.permissions.shelter == Shelter::Sandbox,
+        network: start.permissions.network == Network::Allowed,
+        writable: start.permissions.writable.iter().map(|path| text(path.as_os_str())).collect(),
     }
 }
 
@@ -230,9 +240,11 @@ fn search_document(search: &KeptSearch) -> SearchDocument {
 }
 
 fn recorded_document(run: &KeptRun) -> RecordedDocument {
-    let Run { termination, usage, arrivals, .. } = &run.run;
+    let Run { termination, usage, arrivals, denied, .. } = &run.run;
     RecordedDocument {
-        engine: run.engine.clone(),
+        engine: run.manner.engine.clone(),
+        containment: run.manner.containment.clone(),
+        denied: denied.bits(),
         end: match termination {
             Termination::Crashed(crash) => EndDocument::Crashed(crash_document(crash)),
             Termination::Exited(status) => EndDocument::Exited(*status),
@@ -282,6 +294,7 @@ fn kept_recording(document: RecordedDocument, stdout: Vec<u8>, stderr: Vec<u8>) 
         usage,
         arrivals: document.arrivals,
         redirections: 0,
+        denied: Actions::from_bits(document.denied),
         objects: Vec::new(),
     }
 }

@@ -7,7 +7,7 @@ use tracer::invocation::Answers;
 use tracer::program::Granularity;
 use tracer::schedule::Control as Rule;
 use tracer::termination::AddressClass;
-use tracer::{Engine, Preference};
+use tracer::{Containment, Engine, Preference};
 
 use crate::dd::{Algorithm, Outcome};
 use crate::slice::{Control, Necessity, Status};
@@ -91,6 +91,10 @@ pub(super) struct StartDocument {
     #[serde(with = "AnswersWord")]
     pub(super) chance: Answers,
     pub(super) timeout_ms: Option<u64>,
+    pub(super) sandbox: bool,
+    pub(super) network: bool,
+    /// Directories in which changes are real.
+    pub(super) writable: Vec<Text>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -135,6 +139,10 @@ pub(super) struct SearchDocument {
 pub(super) struct RecordedDocument {
     #[serde(with = "EngineWord")]
     pub(super) engine: Engine,
+    #[serde(with = "ContainmentWord")]
+    pub(super) containment: Containment,
+    /// What it was denied: a bit for each kind of action.
+    pub(super) denied: u16,
     pub(super) end: EndDocument,
     pub(super) cpu_us: u64,
     pub(super) wall_us: u64,
@@ -177,6 +185,8 @@ pub(super) struct ResultDocument {
     /// How programs were run in the end: it may turn out during the search that jumps will not do.
     #[serde(with = "EngineWord")]
     pub(super) engine: Engine,
+    #[serde(with = "ContainmentWord")]
+    pub(super) containment: Containment,
     #[serde(with = "StatusWord")]
     pub(super) status: Status,
     pub(super) recorded: usize,
@@ -282,6 +292,15 @@ enum EngineWord {
     Jump,
     /// With the reason, if jumps would have been preferred.
     Breakpoint(Option<String>),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Containment", rename_all = "snake_case")]
+enum ContainmentWord {
+    Full,
+    /// With the reason why it is not better.
+    Basic(String),
+    None,
 }
 
 #[derive(Serialize, Deserialize)]

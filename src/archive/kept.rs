@@ -4,16 +4,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use tracer::Preference;
 use tracer::invocation::Invocation;
 use tracer::program::Granularity;
 use tracer::run::Run;
 use tracer::surroundings::Surroundings;
 use tracer::trace_file::Identity;
-use tracer::{Engine, Preference};
 
 use crate::dd::Algorithm;
 use crate::oracle::{Criterion, Part};
-use crate::slice::Control;
+use crate::slice::{Control, Manner};
 
 /// All that a later report or search needs besides the trace.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ pub struct KeptRun {
     /// The recorded run.
     pub run: Run,
     /// How it was recorded.
-    pub engine: Engine,
+    pub manner: Manner,
     /// How many events it has.
     pub events: usize,
     /// Whether undefined values are set to patterns.

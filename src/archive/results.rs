@@ -10,7 +10,7 @@ use super::documents::{
     SeenDocument, ValuesDocument,
 };
 use crate::dd::Counts;
-use crate::slice::{ByProduct, CriticalSlice, Evidence, Needed, Question, stretches};
+use crate::slice::{ByProduct, CriticalSlice, Evidence, Manner, Needed, Question, stretches};
 
 pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
     let seen = |seen: &Evidence| SeenDocument { outcome: seen.outcome, why: seen.why.clone() };
@@ -20,7 +20,8 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
         without: needed.without.as_ref().map(seen),
     };
     ResultDocument {
-        engine: slice.question.engine.clone(),
+        engine: slice.question.manner.engine.clone(),
+        containment: slice.question.manner.containment.clone(),
         status: slice.status,
         recorded: slice.recorded,
         omittable: slice.omittable,
@@ -49,8 +50,9 @@ pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSli
         without: needed.without.map(seen),
     };
     let CountsDocument { reproduced: fail, not_reproduced: pass, unresolved, cached } = document.tests;
+    let manner = Manner { engine: document.engine, containment: document.containment };
     CriticalSlice {
-        question: Question { engine: document.engine, ..question },
+        question: Question { manner, ..question },
         status: document.status,
         recorded: document.recorded,
         omittable: document.omittable,

@@ -76,6 +76,7 @@ fn key(schedule: &Schedule, poison: Poison) -> u128 {
 
 #[cfg(test)]
 mod tests {
+    use tracer::denial::Actions;
     use tracer::run::Usage;
     use tracer::schedule::Control;
     use tracer::termination::Cut;
@@ -92,6 +93,7 @@ mod tests {
             usage: Usage::default(),
             arrivals: 1,
             redirections: 0,
+            denied: Actions::NONE,
             objects: Vec::new(),
         }
     }

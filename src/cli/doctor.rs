@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use tracer::program::{DetourCounts, Granularity, LeaderKind, Program, Scope};
-use tracer::{Containment, Processors, Sandbox};
+use tracer::{Containment, Processors};
 
 use super::exit::{Exit, Failure};
 use super::options::{ColorChoice, DoctorOptions};
@@ -91,31 +91,26 @@ fn wrapped(lead: &str, text: &str, width: usize) -> String {
 }
 
 fn machine() -> Vec<Finding> {
-    let sandbox = Sandbox::new(&std::env::current_dir().unwrap_or_else(|_| "/".into()));
+    let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
     let processors = Processors::available().count() as u64;
+    let level = match tracer::probe(&here) {
+        Ok(level) => level,
+        Err(error) => return vec![Finding::bad("programs cannot be traced", error.to_string())],
+    };
     vec![
-        match tracer::probe() {
-            Ok(()) => Finding::good(format!(
-                "programs can be traced (ptrace), by default {} at a time",
-                words::count(processors, "test")
-            )),
-            Err(error) => Finding::bad("programs cannot be traced", format!("{error}")),
-        },
-        match sandbox.containment() {
-            Containment::Overlay => Finding::good("replays change no file (namespaces and overlays)"),
-            Containment::None(reason) => Finding::fair(
-                format!("replays are not contained: {reason}"),
-                "allow user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0), \
-                 or trace only programs whose partial runs can do no harm",
+        Finding::good(format!(
+            "programs can be traced (ptrace), by default {} at a time",
+            words::count(processors, "test")
+        )),
+        match level {
+            Containment::Full => Finding::good("runs are contained fully (namespaces, seccomp)"),
+            Containment::Basic(reason) => Finding::fair(
+                format!(
+                    "runs are contained at the basic level (Landlock, seccomp), because of namespaces: {reason}"
+                ),
+                "allow user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0)",
             ),
-        },
-        if sandbox.contains_signals() {
-            Finding::good("replays signal no other process (Landlock)")
-        } else {
-            Finding::fair(
-                "replays may signal other processes of yours",
-                "use Linux 6.12 or later with Landlock",
-            )
+            Containment::None => Finding::bad("runs are not contained", "allow user namespaces"),
         },
     ]
 }

@@ -164,7 +164,7 @@ fn is_unfinished(entry: &Entry) -> bool {
 }
 
 fn kept_run(asked: &Asked<'_>, subject: &Subject<'_>, identity: Identity) -> KeptRun {
-    let Subject { target, baseline, engine, plan, .. } = *subject;
+    let Subject { target, baseline, manner, plan, .. } = *subject;
     let wrong = asked.questions.iter().filter(|question| question.is_wrong);
     let images = &target.program.images()[1..];
     let search = &asked.options.search;
@@ -192,7 +192,7 @@ fn kept_run(asked: &Asked<'_>, subject: &Subject<'_>, identity: Identity) -> Kep
             jobs: search.jobs,
             preference: asked.preference,
         },
-        engine: engine.clone(),
+        manner: manner.clone(),
         run: baseline.recording.run.clone(),
         events: baseline.recording.trace.len(),
         poisoned: baseline.patterns.len() > 1,

@@ -13,6 +13,7 @@ mod interrupt;
 mod keeping;
 mod observing;
 mod options;
+mod permissions;
 mod place;
 mod progress;
 mod questions;

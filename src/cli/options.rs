@@ -146,6 +146,22 @@ pub struct TargetOptions {
     /// How the program is stopped at its statements.
     #[arg(long, value_enum, default_value_t, value_name = "ENGINE", help_heading = "The program")]
     pub engine: EngineChoice,
+    /// Run it without a sandbox: partial runs run amok, and what they do is then real.
+    #[arg(long, conflicts_with_all = ["allow", "allow_write"], help_heading = "The sandbox")]
+    pub no_sandbox: bool,
+    /// Let its runs reach out.
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "The sandbox")]
+    pub allow: Vec<Allowance>,
+    /// Let its runs change files in this directory for good. May be given more than once.
+    #[arg(long, value_name = "DIR", help_heading = "The sandbox")]
+    pub allow_write: Vec<PathBuf>,
+}
+
+/// What runs may do to the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Allowance {
+    /// Use the network, and sockets of other programs.
+    Network,
 }
 
 /// What counts as one statement.

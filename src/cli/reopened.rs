@@ -51,7 +51,7 @@ impl Reopened {
         Subject {
             target: &self.target,
             baseline: &self.baseline,
-            engine: &self.run.engine,
+            manner: &self.run.manner,
             plan: Plan { control: search.control, algorithm: search.algorithm, max_tests: None },
             limits: limits(&self.baseline, self.run.timeout),
         }
@@ -70,8 +70,8 @@ impl Reopened {
     /// The result with which the search for an answer has ended, if it has; with its history if that is
     /// of use, because it takes some time to find the way again.
     pub(super) fn result(&self, question: &Inquiry, with_history: bool) -> Result<Option<Answer>, Failure> {
-        let engine = self.run.engine.clone();
-        let asked = super::run::question(&self.target, &question.oracle, self.subject().plan, engine);
+        let manner = self.run.manner.clone();
+        let asked = super::run::question(&self.target, &question.oracle, self.subject().plan, manner);
         let result = self.folder.result(question.name.as_deref(), asked).map_err(keeping::failure)?;
         let Some(mut slice) = result else { return Ok(None) };
         let mut history = History::default();
@@ -110,7 +110,7 @@ pub(super) fn results(name: Option<&Path>) -> Result<Vec<(Option<String>, Critic
         control: run.search.control,
         granularity: run.granularity,
         algorithm: run.search.algorithm,
-        engine: run.engine.clone(),
+        manner: run.manner.clone(),
     };
     let names: Vec<Option<String>> = match &run.criteria[..] {
         [] => vec![None],

@@ -10,6 +10,7 @@ use tracer::schedule::{Control, Schedule};
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::options::{ReplayOptions, SingleControl};
+use super::permissions::openings;
 use super::run::{demands, establish, limits, preference};
 use super::target::{Target, criterion};
 use super::values::EventList;
@@ -55,10 +56,14 @@ pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
     };
     let _ = writeln!(
         stderr,
-        "stripe: {}{why} ({executed} of {} events executed)",
+        "stripe: {}{why} ({executed} of {} events executed, {})",
         words::outcome(evidence.outcome),
-        recorded.trace.len()
+        recorded.trace.len(),
+        words::contained(&tracer.containment())
     );
+    for warning in openings(&target.invocation.permissions) {
+        let _ = writeln!(stderr, "stripe: warning: {warning}");
+    }
     Ok(match evidence.outcome {
         Outcome::Fail => Exit::Done,
         Outcome::Pass => Exit::Failed,

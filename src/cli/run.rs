@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use tracer::invocation::Limits;
-use tracer::{Containment, Engine, Preference, Processors, Tracer};
+use tracer::{Preference, Processors, Tracer};
 
 use super::budget::Budget;
 use super::emissions;
@@ -15,6 +15,7 @@ use super::options::{
     AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, OutputOptions, PoisonOption, RunOptions,
     SearchOptions,
 };
+use super::permissions::openings;
 use super::progress::Progress;
 use super::questions::{Inquiry, parts, questions};
 use super::rendering;
@@ -30,7 +31,7 @@ use crate::dd::{Algorithm, Outcome};
 use crate::investigation::{Finding, Obstacle, Plan};
 use crate::oracle::{Criterion, Oracle};
 use crate::report::Style;
-use crate::slice::{Control, Question, Recorded, Status};
+use crate::slice::{Control, Manner, Question, Recorded, Status};
 
 /// Does it.
 pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failure> {
@@ -67,9 +68,9 @@ pub(super) fn search(
         require_failure(&question.oracle, &baseline, recorded)
             .map_err(|failure| interrupt.or(failure.exit, failure.message))?;
     }
-    let (engine, plan) = (tracers[0].engine(), plan(&options.search));
+    let (manner, plan) = (manner(&tracers[0]), plan(&options.search));
     let limits = limits(&baseline, options.target.timeout);
-    let subject = Subject { target: &target, baseline: &baseline, engine: &engine, plan, limits };
+    let subject = Subject { target: &target, baseline: &baseline, manner: &manner, plan, limits };
     rendering::check(subject, &options.output)?;
     let (options, questions) = (&options, &questions[..]);
     keeping.record(&Asked { options, preference, criterion: &criterion, parts, questions }, &subject);
@@ -258,31 +259,35 @@ pub(super) fn conclude(
     }
 }
 
-pub(super) fn question(target: &Target, oracle: &Oracle, plan: Plan, engine: Engine) -> Question {
+/// How a tracer runs programs.
+pub(super) fn manner(tracer: &Tracer<'_>) -> Manner {
+    Manner { engine: tracer.engine(), containment: tracer.containment() }
+}
+
+pub(super) fn question(target: &Target, oracle: &Oracle, plan: Plan, manner: Manner) -> Question {
     Question {
         command: target.command.clone(),
         criterion: oracle.describe(),
         control: plan.control,
         granularity: target.granularity,
         algorithm: plan.algorithm,
-        engine,
+        manner,
     }
 }
 
 /// What weakens the answer, besides what the baseline knows.
 pub(super) fn warnings(
     target: &Target,
-    tracer: Option<&Tracer<'_>>,
+    baseline: &Baseline,
     oracle: &Oracle,
     finding: &Finding,
 ) -> Vec<String> {
     let mut warnings = sources::doubts(&target.program);
-    if let Some(Containment::None(reason)) = tracer.map(Tracer::containment) {
-        warnings.push(format!(
-            "replays were not contained ({reason}): they could change files in {}",
-            target.invocation.directory.display()
-        ));
-    }
+    warnings.extend(openings(&target.invocation.permissions));
+    let denied = baseline.recording.run.denied.iter();
+    warnings.extend(denied.map(|action| {
+        format!("the program tried to {action}; that was denied in the recorded run and in all others")
+    }));
     if !oracle.is_strict() {
         warnings.push(
             "the criterion is weak: it asks for nothing that a run must print; --expect-output or --expect-match ask for more"

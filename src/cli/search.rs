@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tracer::invocation::Limits;
-use tracer::{Engine, Processors, Tracer};
+use tracer::{Processors, Tracer};
 
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::keeping::Keeping;
 use super::progress::Progress;
 use super::questions::Inquiry;
-use super::run::{conclude, question, warnings};
+use super::run::{conclude, manner, question, warnings};
 use super::status::Board;
 use super::target::Target;
 use crate::archive::{Journal, Keeper};
@@ -19,7 +19,7 @@ use crate::baseline::Baseline;
 use crate::circumstances::{Laboratory, RunMemo, Universe};
 use crate::history::History;
 use crate::investigation::{Finding, Means, Memory, Plan, Watcher, investigate};
-use crate::slice::{ByProduct, CriticalSlice, Recorded};
+use crate::slice::{ByProduct, CriticalSlice, Manner, Recorded};
 
 /// A recorded run, and how it is searched.
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ pub(super) struct Subject<'c> {
     pub(super) target: &'c Target,
     pub(super) baseline: &'c Baseline,
     /// How it was recorded.
-    pub(super) engine: &'c Engine,
+    pub(super) manner: &'c Manner,
     pub(super) plan: Plan,
     pub(super) limits: Limits,
 }
@@ -96,10 +96,10 @@ impl Case<'_> {
         progress.finish();
         let (finding, exit) = conclude(found, crew.interrupt)?;
         let tracer = crew.tracers.first();
-        let more = warnings(self.subject.target, tracer, &self.question.oracle, &finding);
-        let engine = tracer.map_or_else(|| self.subject.engine.clone(), Tracer::engine);
+        let more = warnings(self.subject.target, self.subject.baseline, &self.question.oracle, &finding);
+        let manner = tracer.map_or_else(|| self.subject.manner.clone(), manner);
         let spent = (runs.load(Ordering::Relaxed), past.elapsed + crew.started.elapsed());
-        let slice = self.slice(finding, engine, spent, more).with_by_products(self.by_products(&history));
+        let slice = self.slice(finding, manner, spent, more).with_by_products(self.by_products(&history));
         keeping.conclude(self.question.name.as_deref(), &slice);
         Ok((Answer { slice, history }, exit))
     }
@@ -113,7 +113,7 @@ impl Case<'_> {
         let found = investigate(&laboratory, self.subject.plan, means, &mut history.beside(watcher));
         let (finding, _) = conclude(found, &Interrupt::default())?;
         let spent = (past.runs, past.elapsed);
-        let slice = self.slice(finding, self.subject.engine.clone(), spent, Vec::new());
+        let slice = self.slice(finding, self.subject.manner.clone(), spent, Vec::new());
         let slice = slice.with_by_products(self.by_products(&history));
         Ok(Answer { slice, history })
     }
@@ -122,13 +122,13 @@ impl Case<'_> {
     fn slice(
         &self,
         finding: Finding,
-        engine: Engine,
+        manner: Manner,
         (runs, elapsed): (u64, Duration),
         more: Vec<String>,
     ) -> CriticalSlice {
         let Subject { target, baseline, plan, .. } = self.subject;
         CriticalSlice {
-            question: question(target, &self.question.oracle, plan, engine),
+            question: question(target, &self.question.oracle, plan, manner),
             status: finding.status,
             recorded: baseline.recording.trace.len(),
             omittable: finding.omittable,

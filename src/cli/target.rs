@@ -11,6 +11,7 @@ use tracer::program::{Granularity, Program, Scope};
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::options::{GranularityChoice, OracleOptions, TargetOptions};
+use super::permissions::permissions;
 use crate::baseline::recording_limits;
 use crate::oracle::{Check, Criterion};
 
@@ -100,6 +101,7 @@ fn invocation(options: &TargetOptions, program: PathBuf) -> Result<Invocation, F
         directory,
         stdin: standard_input(options.stdin.as_deref())?,
         stdout: if options.pty { Stdout::Terminal } else { Stdout::File },
+        permissions: permissions(options)?,
         constancy: Constancy { time: answers(options.real_time), chance: answers(options.real_random) },
     })
 }

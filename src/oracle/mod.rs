@@ -12,6 +12,7 @@ mod sanitizer;
 mod words;
 
 use regex::bytes::Regex;
+use tracer::denial::Actions;
 use tracer::run::{Run, Usage};
 use tracer::termination::{Crash, Termination, signal_name};
 
@@ -213,6 +214,7 @@ impl Oracle {
             usage: Usage::default(),
             arrivals: 0,
             redirections: 0,
+            denied: Actions::NONE,
             objects: Vec::new(),
         };
         self.judge(&run, recorded).is_ok_and(|evidence| evidence.outcome == Outcome::Fail)

@@ -43,8 +43,10 @@ fn slice_document<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Slice
         control: spelling::control(question.control),
         granularity: spelling::granularity(question.granularity),
         algorithm: spelling::algorithm(question.algorithm),
-        engine: spelling::engine(&question.engine),
-        engine_reason: spelling::engine_reason(&question.engine),
+        engine: spelling::engine(&question.manner.engine),
+        engine_reason: spelling::engine_reason(&question.manner.engine),
+        containment: spelling::containment(&question.manner.containment),
+        containment_reason: spelling::containment_reason(&question.manner.containment),
         status: spelling::status(slice.status),
         events: events(slice),
         tests: tests(slice),
@@ -150,7 +152,8 @@ mod tests {
     fn the_result_is_told_by_stable_keys() {
         let document = document();
         let mut keys: Vec<&str> = "schema command program criterion control granularity algorithm engine \
-            engine_reason status events tests seconds slice lines warnings by_products"
+            engine_reason containment containment_reason status events tests seconds slice lines warnings \
+            by_products"
             .split_whitespace()
             .collect();
         keys.sort_unstable();

@@ -6,17 +6,18 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use tracer::invocation::{Constancy, Invocation, Limits, Stdout};
+use tracer::denial::Actions;
+use tracer::invocation::{Constancy, Invocation, Limits, Permissions, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::trace::{EventId, Trace};
-use tracer::{Conditions, Engine, Preference, Tracer};
+use tracer::{Conditions, Containment, Engine, Preference, Tracer};
 
 use super::comparison::Compared;
 use crate::dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 use crate::history::History;
 use crate::investigation::Nobody;
-use crate::slice::{Control, CriticalSlice, Evidence, Necessity, Needed, Question, Recorded, Status};
+use crate::slice::{Control, CriticalSlice, Evidence, Manner, Necessity, Needed, Question, Recorded, Status};
 
 /// A folder of its own for a test; gone with the value.
 pub(super) struct Folder(PathBuf);
@@ -69,6 +70,7 @@ impl Sample {
             directory: binaries.path().into(),
             stdin: stdin.into(),
             stdout: Stdout::File,
+            permissions: Permissions::default(),
             constancy: Constancy::default(),
         };
         let recording =
@@ -150,7 +152,7 @@ fn question() -> Question {
         control: Control::Both,
         granularity: Granularity::Statement,
         algorithm: Algorithm::Sweep,
-        engine: Engine::Jump,
+        manner: Manner { engine: Engine::Jump, containment: Containment::Full },
     }
 }
 
@@ -161,7 +163,9 @@ fn conditions() -> Conditions {
         arrivals: 1_000_000,
         memory: None,
         file_size: 1 << 20,
+        output: 1 << 20,
         tasks: 1,
+        tolerated: Actions::NONE,
     };
     Conditions { poison: Poison::Off, limits, stop: Default::default() }
 }

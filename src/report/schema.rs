@@ -33,6 +33,10 @@ pub(super) struct Slice<'a> {
     pub(super) engine: &'static str,
     /// Why it is not the faster one, if that was preferred.
     pub(super) engine_reason: Option<&'a str>,
+    /// `full`, `basic` or `none`.
+    pub(super) containment: &'static str,
+    /// Why it is not better.
+    pub(super) containment_reason: Option<&'a str>,
     /// `minimal`, `budget` or `interrupted`.
     pub(super) status: &'static str,
     /// Numbers of events.

@@ -1,8 +1,8 @@
 //! Spell the values of closed sets as JSON documents have them.
 
-use tracer::Engine;
 use tracer::program::{Granularity, LeaderKind};
 use tracer::schedule::Control as Rule;
+use tracer::{Containment, Engine};
 
 use crate::dd::{Algorithm, Outcome};
 use crate::slice::{Control, Necessity, Status};
@@ -29,6 +29,23 @@ pub(super) fn engine_reason(engine: &Engine) -> Option<&str> {
     match engine {
         Engine::Jump => None,
         Engine::Breakpoint(reason) => reason.as_deref(),
+    }
+}
+
+/// How well programs are contained.
+pub(super) fn containment(containment: &Containment) -> &'static str {
+    match containment {
+        Containment::Full => "full",
+        Containment::Basic(_) => "basic",
+        Containment::None => "none",
+    }
+}
+
+/// Why programs are not contained better.
+pub(super) fn containment_reason(containment: &Containment) -> Option<&str> {
+    match containment {
+        Containment::Basic(reason) => Some(reason),
+        Containment::Full | Containment::None => None,
     }
 }
 

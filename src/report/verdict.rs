@@ -2,7 +2,7 @@
 
 use crate::slice::{Control, CriticalSlice, Status};
 
-use super::words::{count, duration, one_or_more};
+use super::words::{contained, count, duration, one_or_more};
 
 /// The verdict: how many executions, for what, whether fewer would do, and at what cost.
 pub(super) fn verdict(slice: &CriticalSlice) -> String {
@@ -61,7 +61,8 @@ fn effort(slice: &CriticalSlice) -> String {
         ),
     };
     let (total, runs) = (count(tests.total, "test"), count(slice.runs, "run"));
-    format!("{total}{outcomes}; {runs} in {}", duration(slice.elapsed))
+    let contained = contained(&slice.question.manner.containment);
+    format!("{total}{outcomes}; {runs} in {}, {contained}", duration(slice.elapsed))
 }
 
 #[cfg(test)]
@@ -124,15 +125,15 @@ mod tests {
         let mut slice = Sample::sum_mul().slice(&[], &[]);
         assert_eq!(
             effort(&slice),
-            "120 tests: 11 reproduced the failure, 80 did not, 29 were unresolved; 142 runs in 0.2 s"
+            "120 tests: 11 reproduced the failure, 80 did not, 29 were unresolved; 142 runs in 0.2 s, fully contained"
         );
         slice.tests = Counts { total: 1, fail: 0, pass: 0, unresolved: 1, cached: 0 };
         slice.runs = 1;
         assert_eq!(
             effort(&slice),
-            "1 test: 0 reproduced the failure, 0 did not, 1 was unresolved; 1 run in 0.2 s"
+            "1 test: 0 reproduced the failure, 0 did not, 1 was unresolved; 1 run in 0.2 s, fully contained"
         );
         slice.tests = Counts::default();
-        assert_eq!(effort(&slice), "0 tests; 1 run in 0.2 s");
+        assert_eq!(effort(&slice), "0 tests; 1 run in 0.2 s, fully contained");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tracer::Containment;
 use tracer::schedule::Control;
 
 use crate::dd::Outcome;
@@ -47,6 +48,15 @@ pub fn duration(duration: Duration) -> String {
         0..60 => format!("{:.1} s", duration.as_secs_f64()),
         60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// How well programs are contained, as a part of a sentence.
+pub fn contained(containment: &Containment) -> String {
+    match containment {
+        Containment::Full => "fully contained".to_owned(),
+        Containment::Basic(reason) => format!("contained at the basic level ({reason})"),
+        Containment::None => "not contained".to_owned(),
     }
 }
 

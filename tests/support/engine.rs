@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use stripe::baseline::recording_limits;
-use tracer::invocation::{Constancy, Invocation, Stdout};
+use tracer::invocation::{Constancy, Invocation, Permissions, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::run::Recording;
@@ -46,6 +46,7 @@ pub fn invocation(path: &Path, directory: &Path, arguments: &[&str], stdin: Vec<
         directory: directory.canonicalize().expect("a folder"),
         stdin,
         stdout: Stdout::File,
+        permissions: Permissions::default(),
         constancy: Constancy::default(),
     }
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use agent::poison::Poison;
 
+use crate::denial::Actions;
+
 /// Where the program's standard output goes. It decides how the C library buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stdout {
@@ -32,6 +34,8 @@ pub struct Invocation {
     pub stdin: Vec<u8>,
     /// The kind of its standard output.
     pub stdout: Stdout,
+    /// What it may do to the world.
+    pub permissions: Permissions,
     /// What it is told that would differ from run to run.
     pub constancy: Constancy,
 }
@@ -54,6 +58,37 @@ pub enum Answers {
     Constant,
     /// What is the case.
     Real,
+}
+
+/// What a program may do to the world outside of its sandbox.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Permissions {
+    /// Whether there is a sandbox at all.
+    pub shelter: Shelter,
+    /// Whether it may use the network.
+    pub network: Network,
+    /// Directories in which its changes are real, absolute.
+    pub writable: Vec<PathBuf>,
+}
+
+/// Whether programs are contained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shelter {
+    /// As well as the machine allows, or not run at all.
+    #[default]
+    Sandbox,
+    /// Not: all that they do is real.
+    None,
+}
+
+/// Whether programs may use the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Network {
+    /// They may not.
+    #[default]
+    Denied,
+    /// They may, and sockets of other programs as well.
+    Allowed,
 }
 
 impl Invocation {
@@ -90,8 +125,12 @@ pub struct Limits {
     pub arrivals: u64,
     /// Address space in bytes; `None` for no limit.
     pub memory: Option<u64>,
-    /// Bytes of the longest file, standard output and error included.
+    /// Bytes of the longest file, standard output and error included; more cannot be written.
     pub file_size: u64,
+    /// Bytes of standard output and error together.
+    pub output: u64,
     /// Processes that the run starts.
     pub tasks: u32,
+    /// Denied actions that do not end the run: they fail with EPERM.
+    pub tolerated: Actions,
 }

@@ -102,7 +102,7 @@ impl Jump {
             run
         });
         let recorder = spool.finish();
-        let mut run = stage.finish(start, output, run?)?;
+        let mut run = stage.finish(start, output, run?, &conditions.limits)?;
         if recorder.is_full() {
             run.termination = Termination::Cut(Cut::Arrivals);
         }
@@ -155,6 +155,7 @@ impl Jump {
         }
         (run.usage.wall, run.usage.taken_over) = (time.elapsed(), taken_over);
         (run.stdout, run.stderr) = server.take_output()?;
+        stage.measure(&mut run, &conditions.limits);
         Ok(run)
     }
 }

@@ -15,7 +15,8 @@
 //! - `stage` starts programs and runs them to their ends, `jump` does so with the agent;
 //! - `process` is the only door to ptrace, and the only place with unsafe code in this crate: the other one
 //!   is `agent/inside.rs`, which runs within the program;
-//! - [`invocation`], [`run`], [`termination`], [`poison`] name what goes in and what comes out;
+//! - [`invocation`], [`run`], [`termination`], [`denial`], [`poison`] name what goes in and what comes
+//!   out;
 //! - [`surroundings`] says on which machine and with which libraries a run was recorded.
 //!
 //! # Without a stop
@@ -65,6 +66,7 @@
 //! tracer's side), `jump.rs`.
 
 pub mod address;
+pub mod denial;
 mod engine;
 pub mod invocation;
 mod jump;
@@ -84,5 +86,5 @@ mod tracer;
 
 pub use agent::{lockstep, poison};
 pub use engine::Conditions;
-pub use process::{Containment, Keyboard, ProcessError, Processors, Sandbox};
+pub use process::{Containment, Keyboard, ProcessError, Processors};
 pub use tracer::{Engine, ObserveError, Preference, RecordError, Tracer, probe, survey};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::denial::Actions;
 use crate::termination::Termination;
 use crate::trace::Trace;
 
@@ -21,6 +22,8 @@ pub struct Run {
     pub arrivals: u64,
     /// At how many of them the run was made to go on elsewhere.
     pub redirections: u64,
+    /// What it wanted to do and was denied.
+    pub denied: Actions,
     /// The files whose code it had in memory at its end, if it was recorded.
     pub objects: Vec<PathBuf>,
 }

@@ -5,19 +5,16 @@ use std::time::Instant;
 use agent::pace::Pace;
 
 use crate::engine::{Conditions, Execution, Guide, Method, Placement};
-use crate::invocation::{Invocation, Stdout};
-use crate::process::{
-    Containment, Launch, Launcher, Luggage, Output, ProcessError, Sandbox, Tracee, Watchdog,
-};
+use crate::invocation::{Invocation, Limits, Stdout};
+use crate::process::{Containment, Launch, Luggage, Output, ProcessError, Sandbox, Tracee, Watchdog};
 use crate::program::Program;
 use crate::run::{Run, Usage};
-use crate::termination::Termination;
+use crate::termination::{Cut, Termination};
 
 /// What all runs of a worker have in common.
 pub(crate) struct Stage<'p> {
     pub(crate) program: &'p Program,
     stdout: Stdout,
-    launcher: Launcher,
     sandbox: Sandbox,
     watchdog: Watchdog,
 }
@@ -44,8 +41,7 @@ impl<'p> Stage<'p> {
         Ok(Stage {
             program,
             stdout: invocation.stdout,
-            launcher: Launcher::new(invocation)?,
-            sandbox: Sandbox::new(&invocation.directory),
+            sandbox: Sandbox::new(invocation)?,
             watchdog: Watchdog::new()?,
         })
     }
@@ -74,14 +70,9 @@ impl<'p> Stage<'p> {
     ) -> Result<(Start, Output), ProcessError> {
         let output = Output::new(self.stdout, conditions.limits.file_size)?;
         let time = Instant::now();
-        let launch = Launch {
-            sandbox: &self.sandbox,
-            output: &output,
-            limits: &conditions.limits,
-            poison: conditions.poison,
-            luggage,
-        };
-        let tracee = Tracee::start(&self.launcher, &launch)?;
+        let launch =
+            Launch { output: &output, limits: &conditions.limits, poison: conditions.poison, luggage };
+        let tracee = Tracee::start(&self.sandbox, &launch)?;
         let stack_base = tracee.location().map_or(0, |location| location.sp);
         Ok((Start { tracee, stack_base, time }, output))
     }
@@ -123,16 +114,37 @@ impl<'p> Stage<'p> {
             objects: Vec::new(),
         };
         let termination = lead(&mut execution)?;
-        let Execution { usage, pace: Pace { arrivals, redirections, .. }, objects, .. } = execution;
+        let Execution { usage, pace: Pace { arrivals, redirections, .. }, objects, tracee, .. } = execution;
+        let denied = tracee.denied();
         let (stdout, stderr) = (Vec::new(), Vec::new());
-        Ok(Run { stdout, stderr, termination, usage, arrivals, redirections, objects })
+        Ok(Run { stdout, stderr, termination, usage, arrivals, redirections, denied, objects })
     }
 
     /// Ends what is left of a program that was run, and adds what it has written.
-    pub(crate) fn finish(&self, mut start: Start, output: Output, mut run: Run) -> Result<Run, ProcessError> {
+    pub(crate) fn finish(
+        &self,
+        mut start: Start,
+        output: Output,
+        mut run: Run,
+        limits: &Limits,
+    ) -> Result<Run, ProcessError> {
         start.tracee.end();
         run.usage.wall = start.time.elapsed();
         (run.stdout, run.stderr) = output.collect()?;
+        self.measure(&mut run, limits);
         Ok(run)
+    }
+
+    /// Notes that a run that is over has written more than it may.
+    pub(crate) fn measure(&self, run: &mut Run, limits: &Limits) {
+        let output = (run.stdout.len() + run.stderr.len()) as u64;
+        let cut = match run.termination {
+            Termination::Cut(Cut::FileSize) if output > limits.output => Cut::Output,
+            Termination::Cut(_) | Termination::Left(_) => return,
+            _ if output > limits.output => Cut::Output,
+            _ if self.sandbox.is_full() => Cut::Disk,
+            _ => return,
+        };
+        run.termination = Termination::Cut(cut);
     }
 }

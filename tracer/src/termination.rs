@@ -5,6 +5,7 @@ use std::fmt;
 use agent::lockstep::Deviation;
 
 use crate::address::FileAddress;
+use crate::denial::Action;
 use crate::program::{FunctionId, Statement};
 
 /// How a run ended.
@@ -59,8 +60,16 @@ pub enum Cut {
     Thread(Option<Statement>),
     /// It stopped itself.
     Stopped,
-    /// It wrote too much into a file or to its output.
+    /// It wrote too much into a file.
     FileSize,
+    /// It wrote too much to its output.
+    Output,
+    /// It filled the memory in which its changes to files are kept.
+    Disk,
+    /// It wanted more memory than it may have.
+    Memory,
+    /// It wanted to do what a sandbox denies.
+    Escaped(Action),
     /// The code of its traced functions was found changed at its end, here first.
     ChangedText(FileAddress),
     /// The user, or a test that is no longer needed, asked for the end.
@@ -83,7 +92,11 @@ impl fmt::Display for Cut {
             Cut::Tasks => "started too many processes",
             Cut::Thread(_) => "started a thread",
             Cut::Stopped => "stopped itself",
-            Cut::FileSize => "wrote too much",
+            Cut::FileSize => "wrote too much into a file",
+            Cut::Output => "wrote too much output",
+            Cut::Disk => "wrote too much into files",
+            Cut::Memory => "wanted too much memory",
+            Cut::Escaped(action) => return write!(f, "escaped: it tried to {action}"),
             Cut::ChangedText(_) => "changed its own code",
             Cut::Interrupted => "was interrupted",
         })

@@ -6,17 +6,18 @@
 //! because ptrace ties a program to the thread that started it.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agent::poison::Poison;
 
+use crate::denial::Actions;
 use crate::engine::{Assignment, Conditions, Guide, Method, Placement, Recorder, Replayer, Unable, watch};
-use crate::invocation::{Constancy, Invocation, Limits, Stdout};
+use crate::invocation::{Constancy, Invocation, Limits, Permissions, Stdout};
 use crate::jump::Jump;
 use crate::observation::Observation;
 use crate::process::{
-    Containment, Launch, Launcher, Luggage, Output, ProcessError, SIGTRAP, Sandbox, Stop, Tracee, Watchdog,
+    Containment, Launch, Luggage, Output, ProcessError, SIGTRAP, Sandbox, Stop, Tracee, Watchdog,
 };
 use crate::program::variables::Variables;
 use crate::program::{LeaderId, LoadError, Program};
@@ -233,7 +234,7 @@ impl<'p> Tracer<'p> {
             observation = seen;
             Ok(ended.unwrap_or(Termination::Cut(Cut::Interrupted)))
         })?;
-        self.stage.finish(start, output, run)?;
+        self.stage.finish(start, output, run, &conditions.limits)?;
         Ok(observation)
     }
 
@@ -278,7 +279,7 @@ impl<'p> Tracer<'p> {
     ) -> Result<Run, ProcessError> {
         let course = Course { conditions, placement: &mut self.placement, method };
         let run = self.stage.run(&mut start, course, guide)?;
-        self.stage.finish(start, output, run)
+        self.stage.finish(start, output, run, &conditions.limits)
     }
 }
 
@@ -351,18 +352,16 @@ fn recording(program: &Program, run: Run, recorder: Recorder<'_>) -> Result<Reco
 /// # Errors
 /// If the program cannot be started.
 pub fn survey(invocation: &Invocation, conditions: &Conditions) -> Result<Vec<PathBuf>, ProcessError> {
-    let launcher = Launcher::new(invocation)?;
-    let sandbox = Sandbox::new(&invocation.directory);
+    let sandbox = Sandbox::new(invocation)?;
     let watchdog = Watchdog::new()?;
     let output = Output::new(invocation.stdout, conditions.limits.file_size)?;
     let launch = Launch {
-        sandbox: &sandbox,
         output: &output,
         limits: &conditions.limits,
         poison: conditions.poison,
         luggage: Luggage::default(),
     };
-    let mut tracee = Tracee::start(&launcher, &launch)?;
+    let mut tracee = Tracee::start(&sandbox, &launch)?;
     let _alarm = watchdog.watch(tracee.pid(), &conditions.limits, &conditions.stop)?;
     tracee.stop_at_exit();
     let mut libraries = BTreeSet::new();
@@ -376,7 +375,7 @@ pub fn survey(invocation: &Invocation, conditions: &Conditions) -> Result<Vec<Pa
                 libraries.extend(tracee.mapped_files().into_iter().map(|(_, path)| path));
                 0
             }
-            Stop::Exited(_) | Stop::Killed(_) | Stop::Stopped | Stop::TooManyTasks => break,
+            Stop::Exited(_) | Stop::Killed(_) | Stop::Stopped | Stop::Cut(_) => break,
             _ => 0,
         };
     }
@@ -384,38 +383,37 @@ pub fn survey(invocation: &Invocation, conditions: &Conditions) -> Result<Vec<Pa
     Ok(libraries.into_iter().collect())
 }
 
-/// Starts this very program under the tracer, and ends it before its first instruction, to see whether
-/// the machine allows that.
+/// Starts this very program under the tracer in `directory`, and ends it before its first instruction, to
+/// see whether the machine allows that, and how well programs are contained.
 ///
 /// # Errors
 /// If it does not; the message says what was refused.
-pub fn probe() -> Result<(), ProcessError> {
+pub fn probe(directory: &Path) -> Result<Containment, ProcessError> {
     let failed = |source| ProcessError::System { what: "finding this program", source };
     let invocation = Invocation {
         program: std::env::current_exe().map_err(failed)?,
         arguments: Vec::new(),
         environment: Vec::new(),
-        directory: PathBuf::from("/"),
+        directory: directory.into(),
         stdin: Vec::new(),
         stdout: Stdout::File,
+        permissions: Permissions::default(),
         constancy: Constancy::default(),
     };
-    let sandbox = Sandbox::new(&invocation.directory);
+    let sandbox = Sandbox::new(&invocation)?;
     let limits = Limits {
         cpu: Duration::from_secs(1),
         wall: Duration::from_secs(1),
         arrivals: 0,
         memory: None,
         file_size: 0,
+        output: 0,
         tasks: 1,
+        tolerated: Actions::NONE,
     };
     let output = Output::new(invocation.stdout, 0)?;
-    let launch = Launch {
-        sandbox: &sandbox,
-        output: &output,
-        limits: &limits,
-        poison: Poison::Off,
-        luggage: Luggage::default(),
-    };
-    Tracee::start(&Launcher::new(&invocation)?, &launch).map(drop)
+    let launch =
+        Launch { output: &output, limits: &limits, poison: Poison::Off, luggage: Luggage::default() };
+    Tracee::start(&sandbox, &launch)?;
+    Ok(sandbox.containment())
 }

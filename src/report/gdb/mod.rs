@@ -254,7 +254,8 @@ fn literal(bytes: &[u8]) -> String {
 mod tests {
     use std::time::Duration;
 
-    use tracer::invocation::Constancy;
+    use tracer::denial::Actions;
+    use tracer::invocation::{Constancy, Permissions};
 
     use super::super::sample::Sample;
     use super::*;
@@ -262,7 +263,16 @@ mod tests {
     fn script(invocation: &Invocation, poison: Poison) -> Result<String, Unscriptable> {
         let sample = Sample::sum_mul();
         let (hour, none) = (Duration::from_secs(3600), None);
-        let limits = Limits { cpu: hour, wall: hour, arrivals: 100, memory: none, file_size: 7, tasks: 1 };
+        let limits = Limits {
+            cpu: hour,
+            wall: hour,
+            arrivals: 100,
+            memory: none,
+            file_size: 7,
+            output: 7,
+            tasks: 1,
+            tolerated: Actions::NONE,
+        };
         let result = sample.slice(&sample.omittable(11)[1..], &sample.omittable(10)[6..]);
         slice(sample.recorded(), &result, Start { invocation, poison, limits })
     }
@@ -275,6 +285,7 @@ mod tests {
             directory: "/".into(),
             stdin: stdin.to_vec(),
             stdout: Stdout::File,
+            permissions: Permissions::default(),
             constancy: Constancy::default(),
         }
     }

@@ -95,9 +95,3 @@ pub(super) fn place(schedule: &Schedule, before: &Schedule, from: u32, distance:
     let mut later = (from + half.max(1)..end).map(EventId);
     later.find(|&event| schedule.keeps(event)).filter(|_| half >= distance)
 }
-
-impl Drop for Checkpoint {
-    fn drop(&mut self) {
-        self.tracee.end_alone();
-    }
-}

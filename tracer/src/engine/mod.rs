@@ -344,7 +344,7 @@ impl Execution<'_> {
                 }
             }
             Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),
-            Stop::TooManyTasks => return Some(Termination::Cut(Cut::Tasks)),
+            Stop::Cut(cut) => return Some(Termination::Cut(cut)),
             Stop::Exited(status) => {
                 let overwritten = self.overwritten.map(|address| Termination::Cut(Cut::ChangedText(address)));
                 return Some(overwritten.unwrap_or(Termination::Exited(status)));

@@ -63,7 +63,7 @@ impl Terms {
 impl Server {
     /// Takes over a program that has reached its first leader.
     pub(crate) fn new(
-        tracee: Tracee,
+        mut tracee: Tracee,
         mut output: Output,
         mut talk: Talk,
         trace: &Trace,
@@ -76,7 +76,7 @@ impl Server {
         talk.session.duty = Duty::Replay;
         talk.memory.set(offset::DUTY, talk.session.duty);
         let first = Moment::first(&talk, trace, output.written()?);
-        tracee.serves();
+        tracee.serves()?;
         Ok(Server {
             tracee,
             output,
@@ -129,7 +129,7 @@ impl Server {
     /// Makes a checkpoint of a test that is held, and goes on with it as a child.
     pub(crate) fn go_on_from(
         &mut self,
-        held: Tracee,
+        mut held: Tracee,
         schedule: &Schedule,
         conditions: &Conditions,
     ) -> Result<Tracee, ProcessError> {
@@ -144,7 +144,7 @@ impl Server {
             return Ok(held);
         }
         let moment = Moment::now(&self.talk, self.output.written()?);
-        held.serves();
+        held.serves()?;
         self.checkpoints.push(Checkpoint { tracee: held, moment, event, schedule: schedule.clone() });
         self.start(schedule, conditions)
     }
@@ -179,9 +179,9 @@ impl Server {
         }
         memory.set(offset::RANK, u32::from(self.next_rank()));
         self.ask(self.wanted.next_test(self.next_rank() - 1));
-        let expected = || self.talk.memory.get::<Service>(offset::SERVICE).child as i32;
+        let expected = || self.talk.memory.get::<Service>(offset::SERVICE).child;
         let server = self.checkpoints.last_mut().map_or(&mut self.tracee, |last| &mut last.tracee);
-        let child = server.forked(expected, conditions.limits.tasks)?;
+        let child = server.forked(expected, &conditions.limits)?;
         match child {
             Some(child) => Ok(child),
             // A test that ran amok has killed it, perhaps.

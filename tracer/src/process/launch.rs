@@ -1,36 +1,37 @@
-//! Start the program under the tracer.
+//! Say what every run of a program starts with, and turn a process into the program.
 //!
-//! The handshake (traps 4 to 6): the child asks to die with its tracer, then waits on a socket until
-//! it is seized; at end of file, because the tracer has died in between, it exits. No signal takes
-//! part. Everything that the child needs is made before the fork, because only system calls are safe
-//! behind it.
+//! Everything that a freshly forked process needs is made before the fork, because only system calls are
+//! safe behind it.
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
-use std::io::{Read, Seek, Write};
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::io::{self, Seek, Write};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::UnixStream;
 
 use agent::poison::Poison;
-use nix::unistd::{ForkResult, Pid};
+use nix::errno::Errno;
+use nix::sys::resource::{Resource, setrlimit};
 
 use super::constancy::Filter;
 use super::output::memory_file;
-use super::{Output, ProcessError, Sandbox};
+use super::{Output, ProcessError};
 use crate::invocation::{Answers, Constancy, Invocation, Limits};
 
-/// The steps of the child between fork and exec, for messages.
-const STEPS: [&str; 6] =
-    ["setsid", "entering the sandbox", "chdir", "redirecting its output", "setrlimit", "exec"];
+/// The steps from the fork to the program, for messages.
+pub(super) const STEPS: [&str; 6] =
+    ["fork", "setsid", "chdir", "redirecting its output", "setrlimit", "exec"];
+/// How many files a program may bring along.
+pub(super) const MOST_FILES: usize = 8;
+/// What undefined memory can be filled with.
+const POISONS: [Poison; 4] = [Poison::Off, Poison::Negative, Poison::Zero, Poison::Positive];
 
 /// What all runs have in common, in the form that execve(2) takes.
-pub(crate) struct Launcher {
+pub(super) struct Launcher {
     program: CString,
     arguments: Vec<CString>,
-    /// For each kind of poison.
-    environments: Vec<(Poison, Vec<CString>)>,
-    directory: CString,
+    /// One for each of [`POISONS`].
+    environments: [Vec<CString>; POISONS.len()],
     stdin: File,
     name: String,
     constancy: Constancy,
@@ -39,8 +40,6 @@ pub(crate) struct Launcher {
 
 /// One run to be started.
 pub(crate) struct Launch<'a> {
-    /// The view of the world that it gets.
-    pub(crate) sandbox: &'a Sandbox,
     /// Where its output goes.
     pub(crate) output: &'a Output,
     /// What it may use up.
@@ -60,16 +59,9 @@ pub(crate) struct Luggage<'a> {
     pub(crate) size: u64,
 }
 
-/// A child that is seized and about to execute the program.
-pub(super) struct Started {
-    pub(super) pid: Pid,
-    /// The other end reports which step failed, and is closed by a successful exec.
-    socket: UnixStream,
-}
-
 impl Launcher {
     /// Prepares for runs of `invocation`.
-    pub(crate) fn new(invocation: &Invocation) -> Result<Launcher, ProcessError> {
+    pub(super) fn new(invocation: &Invocation) -> Result<Launcher, ProcessError> {
         let name = invocation.program.display().to_string();
         let text = |bytes: Vec<u8>| {
             CString::new(bytes).map_err(|error| ProcessError::Start {
@@ -82,10 +74,9 @@ impl Launcher {
         let variable =
             |(name, value): &(OsString, OsString)| text([name.as_bytes(), b"=", value.as_bytes()].concat());
         let environment = |poison| {
-            let variables = invocation.environment_under(poison);
-            Ok((poison, variables.iter().map(variable).collect::<Result<_, _>>()?))
+            invocation.environment_under(poison).iter().map(variable).collect::<Result<Vec<CString>, _>>()
         };
-        let kinds = Poison::PATTERNS.into_iter().chain([Poison::Off]);
+        let [off, negative, zero, positive] = POISONS.map(environment);
         let failed = |source| ProcessError::System { what: "keeping the standard input", source };
         let mut stdin = memory_file()?;
         stdin.write_all(&invocation.stdin).and_then(|()| stdin.rewind()).map_err(failed)?;
@@ -96,8 +87,7 @@ impl Launcher {
                 .iter()
                 .map(|argument| plain(argument))
                 .collect::<Result<_, _>>()?,
-            environments: kinds.map(environment).collect::<Result<_, _>>()?,
-            directory: plain(invocation.directory.as_os_str())?,
+            environments: [off?, negative?, zero?, positive?],
             stdin,
             name,
             constancy: invocation.constancy,
@@ -110,133 +100,174 @@ impl Launcher {
         self.constancy
     }
 
-    /// Forks and seizes. The program is executed once the returned child is continued.
-    pub(super) fn start(&self, launch: &Launch<'_>, options: i32) -> Result<Started, ProcessError> {
-        let failed = |source| ProcessError::System { what: "starting the program", source };
-        let stdin = File::open(format!("/proc/self/fd/{}", self.stdin.as_raw_fd())).map_err(failed)?;
-        let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
-        let mut arguments = pointers(&self.arguments);
-        arguments.push(std::ptr::null());
-        let environment = self.environments.iter().find(|(poison, _)| *poison == launch.poison);
-        let mut environment = environment.map(|(_, variables)| pointers(variables)).unwrap_or_default();
-        environment.push(std::ptr::null());
-        let (mut socket, theirs) = UnixStream::pair().map_err(failed)?;
-        // SAFETY: the child makes only system calls and never returns.
-        match unsafe { nix::unistd::fork() }.map_err(ProcessError::from_errno("fork"))? {
-            ForkResult::Child => {
-                // Or else it would wait for its own end of the pair to be closed.
-                drop(socket);
-                let theirs = OwnedFd::from(theirs);
-                let error = self.become_program(launch, &stdin, &theirs, &arguments, &environment);
-                let report = [error.0 as i32, error.1 as i32].map(i32::to_ne_bytes).concat();
-                let _ = nix::unistd::write(&theirs, &report);
-                // SAFETY: ends the process without running the parent's destructors.
-                unsafe { libc::_exit(127) }
-            }
-            ForkResult::Parent { child } => {
-                drop(theirs);
-                // SAFETY: PTRACE_SEIZE takes no pointer here.
-                let seized = unsafe { libc::ptrace(libc::PTRACE_SEIZE, child.as_raw(), 0, options as usize) };
-                if seized != 0 {
-                    let source = std::io::Error::last_os_error();
-                    drop(socket);
-                    let _ = nix::sys::wait::waitpid(child, None);
-                    return Err(ProcessError::Ptrace { source });
-                }
-                socket.write_all(&[1]).map_err(failed)?;
-                Ok(Started { pid: child, socket })
-            }
-        }
+    /// The program's name, for messages.
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
+    /// The standard input from its beginning.
+    pub(super) fn stdin(&self) -> Result<File, ProcessError> {
+        let failed = |source| ProcessError::System { what: "opening the standard input", source };
+        File::open(format!("/proc/self/fd/{}", self.stdin.as_raw_fd())).map_err(failed)
+    }
+
+    /// The lists that execve(2) takes.
+    pub(super) fn prepare(&self) -> Prepared<'_> {
+        let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
+        let ended = |mut list: Vec<*const libc::c_char>| {
+            list.push(std::ptr::null());
+            list
+        };
+        let environments = self.environments.each_ref().map(|texts| ended(pointers(texts)));
+        Prepared { launcher: self, arguments: ended(pointers(&self.arguments)), environments }
+    }
+}
+
+/// What one run has of its own, as one message.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Errand {
+    /// Which of the environments.
+    environment: u32,
+    /// How many files it brings along.
+    files: u32,
+    file_size: u64,
+    /// `u64::MAX` for no limit.
+    memory: u64,
+    /// Under which numbers it finds these files.
+    numbers: [RawFd; MOST_FILES],
+    processors: libc::cpu_set_t,
+}
+
+impl Errand {
+    pub(super) fn new(launch: &Launch<'_>) -> io::Result<Errand> {
+        let Launch { limits, poison, luggage, .. } = launch;
+        let mut numbers = [0; MOST_FILES];
+        assert!(luggage.files.len() <= MOST_FILES, "more files than a program may bring along");
+        for (number, file) in numbers.iter_mut().zip(luggage.files) {
+            *number = file.as_raw_fd();
+        }
+        // SAFETY: a set of bits; the call fills it.
+        let mut processors: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the set is as long as the call is told, and outlives it.
+        unsafe { libc::sched_getaffinity(0, size_of_val(&processors), &raw mut processors) };
+        Ok(Errand {
+            environment: POISONS.iter().position(|known| known == poison).unwrap_or(0) as u32,
+            files: luggage.files.len() as u32,
+            file_size: limits.file_size,
+            memory: limits.memory.map_or(u64::MAX, |memory| memory.saturating_add(luggage.size)),
+            numbers,
+            processors,
+        })
+    }
+
+    /// The message.
+    pub(super) fn bytes(&self) -> &[u8] {
+        // SAFETY: numbers only, without gaps between them, and as long as is said.
+        unsafe { std::slice::from_raw_parts((&raw const *self).cast(), size_of::<Errand>()) }
+    }
+
+    /// Binds the calling process to the processors of the one that sends it.
+    pub(super) fn choose_processors(&self) {
+        // SAFETY: the set is as long as the call is told, and outlives it.
+        unsafe {
+            libc::sched_setaffinity(0, size_of_val(&self.processors), &raw const self.processors);
+        }
+    }
+}
+
+/// What execve(2) takes.
+pub(super) struct Prepared<'l> {
+    launcher: &'l Launcher,
+    arguments: Vec<*const libc::c_char>,
+    environments: [Vec<*const libc::c_char>; POISONS.len()],
+}
+
+/// Why a process has not become the program.
+pub(super) struct Failed {
+    /// Whom to tell.
+    pub(super) socket: RawFd,
+    /// A number of [`STEPS`].
+    pub(super) step: usize,
+    pub(super) errno: Errno,
+}
+
+impl Prepared<'_> {
     /// Turns this freshly forked process into the program; returns only the step that failed.
-    fn become_program(
+    /// `descriptors` are a socket to the tracer, the standard descriptors, and the luggage.
+    pub(super) fn become_program(
         &self,
-        launch: &Launch<'_>,
-        stdin: &File,
-        socket: &OwnedFd,
-        arguments: &[*const libc::c_char],
-        environment: &[*const libc::c_char],
-    ) -> (usize, nix::errno::Errno) {
-        // SAFETY: prctl with plain numbers.
-        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
+        errand: &Errand,
+        directory: &CStr,
+        descriptors: &[RawFd],
+        word: u8,
+    ) -> Failed {
+        let mut socket = descriptors[0];
+        let failed = |socket, step| move |errno| Failed { socket, step, errno };
         // A session of its own: no terminal to read from, no group of processes to signal.
         if let Err(errno) = nix::unistd::setsid() {
-            return (0, errno);
+            return failed(socket, 1)(errno);
         }
-        if !matches!(nix::unistd::read(socket, &mut [0]), Ok(1)) {
-            // SAFETY: ends the process without running the parent's destructors.
-            unsafe { libc::_exit(127) };
+        // SAFETY: reads and writes bytes that outlive the calls.
+        unsafe {
+            let mut answer = 0_u8;
+            libc::write(socket, (&raw const word).cast(), 1);
+            if libc::read(socket, (&raw mut answer).cast(), 1) != 1 {
+                libc::_exit(127);
+            }
         }
-        if let Err(errno) = launch.sandbox.enter() {
-            return (1, errno);
+        if let Err(errno) = nix::unistd::chdir(directory) {
+            return failed(socket, 2)(errno);
         }
-        if let Err(errno) = nix::unistd::chdir(self.directory.as_c_str()) {
-            return (2, errno);
+        if let Err(errno) = redirect(errand, descriptors, &mut socket) {
+            return failed(socket, 3)(errno);
         }
-        if let Err(errno) =
-            redirect([stdin.as_raw_fd(), raw(launch.output.stdout()), raw(launch.output.stderr())])
-        {
-            return (3, errno);
-        }
-        for descriptor in launch.luggage.files {
-            // SAFETY: fcntl with plain numbers.
-            unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_SETFD, 0) };
-        }
-        if let Err(errno) = limit(launch.limits, launch.luggage.size) {
-            return (4, errno);
+        if let Err(errno) = limit(errand) {
+            return failed(socket, 4)(errno);
         }
         reset_signals();
-        if self.constancy.time == Answers::Constant {
+        let Launcher { program, constancy, filter, .. } = self.launcher;
+        if constancy.time == Answers::Constant {
             // SAFETY: prctl with plain numbers. Where it is refused, the processor answers.
             unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV, 0, 0, 0) };
         }
-        self.filter.put_on();
+        filter.put_on();
+        let environment = &self.environments[(errand.environment as usize).min(POISONS.len() - 1)];
         // SAFETY: all pointers are to C strings that outlive the call, and both lists end with null.
         unsafe {
             libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
-            libc::execve(self.program.as_ptr(), arguments.as_ptr(), environment.as_ptr());
+            libc::execve(program.as_ptr(), self.arguments.as_ptr(), environment.as_ptr());
         }
-        (5, nix::errno::Errno::last())
-    }
-
-    /// Why a child ended before it had become the program.
-    pub(super) fn failure(&self, mut started: Started) -> ProcessError {
-        let mut report = [0; 8];
-        let (step, source) = match started.socket.read_exact(&mut report) {
-            Ok(()) => {
-                let number = |bytes: &[u8]| bytes.try_into().map_or(0, i32::from_ne_bytes);
-                let step = STEPS.get(number(&report[..4]) as usize).copied().unwrap_or("start");
-                (step, std::io::Error::from_raw_os_error(number(&report[4..])))
-            }
-            Err(source) => ("start", source),
-        };
-        ProcessError::Start { program: self.name.clone(), step, source }
+        failed(socket, 5)(Errno::last())
     }
 }
 
-fn raw(fd: BorrowedFd<'_>) -> i32 {
-    fd.as_raw_fd()
-}
-
-/// Makes these the descriptors 0, 1 and 2, and all others close at exec.
-fn redirect(descriptors: [i32; 3]) -> nix::Result<()> {
-    for (number, descriptor) in descriptors.into_iter().enumerate() {
-        // SAFETY: dup2 on open descriptors; this process will be another program at once. None of the
-        // sources can be below 3: the standard library keeps these open.
-        nix::errno::Errno::result(unsafe { libc::dup2(descriptor, number as i32) })?;
+/// Puts the descriptors where the program expects them, and lets all others close at exec.
+fn redirect(errand: &Errand, descriptors: &[RawFd], socket: &mut RawFd) -> nix::Result<()> {
+    let numbers = &errand.numbers[..(errand.files as usize).min(MOST_FILES)];
+    // First out of the way, above all that they could collide with.
+    let above = numbers.iter().chain(descriptors).copied().max().unwrap_or(0) + 1;
+    let mut moved = [0; 4 + MOST_FILES];
+    for (moved, &descriptor) in moved.iter_mut().zip(descriptors) {
+        // SAFETY: fcntl on an open descriptor, with a plain number.
+        *moved = Errno::result(unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, above) })?;
     }
     // SAFETY: close_range with plain numbers.
     unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+    *socket = moved[0];
+    let places = [0, 1, 2].into_iter().chain(numbers.iter().copied());
+    for (&descriptor, place) in moved[1..descriptors.len()].iter().zip(places) {
+        // SAFETY: dup2 on open descriptors; this process will be another program at once.
+        Errno::result(unsafe { libc::dup2(descriptor, place) })?;
+    }
     Ok(())
 }
 
-fn limit(limits: &Limits, guests: u64) -> nix::Result<()> {
-    use nix::sys::resource::{Resource, setrlimit};
+fn limit(errand: &Errand) -> nix::Result<()> {
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
-    setrlimit(Resource::RLIMIT_FSIZE, limits.file_size, limits.file_size)?;
-    if let Some(memory) = limits.memory.map(|memory| memory.saturating_add(guests)) {
-        setrlimit(Resource::RLIMIT_AS, memory, memory)?;
+    setrlimit(Resource::RLIMIT_FSIZE, errand.file_size, errand.file_size)?;
+    if errand.memory != u64::MAX {
+        setrlimit(Resource::RLIMIT_AS, errand.memory, errand.memory)?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@
 
 mod constancy;
 mod fork_safety;
+mod handle;
 mod keyboard;
 mod launch;
 mod mapped;
@@ -17,9 +18,10 @@ mod tracee;
 mod watchdog;
 
 pub use keyboard::Keyboard;
-pub(crate) use launch::{Launch, Launcher, Luggage};
+pub(crate) use launch::{Launch, Luggage};
 pub(crate) use output::{Output, Written};
-pub use sandbox::{Containment, Sandbox};
+pub use sandbox::Containment;
+pub(crate) use sandbox::Sandbox;
 pub(crate) use shared::Shared;
 use signals::SignalAction;
 pub(crate) use tracee::{Stop, Tracee};
@@ -52,6 +54,12 @@ pub enum ProcessError {
     Ptrace { source: io::Error },
     #[error("the agent cannot be put into the program: {reason}; take --engine breakpoint or auto")]
     Agent { reason: String },
+    #[error(
+        "programs cannot be contained here: not by namespaces ({full}), nor by Landlock ({basic}); allow user \
+         namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0), or give up \
+         all protection with --no-sandbox"
+    )]
+    Uncontained { full: String, basic: String },
     #[error("{what} failed: {source}: free memory, disk space or process slots and try again")]
     System { what: &'static str, source: io::Error },
 }

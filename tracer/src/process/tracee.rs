@@ -11,15 +11,20 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use nix::unistd::Pid;
 
 use super::constancy::Respondent;
-use super::launch::Started;
+use super::handle::Handle;
 use super::mapped::Mapped;
-use super::{Launch, Launcher, ProcessError, SignalAction};
+use super::sandbox::{Answer, Call, Guard, number_inside};
+use super::{Launch, ProcessError, Sandbox, SignalAction};
 use crate::address::RuntimeAddress;
+use crate::denial::Actions;
+use crate::invocation::Limits;
+use crate::termination::Cut;
 
 const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
     | libc::PTRACE_O_TRACEEXEC
@@ -55,8 +60,8 @@ pub(crate) enum Stop {
     Exiting,
     /// It has stopped itself.
     Stopped,
-    /// It, or one of its children, has started more processes than it may.
-    TooManyTasks,
+    /// It, or one of its children, has done what ends a run.
+    Cut(Cut),
     /// It is gone, with this exit status.
     Exited(i32),
     /// It is gone, by this signal.
@@ -83,8 +88,15 @@ pub(crate) struct Tracee {
     others: HashSet<Pid>,
     /// New processes whose first stop came before their parent's word of them.
     held: HashSet<Pid>,
-    /// How many more processes the program may start.
-    tasks: u32,
+    /// What it may use up; of the processes that it may start, those that are left.
+    limits: Limits,
+    guard: Arc<Guard>,
+    /// What it wanted to do and was denied.
+    denied: Actions,
+    /// What the run is to be ended for.
+    cut: Option<Cut>,
+    /// For a program that nobody waits for while it runs.
+    handle: Option<Handle>,
     /// How the program itself ended.
     gone: Option<Stop>,
     /// Answers what it asks.
@@ -99,8 +111,8 @@ pub(crate) struct Tracee {
 
 impl Tracee {
     /// Starts the program and waits until its first instruction is next.
-    pub(crate) fn start(launcher: &Launcher, launch: &Launch<'_>) -> Result<Tracee, ProcessError> {
-        let started: Started = launcher.start(launch, OPTIONS)?;
+    pub(crate) fn start(sandbox: &Sandbox, launch: &Launch<'_>) -> Result<Tracee, ProcessError> {
+        let started = sandbox.start(launch, OPTIONS)?;
         let pid = started.pid;
         loop {
             let (who, status) = wait_any()?;
@@ -108,28 +120,33 @@ impl Tracee {
                 continue;
             }
             if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) {
-                return Err(launcher.failure(started));
+                return Err(started.failure());
             }
             if status >> 16 == libc::PTRACE_EVENT_EXEC {
                 break;
             }
             restart(pid, libc::PTRACE_CONT, passed_on(status));
         }
-        let respondent = Respondent::new(pid, launcher.constancy());
+        let respondent = Respondent::new(pid, sandbox.constancy());
         respondent.executed(pid);
-        let mut tracee = Tracee::new(pid, launch.limits.tasks, respondent);
+        let memory = launch.limits.memory.map(|memory| memory.saturating_add(launch.luggage.size));
+        let mut tracee = Tracee::new(pid, Limits { memory, ..*launch.limits }, sandbox.guard(), respondent);
         tracee.auxiliary = auxiliary_vector(pid);
         Ok(tracee)
     }
 
-    fn new(pid: Pid, tasks: u32, respondent: Respondent) -> Tracee {
+    fn new(pid: Pid, limits: Limits, guard: Arc<Guard>, respondent: Respondent) -> Tracee {
         Tracee {
             pid,
             memory: OnceCell::new(),
             auxiliary: Vec::new(),
             others: HashSet::new(),
             held: HashSet::new(),
-            tasks,
+            limits,
+            guard,
+            denied: Actions::NONE,
+            cut: None,
+            handle: None,
             gone: None,
             respondent,
             request: Cell::new(libc::PTRACE_CONT),
@@ -139,11 +156,12 @@ impl Tracee {
     }
 
     /// Waits for a child that this program forks with CLONE_PTRACE, and that is `expected` when it stops
-    /// for the first time; `None` if this program stops or ends instead.
+    /// for the first time, by the number that it has for the program; `None` if this program stops or ends
+    /// instead.
     pub(crate) fn forked(
         &mut self,
-        expected: impl Fn() -> i32,
-        tasks: u32,
+        expected: impl Fn() -> u32,
+        limits: &Limits,
     ) -> Result<Option<Tracee>, ProcessError> {
         loop {
             let (who, status) = wait_any()?;
@@ -155,8 +173,11 @@ impl Tracee {
                 self.gone = end(status);
                 return Ok(None);
             }
-            if end(status).is_none() && who.as_raw() == expected() {
-                let child = Tracee::new(who, tasks, self.respondent.go_on_as(self.pid, who));
+            if end(status).is_none() && number_inside(who) == Some(expected()) {
+                // It has the luggage of this program as well.
+                let limits = Limits { memory: self.limits.memory, ..*limits };
+                let respondent = self.respondent.go_on_as(self.pid, who);
+                let child = Tracee::new(who, limits, Arc::clone(&self.guard), respondent);
                 child.set_options(OPTIONS);
                 return Ok(Some(child));
             }
@@ -208,9 +229,16 @@ impl Tracee {
     }
 
     /// Lets the program serve: it tells in its own way of the children that it forks, which are not held.
-    pub(crate) fn serves(&self) {
+    pub(crate) fn serves(&mut self) -> Result<(), ProcessError> {
         self.set_options(libc::PTRACE_O_EXITKILL | QUESTIONS);
+        self.handle = Some(Handle::new(self.pid)?);
         self.go_on(0);
+        Ok(())
+    }
+
+    /// What the program and those that it has started wanted to do and were denied.
+    pub(crate) fn denied(&self) -> Actions {
+        self.denied
     }
 
     /// Whether processes live that the program has started.
@@ -252,8 +280,8 @@ impl Tracee {
             } else if let Some(stop) = self.stop(status) {
                 return Ok(stop);
             }
-            if self.tasks == 0 {
-                return Ok(Stop::TooManyTasks);
+            if let Some(cut) = self.cut {
+                return Ok(Stop::Cut(cut));
             }
         }
     }
@@ -264,7 +292,9 @@ impl Tracee {
             return Some(end);
         }
         if self.answers(self.pid, status) {
-            self.restart(self.request.get(), 0);
+            if self.cut.is_none() {
+                self.restart(self.request.get(), 0);
+            }
             return None;
         }
         let signal = libc::WSTOPSIG(status);
@@ -299,7 +329,11 @@ impl Tracee {
     /// Answers what a process asks, if it is stopped for that.
     fn answers(&mut self, who: Pid, status: i32) -> bool {
         match (status >> 16, libc::WSTOPSIG(status)) {
-            (libc::PTRACE_EVENT_SECCOMP, _) => self.respondent.answer(who),
+            (libc::PTRACE_EVENT_SECCOMP, _) => {
+                // By the numbers of processes that the kernel will hear.
+                self.respondent.answer(who);
+                self.decide(who);
+            }
             (0, RETURN) => self.respondent.amend(who),
             (0, signal) if signal != libc::SIGTRAP => return self.respondent.takes(who, signal),
             _ => return false,
@@ -313,7 +347,10 @@ impl Tracee {
         // SAFETY: the request writes one long to the address.
         let result = unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, parent.as_raw(), 0, &raw mut message) };
         let new = (result == 0).then(|| Pid::from_raw(message as i32))?;
-        self.tasks = self.tasks.saturating_sub(1);
+        self.limits.tasks = self.limits.tasks.saturating_sub(1);
+        if self.limits.tasks == 0 {
+            self.cut = Some(Cut::Tasks);
+        }
         self.others.insert(new);
         self.respondent.started(parent, new, is_thread(new, parent));
         Some(new)
@@ -339,7 +376,33 @@ impl Tracee {
                 self.respondent.executed(who);
             }
             let signal = if self.answers(who, status) { 0 } else { passed_on(status) };
-            restart(who, self.respondent.request(who, libc::PTRACE_CONT), signal);
+            if self.cut.is_none() {
+                restart(who, self.respondent.request(who, libc::PTRACE_CONT), signal);
+            }
+        }
+    }
+
+    /// Decides about a system call that was held up: it is made, or fails, or ends the run.
+    fn decide(&mut self, who: Pid) {
+        let Ok(mut registers) = nix::sys::ptrace::getregs(who) else {
+            return;
+        };
+        let (pid, others) = (self.pid, &self.others);
+        let family = || others.iter().copied().chain([pid]).collect();
+        let memory = self.limits.memory;
+        match self.guard.answer(&Call { by: who, registers: &registers, family: &family, memory }) {
+            Answer::Allowed => {}
+            Answer::TooMuch => self.cut = Some(Cut::Memory),
+            Answer::Denied(action) => {
+                self.denied.insert(action);
+                if !self.limits.tolerated.contains(action) {
+                    self.cut = Some(Cut::Escaped(action));
+                }
+                // No call is made, and this is its result.
+                registers.orig_rax = u64::MAX;
+                registers.rax = -i64::from(libc::EPERM) as u64;
+                let _ = nix::sys::ptrace::setregs(who, registers);
+            }
         }
     }
 
@@ -470,18 +533,19 @@ impl Tracee {
         let _ = memory.and_then(|memory| memory.write_all_at(bytes, at.0));
     }
 
-    /// Ends a program that has started nothing that is held. Unlike for all else, any thread may do this.
-    pub(crate) fn end_alone(&mut self) {
+    /// Ends a program that has started nothing that is held. Unlike for all else, any thread may do this:
+    /// if the one that has started it has ended, the kernel has killed the program, and its parent in the
+    /// sandbox has taken its number away.
+    fn end_alone(&mut self) {
         if self.gone.is_none() {
-            kill(self.pid);
-        }
-        while self.gone.is_none() {
-            let mut status = 0;
-            // SAFETY: `status` outlives the call.
-            let found = unsafe { libc::waitpid(self.pid.as_raw(), &raw mut status, libc::__WALL) };
-            // Somebody else's wait may have seen the end.
-            let is_gone = found < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted;
-            self.gone = if is_gone { Some(Stop::Killed(libc::SIGKILL)) } else { end(status) };
+            if let Some(handle) = &self.handle {
+                handle.kill();
+                handle.wait();
+            }
+            let flags = libc::__WALL | libc::WNOHANG;
+            // SAFETY: asks for no status. Whoever else has this number now is no child of this process.
+            unsafe { libc::waitpid(self.pid.as_raw(), std::ptr::null_mut(), flags) };
+            self.gone = Some(Stop::Killed(libc::SIGKILL));
         }
     }
 
@@ -491,30 +555,48 @@ impl Tracee {
             kill(self.pid);
         }
         self.others.iter().chain(&self.held).copied().for_each(kill);
-        while self.gone.is_none() || !self.others.is_empty() || !self.held.is_empty() {
-            let Ok((who, status)) = wait_any() else { break };
-            match end(status) {
-                Some(end) if who == self.pid => self.gone = Some(end),
-                Some(_) => {
-                    self.others.remove(&who);
-                    self.held.remove(&who);
+        while self.gone.is_none() || self.has_others() {
+            // The program itself tells of its end. Of the others a thread may have vanished (trap 1).
+            let next = if self.has_others() { wait_a_moment() } else { wait_any().map(Some) };
+            match next {
+                Ok(Some((who, status))) => self.see_off(who, status),
+                Ok(None) => {
+                    self.others.retain(|&pid| is_there(pid));
+                    self.held.retain(|&pid| is_there(pid));
                 }
-                // One that shows up here for the first time was being forked just now.
-                None => {
-                    self.held.insert(who);
-                    kill(who);
-                    restart(who, libc::PTRACE_CONT, 0);
-                }
+                Err(_) => break,
             }
         }
         self.others.clear();
         self.held.clear();
     }
+
+    /// Takes note of the end of a process of a run that is being ended, or ends it.
+    fn see_off(&mut self, who: Pid, status: i32) {
+        match end(status) {
+            Some(end) if who == self.pid => self.gone = Some(end),
+            Some(_) => {
+                self.others.remove(&who);
+                self.held.remove(&who);
+            }
+            None => {
+                // One that shows up here for the first time was being forked just now.
+                if who != self.pid {
+                    self.held.insert(who);
+                }
+                kill(who);
+                restart(who, libc::PTRACE_CONT, 0);
+            }
+        }
+    }
 }
 
 impl Drop for Tracee {
     fn drop(&mut self) {
-        self.end();
+        match self.handle {
+            Some(_) => self.end_alone(),
+            None => self.end(),
+        }
     }
 }
 
@@ -530,17 +612,39 @@ fn auxiliary_vector(pid: Pid) -> Vec<(u64, u64)> {
 /// Waits for any child of this thread.
 fn wait_any() -> Result<(Pid, i32), ProcessError> {
     loop {
-        let mut status = 0;
-        // SAFETY: `status` outlives the call.
-        let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::__WNOTHREAD) };
-        if pid > 0 {
-            return Ok((Pid::from_raw(pid), status));
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(ProcessError::System { what: "waiting for the program", source: error });
+        if let Some(found) = wait_with(0)? {
+            return Ok(found);
         }
     }
+}
+
+/// Any child of this thread that has something to tell, but waits only for a moment.
+fn wait_a_moment() -> Result<Option<(Pid, i32)>, ProcessError> {
+    const MOMENT: Duration = Duration::from_micros(100);
+    let found = wait_with(libc::WNOHANG)?;
+    if found.is_none() {
+        std::thread::sleep(MOMENT);
+    }
+    Ok(found)
+}
+
+/// A child of this thread, as waitpid(2) finds it with these flags.
+fn wait_with(flags: libc::c_int) -> Result<Option<(Pid, i32)>, ProcessError> {
+    let mut status = 0;
+    // SAFETY: `status` outlives the call.
+    let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::__WNOTHREAD | flags) };
+    let error = io::Error::last_os_error();
+    match pid {
+        0 => Ok(None),
+        1.. => Ok(Some((Pid::from_raw(pid), status))),
+        _ if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+        _ => Err(ProcessError::System { what: "waiting for the program", source: error }),
+    }
+}
+
+/// Whether there is a process of this number, if only as one that has ended.
+fn is_there(pid: Pid) -> bool {
+    nix::sys::signal::kill(pid, None).is_ok()
 }
 
 /// How a process has ended, if this status says so.

@@ -3,7 +3,6 @@
 //! The thread looks at the clocks every few milliseconds. It kills through a pidfd, so that a reused
 //! process number cannot be hit. All clocks are monotonic.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -11,6 +10,7 @@ use std::time::{Duration, Instant};
 use nix::unistd::Pid;
 
 use super::ProcessError;
+use super::handle::Handle;
 use crate::invocation::Limits;
 use crate::termination::Cut;
 
@@ -23,7 +23,7 @@ pub(crate) struct Watchdog {
 }
 
 struct Watched {
-    process: OwnedFd,
+    process: Handle,
     clock: libc::clockid_t,
     deadline: Instant,
     cpu: Duration,
@@ -55,19 +55,14 @@ impl Watchdog {
         limits: &Limits,
         stop: &Arc<AtomicBool>,
     ) -> Result<Alarm<'_>, ProcessError> {
-        // SAFETY: pidfd_open takes two integers and returns a new descriptor or an error.
-        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) };
-        if fd < 0 {
-            return Err(ProcessError::last("watching the program"));
-        }
+        let process = Handle::new(pid)?;
         let mut clock = 0;
         // SAFETY: `clock` outlives the call, which only writes to it.
         if unsafe { libc::clock_getcpuclockid(pid.as_raw(), &raw mut clock) } != 0 {
             return Err(ProcessError::last("reading the program's clock"));
         }
         let watched = Watched {
-            // SAFETY: the kernel has just returned this descriptor, and nobody else owns it.
-            process: unsafe { OwnedFd::from_raw_fd(fd as i32) },
+            process,
             clock,
             deadline: Instant::now() + limits.wall,
             cpu: limits.cpu,
@@ -122,10 +117,7 @@ impl Watched {
             None
         };
         if self.bitten.is_some() {
-            // SAFETY: the descriptor is open; the other arguments are plain numbers.
-            unsafe {
-                libc::syscall(libc::SYS_pidfd_send_signal, self.process.as_raw_fd(), libc::SIGKILL, 0, 0);
-            }
+            self.process.kill();
         }
     }
 }

@@ -1,0 +1,547 @@
+//! Hostile programs: whatever a run does, nothing outside of its sandbox changes.
+//!
+//! Each kind of harm of `hostile/attack.c` is done in a partial run and in the recorded run, at each level
+//! of containment, as root and as an ordinary user (as root only if the tests run as root).
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::net::{TcpListener, UdpSocket};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use support::{root, scratch, stripe, text};
+
+/// What becomes of a partial run that does the harm.
+#[derive(Clone, Copy)]
+enum Fate {
+    /// It shows the failure: what it does stays in the sandbox, or is nothing.
+    Reproduced,
+    /// It ends by itself with other output.
+    Not,
+    /// It says nothing; the reason holds this.
+    Unresolved(&'static str),
+    /// The first at the full level, the second at the basic one.
+    Either(&'static Fate, &'static Fate),
+}
+
+use Fate::{Either, Not, Reproduced, Unresolved};
+
+const ESCAPED: Fate = Unresolved("escaped");
+const TIMED_OUT: Fate = Unresolved("took too long");
+const CRASHED: Fate = Unresolved("crashed in another way");
+const THREAD: Fate = Unresolved("started a thread");
+
+const KINDS: [(&str, Fate); 48] = [
+    ("ok", Reproduced),
+    ("hang", TIMED_OUT),
+    ("spin", Unresolved("used up its processor time")),
+    ("deaf-sleep", TIMED_OUT),
+    ("fork-bomb", Unresolved("started too many processes")),
+    ("vfork-hang", TIMED_OUT),
+    ("daemon", Reproduced),
+    ("kill-parent", ESCAPED),
+    ("kill-group", CRASHED),
+    ("kill-all", ESCAPED),
+    ("unlink", Reproduced),
+    ("overwrite", Reproduced),
+    ("chmod", Either(&Reproduced, &ESCAPED)),
+    ("flood-stdout", Unresolved("wrote too much output")),
+    ("flood-file", Unresolved("wrote too much into a file")),
+    ("many-files", Unresolved("")),
+    ("memory", Unresolved("wanted too much memory")),
+    ("tcp", ESCAPED),
+    ("udp", ESCAPED),
+    ("unix", ESCAPED),
+    ("raw", ESCAPED),
+    ("netlink", ESCAPED),
+    ("ptrace-me", ESCAPED),
+    ("ptrace-attach", ESCAPED),
+    ("parent-memory", ESCAPED),
+    ("exec-rm", Not),
+    ("system-rm", Reproduced),
+    ("stop-self", Unresolved("stopped itself")),
+    ("int3", CRASHED),
+    ("trap-handler", Not),
+    ("close-all", Not),
+    ("read-terminal", Reproduced),
+    ("overflow", CRASHED),
+    ("abort", CRASHED),
+    ("segv", CRASHED),
+    ("threads", THREAD),
+    ("exec-thread", THREAD),
+    ("exit-thread", THREAD),
+    ("leader-first", THREAD),
+    ("privileged", ESCAPED),
+    ("bpf", ESCAPED),
+    ("keyctl", ESCAPED),
+    ("io-uring", ESCAPED),
+    ("unshare", ESCAPED),
+    ("undo-limits", TIMED_OUT),
+    ("ipc", Either(&Reproduced, &ESCAPED)),
+    ("tmp", Reproduced),
+    ("deep-folders", Reproduced),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Full,
+    Basic,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum User {
+    Own,
+    Ordinary,
+}
+
+/// Compiles a program of `tests/hostile`.
+fn compiled(name: &str) -> PathBuf {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        let folder = scratch("hostile-programs");
+        for name in ["attack", "hardened"] {
+            let source = root().join("tests/hostile").join(name).with_extension("c");
+            let mut compiler = Command::new("gcc");
+            compiler.args(["-g", "-O0", "-w", "-o"]).arg(folder.join(name)).arg(source).arg("-lpthread");
+            assert!(compiler.status().expect("a compiler").success());
+        }
+        folder
+    });
+    folder.join(name)
+}
+
+/// Something that an attack is after: a user's folders and sockets.
+struct Arena {
+    folder: PathBuf,
+    tcp: TcpListener,
+    udp: UdpSocket,
+    unix: UnixDatagram,
+}
+
+impl Arena {
+    fn new(name: &str, user: User) -> Arena {
+        // The path of a socket must be short.
+        let folder = std::env::temp_dir().join(format!("stripe-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        for place in ["victim", "run"].map(|place| folder.join(place)) {
+            fs::create_dir_all(place.join("folder")).expect("made");
+            for file in ["precious", "list", "letter", "script"] {
+                fs::write(place.join(file), file).expect("written");
+            }
+            fs::set_permissions(place.join("script"), fs::Permissions::from_mode(0o755)).expect("set");
+            symlink("letter", place.join("link")).expect("made");
+        }
+        let unix = UnixDatagram::bind(folder.join("victim/socket")).expect("a socket");
+        let (tcp, udp) = (TcpListener::bind("127.0.0.1:0"), UdpSocket::bind("127.0.0.1:0"));
+        let (tcp, mut udp) = (tcp.expect("a listener"), udp.expect("a socket"));
+        // The same port for both.
+        if let Ok(same) = UdpSocket::bind(tcp.local_addr().expect("bound")) {
+            udp = same;
+        }
+        tcp.set_nonblocking(true).expect("set");
+        udp.set_nonblocking(true).expect("set");
+        unix.set_nonblocking(true).expect("set");
+        if user == User::Ordinary {
+            let owned = Command::new("chown").args(["-Rh", "nobody"]).arg(&folder).status();
+            assert!(owned.expect("chown").success());
+        }
+        Arena { folder, tcp, udp, unix }
+    }
+
+    fn stripe(&self, verb: &str, whose: (Level, User), options: &[&str], words: &[&str]) -> Output {
+        self.command(verb, whose, options, words).output().expect("stripe can be started")
+    }
+
+    fn start(&self, verb: &str, whose: (Level, User), options: &[&str], words: &[&str]) -> Child {
+        let mut command = self.command(verb, whose, options, words);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("stripe can be started")
+    }
+
+    fn command(&self, verb: &str, (level, user): (Level, User), options: &[&str], words: &[&str]) -> Command {
+        let mut line = Vec::<std::ffi::OsString>::new();
+        if user == User::Ordinary {
+            let become_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+            line.extend(become_nobody.map(Into::into));
+        }
+        if level == Level::Basic {
+            line.extend([compiled("hardened").into(), "namespaces".into()]);
+        }
+        line.extend([stripe().get_program().into(), verb.into(), compiled("attack").into()]);
+        line.extend(["--scope", "main"].iter().chain(options).map(Into::into));
+        line.push("--".into());
+        line.extend(words.iter().map(Into::into));
+        let mut command = Command::new(&line[0]);
+        command
+            .args(&line[1..])
+            .current_dir(self.folder.join("run"))
+            .env("VICTIM", self.folder.join("victim"));
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// That no process is left after a second.
+    fn assert_nobody_left(&self, what: &str) {
+        let mark = format!("VICTIM={}\0", self.folder.join("victim").display());
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while !processes_with(&mark).is_empty() {
+            assert!(Instant::now() < deadline, "{what}: left behind: {:?}", processes_with(&mark));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn port(&self) -> String {
+        self.tcp.local_addr().expect("bound").port().to_string()
+    }
+
+    /// That nobody has called.
+    fn assert_silence(&self, what: &str) {
+        let would_block = |error: std::io::Error| error.kind() == ErrorKind::WouldBlock;
+        assert!(self.tcp.accept().is_err_and(would_block), "{what}: a connection");
+        assert!(self.udp.recv(&mut [0; 8]).is_err_and(would_block), "{what}: a packet");
+        assert!(self.unix.recv(&mut [0; 8]).is_err_and(would_block), "{what}: a message");
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// All that a user could miss of what is below a folder.
+fn inventory(folder: &Path) -> BTreeMap<PathBuf, (u32, u32, u64, u64, i64, i64, i64, Vec<u8>)> {
+    let mut all = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(path) = open.pop() {
+        let data = fs::symlink_metadata(&path).expect("there");
+        if data.is_dir() {
+            open.extend(fs::read_dir(&path).expect("readable").map(|entry| entry.expect("readable").path()));
+        }
+        let text = if data.is_file() { fs::read(&path).unwrap_or_default() } else { Vec::new() };
+        // The time of the last change of anything tells of modes, owners and attributes, too.
+        let (changed, nanoseconds) = (data.ctime(), data.ctime_nsec());
+        let facts =
+            (data.mode(), data.uid(), data.nlink(), data.ino(), data.mtime(), changed, nanoseconds, text);
+        all.insert(path, facts);
+    }
+    all
+}
+
+/// What attacks leave in places that all programs share.
+fn leftovers() -> Vec<String> {
+    let mut found = Vec::new();
+    for folder in ["/tmp", "/var/tmp", "/dev/shm"] {
+        let names = ["stripe-harm", "stripe-harm-folder"].map(|name| Path::new(folder).join(name));
+        found.extend(names.into_iter().filter(|path| path.exists()).map(|path| path.display().to_string()));
+    }
+    for kind in ["shm", "sem", "msg"] {
+        let objects = fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap_or_default();
+        let key = 0x4841_5254.to_string();
+        found
+            .extend(objects.lines().filter(|line| line.contains(&key)).map(|line| format!("{kind}: {line}")));
+    }
+    found
+}
+
+/// The processes that have this in their environment, and live.
+fn processes_with(mark: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for process in fs::read_dir("/proc").expect("readable").flatten() {
+        let environment = fs::read(process.path().join("environ")).unwrap_or_default();
+        if environment.windows(mark.len()).any(|part| part == mark.as_bytes()) {
+            found.push(process.path().display().to_string());
+        }
+    }
+    found
+}
+
+/// Fails unless the fate of a partial run is this one.
+fn assert_fate(what: &str, level: Level, fate: Fate, output: &Output) {
+    let (status, said) = (output.status.code(), text(&output.stderr));
+    match fate {
+        Either(full, basic) => {
+            let fate = if level == Level::Full { full } else { basic };
+            assert_fate(what, level, *fate, output);
+        }
+        Reproduced => assert_eq!(status, Some(0), "{what}: {said}"),
+        Not => assert_eq!(status, Some(1), "{what}: {said}"),
+        Unresolved(why) => {
+            assert_eq!(status, Some(125), "{what}: {said}");
+            assert!(said.contains(why), "{what}: {said}");
+        }
+    }
+    let printed = match level {
+        Level::Full => "fully contained",
+        Level::Basic => "contained at the basic level (making namespaces: Operation not permitted)",
+    };
+    assert!(said.contains(printed), "{what}: {said}");
+}
+
+fn is_root() -> bool {
+    nix::unistd::Uid::effective().is_root()
+}
+
+/// Does the harm of each kind, and looks at what is left.
+fn survives_all_kinds(level: Level, user: User) {
+    if user == User::Ordinary && !is_root() {
+        return;
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(&(kind, fate)) = KINDS.get(next.fetch_add(1, Ordering::Relaxed)) {
+            survives(kind, fate, (level, user));
+        }
+    };
+    std::thread::scope(|scope| {
+        [(); 3].map(|()| scope.spawn(work)).map(|thread| thread.join().expect("done"))
+    });
+    assert_eq!(leftovers(), Vec::<String>::new());
+}
+
+fn survives(kind: &str, fate: Fate, (level, user): (Level, User)) {
+    let what = format!("{kind}, {level:?}, {user:?}");
+    let arena = Arena::new(&format!("{kind}-{level:?}-{user:?}"), user);
+    let before = inventory(&arena.folder);
+    let port = arena.port();
+    let output = arena.stripe("replay", (level, user), &["--omit", "3"], &[kind, &port]);
+    assert_fate(&what, level, fate, &output);
+    assert!(before == inventory(&arena.folder), "{what}: files are changed");
+    arena.assert_silence(&what);
+    // In the recorded run, which is no partial one: a harm that cannot be recorded is refused.
+    let options = ["--timeout", "300ms", "--max-tests", "20", "--no-save", "-q", "-j2"];
+    let output = arena.stripe("run", (level, user), &options, &[kind, &port, "full"]);
+    let status = output.status.code();
+    assert!(status.is_some_and(|status| status <= 6), "{what}, recorded: {}", text(&output.stderr));
+    assert!(before == inventory(&arena.folder), "{what}, recorded: files are changed");
+    arena.assert_silence(&what);
+    arena.assert_nobody_left(&what);
+}
+
+#[test]
+fn hostile_programs_do_no_harm_with_all_namespaces() {
+    survives_all_kinds(Level::Full, User::Own);
+}
+
+#[test]
+fn hostile_programs_do_no_harm_with_all_namespaces_as_an_ordinary_user() {
+    survives_all_kinds(Level::Full, User::Ordinary);
+}
+
+#[test]
+fn hostile_programs_do_no_harm_in_a_hardened_container() {
+    survives_all_kinds(Level::Basic, User::Own);
+}
+
+#[test]
+fn hostile_programs_do_no_harm_in_a_hardened_container_as_an_ordinary_user() {
+    survives_all_kinds(Level::Basic, User::Ordinary);
+}
+
+#[test]
+fn what_the_recorded_run_was_denied_is_no_escape() {
+    let arena = Arena::new("denied", User::Own);
+    for level in [Level::Full, Level::Basic] {
+        // The recorded run and the replay both want the network.
+        let options = ["--omit", "5", "--timeout", "10s"];
+        let output = arena.stripe("replay", (level, User::Own), &options, &["udp", &arena.port(), "full"]);
+        assert!(!text(&output.stderr).contains("escaped"), "{}", text(&output.stderr));
+        let options = ["--no-save", "-q", "--format", "json"];
+        let output = arena.stripe("run", (level, User::Own), &options, &["udp", &arena.port(), "full"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("the program tried to use the network"));
+    }
+    arena.assert_silence("denied");
+}
+
+#[test]
+fn the_network_can_be_allowed_and_the_result_says_so() {
+    let arena = Arena::new("allowed", User::Own);
+    for level in [Level::Full, Level::Basic] {
+        let options = ["--omit", "3", "--allow", "network"];
+        let output = arena.stripe("replay", (level, User::Own), &options, &["udp", &arena.port()]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("--allow network"), "{}", text(&output.stderr));
+        assert!(arena.udp.recv(&mut [0; 8]).is_ok());
+    }
+}
+
+#[test]
+fn a_directory_can_be_opened_for_changes_and_no_other_is() {
+    for level in [Level::Full, Level::Basic] {
+        let arena = Arena::new("writable", User::Own);
+        let victim = arena.folder.join("victim");
+        let options = ["--omit", "3", "--allow-write", victim.to_str().expect("text")];
+        let output = arena.stripe("replay", (level, User::Own), &options, &["unlink", "9"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("--allow-write"), "{}", text(&output.stderr));
+        assert!(!victim.join("precious").exists());
+        assert!(arena.folder.join("run/precious").exists());
+    }
+}
+
+#[test]
+fn without_a_sandbox_changes_are_real_and_the_result_says_so() {
+    let arena = Arena::new("open", User::Own);
+    let options = ["--omit", "3", "--no-sandbox"];
+    let output = arena.stripe("replay", (Level::Full, User::Own), &options, &["unlink", "9"]);
+    assert!(text(&output.stderr).contains("not contained"), "{}", text(&output.stderr));
+    assert!(!arena.folder.join("victim/precious").exists());
+    assert!(!arena.folder.join("run/precious").exists());
+}
+
+#[test]
+fn where_nothing_contains_runs_they_are_not_made() {
+    let arena = Arena::new("nothing", User::Own);
+    let mut command = Command::new(compiled("hardened"));
+    command.arg("namespaces,landlock").arg(stripe().get_program()).arg("replay").arg(compiled("attack"));
+    command
+        .args(["--scope", "main", "--omit", "3", "--", "unlink", "9"])
+        .env("VICTIM", arena.folder.join("victim"));
+    let output = command.current_dir(arena.folder.join("run")).output().expect("started");
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("--no-sandbox"), "{}", text(&output.stderr));
+    assert!(arena.folder.join("victim/precious").exists());
+}
+
+#[test]
+fn each_missing_means_is_named_or_not_needed() {
+    let arena = Arena::new("missing", User::Own);
+    for (missing, status, said) in [
+        ("ptrace", 1, "ptrace"),
+        ("personality", 0, ""),
+        ("landlock", 0, "fully contained"),
+        ("mount", 0, "basic level"),
+        ("namespaces,personality", 0, "basic level"),
+    ] {
+        let mut command = Command::new(compiled("hardened"));
+        command.arg(missing).arg(stripe().get_program()).arg("replay").arg(compiled("attack"));
+        command.args(["--scope", "main", "--omit", "3", "--", "ok", "9"]);
+        let output = command.current_dir(arena.folder.join("run")).output().expect("started");
+        assert_eq!(output.status.code(), Some(status), "{missing}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(said), "{missing}: {}", text(&output.stderr));
+    }
+}
+
+/// How often stripe is killed: as often as the variable STRIPE_KILLS says.
+fn kills() -> u64 {
+    std::env::var("STRIPE_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(48)
+}
+
+#[test]
+fn nothing_is_left_of_hostile_runs_when_stripe_is_killed_at_any_moment() {
+    const LIVELY: [&str; 12] = [
+        "hang",
+        "spin",
+        "deaf-sleep",
+        "fork-bomb",
+        "vfork-hang",
+        "daemon",
+        "undo-limits",
+        "stop-self",
+        "overwrite",
+        "chmod",
+        "system-rm",
+        "ok",
+    ];
+    let users: &[User] = if is_root() { &[User::Own, User::Ordinary] } else { &[User::Own] };
+    let arenas: Vec<(User, Arena)> =
+        users.iter().map(|&user| (user, Arena::new(&format!("kills-{user:?}"), user))).collect();
+    for round in 0..kills() {
+        let kind = LIVELY[round as usize % LIVELY.len()];
+        let (user, arena) = &arenas[round as usize / LIVELY.len() % arenas.len()];
+        let level = if round / 24 % 2 == 0 { Level::Full } else { Level::Basic };
+        let before = inventory(&arena.folder);
+        let options = ["--omit", "3", "--timeout", "5s"];
+        let mut child = arena.start("replay", (level, *user), &options, &[kind, "9"]);
+        // Moments all over start-up, recording, and the attack.
+        std::thread::sleep(Duration::from_micros(round * 7919 % 200_000));
+        let _ = child.kill();
+        child.wait().expect("reaped");
+        let what = format!("{kind}, {level:?}, {user:?}, round {round}");
+        arena.assert_nobody_left(&what);
+        assert!(before == inventory(&arena.folder), "{what}: files are changed");
+    }
+}
+
+#[test]
+fn programs_see_a_private_world_that_every_run_finds_as_the_first_one_did() {
+    let folder = scratch("private-world");
+    let source = r#"
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/shm.h>
+#include <unistd.h>
+int main(void) { int shm = shmget(77, 64, IPC_CREAT | IPC_EXCL | 0600);
+    printf("ipc %d\n", shm >= 0);
+    FILE *f = fopen("/dev/shm/mine", "wx");
+    printf("shm %d\n", f != NULL);
+    f = fopen("/tmp/stripe-mine", "wx");
+    printf("tmp %d\n", f != NULL);
+    f = fopen("mine", "wx");
+    printf("cwd %d\n", f != NULL);
+    printf("null %d\n", open("/dev/null", O_RDWR) >= 0);
+    printf("kmsg %d\n", open("/dev/kmsg", O_RDWR) >= 0);
+    printf("others %d\n", access("/proc/20", F_OK) == 0);
+    return 0;
+}
+"#;
+    fs::write(folder.join("world.c"), source).expect("written");
+    let built =
+        Command::new("gcc").args(["-g", "-O0", "-o", "world", "world.c"]).current_dir(&folder).status();
+    assert!(built.expect("a compiler").success());
+    for engine in ["jump", "breakpoint"] {
+        let mut command = stripe();
+        command.args(["run", "./world", "--no-save", "-q", "--engine", engine]).current_dir(&folder);
+        let output = command.output().expect("started");
+        assert_eq!(output.status.code(), Some(0), "{engine}: {}", text(&output.stderr));
+        let found = "ipc 1\\nshm 1\\ntmp 1\\ncwd 1\\nnull 1\\nkmsg 0\\n";
+        assert!(text(&output.stdout).contains("Failure: the output is that of the recorded run"), "{found}");
+    }
+    assert!(!folder.join("mine").exists());
+}
+
+#[test]
+fn the_scratch_of_a_tool_that_was_killed_is_removed_by_the_next_one() {
+    let arena = Arena::new("killed", User::Own);
+    let temporary = arena.folder.join("temporary");
+    fs::create_dir(&temporary).expect("made");
+    let start = |kind: &str| {
+        let mut command = Command::new(compiled("hardened"));
+        command.arg("namespaces").arg(stripe().get_program()).arg("replay").arg(compiled("attack"));
+        command.args(["--scope", "main", "--omit", "3", "--timeout", "20s", "--", kind, "9"]);
+        command.current_dir(arena.folder.join("run")).env("TMPDIR", &temporary).stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started")
+    };
+    let copies = || fs::read_dir(&temporary).expect("readable").count();
+    let mut child = start("hang");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while copies() == 0 {
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    child.kill().expect("killed");
+    child.wait().expect("reaped");
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(copies(), 1);
+    assert!(start("ok").wait().expect("reaped").success());
+    assert_eq!(copies(), 0);
+}
+
+#[test]
+fn a_run_that_reads_a_large_file_in_its_directory_is_told_to_move_where_it_is_copied() {
+    let arena = Arena::new("large", User::Own);
+    let large = File::create(arena.folder.join("run/large")).expect("made");
+    large.set_len(2 << 30).expect("a file with holes");
+    let output = arena.stripe("replay", (Level::Basic, User::Own), &["--omit", "3"], &["ok", "9"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("--cwd"), "{}", text(&output.stderr));
+}

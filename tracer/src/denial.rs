@@ -1,0 +1,124 @@
+//! Name what a sandbox denies to programs.
+
+use std::fmt;
+
+/// A kind of action that reaches out of the sandbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// To use the network, or a socket of another program.
+    Network,
+    /// To signal a process that is not the run's own.
+    Signal,
+    /// To trace or read another process.
+    Trace,
+    /// To change what is mounted where.
+    Mount,
+    /// To make or to enter namespaces, or to hide from the tracer.
+    Namespace,
+    /// To hand system calls to the kernel by io_uring.
+    IoUring,
+    /// To load a program into the kernel.
+    Bpf,
+    /// To use the kernel's keys.
+    Keys,
+    /// To make a device file.
+    Device,
+    /// To control the machine: its clock, name, modules, power, kernel log.
+    Machine,
+    /// To use System V or POSIX IPC objects, where they cannot be kept apart.
+    Ipc,
+    /// To change the mode, owner or times of a file elsewhere, where that cannot be kept apart.
+    Attributes,
+}
+
+impl Action {
+    /// All of them.
+    pub const ALL: [Action; 12] = [
+        Action::Network,
+        Action::Signal,
+        Action::Trace,
+        Action::Mount,
+        Action::Namespace,
+        Action::IoUring,
+        Action::Bpf,
+        Action::Keys,
+        Action::Device,
+        Action::Machine,
+        Action::Ipc,
+        Action::Attributes,
+    ];
+
+    fn bit(self) -> u16 {
+        1 << self as u16
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Action::Network => "use the network",
+            Action::Signal => "signal other processes",
+            Action::Trace => "trace another process",
+            Action::Mount => "mount",
+            Action::Namespace => "leave its namespaces",
+            Action::IoUring => "use io_uring",
+            Action::Bpf => "load a BPF program",
+            Action::Keys => "use the kernel's keys",
+            Action::Device => "make a device file",
+            Action::Machine => "control the machine",
+            Action::Ipc => "use IPC objects",
+            Action::Attributes => "change attributes of files elsewhere",
+        })
+    }
+}
+
+/// A set of kinds of actions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Actions(u16);
+
+impl Actions {
+    /// None.
+    pub const NONE: Actions = Actions(0);
+    /// All.
+    pub const ALL: Actions = Actions(u16::MAX);
+
+    /// The set of these bits, as [`Actions::bits`] tells them.
+    pub fn from_bits(bits: u16) -> Actions {
+        Actions(bits)
+    }
+
+    /// One bit for each member, in the order of [`Action::ALL`], the first in the lowest bit.
+    pub fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// Whether this is a member.
+    pub fn contains(self, action: Action) -> bool {
+        self.0 & action.bit() != 0
+    }
+
+    /// Adds a member.
+    pub fn insert(&mut self, action: Action) {
+        self.0 |= action.bit();
+    }
+
+    /// The members.
+    pub fn iter(self) -> impl Iterator<Item = Action> {
+        Action::ALL.into_iter().filter(move |&action| self.contains(action))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_holds_what_was_inserted_and_nothing_else() {
+        let mut actions = Actions::NONE;
+        actions.insert(Action::Signal);
+        actions.insert(Action::Attributes);
+        assert_eq!(actions.iter().collect::<Vec<_>>(), [Action::Signal, Action::Attributes]);
+        assert_eq!(Actions::from_bits(actions.bits()), actions);
+        assert!(Action::ALL.into_iter().all(|action| Actions::ALL.contains(action)));
+    }
+}

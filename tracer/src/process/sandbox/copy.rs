@@ -1,0 +1,267 @@
+//! Give runs a copy of the working directory, where they cannot have a view of their own.
+//!
+//! The copy lies in the directory for temporary files. It is made anew before a run, if the latest one
+//! has changed anything in it. A copy that was left by a program that has been killed is removed by the
+//! next one: whoever holds the lock of a copy is alive.
+
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{Flock, FlockArg};
+use nix::sys::stat::{UtimensatFlags, utimensat};
+use nix::sys::statvfs::statvfs;
+use nix::sys::time::TimeSpec;
+
+/// How much a working directory may hold.
+const MOST_BYTES: u64 = 1 << 30;
+const MOST_FILES: usize = 100_000;
+/// How much less there may be on the disk than before, in bytes and in files.
+const DISK: u64 = 1 << 30;
+const FILES: u64 = 200_000;
+const PREFIX: &str = "stripe-sandbox-";
+
+/// A copy of a working directory.
+pub(super) struct Copied {
+    original: PathBuf,
+    /// Holds the copy and its lock.
+    folder: tempfile::TempDir,
+    _lock: Flock<File>,
+    copy: PathBuf,
+    contents: Vec<Item>,
+    /// What was free before: bytes and files.
+    free: (u64, u64),
+}
+
+/// What tells that a file has not been changed.
+#[derive(PartialEq, Eq)]
+struct Item {
+    path: PathBuf,
+    inode: u64,
+    changed: (i64, i64),
+}
+
+impl Copied {
+    pub(super) fn new(original: &Path) -> io::Result<Copied> {
+        let base = std::env::temp_dir();
+        sweep(&base);
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&base).map_err(|error| {
+            io::Error::other(format!("{}: {error}; set TMPDIR to a directory with room", base.display()))
+        })?;
+        let lock = File::create(folder.path().join("lock"))?;
+        let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno)?;
+        let world = folder.path().join("world");
+        fs::create_dir(&world)?;
+        let copy = world.join("run");
+        let mut copied = Copied {
+            original: original.into(),
+            folder,
+            _lock: lock,
+            copy,
+            contents: Vec::new(),
+            free: (0, 0),
+        };
+        copied.make()?;
+        Ok(copied)
+    }
+
+    /// The folder that holds the copy, and stays when that is made anew.
+    pub(super) fn place(&self) -> PathBuf {
+        self.folder.path().join("world")
+    }
+
+    /// The copy.
+    pub(super) fn directory(&self) -> &Path {
+        &self.copy
+    }
+
+    /// Makes the copy anew if it was changed; tells whether it was.
+    pub(super) fn refresh(&mut self) -> io::Result<bool> {
+        let is_changed = inventory(&self.copy).map_or(true, |contents| contents != self.contents);
+        if is_changed {
+            remove(&self.copy)?;
+            self.make()?;
+        }
+        Ok(is_changed)
+    }
+
+    /// Whether the run has taken more of the disk than it may.
+    pub(super) fn is_full(&self) -> bool {
+        let (bytes, files) = free(self.folder.path());
+        bytes < 1 << 20
+            || bytes.saturating_add(DISK) < self.free.0
+            || files.saturating_add(FILES) < self.free.1
+    }
+
+    fn make(&mut self) -> io::Result<()> {
+        let mut budget = Budget { bytes: MOST_BYTES, files: MOST_FILES };
+        copy(&self.original, &self.copy, &mut budget)?;
+        self.contents = inventory(&self.copy)?;
+        self.free = free(self.folder.path());
+        Ok(())
+    }
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        // The run may have left folders that nobody may look into.
+        let _ = remove(&self.copy);
+    }
+}
+
+fn free(place: &Path) -> (u64, u64) {
+    statvfs(place).map_or((u64::MAX, u64::MAX), |space| {
+        (space.blocks_available() * space.fragment_size(), space.files_available())
+    })
+}
+
+/// Removes copies whose owners are gone.
+fn sweep(base: &Path) {
+    for entry in fs::read_dir(base).into_iter().flatten().flatten() {
+        if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            continue;
+        }
+        let lock = File::open(entry.path().join("lock"));
+        let lock = lock.ok().and_then(|file| Flock::lock(file, FlockArg::LockExclusiveNonblock).ok());
+        if lock.is_some() {
+            let _ = remove(&entry.path());
+        }
+    }
+}
+
+struct Budget {
+    bytes: u64,
+    files: usize,
+}
+
+impl Budget {
+    fn spend(&mut self, bytes: u64) -> io::Result<()> {
+        let rest = self.bytes.checked_sub(bytes).zip(self.files.checked_sub(1));
+        let Some((bytes, files)) = rest else {
+            return Err(io::Error::other(
+                "it holds more than 1 GiB or 100,000 files; start the program in another one with --cwd",
+            ));
+        };
+        *self = Budget { bytes, files };
+        Ok(())
+    }
+}
+
+/// Copies a file or a folder with what is in it. Sockets, pipes and devices stay out.
+fn copy(from: &Path, to: &Path, budget: &mut Budget) -> io::Result<()> {
+    let data = fs::symlink_metadata(from)?;
+    let kind = data.file_type();
+    if kind.is_dir() {
+        budget.spend(0)?;
+        fs::create_dir(to)?;
+        for entry in fs::read_dir(from)?.flatten() {
+            // What cannot be read now cannot be read by the program either.
+            match copy(&entry.path(), &to.join(entry.file_name()), budget) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+                copied => copied?,
+            }
+        }
+    } else if kind.is_symlink() {
+        budget.spend(0)?;
+        symlink(fs::read_link(from)?, to)?;
+    } else if kind.is_file() {
+        budget.spend(data.len())?;
+        fs::copy(from, to)?;
+    } else {
+        return Ok(());
+    }
+    let owner = nix::unistd::Uid::effective().is_root().then(|| (data.uid(), data.gid()));
+    if let Some((user, group)) = owner {
+        std::os::unix::fs::lchown(to, Some(user), Some(group))?;
+    }
+    if !kind.is_symlink() {
+        fs::set_permissions(to, Permissions::from_mode(data.mode() & 0o7777))?;
+    }
+    let (read, written) =
+        (TimeSpec::new(data.atime(), data.atime_nsec()), TimeSpec::new(data.mtime(), data.mtime_nsec()));
+    Ok(utimensat(nix::fcntl::AT_FDCWD, to, &read, &written, UtimensatFlags::NoFollowSymlink)?)
+}
+
+/// All that is below a folder, in order.
+fn inventory(folder: &Path) -> io::Result<Vec<Item>> {
+    let mut items = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(path) = open.pop() {
+        let data = fs::symlink_metadata(&path)?;
+        if data.is_dir() {
+            let entries = fs::read_dir(&path)?.map(|entry| entry.map(|entry| entry.path()));
+            let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
+            entries.sort();
+            open.extend(entries);
+        }
+        items.push(Item { path, inode: data.ino(), changed: (data.ctime(), data.ctime_nsec()) });
+    }
+    Ok(items)
+}
+
+/// Removes a folder with all that is in it, however deep it is and whatever its mode is.
+fn remove(folder: &Path) -> io::Result<()> {
+    if fs::remove_dir_all(folder).is_ok() {
+        return Ok(());
+    }
+    let mut open = vec![folder.to_owned()];
+    while let Some(path) = open.pop() {
+        if fs::symlink_metadata(&path)?.is_dir() {
+            fs::set_permissions(&path, Permissions::from_mode(0o700))?;
+            open.extend(fs::read_dir(&path)?.flatten().map(|entry| entry.path()));
+        }
+    }
+    fs::remove_dir_all(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn original() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("deep")).expect("made");
+        fs::write(folder.path().join("deep/file"), "text").expect("written");
+        symlink("deep/file", folder.path().join("link")).expect("made");
+        folder
+    }
+
+    #[test]
+    fn a_copy_is_made_anew_only_after_a_change() {
+        let original = original();
+        let mut copied = Copied::new(original.path()).expect("copied");
+        assert!(!copied.refresh().expect("looked at"));
+        let file = copied.directory().join("deep/file");
+        fs::write(&file, "more").expect("written");
+        assert!(copied.refresh().expect("made anew"));
+        assert_eq!(fs::read_to_string(&file).expect("there"), "text");
+        assert_eq!(fs::read_link(copied.directory().join("link")).expect("there"), Path::new("deep/file"));
+        assert_eq!(fs::read_to_string(original.path().join("deep/file")).expect("there"), "text");
+    }
+
+    #[test]
+    fn nothing_stays_of_a_copy_whose_folders_are_locked() {
+        let original = original();
+        let copied = Copied::new(original.path()).expect("copied");
+        let place = copied.directory().to_owned();
+        fs::set_permissions(place.join("deep"), Permissions::from_mode(0o0)).expect("set");
+        drop(copied);
+        assert!(!place.exists());
+    }
+
+    #[test]
+    fn copies_of_programs_that_were_killed_are_removed() {
+        let base = tempfile::tempdir().expect("a folder");
+        let left = base.path().join("stripe-sandbox-left");
+        fs::create_dir_all(left.join("run")).expect("made");
+        fs::write(left.join("lock"), "").expect("written");
+        let used = base.path().join("stripe-sandbox-used");
+        fs::create_dir(&used).expect("made");
+        let lock = File::create(used.join("lock")).expect("made");
+        let _held = Flock::lock(lock, FlockArg::LockExclusive).expect("locked");
+        sweep(base.path());
+        assert!(!left.exists());
+        assert!(used.exists());
+    }
+}

@@ -1,0 +1,286 @@
+//! Choose the system calls that stop a program, so that the tracer decides about them.
+//!
+//! The filter (seccomp(2)) looks at the number of a call and at its arguments, as far as they are in
+//! registers. Nothing that an ordinary program does often is among its calls, so that they cost nothing.
+//! Where no tracer listens, the calls fail with ENOSYS.
+
+use std::collections::BTreeMap;
+
+use libc::c_long;
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, sock_filter,
+};
+
+use super::{Attributes, Extent};
+use crate::denial::Action;
+use crate::invocation::Network;
+
+/// What the tracer is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// Whether the program may do this at all.
+    Always(Action),
+    /// Whether the address in this argument is that of the run's own socket.
+    Address(usize),
+    /// The same, where the argument points to a `struct msghdr`.
+    Message(usize),
+    /// Whether the process in this argument is one of the run's own.
+    Process(usize),
+    /// An IPC object is about to be used.
+    Ipc,
+    /// Whether so many bytes of memory may be added, by the argument.
+    Memory(usize),
+    /// Whether the file's attributes may be changed, by the arguments for the folder and the path.
+    Path(Option<usize>, usize),
+    /// The same, by the argument for the descriptor.
+    File(usize),
+}
+
+/// Memory that is asked for in pieces of this size is asked for from the tracer.
+const LARGE: u64 = 1 << 30;
+const SYS_FCHMODAT2: c_long = 452;
+const SYS_SETXATTRAT: c_long = 463;
+const SYS_REMOVEXATTRAT: c_long = 466;
+
+/// The calls that are never allowed, by what they are for.
+const DENIED: [(Action, &[c_long]); 8] = [
+    (
+        Action::Trace,
+        &[
+            libc::SYS_ptrace,
+            libc::SYS_process_vm_readv,
+            libc::SYS_process_vm_writev,
+            libc::SYS_process_madvise,
+            libc::SYS_pidfd_getfd,
+            libc::SYS_kcmp,
+            libc::SYS_perf_event_open,
+        ],
+    ),
+    (
+        Action::Mount,
+        &[
+            libc::SYS_mount,
+            libc::SYS_umount2,
+            libc::SYS_pivot_root,
+            libc::SYS_chroot,
+            libc::SYS_move_mount,
+            libc::SYS_open_tree,
+            libc::SYS_fsopen,
+            libc::SYS_fsconfig,
+            libc::SYS_fsmount,
+            libc::SYS_fspick,
+            libc::SYS_mount_setattr,
+            libc::SYS_swapon,
+            libc::SYS_swapoff,
+            libc::SYS_quotactl,
+            libc::SYS_quotactl_fd,
+            libc::SYS_open_by_handle_at,
+            libc::SYS_fanotify_init,
+        ],
+    ),
+    (Action::Namespace, &[libc::SYS_unshare, libc::SYS_setns]),
+    (Action::IoUring, &[libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register]),
+    (Action::Bpf, &[libc::SYS_bpf]),
+    (Action::Keys, &[libc::SYS_add_key, libc::SYS_request_key, libc::SYS_keyctl]),
+    (
+        Action::Machine,
+        &[
+            libc::SYS_init_module,
+            libc::SYS_finit_module,
+            libc::SYS_delete_module,
+            libc::SYS_kexec_load,
+            libc::SYS_kexec_file_load,
+            libc::SYS_reboot,
+            libc::SYS_settimeofday,
+            libc::SYS_clock_settime,
+            libc::SYS_sethostname,
+            libc::SYS_setdomainname,
+            libc::SYS_iopl,
+            libc::SYS_ioperm,
+            libc::SYS_acct,
+            libc::SYS_syslog,
+            libc::SYS_vhangup,
+        ],
+    ),
+    // Several messages in one call: which addresses they go to would be a long story.
+    (Action::Network, &[libc::SYS_sendmmsg]),
+];
+
+/// What hides from the tracer, or makes namespaces, when a process is started.
+const HIDING: [libc::c_int; 8] = [
+    libc::CLONE_UNTRACED,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+];
+
+/// What a system call is about; `None` for one that no filter holds up.
+pub(super) fn subject(number: c_long) -> Option<Subject> {
+    if let Some((action, _)) = DENIED.iter().find(|(_, calls)| calls.contains(&number)) {
+        return Some(Subject::Always(*action));
+    }
+    Some(match number {
+        libc::SYS_socket => Subject::Always(Action::Network),
+        libc::SYS_clone => Subject::Always(Action::Namespace),
+        libc::SYS_mknod | libc::SYS_mknodat => Subject::Always(Action::Device),
+        libc::SYS_connect => Subject::Address(1),
+        libc::SYS_sendto => Subject::Address(4),
+        libc::SYS_sendmsg => Subject::Message(1),
+        libc::SYS_kill | libc::SYS_tkill | libc::SYS_rt_sigqueueinfo | libc::SYS_pidfd_open => {
+            Subject::Process(0)
+        }
+        libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo => Subject::Process(1),
+        libc::SYS_shmget | libc::SYS_semget | libc::SYS_msgget | libc::SYS_mq_open => Subject::Ipc,
+        libc::SYS_mmap => Subject::Memory(1),
+        libc::SYS_mremap => Subject::Memory(2),
+        libc::SYS_fchmod | libc::SYS_fchown | libc::SYS_fsetxattr | libc::SYS_fremovexattr => {
+            Subject::File(0)
+        }
+        libc::SYS_chmod
+        | libc::SYS_chown
+        | libc::SYS_lchown
+        | libc::SYS_utime
+        | libc::SYS_utimes
+        | libc::SYS_setxattr
+        | libc::SYS_lsetxattr
+        | libc::SYS_removexattr
+        | libc::SYS_lremovexattr => Subject::Path(None, 0),
+        libc::SYS_fchmodat
+        | SYS_FCHMODAT2
+        | libc::SYS_fchownat
+        | libc::SYS_utimensat
+        | libc::SYS_futimesat
+        | SYS_SETXATTRAT
+        | SYS_REMOVEXATTRAT => Subject::Path(Some(0), 1),
+        _ => return None,
+    })
+}
+
+/// The calls that are asked about whatever their arguments are.
+const ASKED: [c_long; 12] = [
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_tgkill,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_pidfd_open,
+    libc::SYS_shmget,
+    libc::SYS_semget,
+    libc::SYS_msgget,
+    libc::SYS_mq_open,
+    libc::SYS_connect,
+    libc::SYS_sendmsg,
+];
+/// Those about the attributes of files.
+const ATTRIBUTES: [c_long; 20] = [
+    libc::SYS_chmod,
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    SYS_FCHMODAT2,
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_utimensat,
+    libc::SYS_futimesat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    SYS_SETXATTRAT,
+    SYS_REMOVEXATTRAT,
+];
+/// Those that the network alone is about.
+const NETWORK: [c_long; 5] =
+    [libc::SYS_socket, libc::SYS_connect, libc::SYS_sendto, libc::SYS_sendmsg, libc::SYS_sendmmsg];
+
+/// The programs of the filter, to be attached one after the other.
+pub(super) fn programs(extent: &Extent) -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
+    let mut rules = rules(&extent.attributes)?;
+    if extent.network == Network::Allowed {
+        NETWORK.iter().for_each(|call| drop(rules.remove(call)));
+    }
+    let asks = SeccompAction::Trace(0);
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, asks, TargetArch::x86_64)?;
+    // Its flags are in memory. The C library falls back to clone(2).
+    let no_clone3 = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    let missing = SeccompAction::Errno(libc::ENOSYS as u32);
+    let second = SeccompFilter::new(no_clone3, SeccompAction::Allow, missing, TargetArch::x86_64)?;
+    Ok(vec![filter.try_into()?, second.try_into()?, no_second_table()])
+}
+
+type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
+
+fn rules(attributes: &Attributes) -> Result<Rules, seccompiler::BackendError> {
+    let denied = DENIED.iter().flat_map(|(_, calls)| calls.iter());
+    let mut rules: Rules = denied.chain(&ASKED).map(|&call| (call, Vec::new())).collect();
+    if *attributes == Attributes::OfAllFiles {
+        rules.extend(ATTRIBUTES.map(|call| (call, Vec::new())));
+    }
+    let unix = libc::AF_UNIX as u64;
+    rules.insert(libc::SYS_socket, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
+    rules.insert(libc::SYS_sendto, vec![rule(4, SeccompCmpOp::Ne, 0)?]);
+    let hiding =
+        HIDING.map(|flag| flag as u32 as u64).map(|flag| rule(0, SeccompCmpOp::MaskedEq(flag), flag));
+    rules.insert(libc::SYS_clone, hiding.into_iter().collect::<Result<_, _>>()?);
+    for (call, mode) in [(libc::SYS_mknod, 1), (libc::SYS_mknodat, 2)] {
+        let kinds = [libc::S_IFCHR, libc::S_IFBLK].map(u64::from);
+        let kinds = kinds.map(|kind| rule(mode, SeccompCmpOp::MaskedEq(u64::from(libc::S_IFMT)), kind));
+        rules.insert(call, kinds.into_iter().collect::<Result<_, _>>()?);
+    }
+    rules.insert(libc::SYS_mmap, vec![rule(1, SeccompCmpOp::Ge, LARGE)?]);
+    rules.insert(libc::SYS_mremap, vec![rule(2, SeccompCmpOp::Ge, LARGE)?]);
+    Ok(rules)
+}
+
+fn rule(argument: u8, op: SeccompCmpOp, value: u64) -> Result<SeccompRule, seccompiler::BackendError> {
+    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Qword, op, value)?;
+    SeccompRule::new(vec![condition])
+}
+
+/// Calls of the x32 convention, which have numbers of their own, fail as if the kernel did not know them.
+fn no_second_table() -> BpfProgram {
+    const X32: u32 = 0x4000_0000;
+    let step = |code: u32, jt, jf, k| sock_filter { code: code as u16, jt, jf, k };
+    vec![
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, X32),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn the_tracer_knows_what_each_call_of_the_filter_is_about() {
+        for call in rules(&Attributes::OfAllFiles).expect("rules").into_keys() {
+            assert!(subject(call).is_some(), "call {call}");
+        }
+    }
+
+    #[test]
+    fn who_may_use_the_network_is_not_asked_about_it() {
+        let extent = |network| Extent {
+            network,
+            attributes: Attributes::Apart,
+            ipc: super::super::Ipc::Apart,
+            places: vec![PathBuf::from("/tmp")],
+        };
+        let length = |network| programs(&extent(network)).expect("programs")[0].len();
+        assert!(length(Network::Allowed) < length(Network::Denied));
+    }
+}

@@ -1,0 +1,204 @@
+//! Decide about the system calls that the filter has held up.
+//!
+//! The program is stopped meanwhile, so that what is read of its memory stays; other processes of the
+//! same run could change it, which none does by accident.
+
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nix::unistd::Pid;
+
+use super::filter::{Subject, subject};
+use super::{Extent, Ipc};
+use crate::denial::Action;
+
+/// What becomes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::process) enum Answer {
+    /// It is made.
+    Allowed,
+    /// It fails.
+    Denied(Action),
+    /// It asks for more memory than the run may have.
+    TooMuch,
+}
+
+/// A system call that has been held up.
+pub(in crate::process) struct Call<'c> {
+    /// The process that makes it.
+    pub(in crate::process) by: Pid,
+    /// Its registers.
+    pub(in crate::process) registers: &'c libc::user_regs_struct,
+    /// The processes of its run.
+    pub(in crate::process) family: &'c dyn Fn() -> Vec<Pid>,
+    /// Address space that the process may have, in bytes.
+    pub(in crate::process) memory: Option<u64>,
+}
+
+impl Call<'_> {
+    fn argument(&self, number: usize) -> u64 {
+        let r = self.registers;
+        [r.rdi, r.rsi, r.rdx, r.r10, r.r8, r.r9][number]
+    }
+
+    fn read(&self, address: u64, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        let memory = File::open(format!("/proc/{}/mem", self.by));
+        let read = memory.and_then(|memory| memory.read_at(&mut bytes, address)).unwrap_or(0);
+        bytes.truncate(read);
+        bytes
+    }
+
+    /// The text that ends with a zero byte.
+    fn text(&self, address: u64) -> PathBuf {
+        let mut bytes = self.read(address, libc::PATH_MAX as usize);
+        bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(0));
+        PathBuf::from(std::ffi::OsString::from_vec(bytes))
+    }
+
+    /// An absolute path of the process as the tracer sees it.
+    fn outside(&self, path: &Path) -> PathBuf {
+        let root = PathBuf::from(format!("/proc/{}/root", self.by));
+        root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+}
+
+/// Decides about the calls of the runs of a sandbox.
+pub(in crate::process) struct Guard {
+    /// `None` where no filter holds up calls.
+    extent: Option<Extent>,
+    /// Whether a run may have left IPC objects.
+    has_seen_ipc: AtomicBool,
+}
+
+impl Guard {
+    pub(super) fn new(extent: Option<Extent>) -> Guard {
+        Guard { extent, has_seen_ipc: AtomicBool::new(false) }
+    }
+
+    /// Whether a run may have left IPC objects.
+    pub(super) fn has_seen_ipc(&self) -> bool {
+        self.has_seen_ipc.load(Ordering::Relaxed)
+    }
+
+    /// What becomes of a call.
+    pub(in crate::process) fn answer(&self, call: &Call<'_>) -> Answer {
+        self.extent.as_ref().map_or(Answer::Allowed, |extent| extent.answer(call, &self.has_seen_ipc))
+    }
+}
+
+impl Extent {
+    fn answer(&self, call: &Call<'_>, sees_ipc: &AtomicBool) -> Answer {
+        let Some(subject) = subject(call.registers.orig_rax as i64) else {
+            return Answer::Allowed;
+        };
+        let unless = |action, allowed| if allowed { Answer::Allowed } else { Answer::Denied(action) };
+        match subject {
+            Subject::Always(action) => Answer::Denied(action),
+            Subject::Address(pointer) => {
+                let address = call.read(call.argument(pointer), size_of::<libc::sockaddr_un>());
+                unless(Action::Network, self.is_own_socket(call, &address))
+            }
+            Subject::Message(pointer) => {
+                let header = call.read(call.argument(pointer), 12);
+                let name =
+                    header.get(..8).and_then(|name| name.try_into().ok()).map_or(0, u64::from_ne_bytes);
+                let address = call.read(name, size_of::<libc::sockaddr_un>());
+                unless(Action::Network, name == 0 || self.is_own_socket(call, &address))
+            }
+            Subject::Process(argument) => {
+                unless(Action::Signal, may_signal(call, call.argument(argument) as i32))
+            }
+            Subject::Ipc => match self.ipc {
+                Ipc::Apart => {
+                    sees_ipc.store(true, Ordering::Relaxed);
+                    Answer::Allowed
+                }
+                Ipc::Shared => Answer::Denied(Action::Ipc),
+            },
+            Subject::Memory(argument) => {
+                let wanted = call.argument(argument).saturating_add(address_space(call.by));
+                match call.memory {
+                    Some(limit) if wanted > limit => Answer::TooMuch,
+                    _ => Answer::Allowed,
+                }
+            }
+            Subject::Path(folder, path) => {
+                let path = call.text(call.argument(path));
+                let folder = folder.map(|folder| call.argument(folder) as i32);
+                unless(Action::Attributes, self.is_own_file(&place(call.by, folder, &path)))
+            }
+            Subject::File(descriptor) => {
+                let descriptor = call.argument(descriptor) as i32;
+                unless(Action::Attributes, self.is_own_file(&place(call.by, Some(descriptor), Path::new(""))))
+            }
+        }
+    }
+
+    /// Whether nobody but the run itself can listen at the address of a socket.
+    fn is_own_socket(&self, call: &Call<'_>, address: &[u8]) -> bool {
+        let family = address.get(..2).and_then(|family| family.try_into().ok()).map(u16::from_ne_bytes);
+        if family.map(i32::from) != Some(libc::AF_UNIX) {
+            return false;
+        }
+        let path: Vec<u8> = address[2..].iter().copied().take_while(|&byte| byte != 0).collect();
+        // Abstract ones belong to the namespace of the network, or to the domain of Landlock.
+        if path.is_empty() {
+            return true;
+        }
+        let path = place(call.by, None, Path::new(&std::ffi::OsString::from_vec(path)));
+        self.is_own_file(&path) || fs::symlink_metadata(call.outside(&path)).is_err()
+    }
+
+    fn is_own_file(&self, path: &Path) -> bool {
+        self.places.iter().any(|place| path.starts_with(place))
+    }
+}
+
+/// Where a path of the process leads, as it sees it; of a descriptor alone, if the path is empty.
+fn place(process: Pid, folder: Option<i32>, path: &Path) -> PathBuf {
+    let base = match folder {
+        Some(descriptor) if descriptor != libc::AT_FDCWD => format!("/proc/{process}/fd/{descriptor}"),
+        _ => format!("/proc/{process}/cwd"),
+    };
+    let base = fs::read_link(base).unwrap_or_default();
+    let whole = if path.as_os_str().is_empty() { base } else { base.join(path) };
+    // Through symbolic links; of what does not exist the path is as good.
+    let parent = whole.parent().and_then(|parent| parent.canonicalize().ok());
+    let named = parent.zip(whole.file_name()).map(|(parent, name)| parent.join(name));
+    whole.canonicalize().ok().or(named).unwrap_or(whole)
+}
+
+/// Whether the process may signal this one, or these, kill(2).
+fn may_signal(call: &Call<'_>, target: i32) -> bool {
+    match target {
+        -1 => false,
+        0 => true,
+        // Programs know their parent by the number that it has outside.
+        target if target.unsigned_abs() == std::process::id() => false,
+        target => {
+            let target = target.unsigned_abs();
+            let family = (call.family)();
+            family.into_iter().any(|member| number_inside(member) == Some(target))
+                // Whom there is not cannot be harmed.
+                || !Path::new(&format!("/proc/{}/root/proc/{target}", call.by)).exists()
+        }
+    }
+}
+
+/// The number of a process as it knows it itself, in its own namespace.
+pub(in crate::process) fn number_inside(process: Pid) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    numbers.split_whitespace().last()?.parse().ok()
+}
+
+/// The address space that a process has, in bytes.
+fn address_space(process: Pid) -> u64 {
+    const PAGE: u64 = 4096;
+    let numbers = fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
+    numbers.split(' ').next().and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * PAGE
+}

@@ -1,0 +1,45 @@
+//! Keep runs from changing files and from reaching other processes by Landlock.
+
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+use landlock::{
+    ABI, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, Scope,
+};
+
+/// Device files that do nothing lasting.
+const HARMLESS: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// Signals and abstract sockets stay inside; `None` on kernels before 6.12.
+pub(super) fn scope() -> Option<OwnedFd> {
+    let rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::MakeBlock)
+        .and_then(|rules| rules.scope(Scope::Signal | Scope::AbstractUnixSocket))
+        .and_then(Ruleset::create);
+    rules.ok().and_then(Option::<OwnedFd>::from)
+}
+
+/// Files are changed below `places` only.
+///
+/// # Errors
+/// On kernels before 6.2, or without Landlock.
+pub(super) fn writing_only_below(places: &[PathBuf]) -> Result<Option<OwnedFd>, RulesetError> {
+    let (all, write) = (AccessFs::from_write(ABI::V3), AccessFs::WriteFile | AccessFs::Truncate);
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(all)?
+        .create()?
+        .set_compatibility(CompatLevel::BestEffort);
+    let harmless = HARMLESS.iter().map(|path| (PathBuf::from(path), write));
+    let allowed: Vec<(PathBuf, BitFlags<AccessFs>)> =
+        places.iter().map(|place| (place.clone(), all)).chain(harmless).collect();
+    for (path, access) in allowed {
+        // What is not there cannot be changed.
+        if let Ok(file) = PathFd::new(path) {
+            rules = rules.add_rule(PathBeneath::new(file, access))?;
+        }
+    }
+    Ok(rules.into())
+}

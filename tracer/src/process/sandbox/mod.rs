@@ -1,0 +1,237 @@
+//! Give runs a world of their own, in which they can do no lasting harm.
+//!
+//! A sandbox is prepared once for a worker and serves all of its runs. In it waits the *starter*, a small
+//! process to which everything applies that applies to runs, and which forks them (`starter.rs`).
+//!
+//! - *Full*: namespaces of users, mounts, processes, network, IPC, host name and control groups
+//!   (`namespaces.rs`). The file system is read-only; the working directory and the places for temporary
+//!   files are overlays whose changes go to memory.
+//! - *Basic*, where namespaces are refused: Landlock keeps runs from changing files (`landlock.rs`), but
+//!   for those in a copy of the working directory (`copy.rs`).
+//!
+//! At both levels a filter of system calls (`filter.rs`) stops a run that reaches for more, and the
+//! tracer decides (`guard.rs`).
+
+mod copy;
+mod filter;
+mod guard;
+mod landlock;
+mod namespaces;
+mod starter;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+pub(super) use guard::{Answer, Call, Guard, number_inside};
+pub(super) use starter::{Order, Started};
+
+use self::copy::Copied;
+use self::namespaces::Namespaces;
+use self::starter::{Starter, Walls};
+use super::launch::Launcher;
+use super::{Launch, ProcessError};
+use crate::invocation::{Constancy, Invocation, Network, Permissions, Shelter};
+
+/// How well runs are contained.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Containment {
+    /// By namespaces, with a private view of the file system.
+    Full,
+    /// By Landlock, a filter of system calls and a copy of the working directory; the reason why not
+    /// better.
+    Basic(String),
+    /// Not at all, as the user wants it.
+    None,
+}
+
+/// What runs may do, as far as it has to be asked.
+struct Extent {
+    network: Network,
+    attributes: Attributes,
+    ipc: Ipc,
+    /// Where changes to files are the run's own.
+    places: Vec<PathBuf>,
+}
+
+/// Whose attributes a run can change, as far as the kernel cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attributes {
+    /// Those of its own view of the file system.
+    Apart,
+    /// Those of all files.
+    OfAllFiles,
+}
+
+/// Whose IPC objects a run uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ipc {
+    /// Its own.
+    Apart,
+    /// Those of the machine.
+    Shared,
+}
+
+/// The world that runs get.
+pub(crate) struct Sandbox {
+    /// What every run starts with.
+    launcher: Launcher,
+    permissions: Permissions,
+    directory: PathBuf,
+    level: Containment,
+    world: World,
+}
+
+/// What a sandbox consists of.
+struct World {
+    guard: Arc<Guard>,
+    place: Place,
+    starter: Starter,
+}
+
+/// Where the changes of runs go.
+enum Place {
+    View(Namespaces),
+    Copy(Copied),
+    Real,
+}
+
+/// Why no better level is possible here, found out once.
+static FULL: OnceLock<Result<(), String>> = OnceLock::new();
+
+impl Sandbox {
+    /// Prepares for runs that are started as `invocation` says, at the best level that the machine allows.
+    pub(crate) fn new(invocation: &Invocation) -> Result<Sandbox, ProcessError> {
+        let launcher = Launcher::new(invocation)?;
+        let Invocation { permissions, directory, .. } = invocation.clone();
+        let (level, world) = match permissions.shelter {
+            Shelter::None => (Containment::None, World::open(&launcher, &directory)?),
+            Shelter::Sandbox => World::best(&launcher, &directory, &permissions)?,
+        };
+        Ok(Sandbox { launcher, permissions, directory, level, world })
+    }
+
+    /// How well the runs are contained.
+    pub(crate) fn containment(&self) -> Containment {
+        self.level.clone()
+    }
+
+    /// Starts a run; it is seized, and executes the program once it is continued.
+    pub(super) fn start(&self, launch: &Launch<'_>, options: i32) -> Result<Started, ProcessError> {
+        let stdin = self.launcher.stdin()?;
+        self.world.starter.start(&Order { launch, stdin: &stdin, name: self.launcher.name() }, options)
+    }
+
+    /// What runs are told.
+    pub(super) fn constancy(&self) -> Constancy {
+        self.launcher.constancy()
+    }
+
+    /// Who decides about system calls that are held up.
+    pub(super) fn guard(&self) -> Arc<Guard> {
+        Arc::clone(&self.world.guard)
+    }
+
+    /// Makes the world as it was at first, if the latest run has changed it; tells whether it had. Whoever
+    /// was started before does not see the new one.
+    pub(crate) fn refresh(&mut self) -> Result<bool, ProcessError> {
+        let failed = |source| ProcessError::System { what: "renewing the sandbox", source };
+        let can_renew = self.permissions.writable.is_empty() && !self.world.guard.has_seen_ipc();
+        let is_touched = match &mut self.world.place {
+            Place::View(view) if can_renew && view.is_touched() => {
+                view.renew().map_err(failed)?;
+                return Ok(true);
+            }
+            Place::View(view) => self.world.guard.has_seen_ipc() || view.is_touched(),
+            Place::Copy(copy) => return copy.refresh().map_err(failed),
+            Place::Real => false,
+        };
+        if is_touched {
+            self.world = World::best(&self.launcher, &self.directory, &self.permissions)?.1;
+        }
+        Ok(is_touched)
+    }
+
+    /// Whether the latest run has filled the place for its changes.
+    pub(crate) fn is_full(&self) -> bool {
+        match &self.world.place {
+            Place::View(view) => view.is_touched() && view.is_full(),
+            Place::Copy(copy) => copy.is_full(),
+            Place::Real => false,
+        }
+    }
+}
+
+impl World {
+    /// Nothing is kept from a run.
+    fn open(launcher: &Launcher, directory: &Path) -> Result<World, ProcessError> {
+        let starter = Starter::outside(launcher, directory, &Walls::none())?;
+        Ok(World { guard: Arc::new(Guard::new(None)), place: Place::Real, starter })
+    }
+
+    /// The best level of containment that the machine allows.
+    fn best(
+        launcher: &Launcher,
+        directory: &Path,
+        permissions: &Permissions,
+    ) -> Result<(Containment, World), ProcessError> {
+        let basic = |reason: &String| {
+            let world = World::basic(launcher, directory, permissions, reason)?;
+            Ok((Containment::Basic(reason.clone()), world))
+        };
+        if let Some(Err(reason)) = FULL.get() {
+            return basic(reason);
+        }
+        match World::full(launcher, directory, permissions) {
+            Ok(world) => {
+                let _ = FULL.set(Ok(()));
+                Ok((Containment::Full, world))
+            }
+            // What was possible once is no matter of the level.
+            Err(source) if FULL.get().is_some() => {
+                Err(ProcessError::System { what: "preparing a sandbox", source })
+            }
+            Err(error) => {
+                let reason = error.to_string();
+                let _ = FULL.set(Err(reason.clone()));
+                basic(&reason)
+            }
+        }
+    }
+
+    fn full(launcher: &Launcher, directory: &Path, permissions: &Permissions) -> io::Result<World> {
+        let mut extent = Extent {
+            network: permissions.network,
+            attributes: Attributes::Apart,
+            ipc: Ipc::Apart,
+            places: permissions.writable.clone(),
+        };
+        let walls = Walls::new(&extent)?;
+        let (view, starter) = Namespaces::new(launcher, directory, permissions, &walls)?;
+        extent.places.extend(view.places().iter().cloned());
+        Ok(World { guard: Arc::new(Guard::new(Some(extent))), place: Place::View(view), starter })
+    }
+
+    fn basic(
+        launcher: &Launcher,
+        directory: &Path,
+        permissions: &Permissions,
+        reason: &str,
+    ) -> Result<World, ProcessError> {
+        let failed = |source| ProcessError::System { what: "copying the working directory", source };
+        let copy = Copied::new(directory).map_err(failed)?;
+        let own = std::iter::once(copy.place()).chain(permissions.writable.iter().cloned());
+        let extent = Extent {
+            network: permissions.network,
+            attributes: Attributes::OfAllFiles,
+            ipc: Ipc::Shared,
+            places: own.collect(),
+        };
+        let walls = Walls::basic(&extent).map_err(|error| ProcessError::Uncontained {
+            full: reason.to_owned(),
+            basic: error.to_string(),
+        })?;
+        let starter = Starter::outside(launcher, copy.directory(), &walls)?;
+        Ok(World { guard: Arc::new(Guard::new(Some(extent))), place: Place::Copy(copy), starter })
+    }
+}

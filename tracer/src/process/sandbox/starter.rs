@@ -1,0 +1,413 @@
+//! Start programs from within a sandbox.
+//!
+//! The starter is a small process that is forked from this one while it is small, puts up the walls
+//! around itself, and forks a child for each order; what it inherits once need not be done for each run.
+//! Behind the fork nothing is allocated, because another thread may have held the lock for that; only
+//! system calls are made.
+//!
+//! The handshake (traps 4 to 6): an order brings a socket along. The child says a word on it, with which
+//! the kernel tells its number, and waits until it is seized; at end of file, because the tracer has died
+//! in between, it exits. So does the starter. No signal takes part.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, UnixCredentials,
+    recvmsg, sendmsg, setsockopt, socketpair, sockopt::PassCred,
+};
+use nix::unistd::Pid;
+use seccompiler::BpfProgram;
+
+use super::{Extent, filter, landlock};
+use crate::process::launch::{Errand, Launcher, Luggage, Prepared, STEPS};
+use crate::process::{Launch, ProcessError};
+
+/// What root could undo the sandbox or harm the machine with: CAP_LINUX_IMMUTABLE, CAP_NET_ADMIN,
+/// CAP_NET_RAW, CAP_SYS_MODULE, CAP_SYS_RAWIO, CAP_SYS_CHROOT, CAP_SYS_PTRACE, CAP_SYS_PACCT,
+/// CAP_SYS_ADMIN, CAP_SYS_BOOT, CAP_SYS_NICE, CAP_SYS_RESOURCE, CAP_SYS_TIME, CAP_SYS_TTY_CONFIG,
+/// CAP_MKNOD, CAP_AUDIT_CONTROL, CAP_SYSLOG, CAP_WAKE_ALARM, CAP_BLOCK_SUSPEND, CAP_AUDIT_READ,
+/// CAP_PERFMON, CAP_BPF, CAP_CHECKPOINT_RESTORE.
+const DROPPED: [libc::c_int; 23] =
+    [9, 12, 13, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 30, 34, 35, 36, 37, 38, 39, 40];
+/// How often a child is asked for that there is no room for, and how long in between at first.
+const ATTEMPTS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(20);
+/// What a child says first.
+const HERE: u8 = 0xff;
+
+/// What keeps runs inside.
+pub(super) struct Walls {
+    rule_sets: Vec<OwnedFd>,
+    filter: Vec<BpfProgram>,
+    privileges: Privileges,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Privileges {
+    Kept,
+    Dropped,
+}
+
+impl Walls {
+    /// None.
+    pub(super) fn none() -> Walls {
+        Walls { rule_sets: Vec::new(), filter: Vec::new(), privileges: Privileges::Kept }
+    }
+
+    /// A filter of system calls, and limits for signals where the kernel has them.
+    pub(super) fn new(extent: &Extent) -> io::Result<Walls> {
+        let filter = filter::programs(extent).map_err(io::Error::other)?;
+        let rule_sets = landlock::scope().into_iter().collect();
+        Ok(Walls { rule_sets, filter, privileges: Privileges::Dropped })
+    }
+
+    /// The same, and files are changed below the places of `extent` only.
+    pub(super) fn basic(extent: &Extent) -> io::Result<Walls> {
+        let mut walls = Walls::new(extent)?;
+        let files = landlock::writing_only_below(&extent.places).map_err(io::Error::other)?;
+        walls.rule_sets.extend(files);
+        Ok(walls)
+    }
+
+    /// Puts them up around the calling process.
+    fn raise(&self) -> nix::Result<()> {
+        if self.privileges == Privileges::Kept {
+            return Ok(());
+        }
+        // SAFETY: prctl with plain numbers. Who has no privileges need not drop them.
+        unsafe {
+            for capability in DROPPED {
+                libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
+            }
+            Errno::result(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
+        }
+        for rules in &self.rule_sets {
+            // SAFETY: landlock_restrict_self with an open descriptor and a plain number.
+            let restricted = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), 0) };
+            Errno::result(restricted)?;
+        }
+        for program in &self.filter {
+            seccompiler::apply_filter(program).map_err(|_| Errno::last())?;
+        }
+        Ok(())
+    }
+}
+
+/// A process in the sandbox that starts programs.
+pub(super) struct Starter {
+    control: OwnedFd,
+}
+
+/// All that a starter has to know before it is forked.
+pub(super) struct Plan<'l> {
+    prepared: Prepared<'l>,
+    directory: CString,
+    walls: &'l Walls,
+    /// What the starter reads from.
+    control: OwnedFd,
+    nothing: File,
+}
+
+/// A run to be started.
+pub(in crate::process) struct Order<'o> {
+    pub(in crate::process) launch: &'o Launch<'o>,
+    pub(in crate::process) stdin: &'o File,
+    /// The program's name, for messages.
+    pub(in crate::process) name: &'o str,
+}
+
+/// A child that is seized and about to execute the program.
+pub(in crate::process) struct Started {
+    pub(in crate::process) pid: Pid,
+    /// The other end reports which step failed, and is closed by a successful exec.
+    socket: UnixStream,
+    program: String,
+}
+
+impl Started {
+    /// Why it has ended before it had become the program.
+    pub(in crate::process) fn failure(mut self) -> ProcessError {
+        let mut report = Vec::new();
+        let _ = self.socket.read_to_end(&mut report);
+        failure(&self.program, &report)
+    }
+}
+
+/// What a report of a failed step says.
+fn failure(program: &str, report: &[u8]) -> ProcessError {
+    let number = |range: std::ops::Range<usize>| {
+        report.get(range).and_then(|bytes| bytes.try_into().ok()).map(i32::from_ne_bytes)
+    };
+    let step = number(0..4).and_then(|step| STEPS.get(step as usize).copied()).unwrap_or("start");
+    let source = number(4..8)
+        .map_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof), io::Error::from_raw_os_error);
+    ProcessError::Start { program: program.to_owned(), step, source }
+}
+
+impl Starter {
+    /// A pair of ends: the tracer's, and what the starter has to know.
+    pub(super) fn plan<'l>(
+        launcher: &'l Launcher,
+        directory: &Path,
+        walls: &'l Walls,
+    ) -> io::Result<(Starter, Plan<'l>)> {
+        let (control, theirs) =
+            socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
+        let directory = CString::new(directory.as_os_str().as_bytes()).map_err(io::Error::other)?;
+        let nothing = File::options().read(true).write(true).open("/dev/null")?;
+        let plan = Plan { prepared: launcher.prepare(), directory, walls, control: theirs, nothing };
+        Ok((Starter { control }, plan))
+    }
+
+    /// Waits until the starter is ready.
+    pub(super) fn wait(&self) -> io::Result<()> {
+        let mut errno = [0; 4];
+        match nix::unistd::read(&self.control, &mut errno)? {
+            4 => match i32::from_ne_bytes(errno) {
+                0 => Ok(()),
+                errno => Err(io::Error::from_raw_os_error(errno)),
+            },
+            _ => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    /// A starter that is no deeper in namespaces than this process.
+    pub(super) fn outside(
+        launcher: &Launcher,
+        directory: &Path,
+        walls: &Walls,
+    ) -> Result<Starter, ProcessError> {
+        let failed = |source| ProcessError::System { what: "preparing to start programs", source };
+        let (starter, plan) = Starter::plan(launcher, directory, walls).map_err(failed)?;
+        // SAFETY: the child makes only system calls and never returns.
+        if unsafe { fork() }.map_err(|errno| failed(errno.into()))? == 0 {
+            plan.serve();
+        }
+        drop(plan);
+        starter.wait().map_err(failed)?;
+        Ok(starter)
+    }
+
+    /// Has a child forked, and seizes it.
+    pub(super) fn start(&self, order: &Order<'_>, options: i32) -> Result<Started, ProcessError> {
+        let mut pause = PAUSE;
+        for _ in 1..ATTEMPTS {
+            match self.attempt(order, options) {
+                Err(ProcessError::Start { step, source, .. })
+                    if step == STEPS[FORK] && source.raw_os_error() == Some(libc::EAGAIN) =>
+                {
+                    std::thread::sleep(pause);
+                    pause *= 3;
+                }
+                result => return result,
+            }
+        }
+        self.attempt(order, options)
+    }
+
+    fn attempt(&self, order: &Order<'_>, options: i32) -> Result<Started, ProcessError> {
+        let failed = |source| ProcessError::System { what: "starting the program", source };
+        let (mut socket, theirs) = UnixStream::pair().map_err(failed)?;
+        setsockopt(&socket, PassCred, &true).map_err(|errno| failed(errno.into()))?;
+        self.send(order, theirs.as_fd()).map_err(failed)?;
+        drop(theirs);
+        let mut word = [0; 8];
+        let (length, pid) = hear(&socket, &mut word).map_err(|errno| failed(errno.into()))?;
+        let Some(pid) = pid.filter(|_| word[..length] == [HERE]) else {
+            return Err(failure(order.name, &word[..length]));
+        };
+        // SAFETY: PTRACE_SEIZE takes no pointer here.
+        if unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid.as_raw(), 0, options as usize) } != 0 {
+            return Err(ProcessError::Ptrace { source: io::Error::last_os_error() });
+        }
+        socket.write_all(&[1]).map_err(failed)?;
+        Ok(Started { pid, socket, program: order.name.to_owned() })
+    }
+
+    fn send(&self, order: &Order<'_>, socket: BorrowedFd<'_>) -> io::Result<()> {
+        let Launch { output, luggage: Luggage { files, .. }, .. } = order.launch;
+        let errand = Errand::new(order.launch)?;
+        let mut descriptors = vec![socket.as_raw_fd(), order.stdin.as_raw_fd(), output.stdout().as_raw_fd()];
+        descriptors.push(output.stderr().as_raw_fd());
+        descriptors.extend(files.iter().map(AsRawFd::as_raw_fd));
+        let message = [IoSlice::new(errand.bytes())];
+        let control = [ControlMessage::ScmRights(&descriptors)];
+        sendmsg::<()>(self.control.as_raw_fd(), &message, &control, MsgFlags::MSG_NOSIGNAL, None)?;
+        Ok(())
+    }
+}
+
+const FORK: usize = 0;
+
+/// The first word on a socket: its length, and who has said it.
+fn hear(socket: &UnixStream, word: &mut [u8; 8]) -> nix::Result<(usize, Option<Pid>)> {
+    let mut space = nix::cmsg_space!(UnixCredentials);
+    let mut parts = [IoSliceMut::new(word)];
+    let message = loop {
+        match recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::empty()) {
+            Err(Errno::EINTR) => continue,
+            heard => break heard?,
+        }
+    };
+    let pid = message.cmsgs()?.find_map(|message| match message {
+        ControlMessageOwned::ScmCredentials(credentials) => Some(Pid::from_raw(credentials.pid())),
+        _ => None,
+    });
+    Ok((message.bytes, pid))
+}
+
+/// fork(2) without the C library, which would ask for locks that another thread may have held.
+///
+/// # Safety
+/// The child makes only system calls, and does not return from the caller.
+pub(super) unsafe fn fork() -> nix::Result<libc::pid_t> {
+    // SAFETY: clone(2) with plain numbers is fork(2); the caller takes care of the child.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+    Errno::result(pid).map(|pid| pid as libc::pid_t)
+}
+
+/// Leaves the terminal of this program and its signals alone, and lets children vanish when they end,
+/// those included whose parents have ended before.
+pub(super) fn retire() {
+    let _ = nix::unistd::setsid();
+    // SAFETY: prctl with plain numbers.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE, libc::SIGCHLD] {
+        // SAFETY: SIG_IGN is a valid disposition.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+}
+
+/// Closes all descriptors but 0 to 2 and this one.
+fn close_all_but(kept: RawFd) {
+    // SAFETY: close_range with plain numbers, in a process that uses no other descriptor any more.
+    unsafe {
+        if kept > 3 {
+            libc::syscall(libc::SYS_close_range, 3, kept - 1, 0);
+        }
+        libc::syscall(libc::SYS_close_range, kept + 1, u32::MAX, 0);
+    }
+}
+
+impl Plan<'_> {
+    /// Is the starter: for a process that has just been forked.
+    pub(super) fn serve(&self) -> ! {
+        retire();
+        let raised = self.walls.raise().err().map_or(0, |errno| errno as i32);
+        for descriptor in 0..3 {
+            // SAFETY: dup2 on an open descriptor.
+            unsafe { libc::dup2(self.nothing.as_raw_fd(), descriptor) };
+        }
+        close_all_but(self.control.as_raw_fd());
+        // SAFETY: prctl with plain numbers. Runs cannot look into the starter.
+        unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) };
+        let _ = nix::unistd::write(&self.control, &raised.to_ne_bytes());
+        if raised == 0 {
+            while let Some((errand, descriptors)) = self.receive() {
+                self.serve_one(&errand, &descriptors);
+            }
+        }
+        // SAFETY: ends the process without running the parent's destructors.
+        unsafe { libc::_exit(0) }
+    }
+
+    fn serve_one(&self, errand: &Errand, descriptors: &Descriptors) {
+        errand.choose_processors();
+        // SAFETY: the child makes only system calls and never returns.
+        match unsafe { fork() } {
+            Ok(0) => {
+                // SAFETY: prctl with plain numbers.
+                unsafe {
+                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+                    libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0);
+                }
+                let failed = self.prepared.become_program(errand, &self.directory, descriptors.all(), HERE);
+                report(failed.socket, failed.step, failed.errno);
+                // SAFETY: ends the process without running the parent's destructors.
+                unsafe { libc::_exit(127) }
+            }
+            Ok(_) => {}
+            Err(errno) => report(descriptors.all()[0], FORK, errno),
+        }
+        for &descriptor in descriptors.all() {
+            // SAFETY: closes what was received for this order.
+            unsafe { libc::close(descriptor) };
+        }
+    }
+
+    /// The next order; `None` if there will be no more.
+    fn receive(&self) -> Option<(Errand, Descriptors)> {
+        let mut errand = MaybeUninit::<Errand>::zeroed();
+        let mut part = libc::iovec { iov_base: errand.as_mut_ptr().cast(), iov_len: size_of::<Errand>() };
+        let mut space = ControlSpace([0; CONTROL_SPACE]);
+        // SAFETY: a structure of numbers and pointers, all of which may be zero.
+        let mut header = unsafe { MaybeUninit::<libc::msghdr>::zeroed().assume_init() };
+        header.msg_iov = &raw mut part;
+        header.msg_iovlen = 1;
+        header.msg_control = space.0.as_mut_ptr().cast();
+        header.msg_controllen = CONTROL_SPACE;
+        let length = loop {
+            // SAFETY: the header points to memory of the lengths it tells, which outlives the call.
+            let length =
+                unsafe { libc::recvmsg(self.control.as_raw_fd(), &raw mut header, libc::MSG_CMSG_CLOEXEC) };
+            if length >= 0 || Errno::last() != Errno::EINTR {
+                break length;
+            }
+        };
+        if length as usize != size_of::<Errand>() {
+            return None;
+        }
+        let mut descriptors = Descriptors { count: 0, all: [-1; MOST_DESCRIPTORS] };
+        // SAFETY: walks what the kernel has just written; the descriptors are copied byte by byte.
+        unsafe {
+            let message = libc::CMSG_FIRSTHDR(&raw const header);
+            if !message.is_null() && (*message).cmsg_type == libc::SCM_RIGHTS {
+                let bytes = (*message).cmsg_len - libc::CMSG_LEN(0) as usize;
+                descriptors.count = (bytes / size_of::<RawFd>()).min(MOST_DESCRIPTORS);
+                let data = libc::CMSG_DATA(message).cast::<RawFd>();
+                for (number, descriptor) in descriptors.all.iter_mut().take(descriptors.count).enumerate() {
+                    *descriptor = data.add(number).read_unaligned();
+                }
+            }
+            // It consists of numbers, was zeroed and then filled.
+            (descriptors.count >= 4).then(|| (errand.assume_init(), descriptors))
+        }
+    }
+}
+
+/// The most descriptors that an order brings along.
+const MOST_DESCRIPTORS: usize = 4 + crate::process::launch::MOST_FILES;
+const CONTROL_SPACE: usize = 128;
+
+#[repr(align(8))]
+struct ControlSpace([u8; CONTROL_SPACE]);
+
+/// What an order brings along: the socket, the standard descriptors, the luggage.
+struct Descriptors {
+    count: usize,
+    all: [RawFd; MOST_DESCRIPTORS],
+}
+
+impl Descriptors {
+    fn all(&self) -> &[RawFd] {
+        &self.all[..self.count]
+    }
+}
+
+/// Says how a step has ended.
+pub(super) fn report(socket: RawFd, step: usize, errno: Errno) {
+    let mut text = [0; 8];
+    text[..4].copy_from_slice(&(step as i32).to_ne_bytes());
+    text[4..].copy_from_slice(&(errno as i32).to_ne_bytes());
+    // SAFETY: writes bytes that outlive the call.
+    unsafe { libc::write(socket, text.as_ptr().cast(), text.len()) };
+}
