@@ -216,8 +216,11 @@ impl Drop for Arena {
     }
 }
 
+/// What is known of a file: mode, owner, links, number, times and contents.
+type Entry = (u32, u32, u64, u64, i64, i64, i64, Vec<u8>);
+
 /// All that a user could miss of what is below a folder.
-fn inventory(folder: &Path) -> BTreeMap<PathBuf, (u32, u32, u64, u64, i64, i64, i64, Vec<u8>)> {
+fn inventory(folder: &Path) -> BTreeMap<PathBuf, Entry> {
     let mut all = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
     while let Some(path) = open.pop() {

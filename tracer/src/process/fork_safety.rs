@@ -7,33 +7,31 @@
 //! Source: fork(2), proc(5).
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agent::session::{MOST_FILES, OUTPUT};
 
-use super::Tracee;
+use super::{Tracee, status};
 
 impl Tracee {
     /// Whether nothing that a fork of it does can be seen by another fork of it, and whether the forks
     /// lack nothing.
     pub(crate) fn is_fork_safe(&self) -> bool {
-        let folder = format!("/proc/{}", self.pid());
-        let folder = Path::new(&folder);
+        let folder = PathBuf::from(format!("/proc/{}", self.pid()));
+        let folder = folder.as_path();
         !self.has_others()
             && self.trap_action.is_none()
             && !self.handles(libc::SIGTRAP)
-            && awaits_no_signal(folder)
+            && self.awaits_no_signal()
             && has_no_timer(folder)
             && shares_no_memory(folder)
             && writes_no_file(folder)
     }
-}
 
-fn awaits_no_signal(folder: &Path) -> bool {
-    let status = fs::read_to_string(folder.join("status")).unwrap_or_default();
-    let pending = |name| status.lines().find_map(|line| line.strip_prefix(name));
-    let is_empty = |mask: &str| mask.trim().trim_start_matches('0').is_empty();
-    ["SigPnd:", "ShdPnd:"].into_iter().all(|name| pending(name).is_some_and(is_empty))
+    fn awaits_no_signal(&self) -> bool {
+        let is_empty = |mask: String| mask.trim_start_matches('0').is_empty();
+        ["SigPnd:", "ShdPnd:"].into_iter().all(|name| status::field(self.pid(), name).is_some_and(is_empty))
+    }
 }
 
 fn has_no_timer(folder: &Path) -> bool {
@@ -42,8 +40,9 @@ fn has_no_timer(folder: &Path) -> bool {
 
 /// All shared memory is what the tracer has put there.
 fn shares_no_memory(folder: &Path) -> bool {
-    let maps = fs::read_to_string(folder.join("maps"));
+    let maps = fs::read(folder.join("maps"));
     maps.is_ok_and(|maps| {
+        let maps = String::from_utf8_lossy(&maps);
         let mut shared = maps.lines().filter(|line| {
             let access = line.split(' ').nth(1).unwrap_or_default();
             access.contains('w') && access.ends_with('s')

@@ -14,6 +14,7 @@ mod output;
 mod sandbox;
 mod shared;
 mod signals;
+mod status;
 mod tracee;
 mod watchdog;
 

@@ -1,8 +1,6 @@
 //! See to a held program's signals: what the latest was about, and what the program does about them.
 
-use std::fs;
-
-use super::{ProcessError, Tracee};
+use super::{ProcessError, Tracee, status};
 use crate::address::RuntimeAddress;
 
 /// What a program does about a signal: the kernel's `struct sigaction`.
@@ -62,9 +60,8 @@ impl Tracee {
 
     /// A set of signals that proc(5) tells of, the first in the lowest bit.
     fn signals(&self, field: &str) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap_or_default();
-        let mask = status.lines().find_map(|line| line.strip_prefix(field));
-        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+        let mask = status::field(self.pid(), field);
+        mask.and_then(|mask| u64::from_str_radix(&mask, 16).ok()).unwrap_or(0)
     }
 
     /// What the program does about a signal, in the form of the kernel.

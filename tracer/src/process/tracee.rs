@@ -19,7 +19,8 @@ use nix::unistd::Pid;
 use super::constancy::Respondent;
 use super::handle::Handle;
 use super::mapped::Mapped;
-use super::sandbox::{Answer, Call, Guard, number_inside};
+use super::sandbox::{Answer, Call, Guard};
+use super::status::{self, number_inside};
 use super::{Launch, ProcessError, Sandbox, SignalAction};
 use crate::address::RuntimeAddress;
 use crate::denial::Actions;
@@ -521,9 +522,8 @@ impl Tracee {
     /// The processor time used so far, and the largest address space in bytes.
     pub(crate) fn usage(&self) -> (Duration, u64) {
         let cpu = nix::time::clock_getcpuclockid(self.pid).and_then(nix::time::clock_gettime);
-        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmPeak:"));
-        let kilobytes = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse::<u64>().ok());
+        let peak = status::field(self.pid, "VmPeak:");
+        let kilobytes = peak.and_then(|peak| peak.trim_end_matches(" kB").parse::<u64>().ok());
         (cpu.map_or(Duration::ZERO, Duration::from), kilobytes.unwrap_or(0) * 1024)
     }
 

@@ -3,10 +3,9 @@
 //! The program is process 1000, those that it starts are 1001, 1002 and so on, in the order in which they
 //! are started; its parent is 999. A number that is not among these stays as it is.
 
-use std::fs;
-
 use nix::unistd::Pid;
 
+use crate::process::status;
 /// The number of the program's parent.
 pub(super) const PARENT: i32 = 999;
 /// The number of the program.
@@ -75,12 +74,9 @@ impl Numbers {
     }
 }
 
-/// The number of a process in its own namespace, proc_pid_status(5).
+/// The number of a process in its own namespace.
 fn number_inside(pid: Pid) -> i32 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
-    let innermost = line.and_then(|line| line.split_whitespace().last()?.parse().ok());
-    innermost.unwrap_or(pid.as_raw())
+    status::number_inside(pid).map_or(pid.as_raw(), |number| number as i32)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use nix::unistd::Pid;
 use super::filter::{Subject, subject};
 use super::{Extent, Ipc};
 use crate::denial::Action;
+use crate::process::status::number_inside;
 
 /// What becomes of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,13 +188,6 @@ fn may_signal(call: &Call<'_>, target: i32) -> bool {
                 || !Path::new(&format!("/proc/{}/root/proc/{target}", call.by)).exists()
         }
     }
-}
-
-/// The number of a process as it knows it itself, in its own namespace.
-pub(in crate::process) fn number_inside(process: Pid) -> Option<u32> {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
-    numbers.split_whitespace().last()?.parse().ok()
 }
 
 /// The address space that a process has, in bytes.

@@ -23,7 +23,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-pub(super) use guard::{Answer, Call, Guard, number_inside};
+pub(super) use guard::{Answer, Call, Guard};
 pub(super) use starter::{Order, Started};
 
 use self::copy::Copied;
