@@ -21,6 +21,8 @@ use crate::invocation::Network;
 pub(super) enum Subject {
     /// Whether the program may do this at all.
     Always(Action),
+    /// Whether a process may be started with the flags in this argument, clone(2).
+    Start(usize),
     /// Whether the address in this argument is that of the run's own socket.
     Address(usize),
     /// The same, where the argument points to a `struct msghdr`.
@@ -119,6 +121,11 @@ const HIDING: [libc::c_int; 8] = [
     libc::CLONE_NEWNET,
 ];
 
+/// Whether a process that is started with these flags is out of the tracer's reach.
+pub(super) fn hides(flags: u64) -> bool {
+    HIDING.into_iter().any(|flag| flags & u64::from(flag as u32) != 0)
+}
+
 /// What a system call is about; `None` for one that no filter holds up.
 pub(super) fn subject(number: c_long) -> Option<Subject> {
     if let Some((action, _)) = DENIED.iter().find(|(_, calls)| calls.contains(&number)) {
@@ -126,7 +133,7 @@ pub(super) fn subject(number: c_long) -> Option<Subject> {
     }
     Some(match number {
         libc::SYS_socket => Subject::Always(Action::Network),
-        libc::SYS_clone => Subject::Always(Action::Namespace),
+        libc::SYS_clone => Subject::Start(0),
         libc::SYS_mknod | libc::SYS_mknodat => Subject::Always(Action::Device),
         libc::SYS_connect => Subject::Address(1),
         libc::SYS_sendto => Subject::Address(4),

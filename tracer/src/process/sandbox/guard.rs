@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::unistd::Pid;
 
-use super::filter::{Subject, subject};
+use super::filter::{Subject, hides, subject};
 use super::{Extent, Ipc};
 use crate::denial::Action;
 use crate::process::status::number_inside;
@@ -99,6 +99,7 @@ impl Extent {
         let unless = |action, allowed| if allowed { Answer::Allowed } else { Answer::Denied(action) };
         match subject {
             Subject::Always(action) => Answer::Denied(action),
+            Subject::Start(flags) => unless(Action::Namespace, !hides(call.argument(flags))),
             Subject::Address(pointer) => {
                 let address = call.read(call.argument(pointer), size_of::<libc::sockaddr_un>());
                 unless(Action::Network, self.is_own_socket(call, &address))
