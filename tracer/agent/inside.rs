@@ -184,7 +184,6 @@ fn fill_frame(session: &mut Session, size: u64) {
 /// Whether there is memory at an address of a stack. Asks the kernel, which lets the stack grow on the
 /// way; without it, a store would crash where the stack is exhausted.
 fn is_memory(session: &mut Session, address: u64) -> bool {
-    const SIZE_OF_MASK: u64 = 8;
     let stack = &mut session.stack;
     let on_stack = address < stack.base && address >= stack.base.saturating_sub(stack.limit);
     if on_stack && address >= stack.floor {
@@ -214,6 +213,8 @@ fn serve(session: &mut Session) {
     session.service.tid_address = tid_address;
     let positions: [i64; MOST_FILES] =
         core::array::from_fn(|file| system_call(SYS_LSEEK, [file as u64, 0, SEEK_CUR, 0, 0]));
+    // A child that has executed another program sends a signal at its end, which nobody here expects.
+    let mask = block_signals();
     session.verdict = Verdict::from(End::Serving);
     let rank = session.service.rank;
     let service = &raw mut session.service;
@@ -230,8 +231,7 @@ fn serve(session: &mut Session) {
             continue;
         }
         if Wanted(served).is_to_go_on() {
-            session.program_sp = program_sp;
-            return;
+            break;
         }
         let pid = system_call(SYS_CLONE, [FLAGS, 0, child as u64, tid_address, 0]);
         if pid == 0 {
@@ -243,8 +243,7 @@ fn serve(session: &mut Session) {
                     system_call(SYS_LSEEK, [file as u64, position as u64, SEEK_SET, 0, 0]);
                 }
             }
-            session.program_sp = program_sp;
-            return;
+            break;
         }
         if pid < 0 {
             stop();
@@ -252,6 +251,20 @@ fn serve(session: &mut Session) {
             while system_call(SYS_WAIT4, [pid as u64, 0, WALL, 0, 0]) == -EINTR {}
         }
     }
+    restore_signals(mask);
+    session.program_sp = program_sp;
+}
+
+/// Lets no signal in that can be kept out; tells which were kept out before.
+fn block_signals() -> u64 {
+    let (all, mut before) = (u64::MAX, 0u64);
+    let arguments = [SIG_SETMASK, &raw const all as u64, &raw mut before as u64, SIZE_OF_MASK, 0];
+    system_call(SYS_RT_SIGPROCMASK, arguments);
+    before
+}
+
+fn restore_signals(mask: u64) {
+    system_call(SYS_RT_SIGPROCMASK, [SIG_SETMASK, &raw const mask as u64, 0, SIZE_OF_MASK, 0]);
 }
 
 /// Whether an alarm is set, getitimer(2), which children would not get.
@@ -335,6 +348,8 @@ const ITIMER_REAL: u64 = 0;
 const ITIMER_VIRTUAL: u64 = 1;
 const ITIMER_PROF: u64 = 2;
 const PR_GET_TID_ADDRESS: u64 = 40;
+const SIG_SETMASK: u64 = 2;
+const SIZE_OF_MASK: u64 = 8;
 const SEEK_SET: u64 = 0;
 const SEEK_CUR: u64 = 1;
 const FUTEX_WAIT: u64 = 0;
