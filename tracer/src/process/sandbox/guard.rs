@@ -3,9 +3,9 @@
 //! The program is stopped meanwhile, so that what is read of its memory stays; other processes of the
 //! same run could change it, which none does by accident.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -152,12 +152,22 @@ impl Extent {
             return true;
         }
         let path = place(call.by, None, Path::new(&std::ffi::OsString::from_vec(path)));
-        self.is_own_file(&path) || fs::symlink_metadata(call.outside(&path)).is_err()
+        // Where nobody listens nobody is harmed.
+        fs::symlink_metadata(call.outside(&path))
+            .map_or(true, |seen| self.is_own_file(&path) && !shows_through(&path, &seen))
     }
 
     fn is_own_file(&self, path: &Path) -> bool {
         self.places.iter().any(|place| path.starts_with(place))
     }
+}
+
+/// Whether what a run sees at this path is not its own, but what lies there outside of the sandbox, seen
+/// through an overlay: that tells another device, and the same time of the last change.
+fn shows_through(path: &Path, seen: &Metadata) -> bool {
+    let change = |file: &Metadata| (file.ctime(), file.ctime_nsec());
+    fs::symlink_metadata(path)
+        .is_ok_and(|outside| outside.dev() != seen.dev() && change(&outside) == change(seen))
 }
 
 /// Where a path of the process leads, as it sees it; of a descriptor alone, if the path is empty.
