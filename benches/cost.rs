@@ -4,7 +4,7 @@
 //! are measured by turns in this very run, on one processor, and takes medians. Does not look for the
 //! causes: `strace -c -f` does. Names of sections as arguments select them:
 //!
-//!     cargo bench --bench cost -- events tests recording replaying reductions memory file workers
+//!     cargo bench --bench cost -- events tests containment recording replaying reductions memory file workers
 //!
 //! Ends with status 1 if a requirement is missed.
 

@@ -174,7 +174,16 @@ impl Tracee {
                 self.gone = end(status);
                 return Ok(None);
             }
-            if end(status).is_none() && number_inside(who) == Some(expected()) {
+            if end(status).is_some() {
+                continue;
+            }
+            // It is stopped, so that the kernel can tell of it; without its number it would be waited for
+            // for ever.
+            let number = number_inside(who).ok_or_else(|| ProcessError::System {
+                what: "finding out which process was forked",
+                source: io::Error::other(format!("/proc/{who}/status cannot be read")),
+            })?;
+            if number == expected() {
                 // It has the luggage of this program as well.
                 let limits = Limits { memory: self.limits.memory, ..*limits };
                 let respondent = self.respondent.go_on_as(self.pid, who);
