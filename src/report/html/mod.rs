@@ -7,11 +7,13 @@
 
 mod data;
 mod matrix;
+mod outputs;
 mod search;
 mod shown;
 mod source;
 
 use serde_json::Value;
+use tracer::run::Run;
 
 use crate::history::History;
 use crate::slice::{Control, CriticalSlice, Recorded};
@@ -24,10 +26,11 @@ use data::Chapter as Document;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("dom.js"),
     include_str!("summary.js"),
     include_str!("source.js"),
+    include_str!("output.js"),
     include_str!("matrix.js"),
     include_str!("curve.js"),
     include_str!("criteria.js"),
@@ -38,6 +41,8 @@ const SCRIPTS: [&str; 7] = [
 pub struct Case<'a> {
     /// The run that was reduced.
     pub recorded: Recorded<'a>,
+    /// How that run ended, and what it has printed.
+    pub run: &'a Run,
     /// What of it is needed.
     pub slice: &'a CriticalSlice,
     /// How this was found out.
@@ -118,9 +123,7 @@ mod tests {
         let sample = Sample::sum_mul();
         let slice = sample.slice(&sample.omittable(11)[1..], &sample.omittable(10));
         let history = sample::history(&[(31, &[0, 1, 2], Outcome::Fail), (31, &[1], Outcome::Pass)]);
-        let recorded = sample.recorded();
-        let case =
-            Case { recorded, slice: &slice, history: &history, command_line: "stripe run", remark: "" };
+        let case = sample.case(&slice, &history);
         chapter(&case).0
     }
 
