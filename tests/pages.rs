@@ -256,7 +256,7 @@ fn outputs_that_are_long_or_no_text_are_shown_all_the_same() {
     let shown = browser.evaluate("document.getElementById('printed').innerText");
     let shown = shown.as_str().expect("a text").to_owned();
     assert!(shown.contains("\\u{1b}[31m<b>\\xff\\t\n0\n1\n"), "{shown}");
-    for note in ["Shown are the first 200 of 3002 lines.", "1 byte is spelled", "Standard error", "\noh\n"] {
+    for note in ["Shown are the first 200 of 3002 lines.", "1 byte is spelled", "Standard error", "\noh"] {
         assert!(shown.contains(note), "{note}: {shown}");
     }
     let difference = browser.evaluate("document.getElementById('difference').innerText");
@@ -265,6 +265,8 @@ fn outputs_that_are_long_or_no_text_are_shown_all_the_same() {
     let (_, printed, differences) = opened(&mut browser);
     assert_eq!(printed, "");
     assert_eq!(differences.len(), 201);
+    let below = "document.documentElement.scrollHeight - document.querySelector('main').getBoundingClientRect().bottom";
+    assert!(browser.evaluate(below).as_f64().is_some_and(|pixels| pixels < 60.0), "nothing is hidden below");
     browser.picture(&picture("odd-output.png"));
     assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
 }

@@ -148,6 +148,20 @@ mod tests {
     }
 
     #[test]
+    fn the_page_s_programs_share_one_space_of_names_and_use_each_once() {
+        let scripts = SCRIPTS.concat();
+        let named = |line: &str| {
+            let rest = ["function ", "const ", "let "].iter().find_map(|word| line.strip_prefix(word))?;
+            Some(rest.split(|c: char| !c.is_alphanumeric()).next()?.to_owned())
+        };
+        let mut names: Vec<String> = scripts.lines().filter_map(named).collect();
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert!(names.len() == all && all > 40, "{names:#?}");
+    }
+
+    #[test]
     fn the_page_refers_to_nothing_outside_of_itself() {
         let page = page("sum-mul", "", &[Chapter(document())]);
         for reference in ["src=", "@import", "url(", "fetch(", "<link"] {

@@ -31,7 +31,7 @@ function subset({ events, is_cut: isCut, control }) {
 }
 
 function printed(stream) {
-  return told(stream.name, stream.note, stream.lines.map((text) => line(element("span", {}, text))));
+  return told(stream.name, stream.note, stream.lines.map((text) => shownLine(element("span", {}, text))));
 }
 
 function difference(stream) {
@@ -48,10 +48,10 @@ function change([sign, text]) {
   const { name, words } = CHANGES[sign];
   const spoken = words ? [element("span", { className: "spoken" }, words)] : [];
   const shown = element("span", { className: "sign", ariaHidden: "true" }, sign === "~" ? "⋮" : sign === "-" ? "−" : sign);
-  return line(element(name, {}, shown, ...spoken, element("span", { className: "text" }, text)));
+  return shownLine(element(name, {}, shown, ...spoken, element("span", { className: "text" }, text)));
 }
 
-function line(content) {
+function shownLine(content) {
   content.classList.add("line");
   return content;
 }
