@@ -1,8 +1,8 @@
 //! Remember the tests of a search in order, for the reports.
 //!
-//! Of each test the size of its configuration, the outcome, the reason and the output are kept; the configurations
-//! themselves only of some tests, evenly spread, because all of them may not fit into memory. Does not
-//! decide anything about the search.
+//! Of each test the size of its configuration, the outcome, the reason and the output are kept; the
+//! configurations themselves only of some tests, evenly spread, because all of them may not fit into memory.
+//! Does not decide anything about the search.
 
 use std::sync::Arc;
 

@@ -193,8 +193,9 @@ impl<'e> Explanation<'e> {
         let recorded = self.reopened.subject().recorded();
         let universe = Universe::new(recorded.program, recorded.trace, rule);
         let tested = universe.normalise(&universe.configuration(others.into_iter()));
-        let remembered = self.reopened.tested(part.question, rule, &tested)?;
-        match (remembered.and_then(|seen| self.remembered(seen)), tracer) {
+        // What a journal that cannot be read would tell, the run tells as well.
+        let seen = self.reopened.tested(part.question, rule, &tested).ok().flatten();
+        match (seen.and_then(|seen| self.remembered(seen)), tracer) {
             (Some(trial), _) => Ok(Some(trial)),
             (None, Some(tracer)) => self.try_again(tracer, part, &universe, &tested).map(Some),
             (None, None) => Ok(None),
@@ -205,10 +206,21 @@ impl<'e> Explanation<'e> {
     fn remembered(&self, evidence: Evidence) -> Option<Trial> {
         let left_path = evidence.outcome == Outcome::Unresolved && oracle::other_failure(&evidence).is_none();
         let printed = evidence.printed.as_ref().filter(|_| !left_path)?;
-        let expected = &self.reopened.run.run.stdout;
-        let text = printed.stdout.text(expected)?;
-        let difference = oracle::diff(expected, &text.kept, MOST_DIFFERENCES);
+        let recorded = &self.reopened.run.run;
+        let stdout = printed.stdout.text(&recorded.stdout)?;
+        let stderr = printed.stderr.text(&recorded.stderr)?;
+        let difference = self.difference(&stdout.kept, &stderr.kept);
         Some(Trial { evidence, difference, deviation: None })
+    }
+
+    /// Where what was printed differs from the recorded output: on standard error, if on standard output it
+    /// does not.
+    fn difference(&self, stdout: &[u8], stderr: &[u8]) -> String {
+        let recorded = &self.reopened.run.run;
+        match oracle::diff(&recorded.stdout, stdout, MOST_DIFFERENCES) {
+            none if none.is_empty() => oracle::diff(&recorded.stderr, stderr, MOST_DIFFERENCES),
+            difference => difference,
+        }
     }
 
     fn try_again(
@@ -224,10 +236,9 @@ impl<'e> Explanation<'e> {
         let laboratory = case.laboratory(&runs);
         let schedule = universe.schedule(tested);
         let (run, evidence) = EventTest::new(&laboratory, universe, tracer).examine(&schedule)?;
-        let expected = &self.reopened.run.run.stdout;
         let (difference, deviation) = match &run.termination {
             Termination::Left(deviation) => (String::new(), Some(*deviation)),
-            _ => (oracle::diff(expected, &run.stdout, MOST_DIFFERENCES), None),
+            _ => (self.difference(&run.stdout, &run.stderr), None),
         };
         let deviation = match deviation {
             Some(deviation) => Some((deviation, self.branch(tracer, &schedule, deviation)?)),

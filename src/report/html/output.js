@@ -1,10 +1,10 @@
 // Show a test: what it executed, what it has printed, and how that differs from what was recorded.
 
 const CHANGES = {
-  " ": { name: "span", words: "" },
-  "-": { name: "del", words: "recorded only: " },
-  "+": { name: "ins", words: "this test only: " },
-  "~": { name: "span", words: "equal lines" },
+  " ": { name: "span", sign: " ", words: "" },
+  "-": { name: "del", sign: "−", words: "recorded only: " },
+  "+": { name: "ins", sign: "+", words: "this test only: " },
+  "~": { name: "span", sign: "⋮", words: "equal lines" },
 };
 
 function showOutput(row) {
@@ -18,7 +18,7 @@ function showOutput(row) {
 
 function hideOutput() {
   byId("search").classList.remove("chosen");
-  byId("test-subset").replaceChildren("Which events it has executed, and how to execute them again, stands here.");
+  byId("test-subset").replaceChildren("Here stand the events that it executed, and how to execute them again.");
   byId("printed").replaceChildren();
   byId("difference").replaceChildren();
 }
@@ -27,7 +27,8 @@ function hideOutput() {
 function subset({ events, is_cut: isCut, control }) {
   if (isCut) return ["Executed: events ", element("code", {}, `${events},…`), " and more, which there is no room for"];
   const again = element("code", {}, `--control ${control} --keep ${events || "''"}`);
-  return ["Executed: ", events ? `events ${events}` : "none of the events", ", and what cannot be left out. Again: stripe replay with ", again];
+  const chosen = events ? `events ${events}` : "none of the events";
+  return [`Executed: ${chosen}, and what cannot be left out. Again: stripe replay with `, again];
 }
 
 function printed(stream) {
@@ -44,10 +45,10 @@ function told(name, note, lines) {
 }
 
 /** Colour alone does not tell: there is a sign, and words for those who do not see it. */
-function change([sign, text]) {
-  const { name, words } = CHANGES[sign];
+function change([kind, text]) {
+  const { name, sign, words } = CHANGES[kind];
   const spoken = words ? [element("span", { className: "spoken" }, words)] : [];
-  const shown = element("span", { className: "sign", ariaHidden: "true" }, sign === "~" ? "⋮" : sign === "-" ? "−" : sign);
+  const shown = element("span", { className: "sign", ariaHidden: "true" }, sign);
   return shownLine(element(name, {}, shown, ...spoken, element("span", { className: "text" }, text)));
 }
 
