@@ -275,15 +275,7 @@ fn kept_recording(document: RecordedDocument, stdout: Vec<u8>, stderr: Vec<u8>) 
         memory: document.memory,
         ..Usage::default()
     };
-    Run {
-        stdout,
-        stderr,
-        termination,
-        usage,
-        arrivals: document.arrivals,
-        redirections: 0,
-        objects: Vec::new(),
-    }
+    Run { termination, usage, arrivals: document.arrivals, ..Run::with_output(stdout, stderr) }
 }
 
 fn milliseconds(time: Duration) -> u64 {
