@@ -4,7 +4,8 @@
 //! are measured by turns in this very run, on one processor, and takes medians. Does not look for the
 //! causes: `strace -c -f` does. Names of sections as arguments select them:
 //!
-//!     cargo bench --bench cost -- events tests containment recording replaying reductions memory file workers
+//!     cargo bench --bench cost -- events tests containment recording replaying \
+//!         reductions searches memory file workers
 //!
 //! Ends with status 1 if a requirement is missed.
 
@@ -94,6 +95,12 @@ int main(int argc, char **argv)
 }
 "#;
 
+/// A Lua script that executes more than a million statements of the interpreter.
+const FIB: &str = r#"-- fib(20) with a wrong base case: fib(0) should be 0.
+local function fib(n) if n < 2 then return 1 end return fib(n - 1) + fib(n - 2) end
+print("fib = " .. fib(20))
+"#;
+
 fn main() -> ExitCode {
     let processors = Processors::available();
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
@@ -105,6 +112,7 @@ fn main() -> ExitCode {
         ("recording", recording),
         ("replaying", replaying),
         ("reductions", reductions),
+        ("searches", searches),
         ("memory", memory),
         ("file", file),
         ("workers", workers),
@@ -112,7 +120,7 @@ fn main() -> ExitCode {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {
             std::thread::scope(|scope| {
                 let pinned = || {
-                    if name != "workers" && name != "recording" {
+                    if !["workers", "recording", "searches"].contains(&name) {
                         processors.bind(0);
                     }
                     measure(&mut table);
@@ -331,6 +339,27 @@ fn reductions(table: &mut Table) {
     );
 }
 
+/// Whole searches as a user starts them, on all processors: one to its end, and what a minute brings.
+fn searches(table: &mut Table) {
+    const MINUTE: f64 = 60.0;
+    let columns = Subject::corpus("lua-columns");
+    let fib = Subject { stdin: columns.stdin.with_extension("fib"), ..Subject::corpus("lua-fib") };
+    fs::write(&fib.stdin, FIB).expect("an input");
+    table.section("whole searches, on all processors", "one minute");
+    for (subject, expected, options, most) in
+        [(&columns, "columns = 2", &[][..], 5.0), (&fib, "fib = 10946", &["--max-time", "60s"][..], 1.1)]
+    {
+        let mut slice = serde_json::Value::Null;
+        let options = [&["--expect-match", expected], options].concat();
+        let time = seconds(|| slice = subject.reduce(&options));
+        let [recorded, omittable, kept] =
+            ["recorded", "omittable", "kept"].map(|key| slice["events"][key].as_u64().expect("a count"));
+        let minimal = if slice["status"] == "minimal" { "1-minimal" } else { "best so far" };
+        let note = format!("{minimal}: {kept} of {omittable} that can be left out");
+        table.ratio(&format!("Lua, {} thousand events", recorded / 1000), time / MINUTE, Some(most), &note);
+    }
+}
+
 /// Whole reductions with one worker and with two.
 fn workers(table: &mut Table) {
     const ROUNDS: usize = 5;
@@ -427,13 +456,18 @@ impl Subject {
 
     /// How many tests a second a reduction makes.
     fn rate(&self, options: &[&str]) -> f64 {
+        let slice = self.reduce(options);
+        slice["tests"]["total"].as_f64().expect("a count") / slice["seconds"].as_f64().expect("a time")
+    }
+
+    /// The result of a reduction.
+    fn reduce(&self, options: &[&str]) -> serde_json::Value {
         let mut command = Command::new(env!("CARGO_BIN_EXE_stripe"));
         command.arg("run").arg(&self.path).arg("--stdin").arg(&self.stdin).args(options);
         command.args(["--clear-env", "--format", "json", "-q", "--no-save", "--"]).args(&self.arguments);
         let output = command.current_dir(&self.folder).output().expect("stripe can be started");
-        let slice: serde_json::Value = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
-        slice["tests"]["total"].as_f64().expect("a count") / slice["seconds"].as_f64().expect("a time")
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
     }
 
     /// The peak of the resident memory of `stripe VERB`, in bytes.

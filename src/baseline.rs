@@ -126,7 +126,8 @@ pub fn limits_like(recording: &Recording) -> Limits {
         cpu: (run.usage.cpu * 10).max(Duration::from_millis(50)),
         wall: (run.usage.wall * 10).clamp(Duration::from_secs(1), Duration::from_secs(300)),
         arrivals: 2 * trace.len() as u64 + 10_000,
-        memory: (run.usage.memory > 0).then(|| (2 * run.usage.memory).max(run.usage.memory + (1 << 30))),
+        // A length that was left undefined asks for much, and filling it would cost more than all else.
+        memory: (run.usage.memory > 0).then(|| (2 * run.usage.memory).max(run.usage.memory + (64 << 20))),
         file_size: (4 * output).max(64 << 20),
         output: (4 * output).max(1 << 20),
         tasks: 64,

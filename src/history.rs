@@ -1,14 +1,17 @@
 //! Remember the tests of a search in order, for the reports.
 //!
-//! Of each test the size of its configuration, the outcome and the reason are kept; the configurations
-//! themselves only of some tests, evenly spread, because all of them may not fit into memory. Does not
-//! decide anything about the search.
+//! Of each test the size of its configuration, the outcome, the reason and the output are kept; the
+//! configurations themselves only of some tests, evenly spread, because all of them may not fit into memory.
+//! Does not decide anything about the search.
+
+use std::sync::Arc;
 
 use tracer::schedule::Control as Rule;
 
 use crate::dd::{Configuration, Counts, Observer, Outcome};
 use crate::investigation::Watcher;
 use crate::oracle::other_failure;
+use crate::printed::Printed;
 use crate::slice::Evidence;
 
 /// Configurations are kept of at most so many tests.
@@ -36,6 +39,8 @@ pub struct TestMade {
     pub outcome: Outcome,
     /// The reason, in words.
     pub why: String,
+    /// What was printed, if that is kept.
+    pub printed: Option<Arc<Printed>>,
 }
 
 /// Another failure that tests have ended in.
@@ -148,6 +153,7 @@ impl History {
             configuration: is_kept.then(|| configuration.clone()),
             outcome: evidence.outcome,
             why: evidence.why.clone(),
+            printed: evidence.printed.clone(),
         });
         let most = self.room.most.min(self.room.bytes / (configuration.universe() / 8 + 1)).max(2);
         if self.room.kept > most {
@@ -219,7 +225,7 @@ mod tests {
 
     /// A history that was told of phases of so many tests.
     fn told(mut history: History, phases: &[u64]) -> History {
-        let evidence = Evidence { outcome: Outcome::Pass, why: "no output".into() };
+        let evidence = Evidence::new(Outcome::Pass, "no output");
         for &tests in phases {
             for total in 1..=tests {
                 let counts = Counts { total, ..Counts::default() };
@@ -253,7 +259,7 @@ mod tests {
     #[test]
     fn another_failure_is_kept_once_with_its_smallest_test() {
         let mut history = History::default();
-        let evidence = |outcome, why: &str| Evidence { outcome, why: why.into() };
+        let evidence = |outcome, why: &str| Evidence::new(outcome, why);
         let crashed = evidence(Outcome::Unresolved, "crashed in another way: SIGSEGV at a.c:3 in main");
         let reported = evidence(Outcome::Unresolved, "reported another error: AddressSanitizer: SEGV");
         let left = evidence(Outcome::Unresolved, "after a.c:3 control went to a.c:9");

@@ -9,6 +9,7 @@
 //! way again without testing, and goes on where they end.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use tracer::schedule::Control as Rule;
 use tracer::trace::EventId;
@@ -19,6 +20,7 @@ use crate::dd::{
     Algorithm, Configuration, Counts, End, Experiment, Observer, Outcome, Reduction, Sequential, Stop, Test,
     TestFunction,
 };
+use crate::printed::Printed;
 use crate::slice::{Control, Evidence, Necessity, Needed, Recorded, Status};
 
 /// How to search.
@@ -63,6 +65,12 @@ pub struct PhaseMemory {
 impl Memory {
     fn of(&self, rule: Rule) -> Option<&PhaseMemory> {
         self.phases.iter().find(|phase| phase.rule == rule)
+    }
+
+    /// What tests have printed, as far as it is kept.
+    pub fn printed(&self) -> impl Iterator<Item = Arc<Printed>> {
+        let seen = self.phases.iter().flat_map(|phase| phase.outcomes.values());
+        seen.filter_map(|(_, evidence)| evidence.printed.clone())
     }
 
     /// How many tests need not be made again.

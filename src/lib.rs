@@ -12,6 +12,7 @@
 //!
 //! - [`dd`] reduces a set of numbers by tests: delta debugging. It knows nothing of programs, files or
 //!   clocks.
+//! - [`printed`] keeps what tests have printed.
 //! - [`slice`](mod@slice) names the result, the [`CriticalSlice`](slice::CriticalSlice), and what it is
 //!   worth.
 //! - [`oracle`] says of a finished run whether it shows the failure under study.
@@ -59,5 +60,6 @@ pub mod fate;
 pub mod history;
 pub mod investigation;
 pub mod oracle;
+pub mod printed;
 pub mod report;
 pub mod slice;

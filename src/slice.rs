@@ -3,6 +3,7 @@
 //! Source of the term: Cleve and Zeller, "Finding Failure Causes through Automated Testing", AADEBUG
 //! 2000, section 6.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tracer::observation::Observation;
@@ -12,6 +13,7 @@ use tracer::trace::{EventId, Trace};
 use tracer::{Containment, Engine};
 
 use crate::dd::{Algorithm, Counts, Outcome};
+use crate::printed::Printed;
 
 /// What makes a statement be executed again, as the user chooses it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +55,15 @@ pub struct Evidence {
     /// The reason, in words: a part of a sentence such as ``output line 1: `sum = 14` instead of
     /// `sum = 15` ``.
     pub why: String,
+    /// What the test has printed, if that is kept.
+    pub printed: Option<Arc<Printed>>,
+}
+
+impl Evidence {
+    /// An outcome with its reason.
+    pub fn new(outcome: Outcome, why: impl Into<String>) -> Evidence {
+        Evidence { outcome, why: why.into(), printed: None }
+    }
 }
 
 /// How the search ended.
@@ -154,7 +165,14 @@ pub struct Recorded<'a> {
 }
 
 /// The stretches of successive events among these, which are in order: first and last of each.
-pub fn stretches(events: &[EventId]) -> impl Iterator<Item = (EventId, EventId)> {
-    let stretches = events.chunk_by(|one, next| one.0 + 1 == next.0);
-    stretches.map(|stretch| (stretch[0], stretch[stretch.len() - 1]))
+pub fn stretches(events: impl IntoIterator<Item = EventId>) -> impl Iterator<Item = (EventId, EventId)> {
+    let mut events = events.into_iter().peekable();
+    std::iter::from_fn(move || {
+        let first = events.next()?;
+        let mut last = first;
+        while let Some(next) = events.next_if(|next| next.0 == last.0 + 1) {
+            last = next;
+        }
+        Some((first, last))
+    })
 }

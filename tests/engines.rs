@@ -5,7 +5,8 @@ mod support;
 
 use std::collections::HashSet;
 
-use corpus::{CASES, Case, Toolchain, csmith_programs};
+use corpus::{Built, CASES, Case, Toolchain, csmith_programs};
+use serde_json::Value;
 use support::engine::{conditions, in_two_threads, invocation, load};
 use support::random::Random;
 use support::{Build, CLANG, Fixture, GCC};
@@ -253,6 +254,67 @@ fn both_engines_agree_on_real_programs() {
         assert_eq!(pair.jump.engine(), Engine::Jump, "{}", case.name);
     });
 }
+
+#[test]
+fn both_engines_find_the_same_slices_of_the_fixtures() {
+    let fixtures: Vec<Fixture> = fixtures().into_iter().filter(|fixture| !races(&fixture.name)).collect();
+    in_two_threads(&fixtures, |fixture| {
+        let tests = if fixture.name == "deep_recursion" { "5" } else { "1000" };
+        assert_same_slice(&fixture.name, &fixture.build(GCC), &["--max-tests", tests]);
+    });
+}
+
+#[test]
+fn both_engines_find_the_same_slices_of_random_programs() {
+    let programs = csmith_programs(PROGRAMS, 1, &Toolchain::default()).expect("random programs");
+    in_two_threads(&programs, |built| {
+        let options = ["--expect-match", "checksum", "--max-tests", "25"];
+        assert_same_slice(&built.executable.display().to_string(), &program(built, &[], ""), &options);
+    });
+}
+
+#[test]
+fn both_engines_find_the_same_slices_of_real_programs() {
+    in_two_threads(&REDUCED, |(name, tests)| {
+        let case = corpus::case(name).expect("a case");
+        let built = case.program.build(&Toolchain::default()).expect("a program");
+        let options = ["--expect-match", "(?s).", "--max-tests", tests];
+        assert_same_slice(name, &program(&built, case.arguments, case.stdin), &options);
+    });
+}
+
+/// A program of the corpus, to be run by stripe.
+fn program(built: &Built, arguments: &[&str], input: &str) -> support::Program {
+    let directory = built.executable.parent().expect("a folder").to_owned();
+    let stdin = directory.join("engines.in");
+    std::fs::write(&stdin, input).expect("an input");
+    let arguments = arguments.iter().map(ToString::to_string).collect();
+    support::Program { path: built.executable.clone(), directory, stdin, arguments }
+}
+
+/// Reduces by both engines, and compares all that does not measure time.
+fn assert_same_slice(case: &str, program: &support::Program, options: &[&str]) {
+    let slices = ["breakpoint", "jump"].map(|engine| {
+        let fixed = ["--engine", engine, "--clear-env", "--no-save", "--format", "json", "-q", "-j1"];
+        let output = program.stripe("run", &[&fixed, options].concat());
+        let mut slice: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{case}: {}", String::from_utf8_lossy(&output.stderr)));
+        for key in ["engine", "engine_reason", "seconds"] {
+            slice.as_object_mut().expect("an object").remove(key);
+        }
+        slice
+    });
+    assert!(slices[0]["tests"]["total"].as_u64() > Some(0), "{case}");
+    assert_eq!(slices[0], slices[1], "{case}");
+}
+
+/// Runs of real programs that are reduced by both engines, and how many tests breakpoints can afford.
+const REDUCED: [(&str, &str); 4] = [
+    ("lua-wrong-sum", "60"),
+    ("sqlite-not-in-null", "10"),
+    ("zlib-dictionary", "60"),
+    ("oniguruma-greedy", "60"),
+];
 
 /// How many random programs.
 const PROGRAMS: usize = 200;

@@ -34,12 +34,15 @@ fn told_by(command: &mut Command) -> String {
     all
 }
 
-/// Without what differs from machine to machine and from run to run.
+/// Without what differs from machine to machine and from run to run. What an undefined variable holds depends
+/// on its address.
 fn settled(written: &str) -> String {
     let source = root().join("samples/sum-mul");
     let settled = written.replace(source.to_str().expect("UTF-8"), "/samples/sum-mul");
     let numbers = regex::Regex::new(r"\d+ runs in [0-9.]+ (ms|s)").expect("an expression");
-    numbers.replace_all(&settled, "N runs in N s").into_owned()
+    let settled = numbers.replace_all(&settled, "N runs in N s");
+    let undefined = regex::Regex::new(r"= -?\d{8,}").expect("an expression");
+    undefined.replace_all(&settled, "= UNDEFINED").into_owned()
 }
 
 #[test]
@@ -138,4 +141,20 @@ fn tests_are_as_many_as_the_json_counts() {
     let number = |test: &Value, key: &str| test[key].as_u64().expect("a number");
     assert!(tests.iter().enumerate().all(|(at, test)| number(test, "test") == at as u64 + 1));
     assert!(tests.is_sorted_by_key(|test| number(test, "phase")));
+}
+
+#[test]
+fn what_a_test_has_printed_stands_in_the_line_of_the_first_that_has() {
+    let folder = emitted(&["jsonl"]);
+    let tests = read(&folder.join("jsonl"));
+    let tests: Vec<Value> = tests.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let mut seen = std::collections::HashSet::new();
+    for (at, test) in tests.iter().enumerate() {
+        let first = test["printed"].as_u64().expect("it is kept") as usize - 1;
+        assert_eq!(first == at, test["stdout"].is_string(), "{test}");
+        let stdout = tests[first]["stdout"].as_str().expect("a text");
+        assert_eq!(seen.insert(stdout), first == at, "{test}");
+        assert_eq!(stdout.contains("sum = 15"), test["outcome"] == "reproduced", "{test}");
+    }
+    assert!((4..tests.len() / 2).contains(&seen.len()), "{seen:?}");
 }

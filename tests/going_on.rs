@@ -76,6 +76,7 @@ impl Subject {
             limits: recording_limits(),
             runs: &runs,
             memo: None,
+            outputs: None,
         };
         let new = |_| Tracer::new(&self.program, &self.start, Preference::Auto).expect("a tracer");
         let mut tracers: Vec<Tracer<'_>> = (0..workers).map(new).collect();

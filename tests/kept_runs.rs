@@ -449,6 +449,12 @@ fn an_older_format_is_told_and_a_folder_without_a_run_too() {
         let text = fs::read_to_string(folder.join(name)).expect("readable");
         fs::write(folder.join(name), text.replace(from, to)).expect("written");
     };
+    let journal = fs::read(folder.join("journal")).expect("readable");
+    let rest = journal.strip_prefix(b"stripe journal 2\n").expect("a journal");
+    fs::write(folder.join("journal"), [b"stripe journal 1\n", rest].concat()).expect("written");
+    let told = message(&about(&program, &["report", "--emit", "jsonl=tests"]), 1);
+    let formats = "journal: has the format `stripe journal 1`, and this stripe reads `stripe journal 2`";
+    assert_says(&told, &[formats, "use the stripe that wrote it"]);
     replace("result.json", "stripe.result/1", "stripe.result/0");
     let told = message(&about(&program, &["report"]), 1);
     assert_says(

@@ -145,6 +145,132 @@ fn paper_has_the_whole_listing_in_dark_ink_and_no_controls() {
     assert_eq!(browser.evaluate(cut), 0);
 }
 
+/// Clicks into the middle of a row of the matrix.
+fn click_on_row(browser: &mut Browser, row: usize) {
+    browser.evaluate(&format!(
+        "(() => {{ const c = document.getElementById('cells'); const rows = document.getElementById('test').max; const \
+         r = c.getBoundingClientRect(); c.dispatchEvent(new MouseEvent('click', {{ clientX: r.left + 20, clientY: r.top \
+         + ({row} + 0.5) * r.height / rows }})); }})()"
+    ));
+}
+
+/// What the page shows of the row that is open: the options for a replay, what was printed, what differs.
+fn opened(browser: &mut Browser) -> (Vec<String>, String, Vec<String>) {
+    let again = browser.evaluate("document.querySelector('#test-subset code').textContent");
+    let again = again.as_str().expect("options").split(' ').map(|word| word.trim_matches('\'').to_owned());
+    let printed = "[...document.querySelectorAll('#printed .line')].map(l => l.textContent + '\\n').join('')";
+    let printed = browser.evaluate(printed).as_str().expect("a text").to_owned();
+    let differences = "[...document.querySelectorAll('#difference .line')].map(l => \
+                       l.querySelector('.sign').textContent.trim() + l.querySelector('.text').textContent)";
+    let differences = browser.evaluate(differences);
+    let differences = differences.as_array().expect("lines").iter();
+    let differences = differences.map(|line| line.as_str().expect("a line").replace('\u{2212}', "-"));
+    (again.collect(), printed, differences.filter(|line| line.starts_with(['-', '+'])).collect())
+}
+
+/// The lines in which two texts differ, as Debian's `diff` has them.
+fn diff(folder: &Path, recorded: &[u8], printed: &[u8]) -> Vec<String> {
+    fs::write(folder.join("recorded"), recorded).expect("written");
+    fs::write(folder.join("printed"), printed).expect("written");
+    let output = std::process::Command::new("diff")
+        .args(["-U0", "recorded", "printed"])
+        .current_dir(folder)
+        .output()
+        .expect("diff runs");
+    let told = text(&output.stdout);
+    let lines = told.lines().skip(2).filter(|line| line.starts_with(['-', '+']));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_click_on_a_test_shows_what_a_replay_of_its_subset_prints() {
+    let (page, document) = reported();
+    let program = sample(GCC, "");
+    let folder = page.parent().expect("a folder").to_owned();
+    let mut browser = Browser::start();
+    browser.open(&page, 1280, "light");
+    let recorded = program.stripe("replay", &[]).stdout;
+    assert_eq!(text(&recorded), "a? b? sum = 15\nmul = 0\n");
+    let tests = document["tests"]["total"].as_u64().expect("a number") as usize;
+    let mut outputs = std::collections::HashSet::new();
+    for row in (0..tests).step_by(3).chain([1, tests - 1]) {
+        click_on_row(&mut browser, row);
+        let number = browser.evaluate("document.getElementById('test-number').textContent");
+        assert_eq!(number, (row + 1).to_string());
+        let (again, printed, differences) = opened(&mut browser);
+        let options = again.iter().map(String::as_str).collect::<Vec<_>>();
+        let replayed = program.stripe("replay", &[&options[..], &["--expect-match", "sum = 15"]].concat());
+        let lines: String = text(&replayed.stdout).lines().map(|line| format!("{line}\n")).collect();
+        assert_eq!(printed, lines, "test {}: {again:?}", row + 1);
+        assert_eq!(differences, diff(&folder, &recorded, &replayed.stdout), "test {}: {again:?}", row + 1);
+        let told = browser.evaluate("document.getElementById('test-told').textContent");
+        let outcome = ["reproduced", "not reproduced", "unresolved"][match replayed.status.code() {
+            Some(0) => 0,
+            Some(1) => 1,
+            _ => 2,
+        }];
+        assert!(told.as_str().is_some_and(|told| told.contains(&format!("chosen: {outcome}:"))), "{told}");
+        outputs.insert(printed);
+    }
+    assert!(outputs.len() > 4, "{outputs:?}");
+    assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
+}
+
+#[test]
+fn an_opened_test_fits_into_all_windows_and_can_be_opened_by_keyboard() {
+    let (page, _) = reported();
+    let mut browser = Browser::start();
+    for (width, scheme) in [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")] {
+        browser.open(&page, width, scheme);
+        click_on_row(&mut browser, 9);
+        browser.picture(&picture(&format!("opened-{width}-{scheme}.png")));
+        let beyond = browser.evaluate("document.documentElement.scrollWidth - innerWidth");
+        assert!(beyond.as_i64() <= Some(0), "at {width}: {beyond} pixels too wide");
+    }
+    for key in ["Enter", " "] {
+        browser.open(&page, 1280, "light");
+        assert_eq!(browser.evaluate("document.querySelectorAll('#printed .line, #printed .note').length"), 0);
+        browser.evaluate("document.getElementById('test').focus()");
+        browser.press(key);
+        let (again, printed, differences) = opened(&mut browser);
+        assert_eq!(again[..3], ["--control", "program", "--keep"], "{key}");
+        assert_eq!((&*printed, &differences[..]), ("a? b? sum = 15\nmul = 0\n", &[][..]), "{key}");
+    }
+    browser.evaluate("document.getElementById('filter-off').click()");
+    assert_eq!(browser.evaluate("document.querySelectorAll('#printed .line').length"), 0);
+    assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
+}
+
+#[test]
+fn outputs_that_are_long_or_no_text_are_shown_all_the_same() {
+    let source = "#include <stdio.h>\nint main(void) { int i = 0;\n    fputs(\"\\033[31m<b>\\xff\\t\\n\", stdout);\n    for \
+                  (i = 0; i < 3000; i++) printf(\"%d\\n\", i);\n    fputs(\"oh\\n\", stderr);\n    puts(\"end\");\n    return \
+                  0;\n}\n";
+    let program = support::tiny::tiny("odd-output", source);
+    let options = ["--expect-match", "(?m)^end", "-q", "--control", "trace", "--emit", "html=report.html"];
+    let output = program.stripe("run", &options);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let mut browser = Browser::start();
+    browser.open(&program.directory.join("report.html"), 1280, "dark");
+    click_on_row(&mut browser, 0);
+    let shown = browser.evaluate("document.getElementById('printed').innerText");
+    let shown = shown.as_str().expect("a text").to_owned();
+    assert!(shown.contains("\\u{1b}[31m<b>\\xff\\t\n0\n1\n"), "{shown}");
+    for note in ["Shown are the first 200 of 3002 lines.", "1 byte is spelled", "Standard error", "\noh"] {
+        assert!(shown.contains(note), "{note}: {shown}");
+    }
+    let difference = browser.evaluate("document.getElementById('difference').innerText");
+    assert!(difference.as_str().is_some_and(|told| told.matches("None: ").count() == 2), "{difference}");
+    click_on_row(&mut browser, 1);
+    let (_, printed, differences) = opened(&mut browser);
+    assert_eq!(printed, "");
+    assert_eq!(differences.len(), 201);
+    let below = "document.documentElement.scrollHeight - document.body.getBoundingClientRect().height";
+    assert!(browser.evaluate(below).as_f64().is_some_and(|pixels| pixels < 2.0), "nothing lies below");
+    browser.picture(&picture("odd-output.png"));
+    assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
+}
+
 /// A program whose runs are long; most of it is needed again and again.
 fn long_run(rounds: u32) -> Program {
     let folder = scratch(&format!("long-{rounds}"));
@@ -257,5 +383,12 @@ fn the_demo_makes_a_page_of_the_figures_of_the_paper() {
     let slider =
         "const s = document.getElementById('test'); s.value = 12; s.dispatchEvent(new Event('input'))";
     browser.evaluate(slider);
+    let (again, printed, _) = opened(&mut browser);
+    let replay = [
+        &["replay", "sum-mul", "--stdin", "input.txt"],
+        &again.iter().map(String::as_str).collect::<Vec<_>>()[..],
+    ];
+    let replayed = stripe().args(replay.concat()).current_dir(&folder).output().expect("it runs");
+    assert_eq!(printed, text(&replayed.stdout).lines().map(|line| format!("{line}\n")).collect::<String>());
     browser.picture(&picture("demo-product.png"));
 }

@@ -349,6 +349,8 @@ fn without_a_run_of_the_program_there_is_what_is_kept() {
     let program = reduced("kept", &["--expect-match", "sum = 15", "--values"]);
     let told = explained(&program, &["--kept", "11#3"]);
     assert_says(&told, &["sum = 1 + 2 → 3 (was 1)", "read by 11#4", "not reproduced"]);
+    assert_says(&told, &["\n  - a? b? sum = 15\n  - mul = 0\n  + sum = 13\n"]);
+    assert_eq!(told, explained(&program, &["11#3"]));
     let program = reduced("nothing-kept", &["--expect-match", "sum = 15"]);
     let told = explained(&program, &["--kept", "11#3"]);
     assert!(!told.contains("What it did") && told.contains("not reproduced"), "{told}");

@@ -5,9 +5,7 @@ use std::hint::black_box;
 use regex::bytes::Regex;
 use stripe::oracle::{Criterion, Part, diff, first_difference};
 use stripe::slice::Recorded;
-use tracer::denial::Actions;
-use tracer::run::{Run, Usage};
-use tracer::termination::Termination;
+use tracer::run::Run;
 
 use crate::subject::subject;
 
@@ -36,16 +34,7 @@ fn parted(text: &[u8]) -> (&[u8], &[u8]) {
 }
 
 fn finished(output: &[u8]) -> Run {
-    Run {
-        stdout: output.to_vec(),
-        stderr: output.to_vec(),
-        termination: Termination::Exited(0),
-        usage: Usage::default(),
-        arrivals: 0,
-        redirections: 0,
-        objects: Vec::new(),
-        denied: Actions::NONE,
-    }
+    Run::with_output(output, output)
 }
 
 fn criteria(expected: &[u8], actual: &[u8], regex: Option<&Regex>) -> Vec<Criterion> {

@@ -76,7 +76,7 @@ fn judge<T>(result: Result<T, ArchiveError>) -> Option<T> {
 
 /// A journal whose records are the lines of `input`, each with its length and checksum.
 pub fn framed(input: &[u8]) -> Vec<u8> {
-    let mut journal = b"stripe journal 1\n".to_vec();
+    let mut journal = b"stripe journal 2\n".to_vec();
     for content in input.split(|&byte| byte == b'\n') {
         let place = journal.len() as u64;
         let mut length = content.len();

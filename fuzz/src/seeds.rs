@@ -62,7 +62,11 @@ pub fn traces() -> Vec<Vec<u8>> {
 /// Documents and journals of kept runs.
 pub fn kept_runs() -> Vec<Vec<u8>> {
     let documents = [include_str!("run.json"), include_str!("result.json")];
-    let journals = ["Ppd", "Wno output\nPpd\nEab\nTv0123456789abcdef\0\nS0123456789abcdef\x01\x02\x03\x04"];
+    let journals = [
+        "Ppd",
+        "Wno output\nPpd\nEab\nTv0123456789abcdef\0\nO\0\x03outr\0\0\0r\0\n\
+         Tv1123456789abcdef\0\0\nS0123456789abcdef\x01\x02\x03\x04",
+    ];
     documents.into_iter().chain(journals).map(|text| text.as_bytes().to_vec()).collect()
 }
 

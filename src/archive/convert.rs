@@ -287,16 +287,8 @@ fn kept_recording(document: RecordedDocument, stdout: Vec<u8>, stderr: Vec<u8>) 
         memory: document.memory,
         ..Usage::default()
     };
-    Run {
-        stdout,
-        stderr,
-        termination,
-        usage,
-        arrivals: document.arrivals,
-        redirections: 0,
-        denied: Actions::from_bits(document.denied),
-        objects: Vec::new(),
-    }
+    let denied = Actions::from_bits(document.denied);
+    Run { termination, usage, arrivals: document.arrivals, denied, ..Run::with_output(stdout, stderr) }
 }
 
 fn milliseconds(time: Duration) -> u64 {

@@ -9,7 +9,8 @@
 //! - `input`, `output`, `errors`: what the program read and wrote; `expected-output`, `expected-errors`
 //!   and `reference`, the texts that it is compared with;
 //! - `trace`: see [`tracer::trace_file`];
-//! - `journal`: every test with its outcome and every improvement, appended as they come; see `journal`;
+//! - `journal`: every test with its outcome and what it printed, and every improvement, appended as they
+//!   come; see `journal`;
 //! - `result.json`: how the search ended, and what is needed. Not there while a search is under way.
 //!
 //! A run with several criteria has a `journal` and a `result.json` for each, in `criteria/<name>`.

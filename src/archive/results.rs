@@ -43,7 +43,7 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
 /// The result that a document describes. How programs were run is told by the document, the rest of the
 /// question by `question`.
 pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSlice {
-    let seen = |seen: SeenDocument| Evidence { outcome: seen.outcome, why: seen.why };
+    let seen = |seen: SeenDocument| Evidence::new(seen.outcome, seen.why);
     let needed = |needed: NeededDocument| Needed {
         event: EventId(needed.event),
         necessity: needed.necessity,
@@ -105,7 +105,7 @@ fn observation(document: ValuesDocument) -> Observation {
 
 fn by_product_document(by_product: &ByProduct) -> ByProductDocument {
     let ByProduct { what, tests, rule, executed } = by_product;
-    let executed = stretches(executed).map(|(first, last)| (first.0, last.0)).collect();
+    let executed = stretches(executed.iter().copied()).map(|(first, last)| (first.0, last.0)).collect();
     ByProductDocument { what: what.clone(), tests: *tests, rule: *rule, executed }
 }
 

@@ -2,13 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::TempDir;
+use tracer::run::Run;
 use tracer::schedule::Control as Rule;
 
 use super::{ArchiveError, Journal, JournalContent, Shelf};
 use crate::dd::{Configuration, Outcome};
+use crate::printed::Printed;
 use crate::slice::Evidence;
 
 const UNIVERSE: usize = 100;
@@ -20,7 +23,7 @@ fn folder() -> (TempDir, PathBuf) {
 }
 
 fn seen(why: &str) -> Evidence {
-    Evidence { outcome: Outcome::Pass, why: why.to_owned() }
+    Evidence::new(Outcome::Pass, why)
 }
 
 /// The sets of a search, each smaller than the last.
@@ -29,18 +32,27 @@ fn sets() -> Vec<Configuration> {
     [90, 55, 54, 20, 3].map(set).into()
 }
 
+/// The same for a test that has printed this.
+fn seen_printing(why: &str, stdout: &[u8]) -> Evidence {
+    let recorded = Run::with_output(b"sum = 15\nmul = 0\n", b"");
+    let printed = Printed::of(&Run::with_output(stdout, b"oh\n"), &recorded);
+    Evidence { printed: Some(Arc::new(printed)), ..seen(why) }
+}
+
 /// Writes a search of two phases.
 fn write(path: &Path) {
     let mut journal = Journal::create(path).unwrap();
     journal.phase(Rule::Program, &Configuration::full(UNIVERSE)).unwrap();
     for (number, set) in sets().iter().enumerate() {
         journal.tested(number as u128, Outcome::Pass, &seen("no output")).unwrap();
-        journal.tested(set.fingerprint(), Outcome::Fail, &seen("reproduced")).unwrap();
+        let reproduced = seen_printing("reproduced", b"sum = 15\n");
+        journal.tested(set.fingerprint(), Outcome::Fail, &reproduced).unwrap();
         journal.spent(number as u64, Duration::from_millis(7)).unwrap();
         journal.improved(set).unwrap();
     }
     journal.phase(Rule::Trace, &sets()[3]).unwrap();
-    journal.tested(1, Outcome::Unresolved, &seen("no output")).unwrap();
+    let long = seen_printing("no output", &b"!".repeat(200));
+    journal.tested(1, Outcome::Unresolved, &long).unwrap();
     journal.improved(&sets()[4]).unwrap();
     journal.sync().unwrap();
 }
@@ -61,7 +73,14 @@ fn a_journal_comes_back_as_it_was_written() {
     assert_eq!((second.rule, &second.best), (Rule::Trace, &sets()[4]));
     assert!(first.is_understood && second.is_understood);
     assert_eq!(first.outcomes[&0], (Outcome::Pass, seen("no output")));
-    assert_eq!(second.outcomes[&1].0, Outcome::Unresolved);
+    let (outcome, long) = &second.outcomes[&1];
+    assert_eq!(
+        (*outcome, &long.printed),
+        (Outcome::Unresolved, &seen_printing("", &b"!".repeat(200)).printed)
+    );
+    let printed = |set: &Configuration| first.outcomes[&set.fingerprint()].1.printed.clone().unwrap();
+    assert_eq!(Some(printed(&sets()[0])), seen_printing("", b"sum = 15\n").printed);
+    assert!(Arc::ptr_eq(&printed(&sets()[0]), &printed(&sets()[4])), "written once");
 }
 
 #[test]
@@ -78,13 +97,17 @@ fn every_beginning_of_a_journal_is_one_that_can_be_gone_on_with() {
         last = content.tests();
         let (mut journal, _) = Journal::resume(&path, UNIVERSE).unwrap();
         journal.phase(Rule::Trace, &sets()[3]).unwrap();
-        journal.tested(99, Outcome::Fail, &seen("later")).unwrap();
+        journal.tested(99, Outcome::Fail, &seen_printing("later", b"sum = 15\n")).unwrap();
         journal.sync().unwrap();
         drop(journal);
         let content = read(&path);
         assert_eq!((content.tests(), content.is_damaged), (last + 1, false), "{length} bytes");
         let trace = content.phases.iter().find(|phase| phase.rule == Rule::Trace).unwrap();
-        assert_eq!(trace.outcomes[&99].1.why, "later");
+        let expected = seen_printing("later", b"sum = 15\n");
+        assert_eq!(
+            (&*trace.outcomes[&99].1.why, &trace.outcomes[&99].1.printed),
+            ("later", &expected.printed)
+        );
     }
 }
 

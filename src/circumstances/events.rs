@@ -20,6 +20,7 @@ use super::speculation::{Normalise, Worker};
 use super::universe::{Draft, Universe};
 use crate::dd::{Configuration, Outcome, Test};
 use crate::oracle::{Oracle, OracleError};
+use crate::printed::Outputs;
 use crate::slice::{Evidence, Recorded};
 
 /// Why a test cannot be made: nothing that the program does, but a broken set-up.
@@ -48,6 +49,8 @@ pub struct Laboratory<'a> {
     pub runs: &'a AtomicU64,
     /// Replays that other questions about the same run have made.
     pub memo: Option<&'a RunMemo>,
+    /// Keeps what the tests print, if anybody wants to see it.
+    pub outputs: Option<&'a Outputs<'a>>,
 }
 
 /// One worker's testing function.
@@ -77,7 +80,7 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
             let reproduced = evidence.outcome == Outcome::Fail;
             if !reproduced && number > 0 {
                 let why = format!("reproduced only with some values of undefined memory: {}", evidence.why);
-                evidence = Evidence { outcome: Outcome::Pass, why };
+                evidence = Evidence::new(Outcome::Pass, why);
             }
             examined = Some((run, evidence));
             if !reproduced {
@@ -134,8 +137,9 @@ impl Test for EventTest<'_, '_, '_> {
 
     fn test(&mut self, configuration: &Configuration) -> Result<(Outcome, Evidence), TestError> {
         let schedule = self.draft.schedule(configuration);
-        let (_, evidence) = self.examine(&schedule)?;
-        Ok((evidence.outcome, evidence))
+        let (run, evidence) = self.examine(&schedule)?;
+        let printed = self.laboratory.outputs.and_then(|outputs| outputs.keep(&run));
+        Ok((evidence.outcome, Evidence { printed, ..evidence }))
     }
 }
 

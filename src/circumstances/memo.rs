@@ -76,8 +76,6 @@ fn key(schedule: &Schedule, poison: Poison) -> u128 {
 
 #[cfg(test)]
 mod tests {
-    use tracer::denial::Actions;
-    use tracer::run::Usage;
     use tracer::schedule::Control;
     use tracer::termination::Cut;
     use tracer::trace::Trace;
@@ -85,17 +83,7 @@ mod tests {
     use super::*;
 
     fn run(termination: Termination) -> Run {
-        let (stdout, stderr) = (b"so".to_vec(), Vec::new());
-        Run {
-            stdout,
-            stderr,
-            termination,
-            usage: Usage::default(),
-            arrivals: 1,
-            redirections: 0,
-            denied: Actions::NONE,
-            objects: Vec::new(),
-        }
+        Run { termination, ..Run::with_output(b"so", b"") }
     }
 
     #[test]

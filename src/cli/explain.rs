@@ -20,13 +20,14 @@ use super::questions::Inquiry;
 use super::reopened::{self, Reopened};
 use super::search::{Answer, Case};
 use super::terminal;
-use crate::circumstances::{EventTest, Universe};
+use crate::circumstances::{EventTest, Normalise, Universe};
+use crate::dd::{Configuration, Outcome};
 use crate::fate::{Departure, Fates};
 use crate::oracle;
 use crate::report::explanation::{self, Known, Trial};
 use crate::report::ordinals::Ordinals;
 use crate::report::{Style, values};
-use crate::slice::{Control, CriticalSlice, Necessity, Status};
+use crate::slice::{Control, CriticalSlice, Evidence, Necessity, Status};
 
 /// Of a line with more executions, so many are looked at one by one.
 const MOST_ASKED: usize = 20;
@@ -122,8 +123,7 @@ impl<'e> Explanation<'e> {
         troubles.extend(seen.as_ref().and_then(values::limit));
         let mut text = String::new();
         for part in &parts {
-            let trial =
-                tracer.as_mut().and_then(|tracer| noted(self.trial(tracer, part), &mut troubles).flatten());
+            let trial = noted(self.trial(tracer.as_mut(), part), &mut troubles).flatten();
             text += &self.told(part, seen.as_ref(), trial.as_ref());
         }
         troubles.dedup();
@@ -184,28 +184,67 @@ impl<'e> Explanation<'e> {
         observing::observe(&subject, tracer, &events)
     }
 
-    /// Runs the slice again without the event, if there is just one and it is needed.
-    fn trial(&self, tracer: &mut Tracer<'_>, part: &Part<'_>) -> Result<Option<Trial>, Failure> {
+    /// What came of the slice without the event, if there is just one and it is needed. What the search has
+    /// seen is remembered; without a memory of it, or to see what the branch read behind which it left the
+    /// recorded path, it is run again.
+    fn trial(&self, tracer: Option<&mut Tracer<'_>>, part: &Part<'_>) -> Result<Option<Trial>, Failure> {
         let (&[event], true) = (self.events, part.slice.status == Status::Minimal) else { return Ok(None) };
         let Some((rule, others)) = without(&part.slice, event) else { return Ok(None) };
+        let recorded = self.reopened.subject().recorded();
+        let universe = Universe::new(recorded.program, recorded.trace, rule);
+        let tested = universe.normalise(&universe.configuration(others.into_iter()));
+        // What a journal that cannot be read would tell, the run tells as well.
+        let seen = self.reopened.tested(part.question, rule, &tested).ok().flatten();
+        match (seen.and_then(|seen| self.remembered(seen)), tracer) {
+            (Some(trial), _) => Ok(Some(trial)),
+            (None, Some(tracer)) => self.try_again(tracer, part, &universe, &tested).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// A test with what it has printed, if that is kept and says something.
+    fn remembered(&self, evidence: Evidence) -> Option<Trial> {
+        let left_path = evidence.outcome == Outcome::Unresolved && oracle::other_failure(&evidence).is_none();
+        let printed = evidence.printed.as_ref().filter(|_| !left_path)?;
+        let recorded = &self.reopened.run.run;
+        let stdout = printed.stdout.text(&recorded.stdout)?;
+        let stderr = printed.stderr.text(&recorded.stderr)?;
+        let difference = self.difference(&stdout.kept, &stderr.kept);
+        Some(Trial { evidence, difference, deviation: None })
+    }
+
+    /// Where what was printed differs from the recorded output: on standard error, if on standard output it
+    /// does not.
+    fn difference(&self, stdout: &[u8], stderr: &[u8]) -> String {
+        let recorded = &self.reopened.run.run;
+        match oracle::diff(&recorded.stdout, stdout, MOST_DIFFERENCES) {
+            none if none.is_empty() => oracle::diff(&recorded.stderr, stderr, MOST_DIFFERENCES),
+            difference => difference,
+        }
+    }
+
+    fn try_again(
+        &self,
+        tracer: &mut Tracer<'_>,
+        part: &Part<'_>,
+        universe: &Universe,
+        tested: &Configuration,
+    ) -> Result<Trial, Failure> {
         let subject = self.reopened.subject();
-        let recorded = subject.recorded();
         let runs = AtomicU64::new(0);
         let case = Case { subject, question: part.question, memo: None };
         let laboratory = case.laboratory(&runs);
-        let universe = Universe::new(recorded.program, recorded.trace, rule);
-        let schedule = universe.schedule(&universe.configuration(others.into_iter()));
-        let (run, evidence) = EventTest::new(&laboratory, &universe, tracer).examine(&schedule)?;
-        let expected = &self.reopened.run.run.stdout;
+        let schedule = universe.schedule(tested);
+        let (run, evidence) = EventTest::new(&laboratory, universe, tracer).examine(&schedule)?;
         let (difference, deviation) = match &run.termination {
             Termination::Left(deviation) => (String::new(), Some(*deviation)),
-            _ => (oracle::diff(expected, &run.stdout, MOST_DIFFERENCES), None),
+            _ => (self.difference(&run.stdout, &run.stderr), None),
         };
         let deviation = match deviation {
             Some(deviation) => Some((deviation, self.branch(tracer, &schedule, deviation)?)),
             None => None,
         };
-        Ok(Some(Trial { evidence, difference, deviation }))
+        Ok(Trial { evidence, difference, deviation })
     }
 
     /// What the event behind which a run has left the recorded path had read.

@@ -227,7 +227,7 @@ mod tests {
 
     /// The start and the number of outcomes that a journal leads to.
     fn led(version: &str, is_understood: bool) -> (bool, usize) {
-        let seen = Evidence { outcome: Outcome::Pass, why: String::new() };
+        let seen = Evidence::new(Outcome::Pass, "");
         let phase = PhaseContent {
             rule: Rule::Trace,
             best: Configuration::full(3),

@@ -1,5 +1,7 @@
 //! Make of a result what the user asks for: one of the kinds of `--format` and `--emit`.
 
+use tracer::run::Run;
+
 use super::exit::{Exit, Failure};
 use super::findings::Answered;
 use super::options::OutputOptions;
@@ -63,7 +65,7 @@ impl<'a> Found<'a> {
             EmissionKind::Trace => report::json::trace(recorded, self.command()),
             EmissionKind::Jsonl => {
                 let searches = self.answers.iter().map(|one| (one.name(), &one.answer.history));
-                report::tests_made::jsonl(&searches.collect::<Vec<_>>())
+                report::tests_made::jsonl(self.run(), &searches.collect::<Vec<_>>())
             }
             EmissionKind::Csv => report::csv::slices(recorded, &all),
             EmissionKind::Lcov => report::lcov::slices(recorded, &all),
@@ -107,6 +109,11 @@ impl<'a> Found<'a> {
         gdb::slice(self.subject.recorded(), slice, start).map_err(unscriptable)
     }
 
+    /// How the recorded run ended, and what it has printed.
+    fn run(self) -> &'a Run {
+        &self.subject.baseline.recording.run
+    }
+
     fn command(self) -> &'a [String] {
         self.answers.first().map_or(&[], |first| &first.answer.slice.question.command)
     }
@@ -118,6 +125,7 @@ impl<'a> Found<'a> {
             let named = name.as_ref().map(|name| format!("{name}{wrong}"));
             html::chapter(&Case {
                 recorded: self.subject.recorded(),
+                run: self.run(),
                 slice: &answer.slice,
                 history: &answer.history,
                 command_line: self.command_line,

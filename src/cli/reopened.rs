@@ -6,6 +6,7 @@ use tracer::Conditions;
 use tracer::poison::Poison;
 use tracer::program::{Program, Scope};
 use tracer::run::Recording;
+use tracer::schedule::Control as Rule;
 
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
@@ -17,9 +18,10 @@ use super::shell;
 use super::target::{Target, load_failure};
 use crate::archive::{KeptRun, RunFolder};
 use crate::baseline::{Baseline, recording_limits};
+use crate::dd::Configuration;
 use crate::history::History;
 use crate::investigation::{Nobody, Plan, Watcher};
-use crate::slice::{CriticalSlice, Question, Recorded};
+use crate::slice::{CriticalSlice, Evidence, Question, Recorded};
 
 /// A kept run with everything that questions about it need.
 pub(super) struct Reopened {
@@ -84,6 +86,19 @@ impl Reopened {
             }
         }
         Ok(Some(Answer { slice, history }))
+    }
+
+    /// What the search for an answer has seen in its test of this effective set, if it has made one.
+    pub(super) fn tested(
+        &self,
+        question: &Inquiry,
+        rule: Rule,
+        effective: &Configuration,
+    ) -> Result<Option<Evidence>, Failure> {
+        let content = self.folder.journal(&self.run, question.name.as_deref()).map_err(keeping::failure)?;
+        let phase = content.phases.into_iter().find(|phase| phase.rule == rule && phase.is_understood);
+        let test = phase.and_then(|mut phase| phase.outcomes.remove(&effective.fingerprint()));
+        Ok(test.map(|(_, evidence)| evidence))
     }
 
     /// What a search that has not ended has found so far.

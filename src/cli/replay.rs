@@ -44,6 +44,7 @@ pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
         limits: limits(&baseline, options.target.timeout),
         runs: &AtomicU64::new(0),
         memo: None,
+        outputs: None,
     };
     let (run, evidence) = EventTest::new(&laboratory, &universe, &mut tracer).examine(&schedule)?;
     super::print(&run.stdout)?;

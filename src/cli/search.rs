@@ -19,6 +19,7 @@ use crate::baseline::Baseline;
 use crate::circumstances::{Laboratory, RunMemo, Universe};
 use crate::history::History;
 use crate::investigation::{Finding, Means, Memory, Plan, Watcher, investigate};
+use crate::printed::Outputs;
 use crate::slice::{ByProduct, CriticalSlice, Manner, Recorded};
 
 /// A recorded run, and how it is searched.
@@ -83,7 +84,8 @@ impl Case<'_> {
     ) -> Result<(Answer, Exit), Failure> {
         self.announce(keeping);
         let runs = AtomicU64::new(past.runs);
-        let laboratory = self.laboratory(&runs);
+        let outputs = Outputs::new(&self.subject.baseline.recording.run).knowing(past.memory.printed());
+        let laboratory = Laboratory { outputs: Some(&outputs), ..self.laboratory(&runs) };
         let means = Means { tracers: &mut *crew.tracers, processors: crew.processors, memory: &past.memory };
         let trouble = |message: &str| keeping.warn(message);
         let mut history = History::default();
@@ -167,6 +169,7 @@ impl Case<'_> {
             limits: self.subject.limits,
             runs,
             memo: self.memo,
+            outputs: None,
         }
     }
 

@@ -43,7 +43,7 @@ impl Check {
         let command = || in_one_line(self.command.as_bytes());
         let failed = |reason: String| OracleError::Check { command: command(), reason };
         let status = self.execute(run).map_err(|error| failed(error.to_string()))?;
-        let evidence = |outcome, why| Ok(Some(Evidence { outcome, why }));
+        let evidence = |outcome, why| Ok(Some(Evidence::new(outcome, why)));
         match (status.code(), status.signal()) {
             (Some(0), _) => Ok(None),
             (Some(code @ 1..UNRESOLVED), _) => {

@@ -1,9 +1,11 @@
-//! Show where two outputs differ.
+//! Show outputs, and where two of them differ.
+//!
+//! Outputs may be large and need not be text: what is shown is cut, and what cannot be shown is spelled out.
 
 use std::str::Utf8Chunk;
 
 use regex::bytes::Regex;
-use similar::{Algorithm, ChangeTag};
+use similar::{Algorithm, DiffOp, DiffTag};
 
 /// Lines longer than this are cut in messages.
 const LINE_WIDTH: usize = 60;
@@ -11,8 +13,43 @@ const LINE_WIDTH: usize = 60;
 /// How much of what two long lines have in common is shown before their difference.
 const LEAD: usize = 20;
 
-/// As many lines of each text as a diff looks at, from the first difference on.
-const WINDOW: usize = 100;
+/// How much of outputs is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// So many equal lines are shown around different ones.
+    pub context: usize,
+    /// So many lines of each output are compared, from near the first difference on.
+    pub window: usize,
+    /// Longer lines are cut. In characters.
+    pub width: usize,
+}
+
+/// For messages.
+const BRIEF: Extent = Extent { context: 0, window: 100, width: LINE_WIDTH };
+
+/// A line of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// In both outputs.
+    Same(String),
+    /// In the expected output only.
+    Missing(String),
+    /// In the actual output only.
+    Added(String),
+    /// Equal lines in this place are not shown.
+    Skipped,
+}
+
+/// Two outputs side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// Where they differ; empty if no line does.
+    pub lines: Vec<Line>,
+    /// Whether lines behind these were not compared.
+    pub is_cut: bool,
+    /// Whether the outputs are equal but for the newline at the end.
+    pub is_about_newline: bool,
+}
 
 /// The lines of an output, without their ends. An output that ends with a newline has no empty line
 /// behind it.
@@ -57,19 +94,67 @@ pub fn first_difference(what: &str, expected: &[u8], actual: &[u8], only: Option
 /// The lines in which two texts differ, `-` expected and `+` actual, at most `most` of them. Only the
 /// neighbourhood of the first difference is looked at: texts may be large.
 pub fn diff(expected: &[u8], actual: &[u8], most: usize) -> String {
+    let told = |line: Line| match line {
+        Line::Missing(text) => Some(format!("  - {text}\n")),
+        Line::Added(text) => Some(format!("  + {text}\n")),
+        Line::Same(_) | Line::Skipped => None,
+    };
+    compare(expected, actual, BRIEF).lines.into_iter().filter_map(told).take(most).collect()
+}
+
+/// Compares two outputs line by line.
+pub fn compare(expected: &[u8], actual: &[u8], extent: Extent) -> Comparison {
     let same = lines(expected).zip(lines(actual)).take_while(|(one, other)| one == other).count();
-    let window = |text| lines(text).skip(same).take(WINDOW).collect::<Vec<&[u8]>>();
-    let (expected, actual) = (window(expected), window(actual));
-    let steps = similar::capture_diff_slices(Algorithm::Myers, &expected, &actual);
-    let changes = steps.iter().flat_map(|step| step.iter_changes(&expected, &actual)).filter_map(|change| {
-        let sign = match change.tag() {
-            ChangeTag::Delete => '-',
-            ChangeTag::Insert => '+',
-            ChangeTag::Equal => return None,
-        };
-        Some(format!("  {sign} {}\n", cut(change.value())))
-    });
-    changes.take(most).collect()
+    let start = same.saturating_sub(extent.context);
+    let window = |text| lines(text).skip(start).take(extent.window).collect::<Vec<&[u8]>>();
+    let is_cut = [expected, actual].iter().any(|text| lines(text).nth(start + extent.window).is_some());
+    let texts = Texts { expected: window(expected), actual: window(actual), width: extent.width };
+    let steps = similar::capture_diff_slices(Algorithm::Myers, &texts.expected, &texts.actual);
+    let differs = steps.iter().any(|step| step.tag() != DiffTag::Equal);
+    let groups = if differs { similar::group_diff_ops(steps, extent.context) } else { Vec::new() };
+    let mut shown = Vec::new();
+    let mut end = 0;
+    for group in &groups {
+        if start + group.first().map_or(0, |step| step.old_range().start) > end {
+            shown.push(Line::Skipped);
+        }
+        shown.extend(group.iter().flat_map(|step| texts.lines(step)));
+        end = start + group.last().map_or(0, |step| step.old_range().end);
+    }
+    Comparison { lines: shown, is_cut, is_about_newline: !differs && !is_cut && expected != actual }
+}
+
+/// The lines of two texts that are compared.
+struct Texts<'t> {
+    expected: Vec<&'t [u8]>,
+    actual: Vec<&'t [u8]>,
+    width: usize,
+}
+
+impl Texts<'_> {
+    /// What a step from one text to the other shows.
+    fn lines(&self, step: &DiffOp) -> Vec<Line> {
+        let (tag, old, new) = step.as_tag_tuple();
+        let (old, new) = (&self.expected[old], &self.actual[new]);
+        if tag == DiffTag::Equal {
+            return old.iter().map(|line| Line::Same(cut(line, self.width))).collect();
+        }
+        let missing = (0..old.len()).map(|at| Line::Missing(self.beside(old[at], new.get(at))));
+        missing.chain((0..new.len()).map(|at| Line::Added(self.beside(new[at], old.get(at))))).collect()
+    }
+
+    /// A line, so that the difference to the one that has taken its place can be seen.
+    fn beside(&self, line: &[u8], other: Option<&&[u8]>) -> String {
+        match other.and_then(|other| far_difference(line, other, self.width)) {
+            Some(from) => format!("…{}", cut(&line[from..], self.width)),
+            None => cut(line, self.width),
+        }
+    }
+}
+
+/// The lines of an output as characters that can be shown, cut if they are long.
+pub fn shown_lines(text: &[u8], width: usize) -> impl Iterator<Item = String> {
+    lines(text).map(move |line| cut(line, width))
 }
 
 /// An expression of the user's, in quotes.
@@ -79,25 +164,33 @@ pub(super) fn expression(regex: &Regex) -> String {
 
 /// The line in quotes, cut if it is long.
 pub(super) fn quoted(line: &[u8]) -> String {
-    format!("`{}`", cut(line))
+    format!("`{}`", cut(line, LINE_WIDTH))
 }
 
 /// Two different lines, quoted so that the difference can be seen.
 fn near_difference(one: &[u8], other: &[u8]) -> (String, String) {
-    let common = one.iter().zip(other).take_while(|(one, other)| one == other).count();
-    if common < LINE_WIDTH - LEAD {
-        return (quoted(one), quoted(other));
+    match far_difference(one, other, LINE_WIDTH) {
+        None => (quoted(one), quoted(other)),
+        Some(from) => {
+            let from = |line: &[u8]| format!("`…{}`", cut(&line[from..], LINE_WIDTH));
+            (from(one), from(other))
+        }
     }
-    let from = |line: &[u8]| format!("`…{}`", cut(&line[common - LEAD..]));
-    (from(one), from(other))
+}
+
+/// Where to begin with two different lines if their beginnings, of this many characters, would hide the
+/// difference.
+fn far_difference(one: &[u8], other: &[u8], width: usize) -> Option<usize> {
+    let common = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    (common >= width - LEAD).then(|| common - LEAD)
 }
 
 /// The line as characters that can be shown, cut if it is long. What is no text is spelled out.
-fn cut(line: &[u8]) -> String {
+fn cut(line: &[u8], width: usize) -> String {
     let mut text = String::new();
     for (count, shown) in line.utf8_chunks().flat_map(spelled).enumerate() {
-        if count == LINE_WIDTH {
-            text.truncate(text.char_indices().nth(LINE_WIDTH - 1).map_or(text.len(), |(end, _)| end));
+        if count == width {
+            text.truncate(text.char_indices().nth(width - 1).map_or(text.len(), |(end, _)| end));
             text.push('…');
             break;
         }
@@ -113,12 +206,17 @@ pub(super) fn in_one_line(text: &[u8]) -> String {
 
 fn spelled(chunk: Utf8Chunk<'_>) -> impl Iterator<Item = String> {
     let character = |c: char| match c {
-        '\t' => " ".to_owned(),
-        c if c.is_control() => c.escape_default().to_string(),
+        c if c.is_control() || is_invisible(c) => c.escape_default().to_string(),
         c => c.to_string(),
     };
     let bytes = chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}"));
     chunk.valid().chars().map(character).chain(bytes)
+}
+
+/// Whether a character has no shape, or changes the order of those around it.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -165,14 +263,63 @@ mod tests {
     #[test]
     fn what_is_no_text_is_spelled_out_and_long_lines_are_cut() {
         let why = first_difference("output", b"a\xff\0b\r\n", b"a\xfe\tb\n", None).unwrap();
-        assert_eq!(why, "output line 1: `a\\xfe b` instead of `a\\xff\\u{0}b\\r`");
-        assert_eq!(cut(&b"x".repeat(LINE_WIDTH)).chars().count(), LINE_WIDTH);
-        assert_eq!(cut(&b"x".repeat(LINE_WIDTH + 1)), "x".repeat(LINE_WIDTH - 1) + "…");
+        assert_eq!(why, "output line 1: `a\\xfe\\tb` instead of `a\\xff\\u{0}b\\r`");
+        assert_eq!(cut(&b"x".repeat(LINE_WIDTH), LINE_WIDTH).chars().count(), LINE_WIDTH);
+        assert_eq!(cut(&b"x".repeat(LINE_WIDTH + 1), LINE_WIDTH), "x".repeat(LINE_WIDTH - 1) + "…");
     }
 
     #[test]
     fn a_diff_is_no_longer_than_asked_for() {
         assert_eq!(diff(b"a\nb\nc\n", b"a\nd\nc\n", 10), "  - b\n  + d\n");
         assert_eq!(diff(b"a\nb\n", b"c\nd\n", 1).lines().count(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_spelled_out() {
+        let text = "\x1b[31mred\t\u{202e}x\u{200b}\r\n\nü\u{0}";
+        let shown: Vec<String> = shown_lines(text.as_bytes(), 80).collect();
+        assert_eq!(shown, ["\\u{1b}[31mred\\t\\u{202e}x\\u{200b}\\r", "", "ü\\u{0}"]);
+    }
+
+    /// Lines with the signs of a comparison.
+    fn compared(expected: &str, actual: &str, context: usize) -> Vec<String> {
+        let extent = Extent { context, window: 8, width: 40 };
+        let told = |line| match line {
+            Line::Same(text) => format!("  {text}"),
+            Line::Missing(text) => format!("- {text}"),
+            Line::Added(text) => format!("+ {text}"),
+            Line::Skipped => "...".to_owned(),
+        };
+        let lines = compare(expected.as_bytes(), actual.as_bytes(), extent).lines;
+        lines.into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn a_comparison_shows_differences_with_what_is_around_them() {
+        assert_eq!(compared("a\nb\nc\nd\n", "a\nb\nx\nd\n", 1), ["...", "  b", "- c", "+ x", "  d"]);
+        let apart = compared("1\n2\n3\n4\n5\n6\n", "0\n2\n3\n4\n5\n", 1);
+        assert_eq!(apart, ["- 1", "+ 0", "  2", "...", "  5", "- 6"]);
+        assert!(compared("a\n", "a\n", 3).is_empty());
+        let far = compared(&("x".repeat(50) + "1"), &("x".repeat(50) + "2"), 0);
+        assert_eq!(
+            far,
+            ["- …", "+ …"]
+                .iter()
+                .zip(["1", "2"])
+                .map(|(sign, end)| format!("{sign}{}{end}", "x".repeat(LEAD)))
+                .collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn a_comparison_says_what_it_leaves_out() {
+        let compare = |expected: &str, actual: &str| {
+            let extent = Extent { context: 2, window: 8, width: 40 };
+            let compared = compare(expected.as_bytes(), actual.as_bytes(), extent);
+            (compared.lines.len(), compared.is_cut, compared.is_about_newline)
+        };
+        assert_eq!(compare(&"a\n".repeat(20), "a\n"), (8, true, false));
+        assert_eq!(compare("a\n", "a"), (0, false, true));
+        assert_eq!(compare("a\n", "a\n"), (0, false, false));
     }
 }

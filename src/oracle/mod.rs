@@ -12,12 +12,11 @@ mod sanitizer;
 mod words;
 
 use regex::bytes::Regex;
-use tracer::denial::Actions;
-use tracer::run::{Run, Usage};
+use tracer::run::Run;
 use tracer::termination::{Crash, Termination, signal_name};
 
 pub use check::Check;
-pub use difference::{diff, first_difference};
+pub use difference::{Comparison, Extent, Line, compare, diff, first_difference, shown_lines};
 pub use part::Part;
 pub use words::{crash, deviation, other_failure, signal, termination};
 
@@ -169,7 +168,7 @@ impl Oracle {
     /// # Errors
     /// If a command that has to judge does not.
     pub fn judge(&self, run: &Run, recorded: Recorded<'_>) -> Result<Evidence, OracleError> {
-        let unresolved = |why| Ok(Evidence { outcome: Outcome::Unresolved, why });
+        let unresolved = |why| Ok(Evidence::new(Outcome::Unresolved, why));
         match &run.termination {
             Termination::Left(deviation) => return unresolved(words::deviation(deviation, recorded)),
             Termination::Cut(cut) => return unresolved(format!("the run {cut}")),
@@ -187,7 +186,7 @@ impl Oracle {
                 return Ok(evidence);
             }
         }
-        Ok(Evidence { outcome: Outcome::Fail, why: "the failure is reproduced".into() })
+        Ok(Evidence::new(Outcome::Fail, "the failure is reproduced"))
     }
 
     /// When a run shows the failure, in words.
@@ -206,18 +205,8 @@ impl Oracle {
     /// Whether a run that ends by itself with this output would meet the criterion: for a correct output,
     /// whether what the criterion looks for is right.
     pub fn accepts(&self, output: &[u8], recorded: Recorded<'_>) -> bool {
-        let (stdout, stderr, termination) = (output.to_vec(), Vec::new(), Termination::Exited(0));
-        let run = Run {
-            stdout,
-            stderr,
-            termination,
-            usage: Usage::default(),
-            arrivals: 0,
-            redirections: 0,
-            denied: Actions::NONE,
-            objects: Vec::new(),
-        };
-        self.judge(&run, recorded).is_ok_and(|evidence| evidence.outcome == Outcome::Fail)
+        self.judge(&Run::with_output(output, b""), recorded)
+            .is_ok_and(|evidence| evidence.outcome == Outcome::Fail)
     }
 
     /// The expected and the actual text of the first condition on a text that the run does not meet,
@@ -278,7 +267,7 @@ impl Condition {
             }
             Condition::Check(check) => return check.judge(run),
         };
-        Ok(why.map(|why| Evidence { outcome: Outcome::Pass, why }))
+        Ok(why.map(|why| Evidence::new(Outcome::Pass, why)))
     }
 
     fn describe(&self, oracle: &Oracle) -> String {

@@ -1,7 +1,5 @@
 //! Tell of other failures that came up during the search.
 
-use tracer::trace::EventId;
-
 use crate::slice::{ByProduct, CriticalSlice, stretches};
 
 use super::schema;
@@ -50,9 +48,5 @@ fn document(by_product: &ByProduct) -> schema::ByProduct<'_> {
 
 /// The executed events, as `--keep` takes them.
 fn keep(by_product: &ByProduct) -> String {
-    let stretch = |(first, last): (EventId, EventId)| match (first.time(), last.time()) {
-        (first, last) if first == last => first.to_string(),
-        (first, last) => format!("{first}-{last}"),
-    };
-    stretches(&by_product.executed).map(stretch).collect::<Vec<_>>().join(",")
+    spelling::events(stretches(by_product.executed.iter().copied()))
 }

@@ -10,10 +10,12 @@ use tracer::denial::Actions;
 use tracer::invocation::{Constancy, Invocation, Limits, Permissions, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
+use tracer::run::Run;
 use tracer::trace::{EventId, Trace};
 use tracer::{Conditions, Containment, Engine, Preference, Tracer};
 
 use super::comparison::Compared;
+use super::html::Case;
 use crate::dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 use crate::history::History;
 use crate::investigation::Nobody;
@@ -51,6 +53,7 @@ pub(super) fn alone(slice: &CriticalSlice) -> [Compared<'_>; 1] {
 pub(super) struct Sample {
     program: Program,
     trace: Trace,
+    run: Run,
 }
 
 impl Sample {
@@ -75,7 +78,7 @@ impl Sample {
         };
         let recording =
             Tracer::new(&program, &invocation, Preference::Auto).unwrap().record(&conditions()).unwrap();
-        Sample { trace: recording.trace, program }
+        Sample { trace: recording.trace, run: recording.run, program }
     }
 
     /// Compiles `source` as `program.c` in `folder`, and runs it without input.
@@ -97,6 +100,12 @@ impl Sample {
         Recorded { program: &self.program, trace: &self.trace }
     }
 
+    /// A result for a page.
+    pub(super) fn case<'a>(&'a self, slice: &'a CriticalSlice, history: &'a History) -> Case<'a> {
+        let (recorded, run) = (self.recorded(), &self.run);
+        Case { recorded, run, slice, history, command_line: "stripe run", remark: "" }
+    }
+
     /// All omittable events of a line.
     pub(super) fn omittable(&self, line: u32) -> Vec<EventId> {
         let leader = |event| self.program.leader(self.trace.leader(event));
@@ -109,7 +118,7 @@ impl Sample {
     /// A slice of the given events; those of `decisions` are needed as such.
     pub(super) fn slice(&self, effects: &[EventId], decisions: &[EventId]) -> CriticalSlice {
         let needed = |necessity| {
-            let without = Evidence { outcome: Outcome::Pass, why: "no output".to_owned() };
+            let without = Evidence::new(Outcome::Pass, "no output");
             move |&event: &EventId| Needed { event, necessity, without: Some(without.clone()) }
         };
         let mut all: Vec<Needed> = effects.iter().map(needed(Necessity::Effect)).collect();
@@ -137,7 +146,7 @@ pub(super) fn history(tests: &[(usize, &[usize], Outcome)]) -> History {
     let mut history = History::default();
     for (number, &(universe, chosen, outcome)) in tests.iter().enumerate() {
         let why = if outcome == Outcome::Fail { "as expected" } else { "no output" };
-        let evidence = Evidence { outcome, why: why.to_owned() };
+        let evidence = Evidence::new(outcome, why);
         let counts = Counts { total: number as u64 + 1, ..Counts::default() };
         let configuration = Configuration::from_iter(universe, chosen.iter().copied());
         history.beside(&mut Nobody).tested(&configuration, outcome, &evidence, counts);

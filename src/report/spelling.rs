@@ -1,7 +1,8 @@
-//! Spell the values of closed sets as JSON documents have them.
+//! Spell the values of closed sets as JSON documents have them, and events as command lines do.
 
 use tracer::program::{Granularity, LeaderKind};
 use tracer::schedule::Control as Rule;
+use tracer::trace::EventId;
 use tracer::{Containment, Engine};
 
 use crate::dd::{Algorithm, Outcome};
@@ -106,4 +107,13 @@ pub(super) fn algorithm(algorithm: Algorithm) -> &'static str {
         Algorithm::Sweep => "sweep",
         Algorithm::Ddmin => "ddmin",
     }
+}
+
+/// Stretches of events, first and last of each, as `stripe replay --keep` takes them.
+pub(super) fn events(stretches: impl Iterator<Item = (EventId, EventId)>) -> String {
+    let stretch = |(first, last): (EventId, EventId)| match (first.time(), last.time()) {
+        (first, last) if first == last => first.to_string(),
+        (first, last) => format!("{first}-{last}"),
+    };
+    stretches.map(stretch).collect::<Vec<_>>().join(",")
 }

@@ -86,6 +86,8 @@ impl Browser {
     pub fn press(&mut self, key: &str) {
         let code = match key {
             "Tab" => 9,
+            "Enter" => 13,
+            " " => 32,
             "ArrowLeft" => 37,
             "ArrowUp" => 38,
             "ArrowRight" => 39,

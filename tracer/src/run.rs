@@ -28,6 +28,22 @@ pub struct Run {
     pub objects: Vec<PathBuf>,
 }
 
+impl Run {
+    /// A run that has ended by itself, with exit status 0, and has written this. Nothing more is known of it.
+    pub fn with_output(stdout: impl Into<Vec<u8>>, stderr: impl Into<Vec<u8>>) -> Run {
+        Run {
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+            termination: Termination::Exited(0),
+            usage: Usage::default(),
+            arrivals: 0,
+            redirections: 0,
+            denied: Actions::NONE,
+            objects: Vec::new(),
+        }
+    }
+}
+
 /// What a run used up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tracer::schedule::Control as Rule;
@@ -12,6 +13,7 @@ use super::MAGIC;
 use super::record::{Record, Torn};
 use crate::archive::ArchiveError;
 use crate::dd::{Configuration, Outcome};
+use crate::printed::Printed;
 use crate::slice::Evidence;
 
 /// What a journal holds.
@@ -28,6 +30,7 @@ pub struct JournalContent {
     /// As many bytes hold complete records.
     pub(in crate::archive) length: u64,
     pub(super) whys: Vec<String>,
+    pub(super) printed: Vec<Arc<Printed>>,
     /// The phase that the last records are about.
     pub(super) current: Option<Rule>,
 }
@@ -63,7 +66,7 @@ impl JournalContent {
             let format = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
             let format =
                 String::from_utf8_lossy(&format[..format.len().min(40)]).escape_default().to_string();
-            return Err(ArchiveError::Format { path: path.into(), format, expected: "stripe journal 1" });
+            return Err(ArchiveError::Format { path: path.into(), format, expected: "stripe journal 2" });
         };
         let mut content = JournalContent { length: MAGIC.len() as u64, ..JournalContent::default() };
         while !rest.is_empty() {
@@ -103,9 +106,14 @@ impl JournalContent {
                 phase.improve(best, fingerprint);
             }
             Record::Why(why) => self.whys.push(why),
-            Record::Test { fingerprint, outcome, why } => {
-                let why = self.whys.get(usize::try_from(why).ok()?)?.clone();
-                self.phase()?.outcomes.insert(fingerprint, (outcome, Evidence { outcome, why }));
+            Record::Printed(printed) => self.printed.push(Arc::new(printed)),
+            Record::Test { fingerprint, outcome, why, printed } => {
+                let why = numbered(&self.whys, why)?;
+                let printed = match printed {
+                    Some(number) => Some(numbered(&self.printed, number)?),
+                    None => None,
+                };
+                self.phase()?.outcomes.insert(fingerprint, (outcome, Evidence { outcome, why, printed }));
             }
             Record::Effort { runs, milliseconds } => {
                 self.runs = runs;
@@ -135,6 +143,11 @@ impl JournalContent {
         let current = self.current?;
         self.phases.iter_mut().find(|phase| phase.rule == current)
     }
+}
+
+/// What a test refers to by its number.
+fn numbered<T: Clone>(all: &[T], number: u64) -> Option<T> {
+    all.get(usize::try_from(number).ok()?).cloned()
 }
 
 impl PhaseContent {

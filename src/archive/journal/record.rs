@@ -6,6 +6,7 @@ use siphasher::sip::SipHasher13;
 use tracer::schedule::Control as Rule;
 
 use crate::dd::{Configuration, Outcome};
+use crate::printed::{Edit, Printed, Rest};
 
 /// A record, as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +19,10 @@ pub(super) enum Record {
     Without { fingerprint: u128, members: Ranges },
     /// A reason; its number is how many came before.
     Why(String),
-    /// A test of the set with this fingerprint.
-    Test { fingerprint: u128, outcome: Outcome, why: u64 },
+    /// An output; its number is how many came before.
+    Printed(Printed),
+    /// A test of the set with this fingerprint. What it has printed may not be kept.
+    Test { fingerprint: u128, outcome: Outcome, why: u64, printed: Option<u64> },
     /// What has been spent so far, in all.
     Effort { runs: u64, milliseconds: u64 },
 }
@@ -113,10 +116,16 @@ impl Record {
                 bytes.push(b'W');
                 bytes.extend(why.bytes());
             }
-            Record::Test { fingerprint, outcome, why } => {
+            Record::Printed(printed) => {
+                bytes.push(b'O');
+                write_edit(&mut bytes, &printed.stdout);
+                write_edit(&mut bytes, &printed.stderr);
+            }
+            Record::Test { fingerprint, outcome, why, printed } => {
                 bytes.extend([b'T', spelled(*outcome)]);
                 bytes.extend(fingerprint.to_le_bytes());
                 put(&mut bytes, *why);
+                printed.iter().for_each(|&printed| put(&mut bytes, printed));
             }
             Record::Effort { runs, milliseconds } => {
                 bytes.push(b'E');
@@ -143,8 +152,11 @@ impl Record {
                 let (outcome, after) = rest.split_first()?;
                 rest = after;
                 let outcome = unspelled(*outcome)?;
-                Record::Test { fingerprint: fingerprint(&mut rest)?, outcome, why: take(&mut rest)? }
+                let (fingerprint, why) = (fingerprint(&mut rest)?, take(&mut rest)?);
+                let printed = if rest.is_empty() { None } else { Some(take(&mut rest)?) };
+                Record::Test { fingerprint, outcome, why, printed }
             }
+            b'O' => Record::Printed(Printed::new(read_edit(&mut rest)?, read_edit(&mut rest)?)),
             b'E' => Record::Effort { runs: take(&mut rest)?, milliseconds: take(&mut rest)? },
             _ => return None,
         };
@@ -185,6 +197,29 @@ fn checksum(place: u64, content: &[u8]) -> u32 {
     hasher.finish() as u32
 }
 
+fn write_edit(bytes: &mut Vec<u8>, edit: &Edit) {
+    put(bytes, edit.start as u64);
+    put(bytes, edit.middle.len() as u64);
+    bytes.extend(&edit.middle);
+    let (letter, rest) = match edit.rest {
+        Rest::Recorded(rest) => (b'r', rest),
+        Rest::Lost(rest) => (b'l', rest),
+    };
+    bytes.push(letter);
+    put(bytes, rest as u64);
+}
+
+fn read_edit(bytes: &mut &[u8]) -> Option<Edit> {
+    let start = take_length(bytes)?;
+    let length = take_length(bytes)?;
+    let (middle, behind) = bytes.split_at_checked(length)?;
+    let (letter, behind) = behind.split_first()?;
+    *bytes = behind;
+    let rest = take_length(bytes)?;
+    let rest = if *letter == b'r' { Rest::Recorded(rest) } else { Rest::Lost(rest) };
+    Some(Edit { start, middle: middle.to_vec(), rest })
+}
+
 fn fingerprint(bytes: &mut &[u8]) -> Option<u128> {
     let (taken, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
@@ -211,4 +246,8 @@ fn take(bytes: &mut &[u8]) -> Option<u64> {
         }
     }
     None
+}
+
+fn take_length(bytes: &mut &[u8]) -> Option<usize> {
+    usize::try_from(take(bytes)?).ok()
 }

@@ -13,6 +13,7 @@ use super::content::JournalContent;
 use super::record::{Ranges, Record};
 use crate::archive::ArchiveError;
 use crate::dd::{Configuration, Outcome};
+use crate::printed::Printed;
 use crate::slice::Evidence;
 
 /// After so long without an improvement, what was found is handed to the system all the same.
@@ -32,6 +33,8 @@ pub struct Journal {
     length: u64,
     flushed: Instant,
     whys: HashMap<String, u64>,
+    /// The numbers of outputs, by their keys.
+    printed: HashMap<u128, u64>,
     /// The smallest set of each phase.
     best: HashMap<Rule, Configuration>,
     /// The phase that records are about, and the one that they should be about.
@@ -68,6 +71,7 @@ impl Journal {
             journal.append(MAGIC).map_err(unwritable())?;
         }
         journal.whys = content.whys.iter().cloned().zip(0..).collect();
+        journal.printed = content.printed.iter().map(|printed| printed.key()).zip(0..).collect();
         journal.best = content.phases.iter().map(|phase| (phase.rule, phase.best.clone())).collect();
         journal.current = content.current;
         Ok((journal, content))
@@ -85,6 +89,7 @@ impl Journal {
             length,
             flushed: Instant::now(),
             whys: HashMap::new(),
+            printed: HashMap::new(),
             best: HashMap::new(),
             current: None,
             wanted: None,
@@ -123,8 +128,23 @@ impl Journal {
         if why == next {
             self.record(&Record::Why(seen.why.clone()))?;
         }
-        self.record(&Record::Test { fingerprint, outcome, why })?;
+        let printed = match &seen.printed {
+            Some(printed) => Some(self.printed(printed)?),
+            None => None,
+        };
+        self.record(&Record::Test { fingerprint, outcome, why, printed })?;
         if self.flushed.elapsed() >= PATIENCE { self.flush() } else { Ok(()) }
+    }
+
+    /// The number of an output, which is written if it is new.
+    fn printed(&mut self, printed: &Printed) -> io::Result<u64> {
+        if let Some(&number) = self.printed.get(&printed.key()) {
+            return Ok(number);
+        }
+        let number = self.printed.len() as u64;
+        self.record(&Record::Printed(printed.clone()))?;
+        self.printed.insert(printed.key(), number);
+        Ok(number)
     }
 
     /// Whether the set is smaller than all of its phase that were taken down.

@@ -1,6 +1,6 @@
 // Draw how many events were left over after how many tests.
 
-const CURVE = { width: 768, height: 200, left: 0, right: 8, top: 10, bottom: 30 };
+const CURVE = { width: 768, height: 200, left: 0, right: 8, top: 10, bottom: 48 };
 let curve = { last: 1, tests: 0 };
 
 function showCurve(chapter) {
@@ -39,7 +39,7 @@ function axes() {
     shape("path", { class: "axis", d: `M${CURVE.left} ${CURVE.top}V${bottom}H${end}` }),
     shape("text", { x: CURVE.left - 6, y: y(curve.most) + 4, "text-anchor": "end" }, grouped(curve.most)),
     shape("text", { x: CURVE.left - 6, y: bottom + 4, "text-anchor": "end" }, "0"),
-    shape("text", { x: end, y: bottom + 18, "text-anchor": "end" }, counted(curve.tests, "test")),
+    shape("text", { x: end, y: bottom + 36, "text-anchor": "end" }, counted(curve.tests, "test")),
   ];
 }
 

@@ -79,6 +79,8 @@ pub(super) struct Search {
     /// Whether each column is one event.
     pub(super) is_exact: bool,
     pub(super) rows: Vec<Test>,
+    /// What the rows have printed, each different output once.
+    pub(super) outputs: Vec<Output>,
     pub(super) note: String,
 }
 
@@ -99,6 +101,41 @@ pub(super) struct Test {
     pub(super) size: usize,
     pub(super) of: usize,
     pub(super) why: String,
+    #[serde(flatten)]
+    pub(super) subset: Subset,
+    /// Which of the outputs it has printed; null if that is not shown.
+    pub(super) output: Option<usize>,
+}
+
+/// What a test has executed.
+#[derive(Serialize)]
+pub(super) struct Subset {
+    /// `program` or `trace`.
+    pub(super) control: &'static str,
+    /// The chosen events, as `stripe replay --keep` takes them.
+    pub(super) events: String,
+    /// Whether these are only the first of them.
+    pub(super) is_cut: bool,
     /// A sign for each column: `0` to `9` for none to all of it chosen, `-` for nothing to choose.
     pub(super) cells: String,
+}
+
+/// What a test has printed.
+#[derive(Serialize)]
+pub(super) struct Output {
+    pub(super) streams: Vec<Stream>,
+}
+
+/// What a test has printed on one of its streams.
+#[derive(Serialize)]
+pub(super) struct Stream {
+    pub(super) name: &'static str,
+    pub(super) lines: Vec<String>,
+    /// What the lines do not show, in words.
+    pub(super) note: String,
+    /// Where it differs from the recorded output: lines with ` ` in both, `-` recorded, `+` printed; `~` for
+    /// equal ones that are not shown.
+    pub(super) difference: Vec<(char, String)>,
+    /// What these lines do not show, in words.
+    pub(super) difference_note: String,
 }

@@ -17,8 +17,6 @@ function showMatrix(chapter) {
   slider.max = Math.max(search.rows.length, 1);
   slider.value = 1;
   slider.disabled = search.rows.length === 0;
-  byId("test-number").textContent = "";
-  byId("test-told").textContent = search.rows.length ? "Choose a test to see what it executed." : "No test was made.";
   byId("search-note").textContent = search.note;
   byId("outcomes").replaceChildren(...Object.entries(OUTCOMES).map(swatch));
   byId("cells").setAttribute("aria-label", described(chapter));
@@ -97,10 +95,15 @@ function chooseTest(at) {
   filterSource(matrix.search.is_exact ? (event) => isExecuted(row, event) : null);
   drawMatrix();
   markCurve(row.number);
+  showOutput(row);
 }
 
 function clearTest() {
   matrix.chosen = null;
+  const hint = "Click on a row, or move the slider, to see what a test executed and printed.";
+  byId("test-told").textContent = matrix.search.rows.length ? hint : "No test was made.";
+  byId("test-number").textContent = "";
+  hideOutput();
   byId("filter").hidden = true;
   filterSource(null);
 }
@@ -136,6 +139,11 @@ byId("cells").addEventListener("mousemove", (mouse) => {
   const [first, last, line] = column;
   const events = last > first ? `events ${first} to ${last}, from line ${line}` : `event ${first}, line ${line}`;
   byId("cells").title = `Test ${row.number}, ${OUTCOMES[row.outcome]}: ${events}`;
+});
+byId("test").addEventListener("keydown", (key) => {
+  if (key.key !== "Enter" && key.key !== " ") return;
+  key.preventDefault();
+  chooseTest(byId("test").valueAsNumber - 1);
 });
 byId("test").addEventListener("input", () => {
   chooseTest(byId("test").valueAsNumber - 1);

@@ -9,11 +9,16 @@ use tracer::schedule::{Control as Rule, Omission};
 use tracer::trace::EventId;
 
 use crate::dd::Configuration;
-use crate::slice::{Control, Recorded};
+use crate::slice::{Control, Recorded, stretches};
 
+use super::super::spelling;
+use super::data::Subset;
 use super::search::rules;
 
 const MOST_COLUMNS: usize = 400;
+
+/// Of a test with more events than columns, so many stretches of events are named.
+const MOST_STRETCHES: usize = 40;
 
 /// The events that a phase can choose from.
 pub(super) fn omittable(recorded: Recorded<'_>, rule: Rule) -> Vec<EventId> {
@@ -64,6 +69,8 @@ impl Axis {
 
 /// What a phase can choose from: the column of each of its circumstances.
 pub(super) struct Choice {
+    rule: Rule,
+    events: Vec<EventId>,
     columns: Vec<usize>,
     /// How many circumstances each column has.
     all: Vec<usize>,
@@ -77,14 +84,23 @@ impl Choice {
             of_position[axis.range(column)].fill(column);
         }
         let column = |event: EventId| Some(of_position[axis.events.binary_search(&event).ok()?]);
-        let columns: Vec<usize> = omittable(recorded, rule).into_iter().filter_map(column).collect();
+        let events = omittable(recorded, rule);
+        let columns: Vec<usize> = events.iter().copied().filter_map(column).collect();
         let mut all = vec![0; axis.columns];
         columns.iter().for_each(|&column| all[column] += 1);
-        Choice { columns, all }
+        Choice { rule, events, columns, all }
     }
 
-    /// A sign for each column; `None` if the configuration is not one of this phase.
-    pub(super) fn cells(&self, configuration: &Configuration, axis: &Axis) -> Option<String> {
+    /// What a test has executed; `None` if the configuration is not one of this phase.
+    pub(super) fn subset(&self, configuration: &Configuration, axis: &Axis) -> Option<Subset> {
+        let cells = self.cells(configuration, axis)?;
+        let mut stretches = stretches(configuration.iter().map(|circumstance| self.events[circumstance]));
+        let most = if axis.is_exact() { usize::MAX } else { MOST_STRETCHES };
+        let events = spelling::events(stretches.by_ref().take(most));
+        Some(Subset { control: spelling::rule(self.rule), events, is_cut: stretches.next().is_some(), cells })
+    }
+
+    fn cells(&self, configuration: &Configuration, axis: &Axis) -> Option<String> {
         if configuration.universe() != self.columns.len() {
             return None;
         }

@@ -7,11 +7,13 @@
 
 mod data;
 mod matrix;
+mod outputs;
 mod search;
 mod shown;
 mod source;
 
 use serde_json::Value;
+use tracer::run::Run;
 
 use crate::history::History;
 use crate::slice::{Control, CriticalSlice, Recorded};
@@ -24,10 +26,11 @@ use data::Chapter as Document;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("dom.js"),
     include_str!("summary.js"),
     include_str!("source.js"),
+    include_str!("output.js"),
     include_str!("matrix.js"),
     include_str!("curve.js"),
     include_str!("criteria.js"),
@@ -38,6 +41,8 @@ const SCRIPTS: [&str; 7] = [
 pub struct Case<'a> {
     /// The run that was reduced.
     pub recorded: Recorded<'a>,
+    /// How that run ended, and what it has printed.
+    pub run: &'a Run,
     /// What of it is needed.
     pub slice: &'a CriticalSlice,
     /// How this was found out.
@@ -118,9 +123,7 @@ mod tests {
         let sample = Sample::sum_mul();
         let slice = sample.slice(&sample.omittable(11)[1..], &sample.omittable(10));
         let history = sample::history(&[(31, &[0, 1, 2], Outcome::Fail), (31, &[1], Outcome::Pass)]);
-        let recorded = sample.recorded();
-        let case =
-            Case { recorded, slice: &slice, history: &history, command_line: "stripe run", remark: "" };
+        let case = sample.case(&slice, &history);
         chapter(&case).0
     }
 
@@ -142,6 +145,20 @@ mod tests {
     #[test]
     fn a_mark_within_a_text_stays_as_it_is() {
         assert_eq!(fill("{{a}}-{{b}}", &[("a", "{{b}}"), ("b", "x")]), "{{b}}-x");
+    }
+
+    #[test]
+    fn the_page_s_programs_share_one_space_of_names_and_use_each_once() {
+        let scripts = SCRIPTS.concat();
+        let named = |line: &str| {
+            let rest = ["function ", "const ", "let "].iter().find_map(|word| line.strip_prefix(word))?;
+            Some(rest.split(|c: char| !c.is_alphanumeric()).next()?.to_owned())
+        };
+        let mut names: Vec<String> = scripts.lines().filter_map(named).collect();
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert!(names.len() == all && all > 40, "{names:#?}");
     }
 
     #[test]

@@ -10,8 +10,9 @@ use crate::slice::Control;
 use super::super::spelling;
 use super::super::words;
 use super::Case;
-use super::data::{Phase, Search, Test};
+use super::data::{Phase, Search, Subset, Test};
 use super::matrix::{Axis, Choice};
+use super::outputs::Outputs;
 use super::source::LONGEST_REASON;
 
 const MOST_POINTS: usize = 400;
@@ -22,17 +23,21 @@ pub(super) fn drawing(case: &Case<'_>) -> Search {
     let axis = Axis::new(case.recorded, control);
     let phases: Vec<Choice> =
         rules(control).iter().map(|&rule| Choice::new(case.recorded, rule, &axis)).collect();
-    let rows = case.history.tests().iter().enumerate().filter_map(|(position, test)| {
-        let cells = phases.get(test.phase)?.cells(test.configuration.as_ref()?, &axis)?;
-        Some(row(position, test, cells))
+    let mut outputs = Outputs::new(case.run);
+    let tests = case.history.tests().iter().enumerate();
+    let rows = tests.filter_map(|(position, test)| {
+        let subset = phases.get(test.phase)?.subset(test.configuration.as_ref()?, &axis)?;
+        Some(row(position, test, subset, outputs.number(test.printed.as_deref())))
     });
+    let rows = rows.collect();
     Search {
-        rows: rows.collect(),
+        rows,
         columns: axis.columns(case.recorded),
         is_exact: axis.is_exact(),
         phases: phases_of(case.history, control),
         curve: thinned(curve(case.history.tests())),
-        note: note(case.history, &axis),
+        note: [note(case.history, &axis), outputs.note()].join(" ").trim().to_owned(),
+        outputs: outputs.into_shown(),
     }
 }
 
@@ -45,26 +50,25 @@ pub(super) fn rules(control: Control) -> &'static [Rule] {
     }
 }
 
-fn row(position: usize, test: &TestMade, cells: String) -> Test {
+fn row(position: usize, test: &TestMade, subset: Subset, output: Option<usize>) -> Test {
     Test {
         number: position + 1,
         outcome: spelling::outcome(test.outcome),
         size: test.size,
         of: test.universe,
         why: test.why.chars().take(LONGEST_REASON).collect(),
-        cells,
+        subset,
+        output,
     }
 }
 
 fn phases_of(history: &History, control: Control) -> Vec<Phase> {
     let tests = history.tests();
     let first = |phase: usize| Some(tests.iter().position(|test| test.phase == phase)? + 1);
-    let name = |rule: &Rule| match rule {
-        Rule::Program => "program",
-        Rule::Trace => "trace",
-    };
     let phases = rules(control).iter().enumerate();
-    phases.filter_map(|(phase, rule)| Some(Phase { control: name(rule), first: first(phase)? })).collect()
+    phases
+        .filter_map(|(phase, rule)| Some(Phase { control: spelling::rule(*rule), first: first(phase)? }))
+        .collect()
 }
 
 /// The number of each test that left over less than those before in its phase, and how much.
@@ -114,8 +118,7 @@ mod tests {
         let mut slice = sample.slice(&sample.omittable(11), &[]);
         slice.question.control = control;
         let history = sample::history(tests);
-        let recorded = sample.recorded();
-        drawing(&Case { recorded, slice: &slice, history: &history, command_line: "", remark: "" })
+        drawing(&sample.case(&slice, &history))
     }
 
     #[test]
@@ -123,16 +126,20 @@ mod tests {
         let drawn = search(Control::Trace, &[(34, &[0, 2], Outcome::Fail), (34, &[33], Outcome::Pass)]);
         assert!(drawn.is_exact);
         assert_eq!((drawn.columns.len(), drawn.columns[0]), (34, (2, 2, 6)));
-        assert_eq!(drawn.rows[0].cells, format!("9090{}", "0".repeat(30)));
-        assert_eq!(drawn.rows[1].cells, format!("{}9", "0".repeat(33)));
-        assert_eq!(drawn.note, "");
+        assert_eq!(drawn.rows[0].subset.cells, format!("9090{}", "0".repeat(30)));
+        assert_eq!(drawn.rows[1].subset.cells, format!("{}9", "0".repeat(33)));
+        let told = |row: &Test| (row.subset.control, row.subset.events.clone(), row.output);
+        assert_eq!(told(&drawn.rows[0]), ("trace", "2,4".to_owned(), None));
+        assert_eq!(told(&drawn.rows[1]).1, "35");
+        let note = "The outputs of 2 tests are not shown: so much was printed that not all of it was kept.";
+        assert_eq!(drawn.note, note);
     }
 
     #[test]
     fn what_a_phase_cannot_choose_has_a_sign_of_its_own() {
         let choices = matrix::omittable(Sample::sum_mul().recorded(), Rule::Program).len();
         let drawn = search(Control::Both, &[(choices, &[0], Outcome::Fail)]);
-        assert_eq!(drawn.rows[0].cells.matches('-').count(), 34 - choices);
+        assert_eq!(drawn.rows[0].subset.cells.matches('-').count(), 34 - choices);
     }
 
     #[test]
