@@ -510,7 +510,9 @@ impl<'a> Bench<'a> {
     }
 
     fn by(subject: &'a Subject, preference: Preference) -> Bench<'a> {
-        let mut tracer = Tracer::new(&subject.program, &subject.invocation(), preference).expect("a tracer");
+        let tracer = Tracer::new(&subject.program, &subject.invocation(), preference).expect("a tracer");
+        // What is measured is a whole replay.
+        let mut tracer = tracer.with_checkpoint_distance(u32::MAX);
         let recording = tracer.record(&conditions(Poison::Off)).expect("a recording");
         Bench { subject, tracer: RefCell::new(tracer), recording }
     }

@@ -21,7 +21,8 @@ use agent::names::{LeaderId, LeaderKind, Mark};
 use agent::pace::{Step, Undefined};
 use agent::poison::Poison;
 use agent::session::{
-    Arrival, BUFFER_FULL, Duty, End, MAX_FRAME, MOST_FILES, OUTPUT, Session, Site, Span, Verdict, Wanted,
+    Arrival, BUFFER_FULL, Duty, End, MAX_FRAME, MOST_FILES, OUTPUT, OWN_CALL, Session, Site, Span, Verdict,
+    Wanted,
 };
 use agent::stack::Bounded;
 use agent::tape::Tape;
@@ -240,7 +241,7 @@ fn serve(session: &mut Session) {
         if pid == 0 {
             // As the tracer starts a program: with a session and a group of its own; and with its
             // files where they were, because all children share them.
-            system_call(SYS_SETSID, [0; 5]);
+            system_call(SYS_SETSID, [OWN_CALL, 0, 0, 0, 0]);
             for (file, &position) in positions.iter().enumerate().filter(|&(_, &position)| position >= 0) {
                 if !OUTPUT.contains(&file) {
                     system_call(SYS_LSEEK, [file as u64, position as u64, SEEK_SET, 0, 0]);

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use agent::session::OWN_CALL;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     TargetArch,
@@ -19,11 +20,13 @@ enum When {
     Always,
     /// If this argument is not 0.
     Given(u8),
+    /// If this argument is another one than that, by which the agent's own calls are known.
+    Unlike(u8, u64),
     /// If this argument has none of these bits, by which the agent's own calls are known.
     Without(u8, u64),
 }
 
-use When::{Always, Given, Without};
+use When::{Always, Given, Unlike, Without};
 
 /// Who and where a process is.
 const IDENTITY: [(i64, When); 35] = [
@@ -33,7 +36,7 @@ const IDENTITY: [(i64, When); 35] = [
     (libc::SYS_getpgrp, Always),
     (libc::SYS_getpgid, Always),
     (libc::SYS_getsid, Always),
-    (libc::SYS_setsid, Always),
+    (libc::SYS_setsid, Unlike(0, OWN_CALL)),
     (libc::SYS_setpgid, Always),
     (libc::SYS_fork, Always),
     (libc::SYS_vfork, Always),
@@ -132,6 +135,7 @@ fn rule(when: When) -> Option<Vec<SeccompRule>> {
     let (argument, length, operator, value) = match when {
         Always => return Some(Vec::new()),
         Given(argument) => (argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0),
+        Unlike(argument, value) => (argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, value),
         Without(argument, bits) => (argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(bits), 0),
     };
     let condition = SeccompCondition::new(argument, length, operator, value).ok()?;
