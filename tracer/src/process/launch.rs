@@ -17,6 +17,7 @@ use super::constancy::Filter;
 use super::output::memory_file;
 use super::{Output, ProcessError};
 use crate::invocation::{Answers, Constancy, Invocation, Limits};
+use crate::program::is_loaded_by_glibc;
 
 /// The steps from the fork to the program, for messages.
 pub(super) const STEPS: [&str; 6] =
@@ -35,7 +36,16 @@ pub(super) struct Launcher {
     stdin: File,
     name: String,
     constancy: Constancy,
+    cycles: Cycles,
     filter: Filter,
+}
+
+/// Whether the count of the processor's cycles is trapped from the start.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cycles {
+    /// Not yet: the C library asks for something once everything is in memory, and then it is decided.
+    Counted,
+    Trapped,
 }
 
 /// One run to be started.
@@ -80,6 +90,11 @@ impl Launcher {
         let failed = |source| ProcessError::System { what: "keeping the standard input", source };
         let mut stdin = memory_file()?;
         stdin.write_all(&invocation.stdin).and_then(|()| stdin.rewind()).map_err(failed)?;
+        let is_real = invocation.constancy.time == Answers::Real;
+        let cycles = match is_real || is_loaded_by_glibc(&invocation.program) {
+            true => Cycles::Counted,
+            false => Cycles::Trapped,
+        };
         Ok(Launcher {
             program: plain(invocation.program.as_os_str())?,
             arguments: invocation
@@ -91,6 +106,7 @@ impl Launcher {
             stdin,
             name,
             constancy: invocation.constancy,
+            cycles,
             filter: Filter::new(invocation.constancy),
         })
     }
@@ -226,8 +242,8 @@ impl Prepared<'_> {
             return failed(socket, 4)(errno);
         }
         reset_signals();
-        let Launcher { program, constancy, filter, .. } = self.launcher;
-        if constancy.time == Answers::Constant {
+        let Launcher { program, cycles, filter, .. } = self.launcher;
+        if *cycles == Cycles::Trapped {
             // SAFETY: prctl with plain numbers. Where it is refused, the processor answers.
             unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV, 0, 0, 0) };
         }

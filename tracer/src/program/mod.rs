@@ -9,7 +9,6 @@ mod agent_code;
 mod claims;
 mod code;
 pub(crate) mod detour;
-mod draws;
 mod elf;
 mod error;
 mod flow;
@@ -19,6 +18,7 @@ mod leaders;
 mod lines;
 mod moving;
 mod names;
+mod readings;
 mod registers;
 mod scope;
 #[cfg(test)]
@@ -35,9 +35,9 @@ use std::path::{Path, PathBuf};
 pub use agent::names::{FunctionId, LeaderId, LeaderKind, Mark};
 use agent::session::MAX_FRAME;
 pub use detour::DetourCounts;
-pub(crate) use draws::{Draw, draws};
 pub use error::LoadError;
 pub use image::Image;
+pub(crate) use readings::{Read, Reading, is_loaded_by_glibc, readings};
 pub use registers::RegisterSet;
 pub use scope::{InvalidPattern, Scope};
 

@@ -5,18 +5,18 @@
 //! for all answers: this one. Some are given at once, and the kernel hears nothing of the call. Others
 //! are the kernel's, with the numbers of processes translated on the way there and back. What the
 //! kernel would answer without a call is taken away at the start (its functions in the program's
-//! memory, see `start`) or trapped (the instruction `rdtsc`, and those of `draws`).
+//! memory, see `start`) or trapped (the instructions of `readings`).
 //!
 //! Each process has a [clock](clock::Clock) that moves by what it does, and random
 //! [numbers](chance::Chance) of its own, so that neither depends on what others do meanwhile.
 
 mod chance;
 mod clock;
-mod draws;
 mod filter;
 mod memory;
 mod numbers;
 mod questions;
+mod readings;
 mod returns;
 mod start;
 
@@ -28,11 +28,11 @@ use nix::unistd::Pid;
 use crate::invocation::{Answers, Constancy};
 use chance::Chance;
 use clock::Clock;
-use draws::Draws;
 pub(super) use filter::Filter;
 use memory::Memory;
 use numbers::Numbers;
 use questions::{Amendment, Asked, Call, Reply, Wait};
+use readings::Replaced;
 
 /// The size of `struct rusage`.
 const SIZE_OF_USAGE: usize = 144;
@@ -55,8 +55,8 @@ struct Task {
     thread: i32,
     clock: Clock,
     chance: Chance,
-    /// The trapped instructions of its program.
-    draws: Draws,
+    /// The instructions of its libraries that are replaced.
+    replaced: Replaced,
     /// A wait that a signal has interrupted, and that the kernel may go on with.
     interrupted: Option<Wait>,
     /// A call that the kernel is answering: the registers as the program has set them, and what becomes of
@@ -74,7 +74,7 @@ impl Respondent {
             thread: number,
             clock: Clock::default(),
             chance: Chance::default(),
-            draws: Draws::default(),
+            replaced: Replaced::default(),
             interrupted: None,
             amended: None,
         };
@@ -116,11 +116,11 @@ impl Respondent {
         let Ok(registers) = nix::sys::ptrace::getregs(pid) else { return };
         let user_regs_struct { rdi, rsi, rdx, r10, r8, r9, orig_rax, .. } = registers;
         let call = Call { number: orig_rax as i64, arguments: [rdi, rsi, rdx, r10, r8, r9] };
-        let constant = self.constancy.chance == Answers::Constant;
+        let constancy = self.constancy;
         let Some(mut asked) = self.asked(pid) else { return };
-        if call.number == libc::SYS_rseq && constant {
+        if call.number == libc::SYS_rseq {
             // The C library asks for this once, when all that the program needs is in memory.
-            asked.task.draws = draws::trap(pid);
+            asked.task.replaced = readings::replace(pid, constancy);
         }
         match asked.reply(call) {
             Reply::Kernel => {}
@@ -165,45 +165,30 @@ impl Respondent {
 
     /// Looks at a signal that a process is about to get. Whether it was a question, which is answered now.
     pub(super) fn takes(&mut self, pid: Pid, signal: i32) -> bool {
-        if signal == libc::SIGSEGV && self.constancy.time == Answers::Constant && self.counts_cycles(pid) {
-            return true;
-        }
-        if signal == libc::SIGILL && self.draws(pid) {
+        if self.reads(pid, signal) {
             return true;
         }
         self.show_sender(pid, signal);
         false
     }
 
-    /// Answers the instructions that read the processor's count of cycles.
-    fn counts_cycles(&mut self, pid: Pid) -> bool {
-        const RDTSC: [u8; 2] = [0x0f, 0x31];
-        const RDTSCP: [u8; 3] = [0x0f, 0x01, 0xf9];
-        let Ok(registers) = nix::sys::ptrace::getregs(pid) else { return false };
-        let Some(task) = self.tasks.get_mut(&pid) else { return false };
-        let is_at = |code: &[u8]| {
-            let mut found = [0; 3];
-            let found = &mut found[..code.len()];
-            Memory(pid).read(registers.rip, found) && found == code
+    /// Executes the trapped instruction that has caused a signal; whether there was one.
+    fn reads(&mut self, pid: Pid, signal: i32) -> bool {
+        let constant = self.constancy.time == Answers::Constant;
+        if signal != libc::SIGILL && !(signal == libc::SIGSEGV && constant) {
+            return false;
+        }
+        let (Ok(registers), Some(task)) = (nix::sys::ptrace::getregs(pid), self.tasks.get_mut(&pid)) else {
+            return false;
         };
-        let (length, rcx) = match () {
-            () if is_at(&RDTSC) => (RDTSC.len(), registers.rcx),
-            () if is_at(&RDTSCP) => (RDTSCP.len(), 0),
-            () => return false,
+        let reading = match signal {
+            libc::SIGILL => task.replaced.get(&registers.rip).copied(),
+            _ => readings::at(Memory(pid), registers.rip),
         };
-        let cycles = task.clock.cycles();
-        let (rax, rdx, rip) = (cycles & 0xffff_ffff, cycles >> 32, registers.rip + length as u64);
-        let _ = nix::sys::ptrace::setregs(pid, user_regs_struct { rax, rdx, rcx, rip, ..registers });
-        true
-    }
-
-    /// Answers the trapped instructions that read random numbers.
-    fn draws(&mut self, pid: Pid) -> bool {
-        let Ok(registers) = nix::sys::ptrace::getregs(pid) else { return false };
-        let Some(task) = self.tasks.get_mut(&pid) else { return false };
-        let Some(&draw) = task.draws.get(&registers.rip) else { return false };
-        let _ = nix::sys::ptrace::setregs(pid, draws::execute(draw, &mut task.chance, registers));
-        true
+        if let Some(reading) = reading {
+            let _ = nix::sys::ptrace::setregs(pid, readings::execute(&reading, task, registers));
+        }
+        reading.is_some()
     }
 
     /// Puts the known number of its sender into a signal, and forgets what an ended process has used up.

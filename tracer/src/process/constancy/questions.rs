@@ -5,7 +5,7 @@ use libc::{EFAULT, EINVAL, ENOSYS, ETIMEDOUT};
 use super::clock::SECOND;
 use super::memory::{Memory, time};
 use super::numbers::{Numbers, PARENT};
-use super::{SIZE_OF_USAGE, Task};
+use super::{SIZE_OF_USAGE, Task, readings};
 use crate::invocation::Answers;
 
 /// A system call.
@@ -45,7 +45,12 @@ pub(super) enum Amendment {
     Random { seed: u64 },
     /// At this address is what the machine is like.
     System { at: u64 },
+    /// It is about something else: the program hears that there is no such call.
+    NotThere,
 }
+
+/// The result of a system call that the kernel does not know.
+pub(super) const NOT_THERE: i64 = -(ENOSYS as i64);
 
 /// A wait that has an end.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +110,11 @@ impl Asked<'_> {
             }
             libc::SYS_sched_getaffinity => self.affinity(second, third),
             libc::SYS_getcpu => written(self.zero_if_given(first, 4) && self.zero_if_given(second, 4)),
-            libc::SYS_rseq => Reply::Is(-i64::from(ENOSYS)),
+            libc::SYS_rseq if self.time == Answers::Constant && readings::counts_cycles(self.memory.0) => {
+                let arguments = [libc::PR_SET_TSC as u64, libc::PR_TSC_SIGSEGV as u64, 0, 0, 0, 0];
+                Reply::Amended(Call { number: libc::SYS_prctl, arguments }, Amendment::NotThere)
+            }
+            libc::SYS_rseq => Reply::Is(NOT_THERE),
             libc::SYS_getrandom => self.random_bytes(call),
             libc::SYS_open | libc::SYS_openat | libc::SYS_openat2 => self.open(call),
             _ => match places_of_processes(call.number) {

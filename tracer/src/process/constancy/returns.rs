@@ -6,7 +6,7 @@ use nix::unistd::Pid;
 
 use super::chance::Chance;
 use super::clock::SECOND;
-use super::questions::{Amendment, Asked, Wait};
+use super::questions::{Amendment, Asked, NOT_THERE, Wait};
 use super::{PLACE_OF_SENDER, SIZE_OF_USAGE};
 
 /// The kernel's results from here on are errors.
@@ -23,6 +23,7 @@ impl Asked<'_> {
         let failed = (FIRST_ERROR..0).contains(&result);
         match amendment {
             Amendment::Wait(wait) => self.waited(result, wait),
+            Amendment::NotThere => return NOT_THERE,
             _ if failed => {}
             Amendment::Nothing => {}
             Amendment::Process => return self.shown(result),
