@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -260,7 +260,8 @@ fn replaying(table: &mut Table) {
 fn memory(table: &mut Table) {
     table.section("memory of one event", "one byte");
     for shape in ["loop", "calls", "deep"] {
-        let (short, long) = (Subject::new(shape, 2_000), Subject::new(shape, 102_000));
+        // Long enough that the size of large pages, in which traces lie, does not matter.
+        let (short, long) = (Subject::new(shape, 2_000), Subject::new(shape, 402_000));
         let events = (Bench::new(&long).trace().len() - Bench::new(&short).trace().len()) as f64;
         let subject = Subject::new(shape, 20_000);
         let bench = Bench::new(&subject);
@@ -273,10 +274,14 @@ fn memory(table: &mut Table) {
         let governed = held + 4.0 + 8.0 + 2.0 / 8.0;
         let note = "with a universe and bit sets";
         table.ratio(&format!("{shape}: and a schedule"), governed, Some(32.0), note);
-        let growth = |verb: &str| (long.peak_memory(verb) - short.peak_memory(verb)) / events;
+        let growth =
+            |verb, engine| (long.peak_memory(verb, engine) - short.peak_memory(verb, engine)) / events;
         let note = "growth of the peak RSS, with open calls";
-        table.ratio(&format!("{shape}: stripe trace"), growth("trace"), Some(32.0), note);
-        table.ratio(&format!("{shape}: stripe replay"), growth("replay"), Some(32.0), note);
+        for verb in ["trace", "replay"] {
+            let [stops, jumps] = ["breakpoint", "jump"].map(|engine| growth(verb, engine));
+            table.ratio(&format!("{shape}: stripe {verb}"), stops, Some(32.0), note);
+            table.ratio(&format!("{shape}: the same by jumps"), jumps, None, note);
+        }
     }
 }
 
@@ -316,7 +321,7 @@ fn file(table: &mut Table) {
 /// Whole reductions by jumps and by breakpoints.
 fn reductions(table: &mut Table) {
     const ROUNDS: usize = 5;
-    const TESTS: &str = "60";
+    const TESTS: &str = "120";
     let (sample, median) = (Subject::sample(), Subject::corpus("lua-median"));
     let rate = |subject: &Subject, expected: &str, engine: &str, most: &str| {
         subject.rate(&["--expect-match", expected, "--engine", engine, "--max-tests", most, "-j1"])
@@ -347,11 +352,12 @@ fn searches(table: &mut Table) {
     fs::write(&fib.stdin, FIB).expect("an input");
     table.section("whole searches, on all processors", "one minute");
     for (subject, expected, options, most) in
-        [(&columns, "columns = 2", &[][..], 5.0), (&fib, "fib = 10946", &["--max-time", "60s"][..], 1.1)]
+        [(&columns, "columns = 2", &[][..], 5.0), (&fib, "fib = 10946", &["--max-time", "50s"][..], 1.0)]
     {
-        let mut slice = serde_json::Value::Null;
+        let mut output = None;
         let options = [&["--expect-match", expected], options].concat();
-        let time = seconds(|| slice = subject.reduce(&options));
+        let time = seconds(|| output = Some(subject.reduce(&options)));
+        let slice = slice(&output.expect("just made"));
         let [recorded, omittable, kept] =
             ["recorded", "omittable", "kept"].map(|key| slice["events"][key].as_u64().expect("a count"));
         let minimal = if slice["status"] == "minimal" { "1-minimal" } else { "best so far" };
@@ -456,24 +462,23 @@ impl Subject {
 
     /// How many tests a second a reduction makes.
     fn rate(&self, options: &[&str]) -> f64 {
-        let slice = self.reduce(options);
+        let slice = slice(&self.reduce(options));
         slice["tests"]["total"].as_f64().expect("a count") / slice["seconds"].as_f64().expect("a time")
     }
 
-    /// The result of a reduction.
-    fn reduce(&self, options: &[&str]) -> serde_json::Value {
+    /// A reduction, whose result is JSON.
+    fn reduce(&self, options: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_stripe"));
         command.arg("run").arg(&self.path).arg("--stdin").arg(&self.stdin).args(options);
         command.args(["--clear-env", "--format", "json", "-q", "--no-save", "--"]).args(&self.arguments);
-        let output = command.current_dir(&self.folder).output().expect("stripe can be started");
-        serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+        command.current_dir(&self.folder).output().expect("stripe can be started")
     }
 
-    /// The peak of the resident memory of `stripe VERB`, in bytes.
-    fn peak_memory(&self, verb: &str) -> f64 {
+    /// The peak of the resident memory of `stripe VERB` with this engine, in bytes.
+    fn peak_memory(&self, verb: &str, engine: &str) -> f64 {
         let mut command = Command::new(env!("CARGO_BIN_EXE_stripe"));
-        command.arg(verb).arg(&self.path).arg("--").args(&self.arguments).current_dir(&self.folder);
+        command.arg(verb).arg(&self.path).args(["--engine", engine, "--"]).args(&self.arguments);
+        command.current_dir(&self.folder);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("stripe can be started");
         let mut peak: f64 = 0.0;
@@ -487,6 +492,12 @@ impl Subject {
         assert!(status.success(), "{command:?}: {status}");
         peak
     }
+}
+
+/// The result of a reduction.
+fn slice(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// The peak of the resident memory of a process that lives, in bytes; 0 if it has just ended.
