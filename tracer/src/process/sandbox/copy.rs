@@ -8,6 +8,7 @@ use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::stat::{UtimensatFlags, utimensat};
@@ -21,6 +22,13 @@ const MOST_FILES: usize = 100_000;
 const DISK: u64 = 1 << 30;
 const FILES: u64 = 200_000;
 const PREFIX: &str = "stripe-sandbox-";
+/// A file in the folder of a copy that its owner holds locked.
+const LOCK: &str = "lock";
+
+/// Where copies are made.
+pub(super) fn base() -> PathBuf {
+    std::env::temp_dir()
+}
 
 /// A copy of a working directory.
 pub(super) struct Copied {
@@ -44,13 +52,14 @@ struct Item {
 
 impl Copied {
     pub(super) fn new(original: &Path) -> io::Result<Copied> {
-        let base = std::env::temp_dir();
+        let base = base();
         sweep(&base);
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&base).map_err(|error| {
-            io::Error::other(format!("{}: {error}; set TMPDIR to a directory with room", base.display()))
-        })?;
-        let lock = File::create(folder.path().join("lock"))?;
-        let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno)?;
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&base)?;
+        // Nobody must find it before it is locked.
+        let unlocked = folder.path().join("unlocked");
+        let lock = Flock::lock(File::create(&unlocked)?, FlockArg::LockExclusiveNonblock);
+        let lock = lock.map_err(|(_, errno)| errno)?;
+        fs::rename(&unlocked, folder.path().join(LOCK))?;
         let world = folder.path().join("world");
         fs::create_dir(&world)?;
         let copy = world.join("run");
@@ -122,12 +131,21 @@ fn sweep(base: &Path) {
         if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
             continue;
         }
-        let lock = File::open(entry.path().join("lock"));
-        let lock = lock.ok().and_then(|file| Flock::lock(file, FlockArg::LockExclusiveNonblock).ok());
-        if lock.is_some() {
+        let is_left = match File::open(entry.path().join(LOCK)) {
+            Ok(lock) => Flock::lock(lock, FlockArg::LockExclusiveNonblock).is_ok(),
+            // Not locked yet, or killed just then.
+            Err(_) => entry.metadata().and_then(|folder| folder.modified()).is_ok_and(is_old),
+        };
+        if is_left {
             let _ = remove(&entry.path());
         }
     }
+}
+
+/// Whether a folder of that time should have a lock by now.
+fn is_old(time: SystemTime) -> bool {
+    const MINUTE: Duration = Duration::from_secs(60);
+    time.elapsed().is_ok_and(|age| age > MINUTE)
 }
 
 struct Budget {
@@ -139,9 +157,7 @@ impl Budget {
     fn spend(&mut self, bytes: u64) -> io::Result<()> {
         let rest = self.bytes.checked_sub(bytes).zip(self.files.checked_sub(1));
         let Some((bytes, files)) = rest else {
-            return Err(io::Error::other(
-                "it holds more than 1 GiB or 100,000 files; start the program in another one with --cwd",
-            ));
+            return Err(io::Error::other("it holds more than 1 GiB or 100,000 files"));
         };
         *self = Budget { bytes, files };
         Ok(())
