@@ -302,6 +302,8 @@ fn assert_same_slice(case: &str, program: &support::Program, options: &[&str]) {
         for key in ["engine", "engine_reason", "seconds"] {
             slice.as_object_mut().expect("an object").remove(key);
         }
+        // A run that took too long is repeated.
+        slice["tests"].as_object_mut().expect("an object").remove("runs");
         slice
     });
     assert!(slices[0]["tests"]["total"].as_u64() > Some(0), "{case}");
