@@ -2,10 +2,15 @@
 
 mod support;
 
+use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
-use support::{GCC, Program, sample, stripe, text};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, Uid};
+use support::{GCC, Program, sample, scratch, stripe, text};
 
 /// `stripe run` on the sample by a shell that has set limits.
 fn limited(program: &Program, limits: &str) -> Output {
@@ -26,6 +31,24 @@ fn assert_told(what: &str, output: &Output) {
         _ => panic!("{what}: {status:?}: {said}"),
     }
     assert!(!said.contains("panicked") && !said.contains("internal error"), "{what}: {said}");
+}
+
+/// `stripe run` on the sample by a shell that has changed its view of the file system.
+fn elsewhere(program: &Program, changes: &str, options: &str) -> Output {
+    let script = format!(
+        "mount -t proc proc /proc && {changes} && exec \"$0\" run \"$1\" --stdin \"$2\" -q {options}"
+    );
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--mount", "--pid", "--fork"]);
+    if !is_root() {
+        unshare.arg("--map-root-user");
+    }
+    unshare.args(["sh", "-c", &script]).arg(stripe().get_program()).arg(&program.path).arg(&program.stdin);
+    unshare.current_dir(&program.directory).stdin(Stdio::null()).output().expect("unshare is there")
+}
+
+fn is_root() -> bool {
+    Uid::effective().is_root()
 }
 
 #[test]
@@ -51,7 +74,7 @@ fn a_refused_process_is_told_of() {
     let program = sample(GCC, "");
     let mut limits = "ulimit -u 0".to_owned();
     // The limit does not hold for root.
-    if nix::unistd::Uid::effective().is_root() {
+    if is_root() {
         limits =
             "exec setpriv --reuid=65534 --regid=65534 --clear-groups prlimit --nproc=0 \"$0\" run \"$1\" \
                   --stdin \"$2\" --no-save -q -j2"
@@ -68,4 +91,94 @@ fn no_directory_for_temporary_files_is_told_of_only_where_it_is_needed() {
     let output = limited(&program, "export TMPDIR=/nowhere");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(!Path::new("/nowhere").exists());
+}
+
+#[test]
+fn a_small_directory_for_temporary_files_is_told_of_only_where_it_is_needed() {
+    let program = sample(GCC, "");
+    let folder = scratch("small-tmp");
+    let small = format!("mount -t tmpfs -o size=8k,noexec none {0} && export TMPDIR={0}", folder.display());
+    let output = elsewhere(&program, &small, "--no-save --no-sandbox");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    // An overlay does not go over what is mounted below: the working directory has to be copied.
+    fs::create_dir_all(program.directory.join("mounted")).expect("made");
+    let output = elsewhere(&program, &format!("{small} && mount -t tmpfs none mounted"), "--no-save");
+    assert_told("8 KiB", &output);
+    let said = text(&output.stderr);
+    assert!(said.contains("cannot be copied") && said.contains("set TMPDIR"), "{said}");
+}
+
+#[test]
+fn a_working_directory_that_cannot_be_written_is_no_obstacle() {
+    let program = sample(GCC, "");
+    let fixed = "mount --bind . . && mount -o remount,ro,bind . && cd \"$PWD\" && ! touch file 2>/dev/null";
+    let output = elsewhere(&program, fixed, "--no-save");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("1-minimal"), "{}", text(&output.stdout));
+    // Where the run cannot be kept either, the result is still printed.
+    let output = elsewhere(&program, fixed, "");
+    assert!(text(&output.stdout).contains("1-minimal"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn no_proc_is_told_of_and_one_that_hides_others_is_enough() {
+    let program = sample(GCC, "");
+    let output = elsewhere(&program, "mount -t tmpfs none /proc", "--no-save");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        text(&output.stderr),
+        "stripe: /proc is not what it should be: mount it (mount -t proc proc /proc)\n"
+    );
+    let output = elsewhere(&program, "mount -t proc -o hidepid=2 proc /proc", "--no-save");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn who_traces_stripe_itself_is_named() {
+    let program = sample(GCC, "");
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-o", "/dev/null"]).arg(stripe().get_program()).arg("run").arg(&program.path);
+    strace.arg("--stdin").arg(&program.stdin).args(["--no-save", "-q"]).current_dir(&program.directory);
+    let output = strace.output().expect("strace is there");
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("traced itself") && said.contains("strace without -f"), "{said}");
+}
+
+/// `stripe run` on the sample, started.
+fn started(program: &Program) -> Child {
+    let mut command = stripe();
+    command.arg("run").arg(&program.path).arg("--stdin").arg(&program.stdin);
+    command.args(["--no-save", "-q", "-j1"]).current_dir(&program.directory);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started")
+}
+
+/// The slice that it has found in the end, without what that took.
+fn slice(run: Child) -> String {
+    let output = run.wait_with_output().expect("ended");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    text(&output.stdout).split("Failure:").next().expect("a slice").to_owned()
+}
+
+#[test]
+fn two_at_the_same_time_find_the_same() {
+    let program = sample(GCC, "");
+    let running: Vec<Child> = (0..4).map(|_| started(&program)).collect();
+    let slices: Vec<String> = running.into_iter().map(slice).collect();
+    assert!(slices.iter().all(|slice| *slice == slices[0]), "{slices:?}");
+}
+
+#[test]
+fn to_be_stopped_for_longer_than_a_test_may_take_changes_nothing() {
+    let program = sample(GCC, "");
+    let undisturbed = slice(started(&program));
+    for before in [40, 80, 120, 160] {
+        let run = started(&program);
+        let signal = |signal| kill(Pid::from_raw(run.id() as i32), signal).expect("it lives");
+        sleep(Duration::from_millis(before));
+        signal(Signal::SIGSTOP);
+        sleep(Duration::from_millis(1500));
+        signal(Signal::SIGCONT);
+        assert_eq!(slice(run), undisturbed, "stopped after {before} ms");
+    }
 }

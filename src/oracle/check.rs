@@ -1,7 +1,8 @@
 //! Let a command of the user's judge a run.
 
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -64,10 +65,7 @@ impl Check {
     }
 
     fn execute(&self, run: &Run) -> io::Result<ExitStatus> {
-        let folder = tempfile::Builder::new().prefix("stripe-check-").tempdir()?;
-        let (stdout, stderr) = (folder.path().join("stdout"), folder.path().join("stderr"));
-        fs::write(&stdout, &run.stdout)?;
-        fs::write(&stderr, &run.stderr)?;
+        let ((_stdout, stdout), (_stderr, stderr)) = (nameless(&run.stdout)?, nameless(&run.stderr)?);
         let exit = match &run.termination {
             Termination::Exited(status) => status.to_string(),
             Termination::Crashed(crash) => format!("signal {}", crash.signal),
@@ -75,11 +73,19 @@ impl Check {
         };
         Command::new("sh")
             .args(["-c", &self.command])
-            .stdin(fs::File::open(&stdout)?)
+            .stdin(File::open(&stdout)?)
             .stdout(Stdio::null())
             .env("STRIPE_STDOUT", &stdout)
             .env("STRIPE_STDERR", &stderr)
             .env("STRIPE_EXIT", exit)
             .status()
     }
+}
+
+/// A file that holds this and vanishes with this program, however that ends; and a path to it.
+fn nameless(bytes: &[u8]) -> io::Result<(File, String)> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(bytes)?;
+    let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+    Ok((file, path))
 }

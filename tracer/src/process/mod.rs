@@ -53,6 +53,18 @@ pub enum ProcessError {
         "ptrace is refused ({source}): allow it with `sysctl kernel.yama.ptrace_scope=1`, or run the container with --cap-add=SYS_PTRACE"
     )]
     Ptrace { source: io::Error },
+    #[error(
+        "ptrace is refused: this program is traced itself, with all that it starts, by process {tracer}; start it \
+         without that one, or have it follow no children (strace without -f)"
+    )]
+    TracedItself { tracer: String },
+    #[error("/proc is not what it should be: mount it (mount -t proc proc /proc)")]
+    NoProc,
+    #[error(
+        "the working directory cannot be copied to {to}: {source}; set TMPDIR to a directory with room, or start the \
+         program in a smaller one with --cwd"
+    )]
+    Copy { to: String, source: io::Error },
     #[error("the agent cannot be put into the program: {reason}; take --engine breakpoint or auto")]
     Agent { reason: String },
     #[error(
@@ -69,6 +81,14 @@ impl ProcessError {
     /// The error that the latest system call has left, for the step `what`.
     fn last(what: &'static str) -> ProcessError {
         ProcessError::System { what, source: io::Error::last_os_error() }
+    }
+
+    /// ptrace(2) has been refused.
+    fn of_ptrace(source: io::Error) -> ProcessError {
+        match status::field(Pid::this(), "TracerPid:").filter(|tracer| tracer != "0") {
+            Some(tracer) => ProcessError::TracedItself { tracer },
+            None => ProcessError::Ptrace { source },
+        }
     }
 
     fn from_errno(what: &'static str) -> impl Fn(nix::errno::Errno) -> ProcessError {

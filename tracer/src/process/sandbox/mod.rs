@@ -102,6 +102,9 @@ static FULL: OnceLock<Result<(), String>> = OnceLock::new();
 impl Sandbox {
     /// Prepares for runs that are started as `invocation` says, at the best level that the machine allows.
     pub(crate) fn new(invocation: &Invocation) -> Result<Sandbox, ProcessError> {
+        if !Path::new("/proc/self/fd").exists() {
+            return Err(ProcessError::NoProc);
+        }
         let launcher = Launcher::new(invocation)?;
         let Invocation { permissions, directory, .. } = invocation.clone();
         let (level, world) = match permissions.shelter {
@@ -143,7 +146,7 @@ impl Sandbox {
                 return Ok(true);
             }
             Place::View(view) => self.world.guard.has_seen_ipc() || view.is_touched(),
-            Place::Copy(copy) => return copy.refresh().map_err(failed),
+            Place::Copy(copy) => return copy.refresh().map_err(not_copied),
             Place::Real => false,
         };
         if is_touched {
@@ -160,6 +163,10 @@ impl Sandbox {
             Place::Real => false,
         }
     }
+}
+
+fn not_copied(source: io::Error) -> ProcessError {
+    ProcessError::Copy { to: copy::base().display().to_string(), source }
 }
 
 impl World {
@@ -218,8 +225,7 @@ impl World {
         permissions: &Permissions,
         reason: &str,
     ) -> Result<World, ProcessError> {
-        let failed = |source| ProcessError::System { what: "copying the working directory", source };
-        let copy = Copied::new(directory).map_err(failed)?;
+        let copy = Copied::new(directory).map_err(not_copied)?;
         let own = std::iter::once(copy.place()).chain(permissions.writable.iter().cloned());
         let extent = Extent {
             network: permissions.network,

@@ -227,7 +227,7 @@ impl Starter {
         };
         // SAFETY: PTRACE_SEIZE takes no pointer here.
         if unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid.as_raw(), 0, options as usize) } != 0 {
-            return Err(ProcessError::Ptrace { source: io::Error::last_os_error() });
+            return Err(ProcessError::of_ptrace(io::Error::last_os_error()));
         }
         socket.write_all(&[1]).map_err(failed)?;
         Ok(Started { pid, socket, program: order.name.to_owned() })
