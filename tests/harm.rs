@@ -149,3 +149,35 @@ fn no_process_is_left_when_stripe_is_killed_at_any_moment() {
         assert_eq!(inventory(&program.directory), before, "{}", program.path.display());
     }
 }
+
+/// Tells how many of its files are there, and makes them: in its directory, beside that and below it.
+const SETTLER: &str = r#"#include <stdio.h>
+#include <unistd.h>
+static int settle(const char *path) {
+    int there = access(path, F_OK) == 0;
+    FILE *file = fopen(path, "w");
+    if (file) fclose(file);
+    return there;
+}
+int main(void) {
+    int there = settle("file") + settle("../file") + settle("folder/deep/file");
+    printf("%d were there\n", there);
+    return 0;
+}
+"#;
+
+#[test]
+fn every_test_finds_its_folders_as_the_recorded_run_did_wherever_they_are() {
+    let temporary = tempfile::tempdir_in("/tmp").expect("a folder");
+    for folder in [scratch("settler").as_path(), temporary.path()] {
+        let program = compile(folder, SETTLER);
+        fs::create_dir_all(program.directory.join("folder/deep")).expect("made");
+        for engine in ["breakpoint", "jump"] {
+            let slice = program.slice(&["--no-save", "--engine", engine], 0);
+            let needed = slice["events"]["kept"].as_u64().expect("a count");
+            assert!(needed > 0, "{}, {engine}: {slice}", folder.display());
+        }
+        let files = ["run/file", "file", "run/folder/deep/file"];
+        assert!(files.iter().all(|file| !folder.join(file).exists()), "{}", folder.display());
+    }
+}

@@ -76,6 +76,8 @@ struct Look {
     mode: u32,
     owner: (u32, u32),
     written: (i64, i64),
+    /// Grows with each entry, tmpfs(5). An overlay that copies a folder into this one puts back the time.
+    size: i64,
 }
 
 /// First processes that have been let go, and whose ends nobody has waited for: runs that are held may
@@ -193,6 +195,7 @@ impl Look {
             mode: data.st_mode,
             owner: (data.st_uid, data.st_gid),
             written: (data.st_mtime, data.st_mtime_nsec),
+            size: data.st_size,
         })
     }
 }
