@@ -435,7 +435,7 @@ fn where_nothing_contains_runs_they_are_not_made() {
 fn each_missing_means_is_named_or_not_needed() {
     let arena = Arena::new("missing", User::Own);
     for (missing, status, said) in [
-        ("ptrace", 1, "ptrace"),
+        ("ptrace", 1, "kernel.yama.ptrace_scope=1"),
         ("personality", 0, ""),
         ("landlock", 0, "fully contained"),
         ("mount", 0, "basic level"),

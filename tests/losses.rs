@@ -133,18 +133,6 @@ fn no_proc_is_told_of_and_one_that_hides_others_is_enough() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }
 
-#[test]
-fn who_traces_stripe_itself_is_named() {
-    let program = sample(GCC, "");
-    let mut strace = Command::new("strace");
-    strace.args(["-f", "-o", "/dev/null"]).arg(stripe().get_program()).arg("run").arg(&program.path);
-    strace.arg("--stdin").arg(&program.stdin).args(["--no-save", "-q"]).current_dir(&program.directory);
-    let output = strace.output().expect("strace is there");
-    assert_eq!(output.status.code(), Some(1));
-    let said = text(&output.stderr);
-    assert!(said.contains("traced itself") && said.contains("strace without -f"), "{said}");
-}
-
 /// `stripe run` on the sample, started.
 fn started(program: &Program) -> Child {
     let mut command = stripe();
