@@ -7,6 +7,7 @@
 mod constancy;
 mod fork_safety;
 mod handle;
+mod inspection;
 mod keyboard;
 mod launch;
 mod mapped;

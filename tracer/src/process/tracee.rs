@@ -1,4 +1,4 @@
-//! Hold a running program by ptrace: wait for it, look into it, change it, go on.
+//! Hold a running program by ptrace: start it, wait for it, let it go on, end it.
 //!
 //! All waits are here, for any child of this thread and never for one alone (trap 1). Processes that
 //! the program starts are held too, run freely without breakpoints, and die with the run. A request
@@ -8,7 +8,6 @@ use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,9 +19,8 @@ use super::constancy::Respondent;
 use super::handle::Handle;
 use super::mapped::Mapped;
 use super::sandbox::{Answer, Call, Guard};
-use super::status::{self, number_inside};
+use super::status::number_inside;
 use super::{Launch, ProcessError, Sandbox, SignalAction};
-use crate::address::RuntimeAddress;
 use crate::denial::Actions;
 use crate::invocation::Limits;
 use crate::termination::Cut;
@@ -67,15 +65,6 @@ pub(crate) enum Stop {
     Exited(i32),
     /// It is gone, by this signal.
     Killed(i32),
-}
-
-/// Where a program has stopped.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Location {
-    /// The address of the next instruction.
-    pub(crate) pc: u64,
-    /// The stack pointer.
-    pub(crate) sp: u64,
 }
 
 /// A running program.
@@ -213,31 +202,6 @@ impl Tracee {
         self.wait().map(drop)
     }
 
-    /// Makes the stopped program call the kernel; a negative result is the number of an error. Its code
-    /// at the program counter and its registers are as before afterwards.
-    pub(crate) fn system_call(&mut self, number: i64, arguments: [u64; 6]) -> Result<i64, ProcessError> {
-        const SYSCALL: [u8; 2] = [0x0f, 0x05];
-        let failed = || ProcessError::System {
-            what: "preparing the program's memory",
-            source: io::Error::other("it has ended"),
-        };
-        let registers = self.registers().ok_or_else(failed)?;
-        let pc = RuntimeAddress(registers.rip);
-        let original = self.read(pc, SYSCALL.len()).ok_or_else(failed)?;
-        let [rdi, rsi, rdx, r10, r8, r9] = arguments;
-        if !self.write(pc, &SYSCALL) {
-            return Err(failed());
-        }
-        let rax = number as u64;
-        self.set_registers(&libc::user_regs_struct { rax, rdi, rsi, rdx, r10, r8, r9, ..registers });
-        self.step(0);
-        let stop = self.wait()?;
-        let result = self.registers().map(|registers| registers.rax as i64);
-        self.write(pc, &original);
-        self.set_registers(&registers);
-        result.filter(|_| stop == Stop::Trap).ok_or_else(failed)
-    }
-
     /// Lets the program serve: it tells in its own way of the children that it forks, which are not held.
     pub(crate) fn serves(&mut self) -> Result<(), ProcessError> {
         self.set_options(libc::PTRACE_O_EXITKILL | QUESTIONS);
@@ -272,7 +236,8 @@ impl Tracee {
         unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, self.pid.as_raw(), 0, options as usize) };
     }
 
-    fn memory(&self) -> Option<&File> {
+    /// Its memory, as a file; `None` if it cannot be opened.
+    pub(super) fn memory(&self) -> Option<&File> {
         let open = || File::options().read(true).write(true).open(format!("/proc/{}/mem", self.pid));
         self.memory.get_or_init(|| open().ok()).as_ref()
     }
@@ -443,79 +408,9 @@ impl Tracee {
         restart(self.pid, self.respondent.request(self.pid, request), signal);
     }
 
-    /// Where it has stopped; `None` if the program has just died. Half as dear as all registers.
-    pub(crate) fn location(&self) -> Option<Location> {
-        let mut info = MaybeUninit::<libc::ptrace_syscall_info>::zeroed();
-        let (size, address) = (size_of::<libc::ptrace_syscall_info>(), info.as_mut_ptr());
-        // SAFETY: the request writes at most `size` bytes to the address.
-        let got = unsafe { libc::ptrace(libc::PTRACE_GET_SYSCALL_INFO, self.pid.as_raw(), size, address) };
-        if got <= 0 {
-            return self.registers().map(|registers| Location { pc: registers.rip, sp: registers.rsp });
-        }
-        // SAFETY: all its fields are numbers, which were zeroed and then filled as far as they are known.
-        let info = unsafe { info.assume_init() };
-        Some(Location { pc: info.instruction_pointer, sp: info.stack_pointer })
-    }
-
-    /// The general registers; `None` if the program has just died.
-    pub(crate) fn registers(&self) -> Option<libc::user_regs_struct> {
-        nix::sys::ptrace::getregs(self.pid).ok()
-    }
-
-    /// Sets the general registers.
-    pub(crate) fn set_registers(&self, registers: &libc::user_regs_struct) {
-        let _ = nix::sys::ptrace::setregs(self.pid, *registers);
-    }
-
-    /// Sets the instruction pointer alone.
-    pub(crate) fn set_pc(&self, pc: RuntimeAddress) {
-        let offset = std::mem::offset_of!(libc::user_regs_struct, rip);
-        // SAFETY: writes a register of a stopped process; nothing in this one.
-        unsafe { libc::ptrace(libc::PTRACE_POKEUSER, self.pid.as_raw(), offset, pc.0) };
-    }
-
-    /// Sets each of the 16 SSE registers to these two words, repeated.
-    pub(crate) fn set_vector_registers(&self, value: u64) {
-        let mut registers = MaybeUninit::<libc::user_fpregs_struct>::zeroed();
-        // SAFETY: the request fills the whole structure, which is valid for any bytes.
-        let got =
-            unsafe { libc::ptrace(libc::PTRACE_GETFPREGS, self.pid.as_raw(), 0, registers.as_mut_ptr()) };
-        if got == 0 {
-            // SAFETY: zeroed at first and filled by the request above.
-            let mut registers = unsafe { registers.assume_init() };
-            for (i, word) in registers.xmm_space.iter_mut().enumerate() {
-                *word = if i % 2 == 0 { value as u32 } else { (value >> 32) as u32 };
-            }
-            // SAFETY: the request only reads the structure.
-            unsafe { libc::ptrace(libc::PTRACE_SETFPREGS, self.pid.as_raw(), 0, &raw const registers) };
-        }
-    }
-
-    /// Reads memory; `None` where none is mapped.
-    pub(crate) fn read(&self, at: RuntimeAddress, length: usize) -> Option<Vec<u8>> {
-        let mut bytes = vec![0; length];
-        self.memory()?.read_exact_at(&mut bytes, at.0).ok().map(|()| bytes)
-    }
-
-    /// Writes memory, the program's text included. Whether all of it could be written.
-    pub(crate) fn write(&self, at: RuntimeAddress, bytes: &[u8]) -> bool {
-        self.memory().is_some_and(|memory| memory.write_all_at(bytes, at.0).is_ok())
-    }
-
     /// A value of the auxiliary vector that the kernel has handed to the program, getauxval(3).
     pub(crate) fn auxiliary(&self, kind: u64) -> Option<u64> {
         self.auxiliary.iter().find(|&&(known, _)| known == kind).map(|&(_, value)| value)
-    }
-
-    /// The mapped files: where each begins in memory, and its path; in the order of addresses.
-    pub(crate) fn mapped_files(&self) -> Vec<(RuntimeAddress, PathBuf)> {
-        let mut files: Vec<(RuntimeAddress, PathBuf)> = Vec::new();
-        for Mapped { start, path, .. } in Mapped::of(self.pid) {
-            if files.iter().all(|(_, known)| *known != path) {
-                files.push((start, path));
-            }
-        }
-        files
     }
 
     /// The files whose code is in memory, in order; none if nobody wants to know of the end.
@@ -526,20 +421,6 @@ impl Tracee {
         let files = Mapped::of(self.pid).into_iter().filter(|mapped| mapped.is_code && mapped.path.exists());
         let files: BTreeSet<PathBuf> = files.map(|mapped| mapped.path).collect();
         files.into_iter().collect()
-    }
-
-    /// The processor time used so far, and the largest address space in bytes.
-    pub(crate) fn usage(&self) -> (Duration, u64) {
-        let cpu = nix::time::clock_getcpuclockid(self.pid).and_then(nix::time::clock_gettime);
-        let peak = status::field(self.pid, "VmPeak:");
-        let kilobytes = peak.and_then(|peak| peak.trim_end_matches(" kB").parse::<u64>().ok());
-        (cpu.map_or(Duration::ZERO, Duration::from), kilobytes.unwrap_or(0) * 1024)
-    }
-
-    /// Writes into the memory of a process that the program has forked, before that runs.
-    pub(crate) fn write_to_fork(&self, fork: Pid, at: RuntimeAddress, bytes: &[u8]) {
-        let memory = File::options().write(true).open(format!("/proc/{fork}/mem"));
-        let _ = memory.and_then(|memory| memory.write_all_at(bytes, at.0));
     }
 
     /// Ends a program that has started nothing that is held. Unlike for all else, any thread may do this:
