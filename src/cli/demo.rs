@@ -9,8 +9,9 @@ use std::process::Command as Process;
 
 use clap::Parser;
 
+use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
-use super::options::{ColorChoice, Command, CommandLine, DemoOptions, OutputOptions};
+use super::options::{Command, CommandLine, DemoOptions, OutputOptions};
 use super::{run, shell, terminal};
 use crate::report::html::{self, Chapter};
 

@@ -6,8 +6,9 @@ use std::path::Path;
 use tracer::program::{DetourCounts, Granularity, LeaderKind, Program, Scope};
 use tracer::{Containment, Processors};
 
+use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
-use super::options::{ColorChoice, DoctorOptions};
+use super::options::DoctorOptions;
 use super::target::executable;
 use super::terminal;
 use crate::report::{self, words};

@@ -11,10 +11,11 @@ use tracer::termination::Termination;
 use tracer::trace::EventId;
 use tracer::{Conditions, Processors, Tracer};
 
+use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::observing;
-use super::options::{ColorChoice, ExplainOptions};
+use super::options::ExplainOptions;
 use super::place::{Found, Where};
 use super::questions::Inquiry;
 use super::reopened::{self, Reopened};

@@ -1,6 +1,7 @@
 //! Do what the command line says: one file for each subcommand, each a table of contents.
 
 mod budget;
+mod choices;
 mod demo;
 mod doctor;
 mod emissions;

@@ -8,9 +8,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use regex::bytes::Regex;
 
+use super::choices::{
+    AlgorithmChoice, Allowance, ColorChoice, ControlChoice, EngineChoice, GranularityChoice, PoisonOption,
+    SingleControl, TraceFormat,
+};
 use super::help::{
     DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, EXPLAIN_EXAMPLES, REDUCE_EXAMPLES, REPLAY_EXAMPLES,
     REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, TRACE_EXAMPLES,
@@ -85,18 +89,6 @@ pub enum Command {
     Man,
 }
 
-/// When to use colours.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum ColorChoice {
-    /// On a terminal.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
 /// The program, and the world that it sees.
 #[derive(Debug, Args)]
 pub struct TargetOptions {
@@ -155,37 +147,6 @@ pub struct TargetOptions {
     /// Let its runs change files in this directory for good. May be given more than once.
     #[arg(long, value_name = "DIR", help_heading = "The sandbox")]
     pub allow_write: Vec<PathBuf>,
-}
-
-/// What runs may do to the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Allowance {
-    /// Use the network, and sockets of other programs.
-    Network,
-}
-
-/// What counts as one statement.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum GranularityChoice {
-    /// File, line and column.
-    #[default]
-    Statement,
-    /// File and line.
-    Line,
-}
-
-/// How the program is stopped at its statements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum EngineChoice {
-    /// The best there is for the program.
-    #[default]
-    Auto,
-    /// By jumps to an agent inside of the program.
-    Jump,
-    /// By a breakpoint at each statement, with a stop at each execution.
-    Breakpoint,
-    /// After each instruction: slow, records only.
-    Step,
 }
 
 /// When a run shows the failure. Without any: when it has the same output, and the same crash if the
@@ -254,16 +215,6 @@ const ALONE: [&str; 8] = [
     "only_lines",
     "check",
 ];
-
-/// Whether undefined values are set to patterns.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum PoisonOption {
-    /// Unless the program reads uninitialised memory.
-    #[default]
-    Auto,
-    /// Never.
-    Off,
-}
 
 /// `stripe run`.
 #[derive(Debug, Args)]
@@ -384,38 +335,6 @@ pub struct SearchOptions {
     pub jobs: Option<u16>,
 }
 
-/// What makes a statement be executed.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum ControlChoice {
-    /// Under `program`, then from there under `trace`.
-    #[default]
-    Both,
-    /// A branch decides.
-    Program,
-    /// The trace states the control flow.
-    Trace,
-}
-
-/// What makes a statement be executed in a single replay.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum SingleControl {
-    /// A branch decides.
-    Program,
-    /// The trace states the control flow.
-    #[default]
-    Trace,
-}
-
-/// How subsets are chosen.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum AlgorithmChoice {
-    /// From the end to the beginning, in ever smaller steps.
-    #[default]
-    Sweep,
-    /// As in the paper: subsets and complements.
-    Ddmin,
-}
-
 /// What to print.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "The result")]
@@ -467,18 +386,6 @@ pub struct TraceOptions {
     /// How to print the events.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: TraceFormat,
-}
-
-/// How to print events.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum TraceFormat {
-    /// An event a line, with depth, function and source.
-    #[default]
-    Text,
-    /// As words, `line_time`.
-    Compact,
-    /// For programs.
-    Json,
 }
 
 /// `stripe replay`.

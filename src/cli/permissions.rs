@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use tracer::invocation::{Network, Permissions, Shelter};
 
+use super::choices::Allowance;
 use super::exit::{Exit, Failure};
-use super::options::{Allowance, TargetOptions};
+use super::options::TargetOptions;
 
 /// What the user lets runs do to the world.
 pub(super) fn permissions(options: &TargetOptions) -> Result<Permissions, Failure> {

@@ -5,12 +5,13 @@ use std::time::Instant;
 use tracer::Processors;
 
 use super::budget::Budget;
+use super::choices::ColorChoice;
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::findings::Findings;
 use super::interrupt::Interrupt;
 use super::keeping::{self, Keeping, past};
-use super::options::{ColorChoice, ReduceOptions};
+use super::options::ReduceOptions;
 use super::progress::Progress;
 use super::questions::Inquiry;
 use super::reopened::Reopened;

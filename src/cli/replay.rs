@@ -7,9 +7,10 @@ use tracer::Processors;
 use tracer::Tracer;
 use tracer::schedule::{Control, Schedule};
 
+use super::choices::SingleControl;
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
-use super::options::{ReplayOptions, SingleControl};
+use super::options::ReplayOptions;
 use super::permissions::openings;
 use super::run::{demands, establish, limits, preference};
 use super::target::{Target, criterion};

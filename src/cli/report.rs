@@ -1,10 +1,11 @@
 //! `stripe report`: what a kept run has found, without running the program.
 
+use super::choices::ColorChoice;
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::findings::Findings;
 use super::interrupt::Interrupt;
-use super::options::{ColorChoice, ReportOptions};
+use super::options::ReportOptions;
 use super::questions::Inquiry;
 use super::reopened::Reopened;
 use super::search::Answer;

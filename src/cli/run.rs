@@ -6,15 +6,13 @@ use tracer::invocation::Limits;
 use tracer::{Preference, Processors, Tracer};
 
 use super::budget::Budget;
+use super::choices::{AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, PoisonOption};
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::findings::Findings;
 use super::interrupt::Interrupt;
 use super::keeping::{Asked, Keeping};
-use super::options::{
-    AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, OutputOptions, PoisonOption, RunOptions,
-    SearchOptions,
-};
+use super::options::{OutputOptions, RunOptions, SearchOptions};
 use super::permissions::openings;
 use super::progress::Progress;
 use super::questions::{Inquiry, parts, questions};

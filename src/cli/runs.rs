@@ -2,9 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::keeping::{failure, shelf};
-use super::options::ColorChoice;
 use super::terminal;
 use crate::archive::{Entry, RunFolder, Stage, Standing};
 use crate::report::Style;

@@ -8,9 +8,10 @@ use tracer::invocation::{Answers, Constancy, Invocation, Limits, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 
+use super::choices::GranularityChoice;
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
-use super::options::{GranularityChoice, OracleOptions, TargetOptions};
+use super::options::{OracleOptions, TargetOptions};
 use super::permissions::permissions;
 use crate::baseline::recording_limits;
 use crate::oracle::{Check, Criterion};

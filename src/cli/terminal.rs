@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use super::options::ColorChoice;
+use super::choices::ColorChoice;
 use crate::report::Style;
 
 /// The width of a report that nobody looks at on a terminal.

@@ -4,9 +4,10 @@ use std::io::{self, BufWriter, Write};
 
 use tracer::{Preference, Processors, Tracer};
 
+use super::choices::{ColorChoice, EngineChoice, TraceFormat};
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
-use super::options::{ColorChoice, EngineChoice, TraceFormat, TraceOptions};
+use super::options::TraceOptions;
 use super::run::preference;
 use super::target::Target;
 use super::terminal;

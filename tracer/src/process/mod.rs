@@ -4,6 +4,7 @@
 //! traces; the traps it guards against are numbered in the comments after ptrace(2) and the source of
 //! rr and GDB.
 
+mod children;
 mod constancy;
 mod fork_safety;
 mod handle;
@@ -19,6 +20,7 @@ mod status;
 mod tracee;
 mod watchdog;
 
+pub(crate) use children::Stop;
 pub use keyboard::Keyboard;
 pub(crate) use launch::{Launch, Luggage};
 pub(crate) use output::{Output, Written};
@@ -26,7 +28,7 @@ pub use sandbox::Containment;
 pub(crate) use sandbox::Sandbox;
 pub(crate) use shared::Shared;
 use signals::SignalAction;
-pub(crate) use tracee::{Stop, Tracee};
+pub(crate) use tracee::Tracee;
 pub(crate) use watchdog::{Alarm, Watchdog};
 
 /// The names of what engines get from here.

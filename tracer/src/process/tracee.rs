@@ -1,20 +1,18 @@
 //! Hold a running program by ptrace: start it, wait for it, let it go on, end it.
 //!
-//! All waits are here, for any child of this thread and never for one alone (trap 1). Processes that
-//! the program starts are held too, run freely without breakpoints, and die with the run. A request
-//! that fails because the process has just died is no error: the next wait tells (trap 2).
+//! Processes that the program starts are held too, run freely without breakpoints, and die with the run.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeSet, HashSet};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use nix::unistd::Pid;
 
+use super::children::{Stop, end, is_there, is_thread, kill, passed_on, restart, wait_a_moment, wait_any};
 use super::constancy::Respondent;
 use super::handle::Handle;
 use super::mapped::Mapped;
@@ -37,35 +35,6 @@ const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
 const QUESTIONS: i32 = libc::PTRACE_O_TRACESECCOMP | libc::PTRACE_O_TRACESYSGOOD;
 /// The stop behind a system call.
 const RETURN: i32 = libc::SIGTRAP | 0x80;
-
-/// Why the program is not running.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// It has executed an `int3` or a single step.
-    Trap,
-    /// A signal is about to be delivered; [`Tracee::go_on`] passes it on or suppresses it.
-    Signal(i32),
-    /// It is another program now: its first instruction is next.
-    Executed,
-    /// It shares its memory with this new process until that executes another program or ends.
-    SharedMemory,
-    /// The sharing is over.
-    OwnMemoryAgain,
-    /// It has started this process, which has a copy of its memory.
-    Forked(Pid),
-    /// It has started a thread.
-    Thread,
-    /// It is about to end, and can still be looked at.
-    Exiting,
-    /// It has stopped itself.
-    Stopped,
-    /// It, or one of its children, has done what ends a run.
-    Cut(Cut),
-    /// It is gone, with this exit status.
-    Exited(i32),
-    /// It is gone, by this signal.
-    Killed(i32),
-}
 
 /// A running program.
 pub(crate) struct Tracee {
@@ -497,81 +466,4 @@ fn auxiliary_vector(pid: Pid) -> Vec<(u64, u64)> {
     let length = file.and_then(|file| file.read_at(&mut vector, 0)).unwrap_or(0);
     let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
     vector[..length].chunks_exact(16).map(|pair| (word(&pair[..8]), word(&pair[8..]))).collect()
-}
-
-/// Waits for any child of this thread.
-fn wait_any() -> Result<(Pid, i32), ProcessError> {
-    loop {
-        if let Some(found) = wait_with(0)? {
-            return Ok(found);
-        }
-    }
-}
-
-/// Any child of this thread that has something to tell, but waits only for a moment.
-fn wait_a_moment() -> Result<Option<(Pid, i32)>, ProcessError> {
-    const MOMENT: Duration = Duration::from_micros(100);
-    let found = wait_with(libc::WNOHANG)?;
-    if found.is_none() {
-        std::thread::sleep(MOMENT);
-    }
-    Ok(found)
-}
-
-/// A child of this thread, as waitpid(2) finds it with these flags.
-fn wait_with(flags: libc::c_int) -> Result<Option<(Pid, i32)>, ProcessError> {
-    let mut status = 0;
-    // SAFETY: `status` outlives the call.
-    let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::__WNOTHREAD | flags) };
-    let error = io::Error::last_os_error();
-    match pid {
-        0 => Ok(None),
-        1.. => Ok(Some((Pid::from_raw(pid), status))),
-        _ if error.kind() == io::ErrorKind::Interrupted => Ok(None),
-        _ => Err(ProcessError::System { what: "waiting for the program", source: error }),
-    }
-}
-
-/// Whether there is a process of this number, if only as one that has ended.
-fn is_there(pid: Pid) -> bool {
-    nix::sys::signal::kill(pid, None).is_ok()
-}
-
-/// How a process has ended, if this status says so.
-fn end(status: i32) -> Option<Stop> {
-    if libc::WIFEXITED(status) {
-        Some(Stop::Exited(libc::WEXITSTATUS(status)))
-    } else if libc::WIFSIGNALED(status) {
-        Some(Stop::Killed(libc::WTERMSIG(status)))
-    } else {
-        None
-    }
-}
-
-fn restart(pid: Pid, request: libc::c_uint, signal: i32) {
-    // SAFETY: the request takes a number; that the process may be gone is no error here (trap 2).
-    insist(|| unsafe { libc::ptrace(request, pid.as_raw(), 0, signal as usize) } != -1);
-}
-
-fn kill(pid: Pid) {
-    insist(|| nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).is_ok());
-}
-
-/// Asks again if the kernel refuses, unless the process is gone: whoever asks waits for what follows, and
-/// would wait for ever.
-fn insist(ask: impl Fn() -> bool) {
-    const TRIES: usize = 3;
-    let is_gone = || nix::errno::Errno::last() == nix::errno::Errno::ESRCH;
-    let _ = (0..TRIES).any(|_| ask() || is_gone());
-}
-
-/// The signal of a stop that has to be delivered for the process to go on as if it were not traced.
-fn passed_on(status: i32) -> i32 {
-    let signal = libc::WSTOPSIG(status);
-    if status >> 16 == 0 { signal } else { 0 }
-}
-
-/// Whether `new` is a thread of the process `of`.
-fn is_thread(new: Pid, of: Pid) -> bool {
-    fs::metadata(format!("/proc/{of}/task/{new}")).is_ok()
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gimli::{BaseAddresses, EhFrame, LittleEndian, UnwindSection};
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic};
-use object::{Object, ObjectSection, SectionKind};
+use object::{Object, ObjectSection, ReadCache, SectionKind};
 
 /// An instruction that reads something from the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +60,10 @@ pub(crate) fn readings(path: &Path) -> Vec<Reading> {
 
 /// Whether the program at `path` is started by glibc's dynamic loader.
 pub(crate) fn is_loaded_by_glibc(path: &Path) -> bool {
-    let Ok(data) = std::fs::read(path) else { return false };
-    let Ok(file) = object::File::parse(&*data) else { return false };
+    let Ok(file) = std::fs::File::open(path) else { return false };
+    // Of a large program only the little that is looked at is read.
+    let data = ReadCache::new(file);
+    let Ok(file) = object::File::parse(&data) else { return false };
     let loader = file.section_by_name(".interp").and_then(|section| section.data().ok());
     loader.is_some_and(|loader| String::from_utf8_lossy(loader).contains("/ld-linux"))
 }

@@ -4,7 +4,7 @@
 //! process to which everything applies that applies to runs, and which forks them (`starter.rs`).
 //!
 //! - *Full*: namespaces of users, mounts, processes, network, IPC, host name and control groups
-//!   (`namespaces.rs`). The file system is read-only; the working directory and the places for temporary
+//!   (`namespaces.rs`, `view.rs`). The file system is read-only; the working directory and the places for temporary
 //!   files are overlays whose changes go to memory.
 //! - *Basic*, where namespaces are refused: Landlock keeps runs from changing files (`landlock.rs`), but
 //!   for those in a copy of the working directory (`copy.rs`).
@@ -18,6 +18,7 @@ mod guard;
 mod landlock;
 mod namespaces;
 mod starter;
+mod view;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,100 @@
+//! Name the values of the options that have a few, as a user types them.
+
+use clap::ValueEnum;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What runs may do to the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Allowance {
+    /// Use the network, and sockets of other programs.
+    Network,
+}
+
+/// What counts as one statement.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum GranularityChoice {
+    /// File, line and column.
+    #[default]
+    Statement,
+    /// File and line.
+    Line,
+}
+
+/// How the program is stopped at its statements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum EngineChoice {
+    /// The best there is for the program.
+    #[default]
+    Auto,
+    /// By jumps to an agent inside of the program.
+    Jump,
+    /// By a breakpoint at each statement, with a stop at each execution.
+    Breakpoint,
+    /// After each instruction: slow, records only.
+    Step,
+}
+
+/// Whether undefined values are set to patterns.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum PoisonOption {
+    /// Unless the program reads uninitialised memory.
+    #[default]
+    Auto,
+    /// Never.
+    Off,
+}
+
+/// What makes a statement be executed.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum ControlChoice {
+    /// Under `program`, then from there under `trace`.
+    #[default]
+    Both,
+    /// A branch decides.
+    Program,
+    /// The trace states the control flow.
+    Trace,
+}
+
+/// What makes a statement be executed in a single replay.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum SingleControl {
+    /// A branch decides.
+    Program,
+    /// The trace states the control flow.
+    #[default]
+    Trace,
+}
+
+/// How subsets are chosen.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum AlgorithmChoice {
+    /// From the end to the beginning, in ever smaller steps.
+    #[default]
+    Sweep,
+    /// As in the paper: subsets and complements.
+    Ddmin,
+}
+
+/// How to print events.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum TraceFormat {
+    /// An event a line, with depth, function and source.
+    #[default]
+    Text,
+    /// As words, `line_time`.
+    Compact,
+    /// For programs.
+    Json,
+}

@@ -1,0 +1,354 @@
+//! Build the view of the file system that runs have, inside of the namespaces.
+//!
+//! Everything is read-only, without set-uid programs and device files. `/dev` holds the harmless devices,
+//! `/proc` knows the run's processes. The working directory and those for temporary files are overlays,
+//! whose changes share one file system in memory (traps: an overlay over `/` fails inside a namespace of
+//! users; a read-only mount does not protect device files).
+
+use std::ffi::{CStr, CString};
+use std::fs;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sys::stat::Mode;
+
+use super::starter::{self, retire};
+
+/// Folders whose changes a run may see, but nobody else; the working directory is one more.
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+/// Another one, which begins empty.
+const SHARED_MEMORY: &CStr = c"/dev/shm";
+/// How much memory the changes may take, and in how many files.
+const ROOM: &str = "size=1g,nr_inodes=200k,mode=0755";
+/// Devices that do nothing lasting.
+const DEVICES: [&CStr; 6] =
+    [c"/dev/null", c"/dev/zero", c"/dev/full", c"/dev/random", c"/dev/urandom", c"/dev/tty"];
+/// Names in `/dev` that lead elsewhere.
+const LINKS: [(&CStr, &CStr); 5] = [
+    (c"/proc/self/fd", c"/dev/fd"),
+    (c"/proc/self/fd/0", c"/dev/stdin"),
+    (c"/proc/self/fd/1", c"/dev/stdout"),
+    (c"/proc/self/fd/2", c"/dev/stderr"),
+    (c"pts/ptmx", c"/dev/ptmx"),
+];
+/// Where descriptors begin that the tracer finds by their numbers, if there may be so many.
+const FIRST_FD: RawFd = 700;
+const NONE: Option<&str> = None;
+
+/// Everything that the first process needs, made before it.
+pub(super) struct Layout {
+    /// The number of the descriptor for the memory for changes; others follow.
+    pub(super) first: RawFd,
+    /// The changes to [`SHARED_MEMORY`], by descriptor.
+    shared: CString,
+    pub(super) places: Vec<PathBuf>,
+    pub(super) overlays: Vec<Overlay>,
+    /// Where changes are real.
+    writable: Vec<CString>,
+}
+
+/// A folder whose changes go to memory.
+pub(super) struct Overlay {
+    place: CString,
+    options: CString,
+    /// The names of the folders for its changes and of its own working folder.
+    names: [CString; 2],
+    /// Under which number the first of them is opened.
+    number: RawFd,
+}
+
+/// The pieces of the first process's work.
+pub(super) const STEPS: [&str; 8] = [
+    "making the mounts private",
+    "taking hold of devices",
+    "making the file system read-only",
+    "making /dev",
+    "mounting /proc",
+    "mounting memory for changes",
+    "mounting an overlay",
+    "mounting a directory that may be written to",
+];
+
+/// A piece of work that has failed.
+struct Failed(usize, Errno);
+
+/// Makes an error say which step it belongs to.
+fn at(step: usize) -> impl Fn(Errno) -> Failed {
+    move |errno| Failed(step, errno)
+}
+
+impl Layout {
+    pub(super) fn new(directory: &Path, writable: &[PathBuf]) -> io::Result<Layout> {
+        let mut places: Vec<PathBuf> = Vec::new();
+        for place in TEMPORARY.iter().map(Path::new).chain([directory]) {
+            let Ok(place) = place.canonicalize() else { continue };
+            let covered =
+                |outer: &PathBuf| place.starts_with(outer) && device(outer).ok() == device(&place).ok();
+            if place != Path::new("/") && !places.iter().any(covered) {
+                places.push(place);
+            }
+        }
+        let count = (3 * (places.len() + 2) + writable.len()) as RawFd;
+        let (limit, _) = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE)?;
+        let first = FIRST_FD.min(RawFd::try_from(limit).unwrap_or(RawFd::MAX) - count);
+        let overlays = places.iter().zip(1..).map(|(place, number)| Overlay::new(first, number, place));
+        let overlays = overlays.collect::<io::Result<_>>()?;
+        places.push("/dev/shm".into());
+        let writable = writable.iter().map(|path| text(path.as_os_str().as_bytes().to_vec()));
+        let writable = writable.collect::<io::Result<_>>()?;
+        let shared = text(format!("/proc/self/fd/{}", first + 1).into_bytes())?;
+        Ok(Layout { first, shared, places, overlays, writable })
+    }
+
+    /// Under which number the first process keeps the folder for the changes of an overlay; 0 is that of
+    /// [`SHARED_MEMORY`]. The next two are those of its working folder and of its original.
+    pub(super) fn changes_fd(&self, number: RawFd) -> RawFd {
+        self.first + 1 + 3 * number
+    }
+
+    /// Is the first process.
+    pub(super) fn be_first(&self, line: &UnixStream, plan: &starter::Plan<'_>) -> isize {
+        retire();
+        let mut go = [0];
+        let told = nix::unistd::read(line, &mut go) == Ok(1);
+        let built = if told { self.build() } else { Err(Failed(0, Errno::EPIPE)) };
+        if built.is_ok() {
+            // SAFETY: the child makes only system calls and never returns.
+            match unsafe { starter::fork() } {
+                Ok(0) => plan.serve(),
+                Ok(_) => {}
+                Err(errno) => report(line, Err(Failed(STEPS.len(), errno))),
+            }
+            self.close_all_but(line.as_raw_fd());
+        }
+        report(line, built);
+        while told && nix::unistd::read(line, &mut go) == Ok(1) {
+            report(line, self.clear().and_then(|()| self.put()));
+        }
+        // SAFETY: ends the process without running the parent's destructors.
+        unsafe { libc::_exit(0) }
+    }
+
+    /// Closes what other processes wait for the end of.
+    fn close_all_but(&self, line: RawFd) {
+        for descriptor in 0..3 {
+            // SAFETY: closes a descriptor of this process.
+            unsafe { libc::close(descriptor) };
+        }
+        // SAFETY: close_range with plain numbers.
+        unsafe { libc::syscall(libc::SYS_close_range, self.first_writable(), u32::MAX, 0) };
+        for descriptor in (3..self.first).filter(|&descriptor| descriptor != line) {
+            // SAFETY: closes a descriptor of this process.
+            unsafe { libc::close(descriptor) };
+        }
+    }
+
+    /// Builds the view.
+    fn build(&self) -> Result<(), Failed> {
+        mount(NONE, c"/", NONE, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NONE).map_err(at(0))?;
+        let mut kept = [-1; DEVICES.len()];
+        for (kept, device) in kept.iter_mut().zip(DEVICES) {
+            *kept = match copy_mount(device) {
+                Err(Errno::ENOENT) => continue,
+                copied => copied.map_err(at(1))?,
+            };
+            let attributes = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
+            set_attributes(*kept, c"", attributes).map_err(at(1))?;
+        }
+        self.keep_writable().map_err(at(7))?;
+        let closed = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+        set_attributes(libc::AT_FDCWD, c"/", closed).map_err(at(2))?;
+        make_devices(kept).map_err(at(3))?;
+        let plain = MsFlags::MS_RDONLY | MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+        mount(Some("proc"), c"/proc", Some("proc"), plain, NONE).map_err(at(4))?;
+        self.put()?;
+        self.put_writable().map_err(at(7))
+    }
+
+    /// Makes the places for changes.
+    fn put(&self) -> Result<(), Failed> {
+        let here = SHARED_MEMORY;
+        let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+        mount(Some("tmpfs"), here, Some("tmpfs"), flags, Some(ROOM)).map_err(at(5))?;
+        open_as(libc::AT_FDCWD, here, self.first).map_err(at(5))?;
+        for overlay in &self.overlays {
+            overlay.put(self.first).map_err(at(6))?;
+        }
+        make_folder(self.first, c"shm", self.changes_fd(0)).map_err(at(5))?;
+        // SAFETY: fchmod on an open descriptor.
+        Errno::result(unsafe { libc::fchmod(self.changes_fd(0), 0o1777) }).map_err(at(5))?;
+        // Hides the memory itself.
+        mount(Some(self.shared.as_c_str()), here, NONE, MsFlags::MS_BIND, NONE).map_err(at(5))
+    }
+
+    /// Takes them away again.
+    fn clear(&self) -> Result<(), Failed> {
+        let overlays = self.overlays.iter().rev().map(|overlay| overlay.place.as_c_str());
+        for place in [SHARED_MEMORY, SHARED_MEMORY].into_iter().chain(overlays) {
+            umount2(place, MntFlags::MNT_DETACH).map_err(at(5))?;
+        }
+        Ok(())
+    }
+
+    fn keep_writable(&self) -> nix::Result<()> {
+        for (path, number) in self.writable.iter().zip(self.first_writable()..) {
+            let copied = copy_mount(path)?;
+            set_attributes(copied, c"", libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV)?;
+            // SAFETY: dup2 onto a number that nothing else in this process uses.
+            Errno::result(unsafe { libc::dup2(copied, number) })?;
+        }
+        Ok(())
+    }
+
+    fn put_writable(&self) -> nix::Result<()> {
+        let numbers = self.first_writable()..;
+        self.writable.iter().zip(numbers).try_for_each(|(path, number)| move_mount(number, path))
+    }
+
+    fn first_writable(&self) -> RawFd {
+        self.changes_fd(self.overlays.len() as RawFd + 1)
+    }
+}
+
+impl Overlay {
+    fn new(first: RawFd, number: RawFd, place: &Path) -> io::Result<Overlay> {
+        let upper = first + 1 + 3 * number;
+        // By descriptor, because a path may hold the commas and colons that separate options.
+        let fd = "/proc/self/fd";
+        let (work, lower) = (upper + 1, upper + 2);
+        let options = format!("userxattr,lowerdir={fd}/{lower},upperdir={fd}/{upper},workdir={fd}/{work}");
+        let name = |kind: &str| text(format!("{kind}{number}").into_bytes());
+        Ok(Overlay {
+            place: text(place.as_os_str().as_bytes().to_vec())?,
+            options: text(options.into_bytes())?,
+            names: [name("changes")?, name("work")?],
+            number: upper,
+        })
+    }
+
+    /// Mounts it over the original folder.
+    fn put(&self, memory: RawFd) -> nix::Result<()> {
+        let [changes, work] = &self.names;
+        make_folder(memory, changes, self.number)?;
+        make_folder(memory, work, self.number + 1)?;
+        open_as(libc::AT_FDCWD, &self.place, self.number + 2)?;
+        look_like(&self.place, self.number)?;
+        let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+        mount(Some("overlay"), self.place.as_c_str(), Some("overlay"), flags, Some(self.options.as_c_str()))
+    }
+}
+
+/// A folder in the memory for changes, opened under this number.
+fn make_folder(memory: RawFd, name: &CStr, number: RawFd) -> nix::Result<()> {
+    // SAFETY: mkdirat with a C string that outlives the call.
+    Errno::result(unsafe { libc::mkdirat(memory, name.as_ptr(), 0o700) })?;
+    open_as(memory, name, number)
+}
+
+/// Gives a folder the mode, owner and times of another one, as an overlay shows them.
+fn look_like(place: &CStr, number: RawFd) -> nix::Result<()> {
+    let data = nix::sys::stat::stat(place)?;
+    let time = |seconds, nanoseconds| libc::timespec { tv_sec: seconds, tv_nsec: nanoseconds };
+    let times = [time(data.st_atime, data.st_atime_nsec), time(data.st_mtime, data.st_mtime_nsec)];
+    // SAFETY: calls on an open descriptor; the times outlive the call.
+    unsafe {
+        // The owner may be nobody whom the namespace knows.
+        let _ = libc::fchown(number, data.st_uid, data.st_gid);
+        Errno::result(libc::fchmod(number, data.st_mode & 0o7777))?;
+        Errno::result(libc::futimens(number, times.as_ptr())).map(drop)
+    }
+}
+
+/// Makes `/dev` of these devices.
+fn make_devices(kept: [RawFd; DEVICES.len()]) -> nix::Result<()> {
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
+    mount(Some("tmpfs"), c"/dev", Some("tmpfs"), flags, Some("size=64k,mode=0755"))?;
+    for (device, kept) in DEVICES.into_iter().zip(kept).filter(|(_, kept)| *kept >= 0) {
+        let made = nix::fcntl::open(device, OFlag::O_CREAT | OFlag::O_CLOEXEC, Mode::S_IRUSR)?;
+        drop(made);
+        move_mount(kept, device)?;
+    }
+    for (target, name) in LINKS {
+        nix::unistd::symlinkat(target, nix::fcntl::AT_FDCWD, name)?;
+    }
+    for folder in [SHARED_MEMORY, c"/dev/pts"] {
+        nix::unistd::mkdir(folder, Mode::from_bits_truncate(0o755))?;
+    }
+    let options = "newinstance,ptmxmode=0666,mode=0620";
+    mount(Some("devpts"), c"/dev/pts", Some("devpts"), flags, Some(options))?;
+    set_attributes_of_one(c"/dev", libc::MOUNT_ATTR_RDONLY)
+}
+
+/// A copy of what is mounted at the path, attached to nothing, open_tree(2).
+fn copy_mount(path: &CStr) -> nix::Result<RawFd> {
+    let flags = libc::OPEN_TREE_CLONE | libc::OPEN_TREE_CLOEXEC | libc::AT_RECURSIVE as u32;
+    // SAFETY: the path is a C string that outlives the call.
+    let copied = unsafe { libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags) };
+    Errno::result(copied).map(|descriptor| descriptor as RawFd)
+}
+
+/// Attaches it, move_mount(2).
+fn move_mount(copied: RawFd, to: &CStr) -> nix::Result<()> {
+    let flags = libc::MOVE_MOUNT_F_EMPTY_PATH;
+    // SAFETY: the paths are C strings that outlive the call.
+    let moved = unsafe {
+        libc::syscall(libc::SYS_move_mount, copied, c"".as_ptr(), libc::AT_FDCWD, to.as_ptr(), flags)
+    };
+    Errno::result(moved).map(drop)
+}
+
+/// Sets attributes of a mount and of all below it.
+fn set_attributes(folder: RawFd, path: &CStr, set: u64) -> nix::Result<()> {
+    mount_setattr((folder, path), set, libc::AT_RECURSIVE | libc::AT_EMPTY_PATH)
+}
+
+fn set_attributes_of_one(path: &CStr, set: u64) -> nix::Result<()> {
+    mount_setattr((libc::AT_FDCWD, path), set, 0)
+}
+
+fn mount_setattr((folder, path): (RawFd, &CStr), set: u64, flags: libc::c_int) -> nix::Result<()> {
+    let mut attributes = libc::mount_attr { attr_set: set, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    // SAFETY: the path is a C string and the structure is as long as the call is told.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            folder,
+            path.as_ptr(),
+            flags,
+            &raw mut attributes,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    Errno::result(result).map(drop)
+}
+
+/// Opens a folder under this number.
+fn open_as(base: RawFd, folder: &CStr, number: RawFd) -> nix::Result<()> {
+    // SAFETY: the path is a C string; dup2 onto a number that nothing else in this process uses.
+    unsafe {
+        let opened = Errno::result(libc::openat(base, folder.as_ptr(), libc::O_DIRECTORY | libc::O_CLOEXEC))?;
+        let moved = Errno::result(libc::dup2(opened, number));
+        libc::close(opened);
+        moved.map(drop)
+    }
+}
+
+fn report(line: &UnixStream, done: Result<(), Failed>) {
+    let Failed(step, errno) = done.err().unwrap_or(Failed(0, Errno::UnknownErrno));
+    starter::report(line.as_raw_fd(), step, errno);
+}
+
+fn text(bytes: Vec<u8>) -> io::Result<CString> {
+    CString::new(bytes).map_err(io::Error::other)
+}
+
+fn device(path: &Path) -> io::Result<u64> {
+    Ok(fs::metadata(path)?.dev())
+}
