@@ -13,11 +13,14 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use support::{root, scratch, stripe, text};
+use serde_json::Value;
+use support::engine::in_two_threads;
+use support::hardened::{compiled, run_without};
+use support::tiny::{assert_says, message};
+use support::{GCC, sample, scratch, stripe, text};
 
 /// What becomes of a partial run that does the harm.
 #[derive(Clone, Copy)]
@@ -105,22 +108,6 @@ enum Level {
 enum User {
     Own,
     Ordinary,
-}
-
-/// Compiles a program of `tests/hostile`.
-fn compiled(name: &str) -> PathBuf {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| {
-        let folder = scratch("hostile-programs");
-        for name in ["attack", "hardened"] {
-            let source = root().join("tests/hostile").join(name).with_extension("c");
-            let mut compiler = Command::new("gcc");
-            compiler.args(["-g", "-O0", "-w", "-o"]).arg(folder.join(name)).arg(source).arg("-lpthread");
-            assert!(compiler.status().expect("a compiler").success());
-        }
-        folder
-    });
-    folder.join(name)
 }
 
 /// Something that an attack is after: a user's folders and sockets.
@@ -448,6 +435,61 @@ fn each_missing_means_is_named_or_not_needed() {
         assert_eq!(output.status.code(), Some(status), "{missing}: {}", text(&output.stderr));
         assert!(text(&output.stderr).contains(said), "{missing}: {}", text(&output.stderr));
     }
+}
+
+/// All choices of these.
+fn choices<'m>(means: &[&'m str]) -> Vec<Vec<&'m str>> {
+    let chosen = |choice: usize| (0..means.len()).filter(move |mean| choice >> mean & 1 == 1);
+    (0..1 << means.len()).map(|choice| chosen(choice).map(|mean| means[mean]).collect()).collect()
+}
+
+#[test]
+fn whatever_is_refused_alone_or_together_the_level_is_named_and_the_slice_is_the_same() {
+    let program = sample(GCC, "");
+    let run = |refused: &[&str], options: &[&str]| {
+        let refused = if refused.is_empty() { "none".to_owned() } else { refused.join(",") };
+        run_without(&refused, &program, &[&["-j1"], options].concat()).output().expect("started")
+    };
+    let slice = |output: Output| -> Value {
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    let json = ["--format", "json"];
+    let usual = slice(run(&[], &json));
+    let combinations = choices(&["personality", "namespaces", "landlock", "seccomp"]);
+    in_two_threads(&combinations, |refused| {
+        let without = |mean| refused.contains(&mean);
+        if without("seccomp") || without("namespaces") && without("landlock") {
+            let told = message(&run(refused, &[]), 1);
+            let full = if without("namespaces") { "making namespaces" } else { "seccomp" };
+            let full = format!("not fully ({full}: Operation not permitted)");
+            let basic = match without("landlock") {
+                true => "the basic level (no Landlock as of Linux 6.2 or later)",
+                false => "the basic level (seccomp: Operation not permitted)",
+            };
+            assert_says(&told, &["cannot be contained here", &full, basic, "and seccomp", "--no-sandbox"]);
+            return;
+        }
+        let found = slice(run(refused, &json));
+        assert_eq!(found["slice"], usual["slice"], "{refused:?}");
+        let (level, reason) = match without("namespaces") {
+            true => ("basic", "making namespaces: Operation not permitted".into()),
+            false => ("full", Value::Null),
+        };
+        assert_eq!((&found["containment"], &found["containment_reason"]), (&level.into(), &reason));
+        let (engine, reason) = match without("personality") {
+            true => {
+                let reason = "it lies at another address in each run, as where personality(2) is refused";
+                ("breakpoint", reason.into())
+            }
+            false => ("jump", Value::Null),
+        };
+        assert_eq!((&found["engine"], &found["engine_reason"]), (&engine.into(), &reason), "{refused:?}");
+    });
+    let everything = combinations.last().expect("all of them");
+    let open = slice(run(everything, &[&json[..], &["--no-sandbox"]].concat()));
+    assert_eq!((&open["slice"], &open["containment"]), (&usual["slice"], &"none".into()));
+    assert_says(&open["warnings"].to_string(), &["--no-sandbox", "seccomp is refused"]);
 }
 
 /// How often stripe is killed: as often as the variable STRIPE_KILLS says.

@@ -10,6 +10,10 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
+use serde_json::Value;
+use support::engine::in_two_threads;
+use support::hardened::run_without;
+use support::tiny::message;
 use support::{GCC, Program, sample, scratch, stripe, text};
 
 /// `stripe run` on the sample by a shell that has set limits.
@@ -83,6 +87,45 @@ fn a_refused_process_is_told_of() {
     let output = limited(&program, &limits);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     assert_told("no processes", &output);
+}
+
+#[test]
+fn a_process_for_which_there_is_no_room_is_waited_for_wherever_it_is_started() {
+    let program = sample(GCC, "");
+    let found = |refused: &str, options: &[&str]| -> Value {
+        let options = [&["--control", "trace", "--format", "json"], options].concat();
+        let output = run_without(refused, &program, &options).output().expect("started");
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    let whole = found("none", &["-j1"]);
+    // Two attempts of three are refused, of all: workers, sandboxes, starters, programs, their copies.
+    let engines = [("jump", "-j2"), ("breakpoint", "-j1")];
+    in_two_threads(&engines, |(engine, jobs)| {
+        let crowded = found("crowded", &["--engine", engine, jobs]);
+        assert_eq!((&crowded["slice"], &crowded["containment"]), (&whole["slice"], &"full".into()));
+        assert_eq!(crowded["engine"], *engine);
+    });
+}
+
+#[test]
+fn where_there_is_no_room_for_a_process_any_more_that_is_told() {
+    let program = sample(GCC, "");
+    let start = |room: u32| {
+        let mut command = run_without(&format!("full={room}"), &program, &["-j1"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        (room, command.spawn().expect("started"))
+    };
+    // All at once, because they do nothing but wait.
+    let waiting: Vec<(u32, Child)> = [0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 30].map(start).into();
+    for (room, child) in waiting {
+        let told = message(&child.wait_with_output().expect("ended"), 1);
+        assert!(
+            told.contains(": Resource temporarily unavailable") || told.contains(": Try again"),
+            "{told}"
+        );
+        assert!(told.contains("process slots and try again"), "{room}: {told}");
+    }
 }
 
 #[test]

@@ -11,6 +11,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, Scope};
 
+use tracer::patiently;
+
 use crate::dd::{Configuration, Outcome, Test, TestFunction};
 
 /// How many candidates are under way for each worker: one that it tests, and one that waits for it, so that
@@ -96,10 +98,16 @@ impl<'s, V: Send + 's, E: Send + 's> Speculation<'s, V, E> {
         let (report, results) = channel();
         let (mut crew, orders) = (0, Arc::new(Mutex::new(orders)));
         for (number, worker) in workers.into_iter().enumerate() {
-            let (orders, report, prepare) = (Arc::clone(&orders), report.clone(), prepare.clone());
-            let started = Builder::new().spawn_scoped(scope, move || {
-                prepare(number);
-                work(worker, &orders, &report);
+            // Taken by its thread: one that cannot be started takes nothing along.
+            let worker = Arc::new(Mutex::new(Some(worker)));
+            let started = patiently(|| {
+                let (worker, prepare) = (Arc::clone(&worker), prepare.clone());
+                let (orders, report) = (Arc::clone(&orders), report.clone());
+                Builder::new().spawn_scoped(scope, move || {
+                    let worker = worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+                    prepare(number);
+                    work(worker.expect("a single thread takes it"), &orders, &report);
+                })
             });
             match started {
                 Ok(_) => crew += 1,

@@ -34,7 +34,9 @@ pub(super) fn permissions(options: &TargetOptions) -> Result<Permissions, Failur
 pub(super) fn openings(permissions: &Permissions) -> Vec<String> {
     if permissions.shelter == Shelter::None {
         let given_up = "runs were not contained (--no-sandbox): what they did to files, processes and the network is real";
-        return vec![given_up.into()];
+        let inconstant = "time, chance and process numbers were not made constant, because seccomp is refused: what depends on them differs from run to run";
+        let inconstant = (!tracer::can_answer()).then_some(inconstant);
+        return [given_up].into_iter().chain(inconstant).map(str::to_owned).collect();
     }
     let network = (permissions.network == Network::Allowed)
         .then(|| "runs could use the network (--allow network): what they sent is real".to_owned());

@@ -8,8 +8,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use signal_hook::consts::SIGUSR1;
-use tracer::Keyboard;
+use tracer::{Keyboard, patiently};
 
+use super::exit::{Exit, Failure};
 use super::options::OutputOptions;
 use super::progress::say;
 use super::terminal;
@@ -110,24 +111,30 @@ pub(super) fn askers(options: &OutputOptions) -> Askers {
 impl Answers {
     /// Answers from `board` from now on. Keys are read only where the standard input and the standard error
     /// are a terminal.
-    pub(super) fn begin(board: Board, askers: Askers) -> std::io::Result<Answers> {
-        let asked = Arc::new(AtomicBool::new(false));
-        signal_hook::flag::register(SIGUSR1, Arc::clone(&asked))?;
-        let keyboard = match askers {
-            Askers::SignalsAndKeys if terminal::is_watched() => Keyboard::open()?,
-            _ => None,
+    pub(super) fn begin(board: Board, askers: Askers) -> Result<Answers, Failure> {
+        let failed = |error| {
+            let advice = "free memory or process slots and try again";
+            Failure::new(Exit::Failed, format!("waiting for questions failed: {error}: {advice}"))
         };
+        let asked = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(SIGUSR1, Arc::clone(&asked)).map_err(failed)?;
         let over = Arc::new(AtomicBool::new(false));
-        let ended = Arc::clone(&over);
-        let thread = std::thread::Builder::new().name("answers".into()).spawn(move || {
-            let mut keyboard = keyboard;
-            while !ended.load(Ordering::Relaxed) {
-                let pressed = wait(keyboard.as_mut());
-                if asked.swap(false, Ordering::Relaxed) || pressed {
-                    say(&answer(&board));
+        let thread = patiently(|| {
+            let mut keyboard = match askers {
+                Askers::SignalsAndKeys if terminal::is_watched() => Keyboard::open()?,
+                _ => None,
+            };
+            let (asked, ended, board) = (Arc::clone(&asked), Arc::clone(&over), board.clone());
+            std::thread::Builder::new().name("answers".into()).spawn(move || {
+                while !ended.load(Ordering::Relaxed) {
+                    let pressed = wait(keyboard.as_mut());
+                    if asked.swap(false, Ordering::Relaxed) || pressed {
+                        say(&answer(&board));
+                    }
                 }
-            }
-        })?;
+            })
+        });
+        let thread = thread.map_err(failed)?;
         Ok(Answers { over, thread: Some(thread) })
     }
 }

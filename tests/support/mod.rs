@@ -9,6 +9,7 @@
 
 pub mod browser;
 pub mod engine;
+pub mod hardened;
 pub mod random;
 pub mod tiny;
 

@@ -14,7 +14,7 @@ use crate::engine::{
     Conditions, Inside, Method, Onlooker, Placement, Recorder, Server, Spool, Tape, Terms, Unable,
 };
 use crate::invocation::Stdout;
-use crate::process::{Luggage, ProcessError, Processors};
+use crate::process::{Luggage, ProcessError, Processors, patiently};
 use crate::program::detour::Arrivals;
 use crate::run::Run;
 use crate::schedule::Schedule;
@@ -91,10 +91,12 @@ impl Jump {
         start.tracee.stop_at_exit();
         let spool = Spool::new(stage.program, &talk);
         let run = std::thread::scope(|scope| {
-            let winding = Builder::new().spawn_scoped(scope, || {
-                // It works while the program runs: on another processor, if there is one.
-                Processors::available().release();
-                spool.wind();
+            let winding = patiently(|| {
+                Builder::new().spawn_scoped(scope, || {
+                    // It works while the program runs: on another processor, if there is one.
+                    Processors::available().release();
+                    spool.wind();
+                })
             });
             winding.map_err(|source| ProcessError::System { what: "starting a thread", source })?;
             let run = stage.run(&mut start, course(inside, conditions), &mut &spool);

@@ -157,7 +157,9 @@ impl Inside {
         tape: Option<&Tape>,
     ) -> Result<(), Unable> {
         if !self.placement.is_of(program, tracee) {
-            return Err(Unable::Unfit("it lies at another address in each run".into()));
+            return Err(Unable::Unfit(
+                "it lies at another address in each run, as where personality(2) is refused".into(),
+            ));
         }
         let Layout { stack, session, code, .. } = self.detours.layout;
         let (read, write) = (PROT_READ, PROT_READ | PROT_WRITE);

@@ -10,7 +10,7 @@ use agent::session::{Duty, End, Service, Verdict, Wanted};
 use super::checkpoint::{self, Checkpoint, Moment};
 use super::inside::{Talk, Unable, offset};
 use super::{Conditions, Guide};
-use crate::process::{Output, ProcessError, Tracee, Written};
+use crate::process::{Output, ProcessError, Tracee, Written, patiently};
 use crate::schedule::Schedule;
 use crate::termination::{Cut, Termination};
 use crate::trace::{EventId, Trace};
@@ -178,22 +178,23 @@ impl Server {
             memory.set(self.kept(event), CHECKPOINT);
         }
         memory.set(offset::RANK, u32::from(self.next_rank()));
+        if self.checkpoints.is_empty() {
+            return patiently(|| self.ask_for_child(conditions));
+        }
+        // A test that ran amok has killed who is asked, perhaps, or there is no room for so many processes.
+        if let Ok(child) = self.ask_for_child(conditions) {
+            return Ok(child);
+        }
+        self.leave_checkpoint()?;
+        self.start(schedule, conditions)
+    }
+
+    /// Has the process at the last checkpoint fork, once.
+    fn ask_for_child(&mut self, conditions: &Conditions) -> Result<Tracee, ProcessError> {
         self.ask(self.wanted.next_test(self.next_rank() - 1));
         let expected = || self.talk.memory.get::<Service>(offset::SERVICE).child;
         let server = self.checkpoints.last_mut().map_or(&mut self.tracee, |last| &mut last.tracee);
-        let child = server.forked(expected, &conditions.limits)?;
-        match child {
-            Some(child) => Ok(child),
-            // A test that ran amok has killed it, perhaps.
-            None if !self.checkpoints.is_empty() => {
-                self.leave_checkpoint()?;
-                self.start(schedule, conditions)
-            }
-            None => Err(ProcessError::System {
-                what: "forking the program",
-                source: std::io::Error::other("it was refused"),
-            }),
-        }
+        server.forked(expected, &conditions.limits)
     }
 
     /// Ends the last checkpoint.

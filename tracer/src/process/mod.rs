@@ -13,6 +13,7 @@ mod keyboard;
 mod launch;
 mod mapped;
 mod output;
+mod patience;
 mod sandbox;
 mod shared;
 mod signals;
@@ -24,6 +25,7 @@ pub(crate) use children::Stop;
 pub use keyboard::Keyboard;
 pub(crate) use launch::{Launch, Luggage};
 pub(crate) use output::{Output, Written};
+pub use patience::{Refusal, patiently};
 pub use sandbox::Containment;
 pub(crate) use sandbox::Sandbox;
 pub(crate) use shared::Shared;
@@ -71,9 +73,9 @@ pub enum ProcessError {
     #[error("the agent cannot be put into the program: {reason}; take --engine breakpoint or auto")]
     Agent { reason: String },
     #[error(
-        "programs cannot be contained here: not by namespaces ({full}), nor by Landlock ({basic}); allow user \
-         namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0), or give up \
-         all protection with --no-sandbox"
+        "programs cannot be contained here: not fully ({full}), nor at the basic level ({basic}); allow user \
+         namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0) and seccomp \
+         (in a container --security-opt seccomp=unconfined), or give up all protection with --no-sandbox"
     )]
     Uncontained { full: String, basic: String },
     #[error("{what} failed: {source}: free memory, disk space or process slots and try again")]
@@ -97,6 +99,12 @@ impl ProcessError {
     fn from_errno(what: &'static str) -> impl Fn(nix::errno::Errno) -> ProcessError {
         move |errno| ProcessError::System { what, source: errno.into() }
     }
+}
+
+/// Whether this machine lets programs be answered what they ask about time, chance and processes. Where a
+/// sandbox is possible, it does.
+pub fn can_answer() -> bool {
+    constancy::Filter::is_possible()
 }
 
 /// A vector with room for so many things, as far as the machine gives it: address space, which becomes

@@ -115,13 +115,16 @@ impl Tracee {
     }
 
     /// Waits for a child that this program forks with CLONE_PTRACE, and that is `expected` when it stops
-    /// for the first time, by the number that it has for the program; `None` if this program stops or ends
-    /// instead.
+    /// for the first time, by the number that it has for the program.
+    ///
+    /// # Errors
+    /// If it stops instead, because the kernel has refused, it goes on and can be asked again.
     pub(crate) fn forked(
         &mut self,
         expected: impl Fn() -> u32,
         limits: &Limits,
-    ) -> Result<Option<Tracee>, ProcessError> {
+    ) -> Result<Tracee, ProcessError> {
+        let failed = |source| ProcessError::System { what: "forking the program", source };
         loop {
             let (who, status) = wait_any()?;
             if who == self.pid && end(status).is_none() && self.answers(who, status) {
@@ -130,7 +133,11 @@ impl Tracee {
             }
             if who == self.pid {
                 self.gone = end(status);
-                return Ok(None);
+                if self.gone.is_some() {
+                    return Err(failed(io::Error::other("it has ended")));
+                }
+                self.go_on(0);
+                return Err(failed(io::Error::from_raw_os_error(libc::EAGAIN)));
             }
             if end(status).is_some() {
                 continue;
@@ -147,7 +154,7 @@ impl Tracee {
                 let respondent = self.respondent.go_on_as(self.pid, who);
                 let child = Tracee::new(who, limits, Arc::clone(&self.guard), respondent);
                 child.set_options(OPTIONS);
-                return Ok(Some(child));
+                return Ok(child);
             }
         }
     }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
-use super::ProcessError;
 use super::handle::Handle;
+use super::{ProcessError, patiently};
 use crate::invocation::Limits;
 use crate::termination::Cut;
 
@@ -40,11 +40,11 @@ impl Watchdog {
     /// Starts the thread; it ends with the watchdog.
     pub(crate) fn new() -> Result<Watchdog, ProcessError> {
         let watched = Arc::new(Mutex::new(None));
-        let weak = Arc::downgrade(&watched);
-        let thread = std::thread::Builder::new().name("watchdog".into());
-        thread
-            .spawn(move || patrol(&weak))
-            .map_err(|source| ProcessError::System { what: "starting a thread", source })?;
+        let thread = patiently(|| {
+            let weak = Arc::downgrade(&watched);
+            std::thread::Builder::new().name("watchdog".into()).spawn(move || patrol(&weak))
+        });
+        thread.map_err(|source| ProcessError::System { what: "starting a thread", source })?;
         Ok(Watchdog { watched })
     }
 

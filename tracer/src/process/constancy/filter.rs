@@ -124,6 +124,14 @@ impl Filter {
         Filter(program)
     }
 
+    /// Whether the kernel lets a process put on a filter. Asked without doing it.
+    pub(in super::super) fn is_possible() -> bool {
+        let action = libc::SECCOMP_RET_TRACE;
+        let asks = libc::SECCOMP_GET_ACTION_AVAIL;
+        // SAFETY: the call reads the action, which outlives it.
+        unsafe { libc::syscall(libc::SYS_seccomp, asks, 0, &raw const action) == 0 }
+    }
+
     /// Puts it on the calling process, for ever. Makes system calls only. A kernel that refuses leaves
     /// the answers as they are: what then differs from run to run is found when runs are compared.
     pub(in super::super) fn put_on(&self) {

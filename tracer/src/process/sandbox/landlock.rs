@@ -1,5 +1,6 @@
 //! Keep runs from changing files and from reaching other processes by Landlock.
 
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
@@ -25,7 +26,15 @@ pub(super) fn scope() -> Option<OwnedFd> {
 ///
 /// # Errors
 /// On kernels before 6.2, or without Landlock.
-pub(super) fn writing_only_below(places: &[PathBuf]) -> Result<Option<OwnedFd>, RulesetError> {
+pub(super) fn writing_only_below(places: &[PathBuf]) -> io::Result<Option<OwnedFd>> {
+    rules(places).map_err(|error| match error {
+        // It would list all that is missing.
+        RulesetError::HandleAccesses(_) => io::Error::other("no Landlock as of Linux 6.2 or later"),
+        error => io::Error::other(format!("Landlock: {error}")),
+    })
+}
+
+fn rules(places: &[PathBuf]) -> Result<Option<OwnedFd>, RulesetError> {
     let (all, write) = (AccessFs::from_write(ABI::V3), AccessFs::WriteFile | AccessFs::Truncate);
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)

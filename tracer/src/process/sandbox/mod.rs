@@ -174,6 +174,8 @@ impl World {
     /// Nothing is kept from a run.
     fn open(launcher: &Launcher, directory: &Path) -> Result<World, ProcessError> {
         let starter = Starter::outside(launcher, directory, &Walls::none())?;
+        let failed = |source| ProcessError::System { what: "preparing to start programs", source };
+        starter.wait().map_err(failed)?;
         Ok(World { guard: Arc::new(Guard::new(None)), place: Place::Real, starter })
     }
 
@@ -234,11 +236,13 @@ impl World {
             ipc: Ipc::Shared,
             places: own.collect(),
         };
-        let walls = Walls::basic(&extent).map_err(|error| ProcessError::Uncontained {
+        let uncontained = |error: io::Error| ProcessError::Uncontained {
             full: reason.to_owned(),
             basic: error.to_string(),
-        })?;
+        };
+        let walls = Walls::basic(&extent).map_err(uncontained)?;
         let starter = Starter::outside(launcher, copy.directory(), &walls)?;
+        starter.wait().map_err(uncontained)?;
         Ok(World { guard: Arc::new(Guard::new(Some(extent))), place: Place::Copy(copy), starter })
     }
 }

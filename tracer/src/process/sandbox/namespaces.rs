@@ -11,17 +11,17 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use nix::errno::Errno;
 use nix::sched::CloneFlags;
 use nix::sys::stat::fstat;
 use nix::sys::statvfs::fstatvfs;
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
-use super::starter::{Starter, Walls};
+use super::starter::{REPORT, Starter, Walls, explained, reported};
 use super::view::{Layout, STEPS};
 use crate::invocation::{Network, Permissions};
 use crate::process::launch::Launcher;
+use crate::process::patiently;
 
 /// Namespaces that runs are started in.
 pub(super) struct Namespaces {
@@ -76,15 +76,17 @@ impl Namespaces {
         }
         let mut stack = vec![0; 256 << 10];
         let (ours, first) = (line.as_raw_fd(), &layout);
-        let child = Box::new(|| {
+        let be_first = || {
             // Or else it would wait for its own copy of this end.
             // SAFETY: closes a descriptor of this process, which never uses it.
             unsafe { libc::close(ours) };
             first.be_first(&theirs, &plan)
+        };
+        let first = patiently(|| {
+            // SAFETY: the child has a copy of this memory, makes only system calls and never returns.
+            unsafe { nix::sched::clone(Box::new(be_first), &mut stack, flags, Some(libc::SIGCHLD)) }
         });
-        // SAFETY: the child has a copy of this memory, makes only system calls and never returns.
-        let first = unsafe { nix::sched::clone(child, &mut stack, flags, Some(libc::SIGCHLD)) }
-            .map_err(|errno| explained("making namespaces", errno))?;
+        let first = first.map_err(|errno| explained("making namespaces", errno))?;
         drop((theirs, plan));
         // From here on the first process goes when the line does.
         let mut view = Namespaces {
@@ -199,19 +201,8 @@ fn same(map: &str) -> io::Result<String> {
 
 /// What the first process says of a piece of its work.
 fn receive(line: &mut UnixStream) -> io::Result<()> {
-    let mut report = [0; 8];
+    let mut report = [0; REPORT];
     line.read_exact(&mut report)
         .map_err(|_| io::Error::other("the first process of the sandbox has ended"))?;
-    let [step, errno] =
-        [&report[..4], &report[4..]].map(|half| half.try_into().map_or(0, i32::from_ne_bytes));
-    match errno {
-        0 => Ok(()),
-        errno => {
-            Err(explained(STEPS.get(step as usize).copied().unwrap_or("a step"), Errno::from_raw(errno)))
-        }
-    }
-}
-
-fn explained(what: &str, errno: Errno) -> io::Error {
-    io::Error::other(format!("{what}: {}", errno.desc()))
+    reported(&report, &STEPS)
 }

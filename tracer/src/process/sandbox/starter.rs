@@ -17,7 +17,6 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -29,7 +28,7 @@ use seccompiler::BpfProgram;
 
 use super::{Extent, filter, landlock};
 use crate::process::launch::{Errand, Launcher, Luggage, Prepared, STEPS};
-use crate::process::{Launch, ProcessError};
+use crate::process::{Launch, ProcessError, patiently};
 
 /// What root could undo the sandbox or harm the machine with: CAP_LINUX_IMMUTABLE, CAP_NET_ADMIN,
 /// CAP_NET_RAW, CAP_SYS_MODULE, CAP_SYS_RAWIO, CAP_SYS_CHROOT, CAP_SYS_PTRACE, CAP_SYS_PACCT,
@@ -38,9 +37,8 @@ use crate::process::{Launch, ProcessError};
 /// CAP_PERFMON, CAP_BPF, CAP_CHECKPOINT_RESTORE.
 const DROPPED: [libc::c_int; 23] =
     [9, 12, 13, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 30, 34, 35, 36, 37, 38, 39, 40];
-/// How often a child is asked for that there is no room for, and how long in between at first.
-const ATTEMPTS: u32 = 5;
-const PAUSE: Duration = Duration::from_millis(20);
+/// What a starter puts up around itself, for messages.
+const WALLS: [&str; 3] = ["no new privileges", "Landlock", "seccomp"];
 /// What a child says first.
 const HERE: u8 = 0xff;
 
@@ -73,30 +71,31 @@ impl Walls {
     /// The same, and files are changed below the places of `extent` only.
     pub(super) fn basic(extent: &Extent) -> io::Result<Walls> {
         let mut walls = Walls::new(extent)?;
-        let files = landlock::writing_only_below(&extent.places).map_err(io::Error::other)?;
+        let files = landlock::writing_only_below(&extent.places)?;
         walls.rule_sets.extend(files);
         Ok(walls)
     }
 
-    /// Puts them up around the calling process.
-    fn raise(&self) -> nix::Result<()> {
+    /// Puts them up around the calling process; otherwise tells which of [`WALLS`] the kernel has refused.
+    fn raise(&self) -> Result<(), (usize, Errno)> {
         if self.privileges == Privileges::Kept {
             return Ok(());
         }
+        let refused = |wall| move |errno| (wall, errno);
         // SAFETY: prctl with plain numbers. Who has no privileges need not drop them.
         unsafe {
             for capability in DROPPED {
                 libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
             }
-            Errno::result(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
+            Errno::result(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)).map_err(refused(0))?;
         }
         for rules in &self.rule_sets {
             // SAFETY: landlock_restrict_self with an open descriptor and a plain number.
             let restricted = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), 0) };
-            Errno::result(restricted)?;
+            Errno::result(restricted).map_err(refused(1))?;
         }
         for program in &self.filter {
-            seccompiler::apply_filter(program).map_err(|_| Errno::last())?;
+            seccompiler::apply_filter(program).map_err(|_| refused(2)(Errno::last()))?;
         }
         Ok(())
     }
@@ -147,9 +146,14 @@ fn failure(program: &str, report: &[u8]) -> ProcessError {
     let number = |range: std::ops::Range<usize>| {
         report.get(range).and_then(|bytes| bytes.try_into().ok()).map(i32::from_ne_bytes)
     };
-    let step = number(0..4).and_then(|step| STEPS.get(step as usize).copied()).unwrap_or("start");
+    let step = number(0..4).map(|step| step as usize);
     let source = number(4..8)
         .map_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof), io::Error::from_raw_os_error);
+    if step == Some(FORK) {
+        // That has nothing to do with the program.
+        return ProcessError::System { what: "starting a process", source };
+    }
+    let step = step.and_then(|step| STEPS.get(step).copied()).unwrap_or("start");
     ProcessError::Start { program: program.to_owned(), step, source }
 }
 
@@ -169,18 +173,18 @@ impl Starter {
     }
 
     /// Waits until the starter is ready.
+    ///
+    /// # Errors
+    /// Names the wall that the kernel has refused.
     pub(super) fn wait(&self) -> io::Result<()> {
-        let mut errno = [0; 4];
-        match nix::unistd::read(&self.control, &mut errno)? {
-            4 => match i32::from_ne_bytes(errno) {
-                0 => Ok(()),
-                errno => Err(io::Error::from_raw_os_error(errno)),
-            },
+        let mut said = [0; REPORT];
+        match nix::unistd::read(&self.control, &mut said)? {
+            REPORT => reported(&said, &WALLS),
             _ => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
 
-    /// A starter that is no deeper in namespaces than this process.
+    /// A starter that is no deeper in namespaces than this process. It is not ready yet.
     pub(super) fn outside(
         launcher: &Launcher,
         directory: &Path,
@@ -192,29 +196,11 @@ impl Starter {
         if unsafe { fork() }.map_err(|errno| failed(errno.into()))? == 0 {
             plan.serve();
         }
-        drop(plan);
-        starter.wait().map_err(failed)?;
         Ok(starter)
     }
 
     /// Has a child forked, and seizes it.
     pub(super) fn start(&self, order: &Order<'_>, options: i32) -> Result<Started, ProcessError> {
-        let mut pause = PAUSE;
-        for _ in 1..ATTEMPTS {
-            match self.attempt(order, options) {
-                Err(ProcessError::Start { step, source, .. })
-                    if step == STEPS[FORK] && source.raw_os_error() == Some(libc::EAGAIN) =>
-                {
-                    std::thread::sleep(pause);
-                    pause *= 3;
-                }
-                result => return result,
-            }
-        }
-        self.attempt(order, options)
-    }
-
-    fn attempt(&self, order: &Order<'_>, options: i32) -> Result<Started, ProcessError> {
         let failed = |source| ProcessError::System { what: "starting the program", source };
         let (mut socket, theirs) = UnixStream::pair().map_err(failed)?;
         setsockopt(&socket, PassCred, &true).map_err(|errno| failed(errno.into()))?;
@@ -248,6 +234,23 @@ impl Starter {
 
 const FORK: usize = 0;
 
+/// What a [report] says of these steps.
+pub(super) fn reported(report: &[u8; REPORT], steps: &[&str]) -> io::Result<()> {
+    let [step, errno] =
+        [&report[..4], &report[4..]].map(|half| half.try_into().map_or(0, i32::from_ne_bytes));
+    match errno {
+        0 => Ok(()),
+        errno => {
+            Err(explained(steps.get(step as usize).copied().unwrap_or("a step"), Errno::from_raw(errno)))
+        }
+    }
+}
+
+/// What was refused, and why.
+pub(super) fn explained(what: &str, errno: Errno) -> io::Error {
+    io::Error::other(format!("{what}: {}", errno.desc()))
+}
+
 /// The first word on a socket: its length, and who has said it.
 fn hear(socket: &UnixStream, word: &mut [u8; 8]) -> nix::Result<(usize, Option<Pid>)> {
     let mut space = nix::cmsg_space!(UnixCredentials);
@@ -265,14 +268,17 @@ fn hear(socket: &UnixStream, word: &mut [u8; 8]) -> nix::Result<(usize, Option<P
     Ok((message.bytes, pid))
 }
 
-/// fork(2) without the C library, which would ask for locks that another thread may have held.
+/// fork(2) without the C library, which would ask for locks that another thread may have held. Waits for a
+/// while where there is no room for another process.
 ///
 /// # Safety
 /// The child makes only system calls, and does not return from the caller.
 pub(super) unsafe fn fork() -> nix::Result<libc::pid_t> {
-    // SAFETY: clone(2) with plain numbers is fork(2); the caller takes care of the child.
-    let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
-    Errno::result(pid).map(|pid| pid as libc::pid_t)
+    patiently(|| {
+        // SAFETY: clone(2) with plain numbers is fork(2); the caller takes care of the child.
+        let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+        Errno::result(pid).map(|pid| pid as libc::pid_t)
+    })
 }
 
 /// Leaves the terminal of this program and its signals alone, and lets children vanish when they end,
@@ -302,7 +308,7 @@ impl Plan<'_> {
     /// Is the starter: for a process that has just been forked.
     pub(super) fn serve(&self) -> ! {
         retire();
-        let raised = self.walls.raise().err().map_or(0, |errno| errno as i32);
+        let raised = self.walls.raise();
         for descriptor in 0..3 {
             // SAFETY: dup2 on an open descriptor.
             unsafe { libc::dup2(self.nothing.as_raw_fd(), descriptor) };
@@ -310,8 +316,9 @@ impl Plan<'_> {
         close_all_but(self.control.as_raw_fd());
         // SAFETY: prctl with plain numbers. Runs cannot look into the starter.
         unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) };
-        let _ = nix::unistd::write(&self.control, &raised.to_ne_bytes());
-        if raised == 0 {
+        let (wall, errno) = raised.err().unwrap_or((0, Errno::UnknownErrno));
+        report(self.control.as_raw_fd(), wall, errno);
+        if raised.is_ok() {
             while let Some((errand, descriptors)) = self.receive() {
                 self.serve_one(&errand, &descriptors);
             }
@@ -403,9 +410,12 @@ impl Descriptors {
     }
 }
 
+/// The length of a report.
+pub(super) const REPORT: usize = 8;
+
 /// Says how a step has ended.
 pub(super) fn report(socket: RawFd, step: usize, errno: Errno) {
-    let mut text = [0; 8];
+    let mut text = [0; REPORT];
     text[..4].copy_from_slice(&(step as i32).to_ne_bytes());
     text[4..].copy_from_slice(&(errno as i32).to_ne_bytes());
     // SAFETY: writes bytes that outlive the call.

@@ -65,7 +65,7 @@ pub(super) struct Overlay {
 }
 
 /// The pieces of the first process's work.
-pub(super) const STEPS: [&str; 8] = [
+pub(super) const STEPS: [&str; 9] = [
     "making the mounts private",
     "taking hold of devices",
     "making the file system read-only",
@@ -74,6 +74,7 @@ pub(super) const STEPS: [&str; 8] = [
     "mounting memory for changes",
     "mounting an overlay",
     "mounting a directory that may be written to",
+    "starting a process in them",
 ];
 
 /// A piece of work that has failed.
@@ -124,7 +125,7 @@ impl Layout {
             match unsafe { starter::fork() } {
                 Ok(0) => plan.serve(),
                 Ok(_) => {}
-                Err(errno) => report(line, Err(Failed(STEPS.len(), errno))),
+                Err(errno) => report(line, Err(Failed(8, errno))),
             }
             self.close_all_but(line.as_raw_fd());
         }

@@ -1,0 +1,79 @@
+//! Ask the kernel again for what it has no room for at the moment: processes, threads, memory.
+
+use std::io;
+use std::thread::sleep;
+use std::time::Duration;
+
+use nix::errno::Errno;
+
+use super::ProcessError;
+
+/// How often the kernel is asked, and how long the first pause in between is. Each is twice as long as the
+/// one before: a second in all.
+const ATTEMPTS: u32 = 11;
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Why something was not done.
+pub trait Refusal {
+    /// Whether that may be otherwise in a moment: as fork(2) says it, there are too many processes, or
+    /// there is too little memory.
+    fn may_pass(&self) -> bool;
+}
+
+impl Refusal for Errno {
+    fn may_pass(&self) -> bool {
+        [Errno::EAGAIN, Errno::ENOMEM].contains(self)
+    }
+}
+
+impl Refusal for io::Error {
+    fn may_pass(&self) -> bool {
+        self.raw_os_error().is_some_and(|errno| Errno::from_raw(errno).may_pass())
+    }
+}
+
+impl Refusal for ProcessError {
+    fn may_pass(&self) -> bool {
+        matches!(self, ProcessError::System { source, .. } if source.may_pass())
+    }
+}
+
+/// Makes the attempt until it succeeds, or is refused for a reason that does not pass, or a second is over;
+/// pauses in between. Makes only system calls itself, so that it is of use behind a fork as well.
+///
+/// # Errors
+/// What the last attempt has ended with.
+pub fn patiently<T, E: Refusal>(mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+    let mut pause = PAUSE;
+    for _ in 1..ATTEMPTS {
+        match attempt() {
+            Err(refusal) if refusal.may_pass() => sleep(pause),
+            result => return result,
+        }
+        pause *= 2;
+    }
+    attempt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Is refused with these errors in turn; tells how often it was tried.
+    fn tries(refusals: &[Errno]) -> (usize, Result<(), Errno>) {
+        let mut tries = 0;
+        let result = patiently(|| {
+            tries += 1;
+            refusals.get(tries - 1).map_or(Ok(()), |errno| Err(*errno))
+        });
+        (tries, result)
+    }
+
+    #[test]
+    fn what_passes_is_waited_for_and_nothing_else() {
+        assert_eq!(tries(&[]), (1, Ok(())));
+        assert_eq!(tries(&[Errno::EAGAIN, Errno::ENOMEM]), (3, Ok(())));
+        assert_eq!(tries(&[Errno::EAGAIN, Errno::EPERM]), (2, Err(Errno::EPERM)));
+        assert_eq!(tries(&[Errno::EAGAIN; 99]), (ATTEMPTS as usize, Err(Errno::EAGAIN)));
+    }
+}
