@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -299,6 +300,46 @@ fn going_on_needs_nothing_but_the_program() {
 }
 
 #[test]
+fn directory_home_locale_and_size_of_the_terminal_are_kept_and_the_same_wherever_one_goes_on() {
+    let source = "#include <locale.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <sys/ioctl.h>\n\
+                  #include <unistd.h>\nint main(void) { char here[4096];\n    getcwd(here, sizeof here);\n\
+                  \x20   printf(\"in %s\\n\", here);\n    printf(\"home %s\\n\", getenv(\"HOME\"));\n\
+                  \x20   printf(\"locale %s\\n\", setlocale(LC_ALL, \"\"));\n    struct winsize size = {0};\n\
+                  \x20   ioctl(1, TIOCGWINSZ, &size);\n\
+                  \x20   printf(\"%s columns, %d\\n\", getenv(\"COLUMNS\"), size.ws_col);\n    return 0;\n}\n";
+    let program = tiny("at-home", source);
+    let there = scratch("kept-elsewhere");
+    let stripe_in = |folder: &Path, [home, locale, columns]: [&str; 3], words: &[&str]| {
+        let mut command = stripe();
+        command.args(words).current_dir(folder).env_remove("LC_ALL").stdin(Stdio::null());
+        command.env("HOME", home).env("LANG", locale).env("COLUMNS", columns).output().expect("started")
+    };
+    let (here, path) = (&program.directory, program.path.to_str().expect("UTF-8"));
+    for (folder, options) in [("file", &[][..]), ("terminal", &["--pty", "--engine", "breakpoint"])] {
+        let run = there.join(folder).display().to_string();
+        let home = ["/home/one", "C.UTF-8", "132"];
+        let begun = ["run", path, "--out", &run, "--max-tests", "3", "-q"];
+        assert_status(&stripe_in(here, home, &[&begun[..], options].concat()), 5);
+        let kept = fs::read_to_string(Path::new(&run).join("run.json")).expect("readable");
+        let place = here.canonicalize().expect("there").display().to_string();
+        assert_says(&kept, &["\"HOME\"", "/home/one", "\"LANG\"", "\"COLUMNS\"", "132", &place]);
+        let other = ["/nowhere", "C", "40"];
+        let gone_on = ["reduce", &run, "--max-tests", "1000", "-q", "--format", "json"];
+        let found = json(&stripe_in(&there, other, &gone_on));
+        let whole = ["run", path, "--no-save", "-q", "--format", "json"];
+        let whole = json(&stripe_in(here, home, &[&whole[..], options].concat()));
+        assert_eq!((&found["slice"], &found["status"]), (&whole["slice"], &"minimal".into()), "{folder}");
+        assert!(kept_lines(&found).is_superset(&[8, 9, 10].into()), "{found}");
+    }
+}
+
+/// The lines of the needed events.
+fn kept_lines(slice: &Value) -> BTreeSet<u64> {
+    let events = slice["slice"].as_array().expect("events").iter();
+    events.map(|event| event["line"].as_u64().expect("a line")).collect()
+}
+
+#[test]
 fn a_crash_is_kept_and_looked_for_again() {
     let mut program = Fixture::named("crash_division").build(GCC);
     let whole = program.slice(&["--no-save"], 0);
@@ -385,6 +426,56 @@ fn going_on_with_another_library_is_refused_but_a_report_is_not() {
     let told = message(&about(&program, &["reduce"]), 1);
     assert_says(&told, &["run 1: ", "libtax.so has another content", "where it was begun", "`stripe run`"]);
     assert_status(&about(&program, &["report"]), 0);
+}
+
+/// The path of a shared library that gcc links with.
+fn library(name: &str) -> PathBuf {
+    let found = Command::new("gcc").arg(format!("-print-file-name={name}")).output().expect("gcc");
+    PathBuf::from(text(&found.stdout).trim()).canonicalize().expect("a library")
+}
+
+/// That what runs the program is refused, and says this; and that what is kept is told all the same.
+fn assert_is_read_only(difference: &str, run: impl Fn(&[&str]) -> Output) {
+    let told = message(&run(&["reduce"]), 1);
+    assert_says(&told, &["stripe: run 1: ", difference, "another way", "`stripe run`"]);
+    let explained = run(&["explain", "5"]);
+    assert_status(&explained, 0);
+    let told = text(&explained.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(&told, &["event 5", "warning: run 1: ", difference, "only what is kept is told"]);
+    assert!(!told.contains("What it did"), "{told}");
+    assert_status(&run(&["explain", "--kept", "5"]), 0);
+    assert_status(&run(&["report"]), 0);
+    assert_status(&run(&["runs"]), 0);
+}
+
+#[test]
+fn with_another_c_library_what_is_kept_is_told_and_nothing_is_run() {
+    let sample = sample(GCC, "-Wl,-rpath,$ORIGIN");
+    let folder = scratch("kept-other-libc");
+    let program = Program { path: folder.join("sum-mul"), directory: folder.join("run"), ..sample.clone() };
+    fs::create_dir(&program.directory).expect("made");
+    fs::copy(&sample.path, &program.path).expect("a copy");
+    let libc = folder.join("libc.so.6");
+    fs::copy(library("libc.so.6"), &libc).expect("a copy");
+    assert_status(&program.stripe("run", &["--max-tests", "2", "-q"]), 5);
+    // The same program finds the same library, and goes on.
+    assert_status(&about(&program, &["reduce", "-q", "--max-tests", "2"]), 5);
+    File::options().append(true).open(&libc).and_then(|mut file| file.write_all(b"more")).expect("longer");
+    assert_is_read_only("libc.so.6 has another content", |words| about(&program, words));
+}
+
+#[test]
+fn on_another_processor_what_is_kept_is_told_and_nothing_is_run() {
+    let program = sample_in("other-processor");
+    assert_status(&program.stripe("run", &["--max-tests", "2", "-q"]), 5);
+    let there = file(&program, "cpuinfo", "processor\t: 0\nmodel name\t: an abacus\n");
+    assert_is_read_only("the processor is `an abacus` instead of `", |words| {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--mount", "--map-root-user", "sh", "-c"]);
+        unshare.arg("mount --bind \"$0\" /proc/cpuinfo && exec \"$@\"").arg(&there);
+        unshare.arg(env!("CARGO_BIN_EXE_stripe")).args(words).current_dir(&program.directory);
+        unshare.env("LC_ALL", "C.UTF-8").stdin(Stdio::null()).output().expect("unshare is there")
+    });
 }
 
 /// Copies a folder of files.

@@ -39,9 +39,13 @@ fn assert_told(what: &str, output: &Output) {
 
 /// `stripe run` on the sample by a shell that has changed its view of the file system.
 fn elsewhere(program: &Program, changes: &str, options: &str) -> Output {
-    let script = format!(
-        "mount -t proc proc /proc && {changes} && exec \"$0\" run \"$1\" --stdin \"$2\" -q {options}"
-    );
+    elsewhere_and_then(program, changes, options, "true")
+}
+
+/// The same; something is done afterwards in that view.
+fn elsewhere_and_then(program: &Program, changes: &str, options: &str, then: &str) -> Output {
+    let run = format!("\"$0\" run \"$1\" --stdin \"$2\" -q {options}");
+    let script = format!("mount -t proc proc /proc && {changes} && {{ {run}; it=$?; {then}; exit $it; }}");
     let mut unshare = Command::new("unshare");
     unshare.args(["--mount", "--pid", "--fork"]);
     if !is_root() {
@@ -149,6 +153,57 @@ fn a_small_directory_for_temporary_files_is_told_of_only_where_it_is_needed() {
     assert_told("8 KiB", &output);
     let said = text(&output.stderr);
     assert!(said.contains("cannot be copied") && said.contains("set TMPDIR"), "{said}");
+}
+
+#[test]
+fn a_disk_that_is_full_leaves_whole_files_or_none() {
+    let program = sample(GCC, "");
+    let folder = scratch("full-disk");
+    let disk = folder.join("disk");
+    fs::create_dir(&disk).expect("made");
+    let (mut lost, mut written) = (0, 0);
+    // With less and less room left: the run, its result and the other files take about 60 KiB.
+    for kilobytes in [4, 8, 16, 24, 32, 48, 256] {
+        let copy = folder.join(format!("copy-{kilobytes}"));
+        let disk = disk.display();
+        let small = format!("mount -t tmpfs -o size={kilobytes}k none {disk}");
+        let options = format!("-j1 --out {disk}/run --emit json={disk}/json --emit html={disk}/html");
+        let then = format!("cp -a {disk} {}", copy.display());
+        let output = elsewhere_and_then(&program, &small, &options, &then);
+        let told = text(&output.stderr);
+        assert!(text(&output.stdout).contains("1-minimal"), "{kilobytes} KiB: {told}");
+        let is_there = ["json", "html"].map(|name| copy.join(name).exists());
+        match output.status.code() {
+            Some(0) => assert_eq!(is_there, [true, true], "{kilobytes} KiB: {told}"),
+            status => {
+                assert_eq!(status, Some(1), "{kilobytes} KiB: {told}");
+                let lost = if is_there[0] { "html" } else { "json" };
+                let line = format!("stripe: {disk}/{lost}: No space left on device (os error 28); make room");
+                assert!(told.lines().any(|told| told.starts_with(&line)), "{told}");
+                assert!(told.lines().all(|line| line.starts_with("stripe: ")), "{told}");
+            }
+        }
+        lost += is_there.iter().filter(|there| !*there).count();
+        if is_there[0] {
+            let whole = fs::read(copy.join("json")).expect("readable");
+            serde_json::from_slice::<Value>(&whole).expect("all of it");
+        }
+        if is_there[1] {
+            assert!(fs::read_to_string(copy.join("html")).expect("readable").trim_end().ends_with("</html>"));
+        }
+        // What has a name of its own is whole: nothing is damaged, and nothing is left over.
+        let report = stripe().arg("report").arg(copy.join("run")).output().expect("started");
+        let told = text(&report.stderr);
+        let holds_none = told.contains("holds no run") || told.contains("there is no");
+        assert!(report.status.success() || holds_none, "{kilobytes} KiB: {told}");
+        written += usize::from(report.status.success());
+        for place in [copy.clone(), copy.join("run")].iter().filter(|place| place.exists()) {
+            let names = fs::read_dir(place).expect("readable").map(|entry| entry.expect("readable").path());
+            let left: Vec<_> = names.filter(|name| name.extension().is_some_and(|e| e == "new")).collect();
+            assert!(left.is_empty(), "{kilobytes} KiB: {left:?}");
+        }
+    }
+    assert!(lost > 4 && written > 1, "{lost}, {written}");
 }
 
 #[test]

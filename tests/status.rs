@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use support::tiny::tiny;
 use support::{GCC, Program, sample, scratch, stripe, text};
 
 /// What is to be seen of a command, as it comes.
@@ -128,6 +129,77 @@ fn t_prints_a_status_and_is_not_echoed() {
     let seen = watched.end();
     assert_eq!(seen.matches("stripe: ").count(), 3, "{seen}");
     assert!(!seen.contains("\nt") && !seen.contains("\nx"), "{seen}");
+}
+
+#[test]
+fn a_terminal_that_changes_its_size_is_heeded_and_no_line_is_too_long() {
+    let program = sample(GCC, "");
+    let mut watched = Watched::shell(&format!("tty; {}", slow(&program)));
+    watched.wait_for(" left, ", 2);
+    let seen = watched.seen();
+    let name = seen.lines().next().expect("the name of the terminal").trim().to_owned();
+    // Each time the kernel sends SIGWINCH to whoever is in the foreground.
+    for width in [20, 300, 1, 44] {
+        let columns = width.to_string();
+        let mut resize = Command::new("stty");
+        assert!(resize.args(["-F", &name, "rows", "9", "cols", &columns]).status().expect("stty").success());
+        let drawn = watched.seen().matches("\r\x1b[K").count();
+        watched.wait_for("\r\x1b[K", drawn + 3);
+    }
+    let before = watched.seen().len();
+    watched.wait_for(" left, ", watched.seen().matches(" left, ").count() + 2);
+    watched.press(b"\x03");
+    let seen = watched.end();
+    assert!(!seen.contains("panicked"), "{seen}");
+    // What was drawn while the terminal had its last size, and what was printed there.
+    let (live, report) = seen[before..].rsplit_once("\r\x1b[K").expect("a line that was drawn");
+    let drawn: Vec<&str> = live.split("\r\x1b[K").skip(1).collect();
+    assert!(drawn.len() > 1 && drawn.iter().all(|line| line.trim_end().chars().count() < 44), "{drawn:?}");
+    assert!(report.lines().all(|line| plain(line).chars().count() <= 44), "{report}");
+    assert!(report.contains("interrupted") && report.contains("sum-mul.c: main"), "{report}");
+}
+
+/// A line without colours.
+fn plain(line: &str) -> String {
+    let colour = regex::Regex::new("\x1b\\[[0-9;]*m").expect("an expression");
+    colour.replace_all(line.trim_end(), "").into_owned()
+}
+
+#[test]
+fn a_terminal_that_knows_no_escapes_is_sent_none() {
+    let program = sample(GCC, "");
+    let mut watched = Watched::shell(&format!("TERM=dumb; export TERM; {}", slow(&program)));
+    watched.wait_for(" left after ", 1);
+    watched.press(b"t");
+    watched.wait_for("stripe: branches decide, ", 1);
+    watched.press(b"\x03");
+    let seen = watched.end();
+    assert!(!seen.contains('\x1b') && seen.contains("sum-mul.c: main"), "{seen}");
+}
+
+#[test]
+fn a_program_that_reads_the_terminal_finds_nothing_and_stops_neither_stripe_nor_the_shell() {
+    let source = "#include <fcntl.h>\n#include <stdio.h>\n#include <unistd.h>\nint main(void) { char c;\n\
+                  \x20   int tty = open(\"/dev/tty\", O_RDWR);\n    int typed = read(tty, &c, 1);\n\
+                  \x20   int input = read(0, &c, 1);\n    tcsetpgrp(0, getpgrp());\n\
+                  \x20   printf(\"typed %d, input %d\\n\", typed, input);\n    return 0;\n}\n";
+    let program = tiny("reads-terminal", source);
+    let stripe = env!("CARGO_BIN_EXE_stripe");
+    let path = program.path.display();
+    for sandbox in ["", "--no-sandbox"] {
+        let run = format!("{stripe} run {path} {sandbox} --no-save --expect-match \"typed -1, input 0\"");
+        let script = format!(
+            r#"set -m; {run}; echo "<front $?>"; {run} & wait $!; echo "<behind $?>"; jobs; (exit 3); echo "<shell $?>""#
+        );
+        let mut watched = Watched::shell(&script);
+        // For whoever would read them.
+        watched.press(b"typed\n");
+        let seen = watched.end();
+        for status in ["<front 0>", "<behind 0>", "<shell 3>"] {
+            assert!(seen.contains(status), "{sandbox}: no {status} in {seen}");
+        }
+        assert!(!seen.contains("Stopped") && !seen.contains("panicked"), "{seen}");
+    }
 }
 
 /// What is done to a search so that it ends.

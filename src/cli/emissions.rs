@@ -64,22 +64,22 @@ pub(super) fn write(file: &Path, bytes: &[u8], output: &OutputOptions) -> Result
     let written = place(file).and_then(|place| match place {
         Place::Special => OpenOptions::new().write(true).open(file)?.write_all(bytes),
         Place::File(target) if output.force => {
-            let mut temporary = temporary_beside(&target)?;
-            temporary.write_all(bytes)?;
+            let temporary = temporary_beside(&target)?;
+            temporary.as_file().write_all(bytes)?;
             temporary.as_file().set_permissions(fs::metadata(&target)?.permissions())?;
             temporary.persist(&target).map(drop).map_err(|error| error.error)
         }
         // Somebody else may have been faster.
         Place::File(_) | Place::Free => {
-            let mut temporary = temporary_beside(file)?;
-            temporary.write_all(bytes)?;
+            let temporary = temporary_beside(file)?;
+            temporary.as_file().write_all(bytes)?;
             temporary.persist_noclobber(file).map(drop).map_err(|error| error.error)
         }
     });
     written.map_err(|error| {
         Failure::new(
             Exit::Failed,
-            format!("{}: {error}; give --emit a file that can be written", file.display()),
+            format!("{}: {error}; make room, or give --emit a file that can be written", file.display()),
         )
     })
 }

@@ -171,6 +171,9 @@ impl<'e> Explanation<'e> {
     }
 
     fn tracer(&self) -> Result<Tracer<'_>, Failure> {
+        if let Some(how) = self.reopened.estrangement() {
+            return Err(Failure::new(Exit::Failed, format!("{how}; only what is kept is told")));
+        }
         let target = &self.reopened.target;
         Ok(Tracer::new(&target.program, &target.invocation, self.reopened.run.search.preference)?)
     }

@@ -48,7 +48,7 @@ impl Progress {
         interrupt: &Interrupt,
         board: &Board,
     ) -> Progress {
-        let detail = match (options.quiet, options.verbose, terminal::is_watched()) {
+        let detail = match (options.quiet, options.verbose, terminal::draws_again()) {
             (true, ..) => Detail::Nothing,
             (_, true, _) => Detail::Tests,
             (_, _, true) => Detail::Live,
@@ -95,7 +95,7 @@ impl Progress {
     fn draw(&mut self) {
         let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= INTERVAL);
         if self.detail == Detail::Live && due {
-            say(&format!("\r\x1b[K{}", self.board.line()));
+            say(&format!("\r\x1b[K{}", terminal::clipped(&self.board.line())));
             self.drawn = Some(Instant::now());
         }
     }

@@ -55,16 +55,10 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
 
 /// Elsewhere the program might not go the recorded way, and every outcome would be in doubt.
 fn require_same_surroundings(reopened: &Reopened) -> Result<(), Failure> {
-    match reopened.run.surroundings.difference() {
+    let remedy = "go on where it was begun, or begin anew with `stripe run`";
+    match reopened.estrangement() {
         None => Ok(()),
-        Some(how) => Err(Failure::new(
-            Exit::Failed,
-            format!(
-                "run {}: {how}, so that the program may take another way than was recorded; go on where it was \
-                 begun, or begin anew with `stripe run`",
-                reopened.folder.name()
-            ),
-        )),
+        Some(how) => Err(Failure::new(Exit::Failed, format!("{how}; {remedy}"))),
     }
 }
 

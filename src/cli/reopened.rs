@@ -59,6 +59,13 @@ impl Reopened {
         }
     }
 
+    /// Why the program may not go the recorded way here: another processor or other libraries.
+    pub(super) fn estrangement(&self) -> Option<String> {
+        let how = self.run.surroundings.difference()?;
+        let consequence = "so that the program may take another way than was recorded";
+        Some(format!("run {}: {how}, {consequence}", self.folder.name()))
+    }
+
     /// The command that has made the run, as typed into a shell.
     pub(super) fn command_line(&self) -> String {
         shell::stripe(self.run.line.iter().cloned())

@@ -118,14 +118,18 @@ impl Answers {
         };
         let asked = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(SIGUSR1, Arc::clone(&asked)).map_err(failed)?;
+        let keyboard = match askers {
+            Askers::SignalsAndKeys if terminal::is_watched() => Keyboard::open().map_err(failed)?,
+            _ => None,
+        };
+        // Taken by the thread: one that cannot be started takes nothing along.
+        let keyboard = Arc::new(Mutex::new(keyboard));
         let over = Arc::new(AtomicBool::new(false));
         let thread = patiently(|| {
-            let mut keyboard = match askers {
-                Askers::SignalsAndKeys if terminal::is_watched() => Keyboard::open()?,
-                _ => None,
-            };
-            let (asked, ended, board) = (Arc::clone(&asked), Arc::clone(&over), board.clone());
+            let (keyboard, ended) = (Arc::clone(&keyboard), Arc::clone(&over));
+            let (asked, board) = (Arc::clone(&asked), board.clone());
             std::thread::Builder::new().name("answers".into()).spawn(move || {
+                let mut keyboard = keyboard.lock().unwrap_or_else(PoisonError::into_inner).take();
                 while !ended.load(Ordering::Relaxed) {
                     let pressed = wait(keyboard.as_mut());
                     if asked.swap(false, Ordering::Relaxed) || pressed {
@@ -151,8 +155,8 @@ fn wait(keyboard: Option<&mut Keyboard>) -> bool {
 }
 
 fn answer(board: &Board) -> String {
-    // On a terminal a line may stand there that is drawn again and again.
-    let clear = if terminal::is_watched() { "\r\x1b[K" } else { "" };
+    // A line may stand there that is drawn again and again.
+    let clear = if terminal::draws_again() { "\r\x1b[K" } else { "" };
     format!("{clear}stripe: {}\n", board.line())
 }
 

@@ -12,11 +12,10 @@ const WIDTH: usize = 80;
 pub(super) fn style(choice: ColorChoice) -> Style {
     let stdout = std::io::stdout();
     let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let color = match choice {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
-        ColorChoice::Auto => stdout.is_terminal() && !forbidden && !dumb,
+        ColorChoice::Auto => stdout.is_terminal() && !forbidden && !is_dumb(),
     };
     Style { color, unicode: is_utf8(), width: width().unwrap_or(WIDTH) }
 }
@@ -32,6 +31,35 @@ pub(super) fn is_watched() -> bool {
     std::io::stderr().is_terminal()
 }
 
+/// Whether a line on standard error can be drawn again and again.
+pub(super) fn draws_again() -> bool {
+    is_watched() && !is_dumb()
+}
+
+/// Whether the terminal knows no escape sequences.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// As many parts of a line as fit on the terminal of standard error, whose size may have changed: what goes
+/// on in a second line could not be drawn again.
+pub(super) fn clipped(line: &str) -> String {
+    match terminal_size::terminal_size_of(std::io::stderr()) {
+        Some((width, _)) => first_parts(line, usize::from(width.0).saturating_sub(1)),
+        None => line.to_owned(),
+    }
+}
+
+/// What stands before a comma and takes at most `width` columns, as much as possible of it. Half a number
+/// would be another one.
+fn first_parts(line: &str, width: usize) -> String {
+    let end = line.char_indices().nth(width).map_or(line.len(), |(end, _)| end);
+    match line[end..].is_empty() || line[end..].starts_with(", ") {
+        true => line[..end].to_owned(),
+        false => line[..end].rsplit_once(", ").map_or(&line[..end], |(parts, _)| parts).to_owned(),
+    }
+}
+
 /// Whether the locale can show more than ASCII; unset, as in most containers, it is taken to.
 fn is_utf8() -> bool {
     let value = ["LC_ALL", "LC_CTYPE", "LANG"]
@@ -41,4 +69,17 @@ fn is_utf8() -> bool {
         let value = value.to_ascii_lowercase();
         value.contains("utf-8") || value.contains("utf8")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_too_long_loses_its_last_parts() {
+        let line = "branches decide, 24 of 34 left, 100 tests";
+        let shortened = [0, 8, 15, 16, 29, 30, 40, 41, 99].map(|width| first_parts(line, width));
+        let (one, two) = ("branches decide", "branches decide, 24 of 34 left");
+        assert_eq!(shortened, ["", "branches", one, one, one, two, two, line, line]);
+    }
 }

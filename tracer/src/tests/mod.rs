@@ -1,12 +1,15 @@
 //! Trace, schedule and lockstep together, on programs in outline: no process takes part.
 
+pub(crate) mod random;
+
 use agent::lockstep::{Deviation, Directive};
 
 use crate::engine::{Guide, Replayer};
-use crate::program::Program;
 use crate::program::sketch::{Outline, leader, program};
+use crate::program::{LeaderKind, Program};
 use crate::schedule::{Control, Omission};
 use crate::trace::{BrokenTrace, EventId, Trace, TraceBuilder};
+use random::{LINES, NAMES, Numbers, random_trace, subject};
 
 /// An arrival: function, line, and how many frames deep the stack is.
 type Arrival = (&'static str, u32, u64);
@@ -285,4 +288,39 @@ fn a_kept_decision_must_go_as_recorded() {
     let arrivals = [("main", 1, 0), ("main", 2, 0), ("main", 4, 0)];
     assert_eq!(replay(&program, &trace, Control::Program, &[], &arrivals)[2], "diverged");
     assert_eq!(replay(&program, &trace, Control::Trace, &[], &arrivals)[2], "3");
+}
+
+#[test]
+fn wherever_a_replay_goes_astray_it_is_led_on_in_the_function_that_it_has_reached() {
+    let program = subject();
+    let mut led_on = 0;
+    for seed in 0..2_000 {
+        let trace = random_trace(&program, seed, 60);
+        let mut numbers = Numbers(seed + 1);
+        let control = if seed % 2 == 0 { Control::Trace } else { Control::Program };
+        // Any selection, whether it is down-closed or not.
+        let kept: Vec<u8> = trace.events().map(|_| u8::from(numbers.below(4) > 0)).collect();
+        let mut lockstep = Replayer::new(&program, &trace, control, &kept);
+        for event in trace.events() {
+            // Mostly the recorded way, so that much is open when the replay leaves it.
+            let recorded = trace.leader(event);
+            let reached = match numbers.below(8) {
+                0 => leader(&program, NAMES[numbers.below(3) as usize], LINES[numbers.below(6) as usize]),
+                _ => recorded,
+            };
+            let depth = trace.depth(event) as u64;
+            let depth = if numbers.below(8) == 0 { numbers.below(6) } else { depth };
+            let at_entry = program.leader(reached).kind == LeaderKind::Entry;
+            match lockstep.arrive(reached, sp(depth, at_entry)) {
+                Directive::Resume { at, .. } => {
+                    let (from, to) = (program.leader(reached), program.leader(at));
+                    assert_eq!(to.function, from.function, "seed {seed}, at {event:?}");
+                    led_on += usize::from(at != recorded);
+                }
+                Directive::Leave(_) => break,
+                Directive::Enter | Directive::RunFreely => {}
+            }
+        }
+    }
+    assert!(led_on > 1_000, "{led_on}");
 }
