@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -129,6 +129,29 @@ fn a_command_line_that_cannot_be_used_ends_with_2() {
     }
     let output = program.stripe("run", &["--stdin", "again"]);
     assert_says(&message(&output, 2), &["--stdin", "multiple times"]);
+}
+
+/// Where root is nobody special either: its rights over the files of others are left behind.
+fn without_privileges(command: &Command) -> Command {
+    let mut line = Command::new("setpriv");
+    if nix::unistd::Uid::effective().is_root() {
+        line.arg("--bounding-set=-dac_override,-dac_read_search");
+    }
+    line.arg("env").arg(command.get_program()).args(command.get_args());
+    line
+}
+
+#[test]
+fn a_file_that_may_not_be_read_is_named_and_ends_with_2() {
+    let program = sample_with("unreadable", &[("secret", OUTPUT)]);
+    let secret = program.directory.join("secret");
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).expect("changed");
+    for option in ["--expect-output", "--expect-stderr", "--reference", "--stdin"] {
+        let mut command = stripe();
+        command.arg("run").arg(&program.path).args([option, "secret"]);
+        let output = without_privileges(&command).current_dir(&program.directory).output();
+        assert_says(&message(&output.expect("setpriv"), 2), &["secret: Permission denied", "name a file"]);
+    }
 }
 
 #[test]
@@ -278,9 +301,9 @@ fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
 const SLOW_CHECK: &str = "echo >> count; if [ $(wc -l < count) -gt 12 ]; then : > slow; exec sleep 600; fi; \
                           grep -q 'sum = 15'";
 
-fn slow_run(program: &Program) -> Group {
+fn slow_run(program: &Program, options: &[&str]) -> Group {
     let mut command = stripe();
-    command.arg("run").arg(&program.path).arg("--stdin").arg(&program.stdin);
+    command.arg("run").arg(&program.path).arg("--stdin").arg(&program.stdin).args(options);
     command.args(["-j1", "--check", SLOW_CHECK]).current_dir(&program.directory);
     let group = Group::start(&mut command);
     wait_until("the slow check", || program.directory.join("slow").exists());
@@ -294,7 +317,7 @@ fn ctrl_c_in_a_long_reduction_prints_the_best_so_far_and_ends_with_130() {
         ("terminated", Signal::SIGTERM, 143),
         ("hung-up", Signal::SIGHUP, 129),
     ] {
-        let group = slow_run(&sample_in(name));
+        let group = slow_run(&sample_in(name), &[]);
         group.signal_all(signal);
         let output = group.end();
         assert_status(&output, expected);
@@ -304,7 +327,7 @@ fn ctrl_c_in_a_long_reduction_prints_the_best_so_far_and_ends_with_130() {
 
 #[test]
 fn a_second_ctrl_c_ends_at_once() {
-    let group = slow_run(&sample_in("impatient"));
+    let group = slow_run(&sample_in("impatient"), &[]);
     let mut group = group;
     wait_until("the end", || {
         // Only stripe: the check goes on, and stripe waits for it after the first signal.
@@ -977,6 +1000,8 @@ fn no_file_is_overwritten_unless_the_user_says_so() {
         &message(&program.stripe("run", &["--emit", &own, "--force"]), 2),
         &["is the program itself"],
     );
+    let told = message(&program.stripe("run", &["--out", string(&program.path), "--force"]), 2);
+    assert_says(&told, &["sum-mul: File exists", "another folder with --out"]);
     let twice = ["--emit", "json=a", "--emit", "text=./a"];
     assert_says(&message(&program.stripe("run", &twice), 2), &["a: is given twice"]);
     let twice = ["--emit", "json=b", "--emit", "text=b"];
@@ -1010,18 +1035,23 @@ fn a_pipe_is_written_to_and_not_replaced() {
 
 #[test]
 fn an_interrupted_run_writes_its_files_too() {
-    let program = sample_in("interrupted-emit");
-    let mut command = stripe();
-    command.arg("run").arg(&program.path).arg("--stdin").arg(&program.stdin);
-    command.args(["-j1", "--check", SLOW_CHECK, "--emit", "json=s.json"]).current_dir(&program.directory);
-    let group = Group::start(&mut command);
-    wait_until("the slow check", || program.directory.join("slow").exists());
-    assert!(!program.directory.join("s.json").exists());
-    group.signal_all(Signal::SIGINT);
-    assert_status(&group.end(), 130);
-    let slice: Value =
-        serde_json::from_slice(&fs::read(program.directory.join("s.json")).expect("a file")).expect("JSON");
-    assert_eq!(slice["status"], "interrupted");
+    let started = [(Signal::SIGINT, 130), (Signal::SIGTERM, 143), (Signal::SIGHUP, 129)].map(|ending| {
+        let program = sample_in(&format!("interrupted-emit-{}", ending.1));
+        let group = slow_run(&program, &["--emit", "json=s.json"]);
+        assert!(!program.directory.join("s.json").exists());
+        (program, group, ending)
+    });
+    for (program, group, (signal, expected)) in started {
+        group.signal_all(signal);
+        assert_status(&group.end(), expected);
+        let written = fs::read(program.directory.join("s.json")).expect("a file");
+        let slice: Value = serde_json::from_slice(&written).expect("JSON");
+        assert_eq!(slice["status"], "interrupted");
+        let mut report = stripe();
+        report.args(["report", "--format", "json"]).current_dir(&program.directory);
+        let kept: Value = serde_json::from_slice(&report.output().expect("started").stdout).expect("JSON");
+        assert_eq!(kept["slice"], slice["slice"], "{signal}");
+    }
 }
 
 // Standard output.

@@ -12,7 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 use serde_json::Value;
 use support::engine::in_two_threads;
-use support::hardened::run_without;
+use support::hardened::{compiled, run_without};
 use support::tiny::message;
 use support::{GCC, Program, sample, scratch, stripe, text};
 
@@ -267,4 +267,30 @@ fn to_be_stopped_for_longer_than_a_test_may_take_changes_nothing() {
         signal(Signal::SIGCONT);
         assert_eq!(slice(run), undisturbed, "stopped after {before} ms");
     }
+}
+
+#[test]
+fn a_time_of_day_that_is_set_back_and_forth_changes_nothing() {
+    let program = sample(GCC, "");
+    let folder = scratch("unsteady");
+    let found = |name: &str, preloaded: &str| -> (Value, u64) {
+        let kept = folder.join(name);
+        let mut command = stripe();
+        command.arg("run").arg(&program.path).arg("--stdin").arg(&program.stdin).arg("--out").arg(&kept);
+        command.args(["--max-time", "1h", "-q", "-j1", "--format", "json"]).env("LD_PRELOAD", preloaded);
+        let output = command.output().expect("started");
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let kept = fs::read(kept.join("run.json")).expect("kept");
+        let kept: Value = serde_json::from_slice(&kept).expect("JSON");
+        let started = kept["content"]["started"].as_u64().expect("seconds");
+        (serde_json::from_slice(&output.stdout).expect("JSON"), started)
+    };
+    let (steady, began) = found("steady", "");
+    let library = compiled("unsteady");
+    let (unsteady, believed) = found("unsteady", library.to_str().expect("UTF-8"));
+    assert!(began.abs_diff(believed) > 3600, "the library was not asked: {began}, {believed}");
+    for key in ["slice", "status", "tests", "warnings"] {
+        assert_eq!(unsteady[key], steady[key], "{key}");
+    }
+    assert!(unsteady["seconds"].as_f64().is_some_and(|seconds| (0.0..600.0).contains(&seconds)));
 }

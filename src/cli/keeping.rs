@@ -45,7 +45,7 @@ pub(super) fn shelf() -> Shelf {
 /// Everything that goes wrong with kept runs is the user's to mend.
 pub(super) fn failure(error: ArchiveError) -> Failure {
     let exit = match error {
-        ArchiveError::NoRuns(_) | ArchiveError::NoSuchRun(_) | ArchiveError::Occupied(_) => Exit::Usage,
+        ArchiveError::NoRuns(_) | ArchiveError::NoSuchRun(_) => Exit::Usage,
         _ => Exit::Failed,
     };
     Failure::new(exit, error)
@@ -60,7 +60,7 @@ impl Keeping {
             return Ok(nowhere);
         }
         if let Some(out) = &options.out {
-            let folder = RunFolder::create(out).map_err(failure)?;
+            let folder = RunFolder::create(out).map_err(Failure::of(Exit::Usage))?;
             return Ok(Keeping { folder: Some(folder), quiet });
         }
         let shelf = shelf();

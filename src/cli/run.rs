@@ -72,7 +72,6 @@ pub(super) fn search(
     rendering::check(subject, &options.output)?;
     let (options, questions) = (&options, &questions[..]);
     keeping.record(&Asked { options, preference, criterion: &criterion, parts, questions }, &subject);
-    let style = terminal::style(color);
     let mut crew = Crew {
         tracers: &mut tracers,
         processors: &processors,
@@ -80,11 +79,12 @@ pub(super) fn search(
         board: &board,
         started,
     };
-    let searches = Searches { subject, questions, options, style };
+    let searches = Searches { subject, questions, options, style: terminal::style(color) };
     let mut findings = searches.all(&mut crew, &mut keeping, Findings::of(command_line))?;
     findings.look(&subject, &mut crew.tracers[0], &options.output, &keeping);
     drop(answers);
-    deliver(&findings, subject, &options.output, style)?;
+    // The terminal may have another size by now.
+    deliver(&findings, subject, &options.output, terminal::style(color))?;
     keeping.mention(findings.exit());
     done(findings.exit())
 }

@@ -6,15 +6,16 @@ use std::sync::OnceLock;
 
 use super::{Program, root, scratch, stripe};
 
-/// The path of a program of `tests/hostile`.
+/// The path of a program of `tests/hostile`, or of the library there.
 pub fn compiled(name: &str) -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
         let folder = scratch("hostile-programs");
-        for name in ["attack", "hardened"] {
+        for (name, options) in [("attack", &[][..]), ("hardened", &[]), ("unsteady", &["-shared", "-fPIC"])] {
             let source = root().join("tests/hostile").join(name).with_extension("c");
             let mut compiler = Command::new("gcc");
-            compiler.args(["-g", "-O0", "-w", "-o"]).arg(folder.join(name)).arg(source).arg("-lpthread");
+            compiler.args(["-g", "-O0", "-w"]).args(options).arg("-o").arg(folder.join(name)).arg(source);
+            compiler.arg("-lpthread");
             assert!(compiler.status().expect("a compiler").success());
         }
         folder
