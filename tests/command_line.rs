@@ -302,7 +302,10 @@ const SLOW_CHECK: &str = "echo >> count; if [ $(wc -l < count) -gt 12 ]; then : 
                           grep -q 'sum = 15'";
 
 fn slow_run(program: &Program, options: &[&str]) -> Group {
-    let mut command = stripe();
+    slow_run_by(stripe(), program, options)
+}
+
+fn slow_run_by(mut command: Command, program: &Program, options: &[&str]) -> Group {
     command.arg("run").arg(&program.path).arg("--stdin").arg(&program.stdin).args(options);
     command.args(["-j1", "--check", SLOW_CHECK]).current_dir(&program.directory);
     let group = Group::start(&mut command);
@@ -322,6 +325,21 @@ fn ctrl_c_in_a_long_reduction_prints_the_best_so_far_and_ends_with_130() {
         let output = group.end();
         assert_status(&output, expected);
         assert_says(&text(&output.stdout), &["the search was interrupted", "sum-mul.c: main", "warning:"]);
+    }
+}
+
+#[test]
+fn a_signal_that_was_ignored_when_stripe_began_stays_ignored() {
+    for ignored in [Signal::SIGINT, Signal::SIGHUP] {
+        let program = sample_in(&format!("ignored-{ignored}"));
+        let mut command = Command::new("env");
+        command.arg(format!("--ignore-signal={}", ignored.as_ref())).arg(stripe().get_program());
+        let group = slow_run_by(command, &program, &[]);
+        group.signal(ignored);
+        group.signal_all(Signal::SIGTERM);
+        let output = group.end();
+        assert_status(&output, 143);
+        assert_says(&text(&output.stdout), &["the search was interrupted", "sum-mul.c: main"]);
     }
 }
 

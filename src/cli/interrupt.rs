@@ -6,8 +6,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-
 use super::exit::{Exit, Failure};
 
 /// Whether the user has asked for the end. Before [`listen`](Interrupt::listen) there is nothing to
@@ -19,9 +17,9 @@ pub(super) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Listens to SIGINT, SIGTERM and SIGHUP from now on.
+    /// Listens to SIGINT, SIGTERM and SIGHUP from now on, but for those that are ignored.
     pub(super) fn listen(&self) -> std::io::Result<()> {
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in tracer::ending_signals() {
             // In this order: the second signal finds the flag set by the first.
             signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.asked))?;
             signal_hook::flag::register_usize(signal, Arc::clone(&self.signal), signal as usize)?;

@@ -17,9 +17,11 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 
 use serde_json::Value;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// A compiler with options; the name tells build folders apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -239,8 +241,16 @@ impl Program {
     }
 }
 
-/// The program under test.
+/// The program under test, as a user starts it who can end it.
 pub fn stripe() -> Command {
+    static HEEDED: Once = Once::new();
+    // A handler instead of what tests in the background of a script may have inherited: to be ignored.
+    HEEDED.call_once(|| {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            let always = Arc::new(AtomicBool::new(true));
+            signal_hook::flag::register_conditional_default(signal, always).expect("a signal with a default");
+        }
+    });
     let mut command = Command::new(env!("CARGO_BIN_EXE_stripe"));
     command.stdin(Stdio::null()).env_remove("NO_COLOR").env("LC_ALL", "C.UTF-8");
     command

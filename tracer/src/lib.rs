@@ -86,5 +86,7 @@ mod tracer;
 
 pub use agent::{lockstep, poison};
 pub use engine::Conditions;
-pub use process::{Containment, Keyboard, ProcessError, Processors, Refusal, can_answer, patiently};
+pub use process::{
+    Containment, Keyboard, ProcessError, Processors, Refusal, can_answer, ending_signals, patiently,
+};
 pub use tracer::{Engine, ObserveError, Preference, RecordError, Tracer, probe, survey};

@@ -19,8 +19,20 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Whether it must not be taken again, because the end is near.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// After these the end is near.
-const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+/// The signals by which others end this program, but those that it was started to ignore: nohup(1) wants it to
+/// outlive its terminal, and a script's Ctrl-C is not for what runs in its background.
+pub fn ending_signals() -> impl Iterator<Item = i32> {
+    [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().filter(|&signal| !is_ignored(signal))
+}
+
+fn is_ignored(signal: i32) -> bool {
+    let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: nothing is changed; the call fills the structure, of which all bytes may be zero, or fails.
+    unsafe {
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0
+            && action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
 
 /// The keyboard of the terminal that is this program's standard input, without echo and without waiting for
 /// the end of a line. There is one at most. The terminal is given back with the value.
@@ -41,7 +53,7 @@ impl Keyboard {
         // SAFETY: zeroed at first and filled by the call above.
         FOUND.get_or_init(|| unsafe { settings.assume_init() });
         ENDED.store(false, Ordering::SeqCst);
-        for signal in ENDING {
+        for signal in ending_signals() {
             // SAFETY: an atomic and tcsetattr(3), which may be called in a signal handler.
             unsafe { register(signal, || ENDED.store(true, Ordering::SeqCst))? };
             // SAFETY: as above.

@@ -22,7 +22,7 @@ mod tracee;
 mod watchdog;
 
 pub(crate) use children::Stop;
-pub use keyboard::Keyboard;
+pub use keyboard::{Keyboard, ending_signals};
 pub(crate) use launch::{Launch, Luggage};
 pub(crate) use output::{Output, Written};
 pub use patience::{Refusal, patiently};
