@@ -108,6 +108,7 @@ pub fn recording_limits() -> Limits {
     Limits {
         cpu: Duration::from_secs(600),
         wall: Duration::from_secs(600),
+        idle: Duration::from_secs(600),
         arrivals: u64::MAX,
         memory: None,
         file_size: 1 << 30,
@@ -122,9 +123,11 @@ pub fn limits_like(recording: &Recording) -> Limits {
     use std::time::Duration;
     let Recording { run, trace } = recording;
     let output = (run.stdout.len() + run.stderr.len()) as u64;
+    let wall = (run.usage.wall * 10).clamp(Duration::from_secs(1), Duration::from_secs(300));
     Limits {
         cpu: (run.usage.cpu * 10).max(Duration::from_millis(50)),
-        wall: (run.usage.wall * 10).clamp(Duration::from_secs(1), Duration::from_secs(300)),
+        wall,
+        idle: wall / 4,
         arrivals: 2 * trace.len() as u64 + 10_000,
         // A length that was left undefined asks for much, and filling it would cost more than all else.
         memory: (run.usage.memory > 0).then(|| (2 * run.usage.memory).max(run.usage.memory + (64 << 20))),

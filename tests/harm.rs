@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use support::engine::in_two_threads;
 use support::{Fixture, GCC, Program, scratch, stripe, text};
 
 /// Without the second statement of main it deletes and overwrites what it finds.
@@ -180,4 +181,50 @@ fn every_test_finds_its_folders_as_the_recorded_run_did_wherever_they_are() {
         let files = ["run/file", "file", "run/folder/deep/file"];
         assert!(files.iter().all(|file| !folder.join(file).exists()), "{}", folder.display());
     }
+}
+
+/// Without its second event it waits for ever, in the way that its argument says.
+const WAITER: &str = r#"#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static void attend(int awake, int way) { char c; int ends[2]; sigset_t none;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    if (awake) return;
+    if (way == 'p') pause();
+    if (way == 'r') { pipe(ends); read(ends[0], &c, 1); }
+    if (way == 'm') { pthread_mutex_lock(&lock); pthread_mutex_lock(&lock); }
+    if (way == 'e') poll(NULL, 0, -1);
+    if (way == 's') { sigemptyset(&none); sigsuspend(&none); }
+}
+int main(int argc, char **argv) { int awake = 0;
+    awake = 1;
+    attend(awake, argv[1][0]);
+    puts("done");
+    return 0;
+}
+"#;
+
+#[test]
+fn a_replay_that_nobody_will_wake_is_ended_without_using_up_its_time() {
+    let program = compile(&scratch("waiter"), WAITER);
+    let cases: Vec<(&str, &str)> =
+        ["p", "r", "m", "e", "s"].into_iter().flat_map(|way| [(way, "jump"), (way, "breakpoint")]).collect();
+    in_two_threads(&cases, |&(way, engine)| {
+        let program = Program { arguments: vec![way.into()], ..program.clone() };
+        let replay = |options: &[&str]| {
+            let options = [&["--omit", "3", "--scope", "main", "--engine", engine], options].concat();
+            let output = program.stripe("replay", &options);
+            assert_eq!(output.status.code(), Some(125), "{way}, {engine}: {}", text(&output.stderr));
+            text(&output.stderr)
+        };
+        let told = replay(&[]);
+        assert!(told.contains("unresolved: waited for what did not come"), "{way}, {engine}: {told}");
+        // Who names a time wants it to be waited for.
+        if way == "p" {
+            let told = replay(&["--timeout", "300ms"]);
+            assert!(told.contains("unresolved: took too long"), "{way}, {engine}: {told}");
+        }
+    });
 }

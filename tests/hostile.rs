@@ -41,14 +41,15 @@ use Fate::{Either, Not, Reproduced, Slow, Unresolved};
 
 const ESCAPED: Fate = Unresolved("escaped");
 const TIMED_OUT: Fate = Unresolved("took too long");
+const ASLEEP: Fate = Unresolved("waited for what did not come");
 const CRASHED: Fate = Unresolved("crashed in another way");
 const THREAD: Fate = Unresolved("started a thread");
 
-const KINDS: [(&str, Fate); 49] = [
+const KINDS: [(&str, Fate); 52] = [
     ("ok", Reproduced),
-    ("hang", TIMED_OUT),
+    ("hang", ASLEEP),
     ("spin", Unresolved("used up its processor time")),
-    ("deaf-sleep", TIMED_OUT),
+    ("deaf-sleep", ASLEEP),
     ("fork-bomb", Unresolved("started too many processes")),
     ("vfork-hang", TIMED_OUT),
     ("daemon", Reproduced),
@@ -60,6 +61,7 @@ const KINDS: [(&str, Fate); 49] = [
     ("chmod", Either(&Reproduced, &ESCAPED)),
     // Which limit comes first depends on the machine.
     ("flood-stdout", Unresolved("")),
+    ("flood-stderr", Unresolved("")),
     ("flood-file", Unresolved("")),
     ("many-files", Unresolved("")),
     ("memory", Unresolved("wanted too much memory")),
@@ -81,6 +83,8 @@ const KINDS: [(&str, Fate); 49] = [
     ("overflow", CRASHED),
     ("abort", CRASHED),
     ("segv", CRASHED),
+    ("jump-astray", CRASHED),
+    ("smash-return", CRASHED),
     ("threads", THREAD),
     ("exec-thread", THREAD),
     ("exit-thread", THREAD),

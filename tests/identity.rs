@@ -3,7 +3,8 @@
 mod support;
 
 use support::engine::{assert_identity, assert_same_by_steps, in_two_threads, invocation, load, record};
-use support::{Build, CLANG, Fixture, GCC};
+use support::tiny::tiny;
+use support::{Build, CLANG, Fixture, GCC, text};
 use tracer::program::Granularity;
 use tracer::{Preference, Tracer};
 
@@ -50,4 +51,46 @@ fn single_stepping_records_the_same_events() {
         let recording = record(&mut tracer, case);
         assert_same_by_steps(&program, &mut tracer, &recording, case);
     });
+}
+
+/// Looks at what has become of SIGTRAP, and of traps of its own.
+const TRAPS: &str = r#"#include <signal.h>
+#include <stdio.h>
+static int traps;
+static void handle(int signal) { traps += 1;
+}
+static void show(const char *moment) { sigset_t now; struct sigaction action;
+    sigprocmask(SIG_SETMASK, NULL, &now);
+    sigaction(SIGTRAP, NULL, &action);
+    printf("%s: blocked %d, ignored %d, handled %d, traps %d\n", moment, sigismember(&now, SIGTRAP),
+        action.sa_handler == SIG_IGN, action.sa_handler == handle, traps);
+}
+int main(void) { sigset_t trap;
+    sigemptyset(&trap);
+    sigaddset(&trap, SIGTRAP);
+    signal(SIGTRAP, handle);
+    raise(SIGTRAP);
+    show("raised");
+    sigprocmask(SIG_BLOCK, &trap, NULL);
+    raise(SIGTRAP);
+    show("blocked");
+    sigprocmask(SIG_UNBLOCK, &trap, NULL);
+    show("unblocked");
+    __asm__ volatile("int3");
+    show("executed");
+    signal(SIGTRAP, SIG_IGN);
+    raise(SIGTRAP);
+    show("ignored");
+    return 0;
+}
+"#;
+
+#[test]
+fn a_program_that_handles_blocks_and_ignores_traps_and_makes_its_own_is_as_without_stripe() {
+    let program = tiny("traps", TRAPS);
+    let alone = std::process::Command::new(&program.path).output().expect("started");
+    let replayed = program.stripe("replay", &["--engine", "jump"]);
+    assert_eq!(text(&replayed.stdout), text(&alone.stdout), "{}", text(&replayed.stderr));
+    assert!(replayed.status.success(), "{}", text(&replayed.stderr));
+    assert!(text(&alone.stdout).contains("executed: blocked 0, ignored 0, handled 1, traps 3"));
 }

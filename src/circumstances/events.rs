@@ -111,6 +111,7 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
             Termination::Cut(cut) if cut.is_time() => {
                 conditions.limits.cpu *= 2;
                 conditions.limits.wall *= 2;
+                conditions.limits.idle *= 2;
                 self.replay_once(schedule, &conditions)
             }
             _ => Ok(run),

@@ -205,7 +205,7 @@ fn require_failure(oracle: &Oracle, baseline: &Baseline, recorded: Recorded<'_>)
 pub(super) fn limits(baseline: &Baseline, timeout: Option<std::time::Duration>) -> Limits {
     let limits = baseline.limits();
     match timeout {
-        Some(timeout) => Limits { cpu: timeout, wall: timeout, ..limits },
+        Some(timeout) => Limits { cpu: timeout, wall: timeout, idle: timeout, ..limits },
         None => limits,
     }
 }

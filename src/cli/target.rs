@@ -74,7 +74,7 @@ pub(super) fn load_failure(error: tracer::program::LoadError) -> Failure {
 fn limits(options: &TargetOptions) -> Limits {
     let limits = recording_limits();
     match options.timeout {
-        Some(timeout) => Limits { cpu: timeout, wall: timeout, ..limits },
+        Some(timeout) => Limits { cpu: timeout, wall: timeout, idle: timeout, ..limits },
         None => limits,
     }
 }

@@ -169,6 +169,7 @@ fn conditions() -> Conditions {
     let limits = Limits {
         cpu: Duration::from_secs(10),
         wall: Duration::from_secs(60),
+        idle: Duration::from_secs(60),
         arrivals: 1_000_000,
         memory: None,
         file_size: 1 << 20,

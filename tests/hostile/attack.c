@@ -85,6 +85,7 @@ static void attack(const char *kind, int guard, int port) {
         }
     }
     if (is(kind, "flood-stdout")) flood(1);
+    if (is(kind, "flood-stderr")) flood(2);
     if (is(kind, "flood-file")) flood(open("flood", O_WRONLY | O_CREAT, 0666));
     if (is(kind, "many-files")) {
         for (int i = 0; i < 1000000; i++) {
@@ -141,6 +142,8 @@ static void attack(const char *kind, int guard, int port) {
     if (is(kind, "overflow")) deep(0);
     if (is(kind, "abort")) abort();
     if (is(kind, "segv")) *(volatile int *)0x123456789 = 1;
+    if (is(kind, "jump-astray")) ((void (*)(void))0x123456789)();
+    if (is(kind, "smash-return")) ((void *volatile *)__builtin_frame_address(0))[1] = (void *)0x123456789;
     if (is(kind, "threads")) {
         pthread_t t; for (int i = 0; i < 20; i++) pthread_create(&t, NULL, spin, NULL); spin(NULL);
     }

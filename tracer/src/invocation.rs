@@ -121,6 +121,8 @@ pub struct Limits {
     pub cpu: Duration,
     /// Time from start to end.
     pub wall: Duration,
+    /// Time in which it sleeps, has no child, and uses no processor time.
+    pub idle: Duration,
     /// Arrivals at leaders.
     pub arrivals: u64,
     /// Address space in bytes; `None` for no limit.

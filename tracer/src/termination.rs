@@ -52,6 +52,8 @@ pub enum Cut {
     CpuTime,
     /// It took too long.
     WallTime,
+    /// It was asleep for too long, and nobody was there to wake it.
+    Asleep,
     /// It reached too many leaders.
     Arrivals,
     /// It started too many processes.
@@ -79,7 +81,7 @@ pub enum Cut {
 impl Cut {
     /// Whether the run might have ended by itself on a less busy machine.
     pub fn is_time(self) -> bool {
-        matches!(self, Cut::CpuTime | Cut::WallTime)
+        matches!(self, Cut::CpuTime | Cut::WallTime | Cut::Asleep)
     }
 }
 
@@ -88,6 +90,7 @@ impl fmt::Display for Cut {
         f.write_str(match self {
             Cut::CpuTime => "used up its processor time",
             Cut::WallTime => "took too long",
+            Cut::Asleep => "waited for what did not come",
             Cut::Arrivals => "executed too many statements",
             Cut::Tasks => "started too many processes",
             Cut::Thread(_) => "started a thread",

@@ -404,6 +404,7 @@ pub fn probe(directory: &Path) -> Result<Containment, ProcessError> {
     let limits = Limits {
         cpu: Duration::from_secs(1),
         wall: Duration::from_secs(1),
+        idle: Duration::from_secs(1),
         arrivals: 0,
         memory: None,
         file_size: 0,

@@ -266,6 +266,7 @@ mod tests {
         let limits = Limits {
             cpu: hour,
             wall: hour,
+            idle: hour,
             arrivals: 100,
             memory: none,
             file_size: 7,

@@ -3,6 +3,7 @@
 //! The thread looks at the clocks every few milliseconds. It kills through a pidfd, so that a reused
 //! process number cannot be hit. All clocks are monotonic.
 
+use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::unistd::Pid;
 
 use super::handle::Handle;
-use super::{ProcessError, patiently};
+use super::{ProcessError, patiently, status};
 use crate::invocation::Limits;
 use crate::termination::Cut;
 
@@ -26,6 +27,7 @@ struct Watched {
     process: Handle,
     clock: libc::clockid_t,
     deadline: Instant,
+    rest: Rest,
     cpu: Duration,
     stop: Arc<AtomicBool>,
     bitten: Option<Cut>,
@@ -65,6 +67,7 @@ impl Watchdog {
             process,
             clock,
             deadline: Instant::now() + limits.wall,
+            rest: Rest { pid, used: Duration::ZERO, since: Instant::now(), longest: limits.idle },
             cpu: limits.cpu,
             stop: Arc::clone(stop),
             bitten: None,
@@ -113,11 +116,40 @@ impl Watched {
             Some(Cut::CpuTime)
         } else if Instant::now() > self.deadline {
             Some(Cut::WallTime)
+        } else if self.rest.is_too_long(used) {
+            Some(Cut::Asleep)
         } else {
             None
         };
         if self.bitten.is_some() {
             self.process.kill();
         }
+    }
+}
+
+/// For how long a process has done nothing.
+struct Rest {
+    pid: Pid,
+    /// The processor time that it had used when somebody looked last.
+    used: Duration,
+    /// When it was seen to do something.
+    since: Instant,
+    longest: Duration,
+}
+
+impl Rest {
+    /// Whether the process, which has used so much processor time, has slept for too long. Who is held by the
+    /// tracer does not sleep; who has children may wait for them.
+    fn is_too_long(&mut self, used: Duration) -> bool {
+        if used != self.used || !self.is_asleep() {
+            (self.used, self.since) = (used, Instant::now());
+        }
+        self.since.elapsed() > self.longest
+    }
+
+    fn is_asleep(&self) -> bool {
+        let children = fs::read(format!("/proc/{0}/task/{0}/children", self.pid));
+        status::field(self.pid, "State:").is_some_and(|state| state.starts_with('S'))
+            && children.is_ok_and(|children| children.is_empty())
     }
 }
