@@ -220,11 +220,11 @@ fn a_replay_that_nobody_will_wake_is_ended_without_using_up_its_time() {
             text(&output.stderr)
         };
         let told = replay(&[]);
-        assert!(told.contains("unresolved: waited for what did not come"), "{way}, {engine}: {told}");
+        assert!(told.contains("unresolved: the run waited for what did not come"), "{way}, {engine}: {told}");
         // Who names a time wants it to be waited for.
         if way == "p" {
             let told = replay(&["--timeout", "300ms"]);
-            assert!(told.contains("unresolved: took too long"), "{way}, {engine}: {told}");
+            assert!(told.contains("unresolved: the run took too long"), "{way}, {engine}: {told}");
         }
     });
 }

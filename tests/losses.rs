@@ -97,13 +97,14 @@ fn a_refused_process_is_told_of() {
 fn a_process_for_which_there_is_no_room_is_waited_for_wherever_it_is_started() {
     let program = sample(GCC, "");
     let found = |refused: &str, options: &[&str]| -> Value {
-        let options = [&["--control", "trace", "--format", "json"], options].concat();
+        let usual = ["--control", "trace", "--check", "exec grep -q 'sum = 15'", "--format", "json"];
+        let options = [&usual, options].concat();
         let output = run_without(refused, &program, &options).output().expect("started");
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         serde_json::from_slice(&output.stdout).expect("JSON")
     };
     let whole = found("none", &["-j1"]);
-    // Two attempts of three are refused, of all: workers, sandboxes, starters, programs, their copies.
+    // Two attempts of three are refused, of all: workers, sandboxes, starters, programs, their copies, checks.
     let engines = [("jump", "-j2"), ("breakpoint", "-j1")];
     in_two_threads(&engines, |(engine, jobs)| {
         let crowded = found("crowded", &["--engine", engine, jobs]);

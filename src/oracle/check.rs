@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 
+use tracer::patiently;
 use tracer::run::Run;
 use tracer::termination::{Termination, signal_name};
 
@@ -71,14 +72,10 @@ impl Check {
             Termination::Crashed(crash) => format!("signal {}", crash.signal),
             Termination::Left(_) | Termination::Cut(_) => String::new(),
         };
-        Command::new("sh")
-            .args(["-c", &self.command])
-            .stdin(File::open(&stdout)?)
-            .stdout(Stdio::null())
-            .env("STRIPE_STDOUT", &stdout)
-            .env("STRIPE_STDERR", &stderr)
-            .env("STRIPE_EXIT", exit)
-            .status()
+        let mut command = Command::new("sh");
+        command.args(["-c", &self.command]).stdout(Stdio::null());
+        command.env("STRIPE_STDOUT", &stdout).env("STRIPE_STDERR", &stderr).env("STRIPE_EXIT", exit);
+        patiently(|| command.stdin(File::open(&stdout)?).status())
     }
 }
 
