@@ -106,6 +106,7 @@ const PRINTING_FUNCTIONS: [(&str, &str); 8] = [
     ("src/cli/mod.rs", "print"),
     ("src/cli/progress.rs", "say"),
     ("src/cli/replay.rs", "replay"),
+    ("src/cli/terminal.rs", "clipped"),
     ("src/cli/terminal.rs", "is_watched"),
     ("src/cli/terminal.rs", "style"),
     ("src/cli/terminal.rs", "width"),

@@ -143,7 +143,7 @@ fn no_directory_for_temporary_files_is_told_of_only_where_it_is_needed() {
 
 #[test]
 fn a_small_directory_for_temporary_files_is_told_of_only_where_it_is_needed() {
-    let program = sample(GCC, "");
+    let program = Program { directory: scratch("small-tmp-run"), ..sample(GCC, "") };
     let folder = scratch("small-tmp");
     let small = format!("mount -t tmpfs -o size=8k,noexec none {0} && export TMPDIR={0}", folder.display());
     let output = elsewhere(&program, &small, "--no-save --no-sandbox");
@@ -152,7 +152,13 @@ fn a_small_directory_for_temporary_files_is_told_of_only_where_it_is_needed() {
     fs::create_dir_all(program.directory.join("mounted")).expect("made");
     let output = elsewhere(&program, &format!("{small} && mount -t tmpfs none mounted"), "--no-save");
     assert_told("8 KiB", &output);
+    // There is room for an empty directory, but not for what a run would write.
     let said = text(&output.stderr);
+    assert!(said.contains("wrote too much into files") && said.contains("set TMPDIR"), "{said}");
+    fs::write(program.directory.join("large"), [1; 64 << 10]).expect("written");
+    let output = elsewhere(&program, &format!("{small} && mount -t tmpfs none mounted"), "--no-save");
+    let said = text(&output.stderr);
+    assert_told("8 KiB", &output);
     assert!(said.contains("cannot be copied") && said.contains("set TMPDIR"), "{said}");
 }
 

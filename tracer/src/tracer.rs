@@ -48,14 +48,20 @@ pub enum RecordError {
         "the program's code in memory differs from the file at {0}: it is packed or changes itself; use the original executable"
     )]
     ChangedText(String),
-    #[error(
-        "the program {0} while it was recorded: raise --timeout if it needs more, or record a shorter run"
-    )]
+    #[error("the program {_0} while it was recorded: {room}, or record a shorter run", room = room(*_0))]
     Cut(Cut),
     #[error(
         "the program executed none of the functions in scope: name those to trace with --scope, for example --scope '*.c'"
     )]
     NothingTraced,
+}
+
+/// How a program gets more of what it had too little of.
+fn room(cut: Cut) -> &'static str {
+    match cut {
+        Cut::Disk => "where its directory is copied, set TMPDIR to a directory with room",
+        _ => "raise --timeout if it needs more",
+    }
 }
 
 /// Why events cannot be looked at.
