@@ -86,5 +86,5 @@ mod tracer;
 
 pub use agent::{lockstep, poison};
 pub use engine::Conditions;
-pub use process::{Containment, Keyboard, ProcessError, Processors, ending_signals};
+pub use process::{Bytes, Containment, Keyboard, ProcessError, Processors, ending_signals};
 pub use tracer::{Engine, ObserveError, Preference, RecordError, Tracer, probe, survey};
