@@ -16,7 +16,7 @@ use tracer::termination::{Cut, Termination};
 use tracer::trace::Trace;
 use tracer::{Conditions, RecordError, Tracer};
 
-use crate::oracle::{deviation, diff, first_difference, usual_causes};
+use crate::oracle::{Unmet, deviation, diff, first_difference, usual_causes};
 use crate::slice::Recorded;
 
 /// Whether undefined values are set to patterns.
@@ -73,27 +73,25 @@ impl Baseline {
         conditions: &Conditions,
         demands: &Demands,
     ) -> Result<Baseline, BaselineError> {
-        let recording = tracer.record(&Conditions { poison: Poison::Off, ..conditions.clone() })?;
+        let mut recording = tracer.record(&Conditions { poison: Poison::Off, ..conditions.clone() })?;
         let mut warnings = optimisation_warning(program).into_iter().collect::<Vec<_>>();
         let patterns: &[Poison] = match demands.poison {
             PoisonChoice::Auto => &Poison::PATTERNS,
             PoisonChoice::Off => &[Poison::Off],
         };
-        let mut repetition = Repetition { program, tracer, conditions, demands, original: &recording };
-        repetition.must_agree(RUNS - 1 - patterns.len())?;
-        for &poison in patterns {
-            if repetition.difference(poison)?.is_none() {
-                continue;
-            }
-            // Does the run itself differ, or do the undefined values make it?
-            repetition.must_agree(RUNS - 1)?;
-            // One time-out on a busy machine proves nothing.
-            if let Some(difference) = repetition.difference(poison)? {
+        let file_size = limits_like(&recording).file_size;
+        let mut repetition =
+            Repetition { program, tracer, conditions, demands, original: &recording, file_size };
+        let dependence = repetition.dependence(patterns)?;
+        recording.run.usage.longest_file = repetition.file_size;
+        let patterns = match dependence {
+            None => patterns.to_vec(),
+            Some(difference) => {
                 warnings.push(difference.uninitialised());
-                return Ok(Baseline { recording, patterns: vec![Poison::Off], warnings });
+                vec![Poison::Off]
             }
-        }
-        Ok(Baseline { recording, patterns: patterns.to_vec(), warnings })
+        };
+        Ok(Baseline { recording, patterns, warnings })
     }
 
     /// What a replay may use up: generously more than the recorded run did.
@@ -131,7 +129,7 @@ pub fn limits_like(recording: &Recording) -> Limits {
         arrivals: 2 * trace.len() as u64 + 10_000,
         // A length that was left undefined asks for much, and filling it would cost more than all else.
         memory: (run.usage.memory > 0).then(|| (2 * run.usage.memory).max(run.usage.memory + (64 << 20))),
-        file_size: (4 * output).max(64 << 20),
+        file_size: (4 * output).max(64 << 20).max(run.usage.longest_file),
         output: (4 * output).max(1 << 20),
         tasks: 64,
         tolerated: run.denied,
@@ -145,9 +143,29 @@ struct Repetition<'r, 'p> {
     conditions: &'r Conditions,
     demands: &'r Demands,
     original: &'r Recording,
+    /// How long a file may be: as replays have it usually, or as the program needs it.
+    file_size: u64,
 }
 
 impl Repetition<'_, '_> {
+    /// Runs the program again, as it is and with undefined values of these patterns. How these make it differ,
+    /// if they do; a program that differs by itself is refused.
+    fn dependence(&mut self, patterns: &[Poison]) -> Result<Option<Difference>, BaselineError> {
+        self.must_agree(RUNS - 1 - patterns.len())?;
+        for &poison in patterns {
+            if self.difference(poison)?.is_none() {
+                continue;
+            }
+            // Does the run itself differ, or do the undefined values make it?
+            self.must_agree(RUNS - 1)?;
+            // One time-out on a busy machine proves nothing.
+            if let Some(difference) = self.difference(poison)? {
+                return Ok(Some(difference));
+            }
+        }
+        Ok(None)
+    }
+
     /// Runs the program as it is so many times more, and refuses one that differs.
     fn must_agree(&mut self, times: usize) -> Result<(), BaselineError> {
         for _ in 0..times {
@@ -165,6 +183,7 @@ impl Repetition<'_, '_> {
             Poison::Off => self.conditions.limits,
             _ => limits_like(self.original),
         };
+        let limits = Limits { file_size: self.file_size, ..limits };
         let conditions = Conditions { poison, limits, ..self.conditions.clone() };
         let Some(first) = self.difference_of_replay(&conditions)? else { return Ok(None) };
         let difference = match self.tracer.record(&conditions) {
@@ -184,6 +203,15 @@ impl Repetition<'_, '_> {
         let trace = &self.original.trace;
         self.tracer.start_anew(conditions);
         let run = self.tracer.replay(trace, &Schedule::everything(trace, Control::Program), conditions)?;
+        let longer = self.conditions.limits.file_size;
+        if run.termination == Termination::Cut(Cut::FileSize)
+            && conditions.poison == Poison::Off
+            && self.file_size < longer
+        {
+            self.file_size = longer;
+            let limits = Limits { file_size: longer, ..conditions.limits };
+            return self.difference_of_replay(&Conditions { limits, ..conditions.clone() });
+        }
         let recorded = Recorded { program: self.program, trace };
         if let Termination::Left(left) = &run.termination {
             return Ok(Some(Difference {
@@ -284,18 +312,13 @@ fn optimisation_warning(program: &Program) -> Option<String> {
 }
 
 /// Explains why the recorded run does not show the failure.
-pub fn not_reproduced(
-    why: &str,
-    texts: Option<(Vec<u8>, Vec<u8>)>,
-    recorded: Recorded<'_>,
-    run: &Run,
-) -> String {
+pub fn not_reproduced(why: &str, unmet: Option<Unmet<'_>>, recorded: Recorded<'_>, run: &Run) -> String {
     let ended = crate::oracle::termination(&run.termination, recorded);
     let mut words = format!(
         "the recorded run does not show the failure: {why} (it ended with {ended}); check the input, the arguments and \
          what is expected"
     );
-    if let Some((expected, actual)) = texts {
+    if let Some(Unmet { expected, actual }) = unmet {
         let diff = diff(&expected, &actual, 10);
         if !diff.is_empty() {
             words += &format!("\nexpected (-) and actual (+):\n{}", diff.trim_end());

@@ -101,7 +101,7 @@ const TAME: [&str; 1] = ["fixedbitset"];
 const PRINTERS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
 
 /// The functions that may hold standard output or standard error: to print, or to ask what it is.
-const PRINTING_FUNCTIONS: [(&str, &str); 8] = [
+const PRINTING_FUNCTIONS: [(&str, &str); 9] = [
     ("src/cli/mod.rs", "main"),
     ("src/cli/mod.rs", "print"),
     ("src/cli/progress.rs", "say"),

@@ -13,7 +13,7 @@ use nix::unistd::{Pid, Uid};
 use serde_json::Value;
 use support::engine::in_two_threads;
 use support::hardened::{compiled, run_without};
-use support::tiny::message;
+use support::tiny::{message, tiny};
 use support::{GCC, Program, sample, scratch, stripe, text};
 
 /// `stripe run` on the sample by a shell that has set limits.
@@ -300,4 +300,86 @@ fn a_time_of_day_that_is_set_back_and_forth_changes_nothing() {
         assert_eq!(unsteady[key], steady[key], "{key}");
     }
     assert!(unsteady["seconds"].as_f64().is_some_and(|seconds| (0.0..600.0).contains(&seconds)));
+}
+
+/// Prints so many megabytes, and then what is wrong.
+const TALKER: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    int megabytes = atoi(argv[1]);
+    int unused = 0;
+    for (int i = 0; i < megabytes; i++) {
+        for (int j = 0; j < 16384; j++) printf("%63d\n", i);
+    }
+    unused++;
+    printf("wrong %d\n", megabytes);
+    return 0;
+}
+"#;
+
+/// The most memory of its own that a program has while it runs, in kilobytes.
+fn peak_memory(run: &mut Child) -> u64 {
+    let mut peak = 0;
+    while run.try_wait().expect("it can be waited for").is_none() {
+        let status = fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap_or_default();
+        let own = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        peak = peak.max(own.map_or(0, |own| own.trim().trim_end_matches(" kB").parse().expect("a number")));
+        sleep(Duration::from_millis(5));
+    }
+    peak
+}
+
+#[test]
+fn a_large_output_lies_on_disk_and_not_in_memory() {
+    let program = tiny("talker", TALKER);
+    let mut lines = String::new();
+    for i in 0..64 {
+        lines += &format!("{i:63}\n").repeat(16384);
+    }
+    let expected = program.directory.join("expected");
+    fs::write(&expected, lines + "wrong 64\n").expect("room");
+    let run = |options: &[&str]| {
+        let mut command = stripe();
+        command.arg("run").arg(&program.path).args([
+            "--format",
+            "json",
+            "--granularity",
+            "line",
+            "-q",
+            "-j1",
+        ]);
+        command.args(options).args(["--", "64"]).current_dir(&program.directory).stdout(Stdio::piped());
+        let mut run = command.spawn().expect("started");
+        let peak = peak_memory(&mut run);
+        assert!(peak < 40 << 10, "{peak} kB");
+        let output = run.wait_with_output().expect("ended");
+        (output.status.code(), serde_json::from_slice::<Value>(&output.stdout).expect("JSON"))
+    };
+    let expected = expected.to_str().expect("UTF-8");
+    let (status, found) = run(&["--expect-output", expected, "--max-tests", "2", "--no-save"]);
+    assert_eq!((status, &found["tests"]["not_reproduced"]), (Some(5), &Value::from(1)), "{found}");
+    // What is kept of it, too.
+    let (status, _) = run(&["--expect-match", "wrong 64", "--max-tests", "1", "--out", "kept"]);
+    assert_eq!(status, Some(5));
+    assert_eq!(fs::metadata(program.directory.join("kept/output")).expect("kept").len(), (64 << 20) + 9);
+}
+
+#[test]
+fn a_run_that_writes_a_long_file_has_replays_that_may() {
+    let program = tiny(
+        "long_file",
+        r#"#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+    int unused = truncate("data", 100 << 20);
+    unused += truncate("data", 0);
+    FILE *file = fopen("data", "w");
+    unused += ftruncate(fileno(file), 100 << 20);
+    printf("%ld\n", lseek(fileno(file), 0, SEEK_END) >> 20);
+    return 0;
+}
+"#,
+    );
+    let found = program.slice(&["--expect-match", "100", "--no-save"], 0);
+    assert_eq!(found["status"], "minimal", "{found}");
 }

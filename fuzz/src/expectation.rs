@@ -38,7 +38,7 @@ fn finished(output: &[u8]) -> Run {
 }
 
 fn criteria(expected: &[u8], actual: &[u8], regex: Option<&Regex>) -> Vec<Criterion> {
-    let text = || Some(expected.to_vec());
+    let text = || Some(expected.into());
     let part = |part: Part| Criterion { part: Some(part), ..Criterion::default() };
     let mut criteria = vec![
         Criterion { output: text(), only_lines: regex.cloned(), ..Criterion::default() },
@@ -63,8 +63,8 @@ fn judge(criterion: Criterion, run: &Run, other: &[u8]) {
     let evidence = oracle.judge(run, recorded).expect("there is no check that could fail");
     one_line(&evidence.why);
     black_box(oracle.accepts(other, recorded));
-    if let Some((expected, actual)) = oracle.unmet_text(run) {
-        black_box(diff(&expected, &actual, 10));
+    if let Some(unmet) = oracle.unmet_text(run) {
+        black_box(diff(&unmet.expected, &unmet.actual, 10));
     }
 }
 

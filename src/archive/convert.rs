@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use regex::bytes::Regex;
+use tracer::Bytes;
 use tracer::denial::Actions;
 use tracer::invocation::{Constancy, Invocation, Network, Permissions, Shelter, Stdout};
 use tracer::program::{FileId, FunctionId, Statement};
@@ -53,7 +54,7 @@ pub(super) fn run_document(run: &KeptRun, files: Vec<FileDocument>) -> RunDocume
 /// The run that a document describes. `file` hands out the contents of the other files.
 pub(super) fn kept_run(
     document: RunDocument,
-    file: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
+    file: &mut dyn FnMut(&str) -> Option<Bytes>,
 ) -> Result<KeptRun, String> {
     let started = started(&document);
     let RunDocument { program, start, criterion, search, recorded, .. } = document;
@@ -74,7 +75,7 @@ pub(super) fn kept_run(
             arguments: os_strings(start.arguments),
             environment: start.environment.into_iter().map(|(n, v)| (os_string(n), os_string(v))).collect(),
             directory: path(start.directory),
-            stdin,
+            stdin: stdin.to_vec(),
             stdout: if start.terminal { Stdout::Terminal } else { Stdout::File },
             permissions: Permissions {
                 shelter: if start.sandbox { Shelter::Sandbox } else { Shelter::None },
@@ -211,7 +212,7 @@ fn regex(text: &String) -> Result<Regex, String> {
 
 fn kept_criterion(
     document: CriterionDocument,
-    file: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
+    file: &mut dyn FnMut(&str) -> Option<Bytes>,
 ) -> Result<Criterion, String> {
     let all = |texts: &[String]| texts.iter().map(regex).collect::<Result<Vec<Regex>, String>>();
     Ok(Criterion {
@@ -254,6 +255,7 @@ fn recorded_document(run: &KeptRun) -> RecordedDocument {
         cpu_us: usage.cpu.as_micros() as u64,
         wall_us: usage.wall.as_micros() as u64,
         memory: usage.memory,
+        longest_file: usage.longest_file,
         arrivals: *arrivals,
         events: run.events,
         poisoned: run.poisoned,
@@ -270,7 +272,7 @@ fn crash_document(crash: &Crash) -> CrashDocument {
     }
 }
 
-fn kept_recording(document: RecordedDocument, stdout: Vec<u8>, stderr: Vec<u8>) -> Run {
+fn kept_recording(document: RecordedDocument, stdout: Bytes, stderr: Bytes) -> Run {
     let statement = |(file, line, column)| Statement { file: FileId(file), line, column };
     let termination = match document.end {
         EndDocument::Exited(status) => Termination::Exited(status),
@@ -285,6 +287,7 @@ fn kept_recording(document: RecordedDocument, stdout: Vec<u8>, stderr: Vec<u8>) 
         cpu: Duration::from_micros(document.cpu_us),
         wall: Duration::from_micros(document.wall_us),
         memory: document.memory,
+        longest_file: document.longest_file,
         ..Usage::default()
     };
     let denied = Actions::from_bits(document.denied);

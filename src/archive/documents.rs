@@ -147,6 +147,9 @@ pub(super) struct RecordedDocument {
     pub(super) cpu_us: u64,
     pub(super) wall_us: u64,
     pub(super) memory: u64,
+    /// 0 in runs of earlier versions.
+    #[serde(default)]
+    pub(super) longest_file: u64,
     pub(super) arrivals: u64,
     pub(super) events: usize,
     pub(super) poisoned: bool,

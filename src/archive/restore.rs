@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 
+use tracer::Bytes;
 use tracer::program::Program;
 use tracer::trace::Trace;
 use tracer::trace_file::{self, Identity};
@@ -66,9 +67,9 @@ impl RunFolder {
         read_document(&path, RUN)
     }
 
-    fn checked(&self, file: &FileDocument) -> Result<Vec<u8>, ArchiveError> {
+    fn checked(&self, file: &FileDocument) -> Result<Bytes, ArchiveError> {
         let path = self.path.join(&file.name);
-        let content = fs::read(&path).map_err(ArchiveError::unreadable(&path))?;
+        let content = File::open(&path).and_then(Bytes::read).map_err(ArchiveError::unreadable(&path))?;
         match format!("{:x}", hash(&content)) == file.hash {
             true => Ok(content),
             false => Err(ArchiveError::damaged(&path, "its checksum is wrong")),

@@ -92,7 +92,7 @@ mod tests {
         let schedule = |control| Schedule::everything(&Trace::default(), control);
         memo.remember(&schedule(Control::Trace), Poison::Zero, &run(Termination::Exited(0)));
         let recalled = memo.recall(&schedule(Control::Trace), Poison::Zero).unwrap();
-        assert_eq!(recalled.stdout, b"so");
+        assert_eq!(*recalled.stdout, *b"so");
         assert!(memo.recall(&schedule(Control::Trace), Poison::Negative).is_none());
         assert!(memo.recall(&schedule(Control::Program), Poison::Zero).is_none());
         memo.remember(&schedule(Control::Program), Poison::Zero, &run(Termination::Cut(Cut::Interrupted)));

@@ -1,12 +1,13 @@
 //! Make a program and its invocation of what the user typed.
 
+use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
-use tracer::Conditions;
 use tracer::invocation::{Answers, Constancy, Invocation, Limits, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
+use tracer::{Bytes, Conditions};
 
 use super::choices::GranularityChoice;
 use super::exit::{Exit, Failure};
@@ -113,7 +114,7 @@ fn answers(is_real: bool) -> Answers {
 
 fn standard_input(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
     match file {
-        Some(file) => read(file),
+        Some(file) => Ok(read(file)?.to_vec()),
         None if std::io::stdin().is_terminal() => Ok(Vec::new()),
         None => {
             let mut bytes = Vec::new();
@@ -124,8 +125,8 @@ fn standard_input(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
     }
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(file).map_err(|error| {
+fn read(file: &Path) -> Result<Bytes, Failure> {
+    File::open(file).and_then(Bytes::read).map_err(|error| {
         Failure::new(Exit::Usage, format!("{}: {error}; name a file that can be read", file.display()))
     })
 }

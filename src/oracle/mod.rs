@@ -11,7 +11,10 @@ mod part;
 mod sanitizer;
 mod words;
 
+use std::borrow::Cow;
+
 use regex::bytes::Regex;
+use tracer::Bytes;
 use tracer::run::Run;
 use tracer::termination::{Crash, Termination, signal_name};
 
@@ -31,9 +34,9 @@ use crate::slice::{Evidence, Recorded};
 #[derive(Clone, Debug, Default)]
 pub struct Criterion {
     /// The standard output, byte for byte.
-    pub output: Option<Vec<u8>>,
+    pub output: Option<Bytes>,
     /// The standard error, byte for byte.
-    pub stderr: Option<Vec<u8>>,
+    pub stderr: Option<Bytes>,
     /// The exit status.
     pub exit: Option<i32>,
     /// The signal that ends the run, in the same place as in the recorded run.
@@ -45,7 +48,7 @@ pub struct Criterion {
     /// Compare only the lines that match.
     pub only_lines: Option<Regex>,
     /// The correct output: the first line of the failing output that differs from it is the failure.
-    pub reference: Option<Vec<u8>>,
+    pub reference: Option<Bytes>,
     /// A command that judges.
     pub check: Option<Check>,
     /// A part of the recorded output that must stay.
@@ -77,6 +80,15 @@ pub enum OracleError {
     Check { command: String, reason: String },
 }
 
+/// What a run should have printed, and has.
+#[derive(Clone, Debug)]
+pub struct Unmet<'t> {
+    /// What a condition asks for.
+    pub expected: Cow<'t, [u8]>,
+    /// What there is.
+    pub actual: Cow<'t, [u8]>,
+}
+
 /// Tells whether a run shows the failure.
 #[derive(Debug)]
 pub struct Oracle {
@@ -91,10 +103,10 @@ pub struct Oracle {
 #[derive(Debug)]
 enum Condition {
     Output {
-        expected: Vec<u8>,
+        expected: Bytes,
         only: Option<Regex>,
     },
-    Stderr(Vec<u8>),
+    Stderr(Bytes),
     Exit(i32),
     Crash(Option<i32>),
     /// A sanitizer reports this.
@@ -145,7 +157,7 @@ impl Criterion {
         conditions.extend(self.part.map(|part| part.condition(&recorded.stdout)).transpose()?);
         let nothing_given = conditions.is_empty();
         if let Some(only) =
-            only.as_ref().filter(|only| !compares_output && matching(&recorded.stdout, only).is_empty())
+            only.as_ref().filter(|only| !compares_output && matching(&recorded.stdout, only).next().is_none())
         {
             return Err(part::no_line(only, &recorded.stdout));
         }
@@ -212,16 +224,15 @@ impl Oracle {
     /// The expected and the actual text of the first condition on a text that the run does not meet,
     /// for a message to show. Of a condition that looks for something, the expected text is what it
     /// looks for.
-    pub fn unmet_text(&self, run: &Run) -> Option<(Vec<u8>, Vec<u8>)> {
-        let text = |expected: &[u8], actual: &[u8]| Some((expected.to_vec(), actual.to_vec()));
+    pub fn unmet_text<'t>(&'t self, run: &'t Run) -> Option<Unmet<'t>> {
+        let text = |expected: &'t [u8], actual: &'t [u8]| {
+            Some(Unmet { expected: expected.into(), actual: actual.into() })
+        };
         self.conditions.iter().find_map(|condition| match condition {
             Condition::Output { expected, only: None } if *expected != run.stdout => {
                 text(expected, &run.stdout)
             }
-            Condition::Output { expected, only: Some(only) } => {
-                let (expected, actual) = (matching(expected, only), matching(&run.stdout, only));
-                (expected != actual).then_some((expected, actual))
-            }
+            Condition::Output { expected, only: Some(only) } => unmet_lines(expected, &run.stdout, only),
             Condition::Stderr(expected) if *expected != run.stderr => text(expected, &run.stderr),
             Condition::Match(regex) if !regex.is_match(&run.stdout) => {
                 text(regex.as_str().as_bytes(), &run.stdout)
@@ -313,9 +324,19 @@ impl Oracle {
 }
 
 /// The lines of a text that match.
-fn matching(text: &[u8], only: &Regex) -> Vec<u8> {
-    let lines: Vec<&[u8]> = difference::lines(text).filter(|line| only.is_match(line)).collect();
-    lines.join(&b'\n')
+fn matching<'t>(text: &'t [u8], only: &Regex) -> impl Iterator<Item = &'t [u8]> {
+    difference::lines(text).filter(|line| only.is_match(line))
+}
+
+/// What two texts have in their lines that match, from the first difference on; `None` if there is none.
+fn unmet_lines<'t>(expected: &[u8], actual: &[u8], only: &Regex) -> Option<Unmet<'t>> {
+    // Texts may be large, and messages are not.
+    const MOST: usize = 100;
+    let equal = matching(expected, only).zip(matching(actual, only)).take_while(|(one, other)| one == other);
+    let same = equal.count();
+    let rest = |text| matching(text, only).skip(same).take(MOST).collect::<Vec<_>>().join(&b'\n');
+    let (expected, actual) = (rest(expected), rest(actual));
+    (expected != actual).then(|| Unmet { expected: expected.into(), actual: actual.into() })
 }
 
 /// The first line of `output` that differs from the correct one.

@@ -87,6 +87,6 @@ mod tracer;
 pub use agent::{lockstep, poison};
 pub use engine::Conditions;
 pub use process::{
-    Containment, Keyboard, ProcessError, Processors, Refusal, can_answer, ending_signals, patiently,
+    Bytes, Containment, Keyboard, ProcessError, Processors, Refusal, can_answer, ending_signals, patiently,
 };
 pub use tracer::{Engine, ObserveError, Preference, RecordError, Tracer, probe, survey};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::denial::Actions;
+use crate::process::Bytes;
 use crate::termination::Termination;
 use crate::trace::Trace;
 
@@ -11,9 +12,9 @@ use crate::trace::Trace;
 #[derive(Clone, Debug)]
 pub struct Run {
     /// Everything it wrote to standard output.
-    pub stdout: Vec<u8>,
+    pub stdout: Bytes,
     /// Everything it wrote to standard error.
-    pub stderr: Vec<u8>,
+    pub stderr: Bytes,
     /// How it ended.
     pub termination: Termination,
     /// What it used up.
@@ -30,7 +31,7 @@ pub struct Run {
 
 impl Run {
     /// A run that has ended by itself, with exit status 0, and has written this. Nothing more is known of it.
-    pub fn with_output(stdout: impl Into<Vec<u8>>, stderr: impl Into<Vec<u8>>) -> Run {
+    pub fn with_output(stdout: impl Into<Bytes>, stderr: impl Into<Bytes>) -> Run {
         Run {
             stdout: stdout.into(),
             stderr: stderr.into(),
@@ -53,6 +54,8 @@ pub struct Usage {
     pub wall: Duration,
     /// The largest address space, in bytes.
     pub memory: u64,
+    /// No file that it wrote was longer than so many bytes; 0 if that is not known.
+    pub longest_file: u64,
     /// How many events of the trace lie before the checkpoint where a replay began, because an earlier one
     /// had executed what is kept of them; 0 for the whole way.
     pub taken_over: u32,

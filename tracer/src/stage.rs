@@ -6,7 +6,7 @@ use agent::pace::Pace;
 
 use crate::engine::{Conditions, Execution, Guide, Method, Placement};
 use crate::invocation::{Invocation, Limits, Stdout};
-use crate::process::{Containment, Launch, Luggage, Output, ProcessError, Sandbox, Tracee, Watchdog};
+use crate::process::{Bytes, Containment, Launch, Luggage, Output, ProcessError, Sandbox, Tracee, Watchdog};
 use crate::program::Program;
 use crate::run::{Run, Usage};
 use crate::termination::{Cut, Termination};
@@ -116,7 +116,7 @@ impl<'p> Stage<'p> {
         let termination = lead(&mut execution)?;
         let Execution { usage, pace: Pace { arrivals, redirections, .. }, objects, tracee, .. } = execution;
         let denied = tracee.denied();
-        let (stdout, stderr) = (Vec::new(), Vec::new());
+        let (stdout, stderr) = (Bytes::default(), Bytes::default());
         Ok(Run { stdout, stderr, termination, usage, arrivals, redirections, denied, objects })
     }
 

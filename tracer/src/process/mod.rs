@@ -4,6 +4,7 @@
 //! traces; the traps it guards against are numbered in the comments after ptrace(2) and the source of
 //! rr and GDB.
 
+mod bytes;
 mod children;
 mod constancy;
 mod fork_safety;
@@ -21,6 +22,7 @@ mod status;
 mod tracee;
 mod watchdog;
 
+pub use bytes::Bytes;
 pub(crate) use children::Stop;
 pub use keyboard::{Keyboard, ending_signals};
 pub(crate) use launch::{Launch, Luggage};

@@ -1,19 +1,20 @@
-//! Catch what a run writes: into files in memory, or through a pseudo-terminal.
+//! Catch what a run writes: into files in memory or, if it may be much, on disk; or through a pseudo-terminal.
 //!
 //! Each run gets files of its own, so that nothing an earlier one left behind can write into them.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::thread::{Builder, JoinHandle};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::pty::openpty;
 use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::statvfs::fstatvfs;
 use nix::sys::termios::{OutputFlags, SetArg, tcgetattr, tcsetattr};
 
-use super::ProcessError;
+use super::{Bytes, ProcessError};
 use crate::invocation::Stdout;
 
 /// The write ends for the program, and what reads them.
@@ -23,7 +24,7 @@ pub(crate) struct Output {
 }
 
 /// What a run has written to its standard output and its standard error so far.
-pub(crate) type Written = (Vec<u8>, Vec<u8>);
+pub(crate) type Written = (Bytes, Bytes);
 
 enum Channel {
     File(File),
@@ -31,13 +32,13 @@ enum Channel {
 }
 
 impl Output {
-    /// Prepares for one run. From a terminal at most `limit` bytes are kept.
+    /// Prepares for one run that writes at most `limit` bytes into a file. From a terminal no more are kept.
     pub(crate) fn new(kind: Stdout, limit: u64) -> Result<Output, ProcessError> {
         let stdout = match kind {
-            Stdout::File => Channel::File(memory_file()?),
+            Stdout::File => Channel::File(file_for(limit)?),
             Stdout::Terminal => terminal(limit)?,
         };
-        Ok(Output { stdout, stderr: memory_file()? })
+        Ok(Output { stdout, stderr: file_for(limit)? })
     }
 
     /// What becomes descriptor 1.
@@ -57,7 +58,7 @@ impl Output {
     pub(crate) fn written(&mut self) -> Result<Written, ProcessError> {
         let stdout = match &mut self.stdout {
             Channel::File(stdout) => read_all(stdout)?,
-            Channel::Terminal { .. } => Vec::new(),
+            Channel::Terminal { .. } => Bytes::default(),
         };
         Ok((stdout, read_all(&mut self.stderr)?))
     }
@@ -71,15 +72,15 @@ impl Output {
     }
 
     /// Everything that was written to standard output and error. All writers must be gone.
-    pub(crate) fn collect(mut self) -> Result<Written, ProcessError> {
+    pub(crate) fn collect(self) -> Result<Written, ProcessError> {
         let stdout = match self.stdout {
-            Channel::File(mut file) => read_all(&mut file)?,
+            Channel::File(file) => Bytes::of(file).map_err(unreadable)?,
             Channel::Terminal { slave, reader } => {
                 drop(slave);
-                reader.join().unwrap_or_default()
+                reader.join().unwrap_or_default().into()
             }
         };
-        Ok((stdout, read_all(&mut self.stderr)?))
+        Ok((stdout, Bytes::of(self.stderr).map_err(unreadable)?))
     }
 }
 
@@ -87,6 +88,25 @@ impl Output {
 pub(super) fn memory_file() -> Result<File, ProcessError> {
     let file = memfd_create(c"stripe", MFdFlags::MFD_CLOEXEC);
     file.map(File::from).map_err(ProcessError::from_errno("creating a file in memory"))
+}
+
+/// An empty file that no folder holds, for what one run writes: of so many bytes at most.
+///
+/// What could fill the memory goes to the disk, if there is room, and if a program cannot tell the difference:
+/// the C library writes in pieces as large as the blocks of a file.
+fn file_for(limit: u64) -> Result<File, ProcessError> {
+    const MOST_IN_MEMORY: u64 = 64 << 20;
+    let memory = memory_file()?;
+    if limit <= MOST_IN_MEMORY {
+        return Ok(memory);
+    }
+    let is_fit = |disk: &File| -> io::Result<bool> {
+        let room = fstatvfs(disk)?;
+        let has_room = room.blocks_available() * room.fragment_size() >= 2 * limit;
+        Ok(has_room && disk.metadata()?.blksize() == memory.metadata()?.blksize())
+    };
+    let disk = tempfile::tempfile().ok().filter(|disk| is_fit(disk).unwrap_or(false));
+    Ok(disk.unwrap_or(memory))
 }
 
 fn take_back(file: &mut File, now: &[u8], earlier: &[u8]) -> Result<(), ProcessError> {
@@ -104,12 +124,12 @@ fn take_back(file: &mut File, now: &[u8], earlier: &[u8]) -> Result<(), ProcessE
     Ok(())
 }
 
-fn read_all(file: &mut File) -> Result<Vec<u8>, ProcessError> {
-    let failed = |source| ProcessError::System { what: "reading the program's output", source };
-    let mut bytes = Vec::new();
-    file.rewind().map_err(failed)?;
-    file.read_to_end(&mut bytes).map_err(failed)?;
-    Ok(bytes)
+fn read_all(file: &mut File) -> Result<Bytes, ProcessError> {
+    file.rewind().and_then(|()| Bytes::read(file)).map_err(unreadable)
+}
+
+fn unreadable(source: io::Error) -> ProcessError {
+    ProcessError::System { what: "reading the program's output", source }
 }
 
 fn terminal(limit: u64) -> Result<Channel, ProcessError> {
