@@ -199,7 +199,8 @@ fn a_disk_that_is_full_leaves_whole_files_or_none() {
             assert!(fs::read_to_string(copy.join("html")).expect("readable").trim_end().ends_with("</html>"));
         }
         // What has a name of its own is whole: nothing is damaged, and nothing is left over.
-        let report = stripe().arg("report").arg(copy.join("run")).output().expect("started");
+        let report = stripe().arg("report").arg(copy.join("run")).current_dir(&folder).output();
+        let report = report.expect("started");
         let told = text(&report.stderr);
         let holds_none = told.contains("holds no run") || told.contains("there is no");
         assert!(report.status.success() || holds_none, "{kilobytes} KiB: {told}");
@@ -285,7 +286,7 @@ fn a_time_of_day_that_is_set_back_and_forth_changes_nothing() {
         let mut command = stripe();
         command.arg("run").arg(&program.path).arg("--stdin").arg(&program.stdin).arg("--out").arg(&kept);
         command.args(["--max-time", "1h", "-q", "-j1", "--format", "json"]).env("LD_PRELOAD", preloaded);
-        let output = command.output().expect("started");
+        let output = command.current_dir(&folder).output().expect("started");
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         let kept = fs::read(kept.join("run.json")).expect("kept");
         let kept: Value = serde_json::from_slice(&kept).expect("JSON");

@@ -53,11 +53,9 @@ pub(super) fn clipped(line: &str) -> String {
 /// What stands before a comma and takes at most `width` columns, as much as possible of it. Half a number
 /// would be another one.
 fn first_parts(line: &str, width: usize) -> String {
-    let end = line.char_indices().nth(width).map_or(line.len(), |(end, _)| end);
-    match line[end..].is_empty() || line[end..].starts_with(", ") {
-        true => line[..end].to_owned(),
-        false => line[..end].rsplit_once(", ").map_or(&line[..end], |(parts, _)| parts).to_owned(),
-    }
+    let beginnings = line.match_indices(", ").map(|(end, _)| &line[..end]).chain([line]);
+    let fitting = beginnings.take_while(|beginning| beginning.chars().count() <= width);
+    fitting.last().map_or_else(|| line.chars().take(width).collect(), str::to_owned)
 }
 
 /// Whether the locale can show more than ASCII; unset, as in most containers, it is taken to.
