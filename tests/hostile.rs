@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use support::{root, scratch, stripe, text};
+use support::{how_many, root, scratch, stripe, text};
 
 /// What becomes of a partial run that does the harm.
 #[derive(Clone, Copy)]
@@ -450,11 +450,6 @@ fn each_missing_means_is_named_or_not_needed() {
     }
 }
 
-/// How often stripe is killed: as often as the variable STRIPE_KILLS says.
-fn kills() -> u64 {
-    std::env::var("STRIPE_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(48)
-}
-
 #[test]
 fn nothing_is_left_of_hostile_runs_when_stripe_is_killed_at_any_moment() {
     const LIVELY: [&str; 12] = [
@@ -474,7 +469,7 @@ fn nothing_is_left_of_hostile_runs_when_stripe_is_killed_at_any_moment() {
     let users: &[User] = if is_root() { &[User::Own, User::Ordinary] } else { &[User::Own] };
     let arenas: Vec<(User, Arena)> =
         users.iter().map(|&user| (user, Arena::new(&format!("kills-{user:?}"), user))).collect();
-    for round in 0..kills() {
+    for round in 0..how_many(48, 2000) {
         let kind = LIVELY[round as usize % LIVELY.len()];
         let (user, arena) = &arenas[round as usize / LIVELY.len() % arenas.len()];
         let level = if round / 24 % 2 == 0 { Level::Full } else { Level::Basic };
