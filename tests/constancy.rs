@@ -1,6 +1,4 @@
 //! A run is the same every time, whatever the program asks.
-//!
-//! `STRIPE_REPEATS=100` repeats more often than the ordinary ten times.
 
 mod support;
 
@@ -8,19 +6,15 @@ use corpus::{Case, Toolchain};
 use serde_json::Value;
 use support::engine::{conditions, in_two_threads, invocation, load, record};
 use support::tiny::tiny;
-use support::{ASKING, Fixture, GCC, Program, text};
+use support::{ASKING, Fixture, GCC, Program, how_many, text};
 use tracer::invocation::{Answers, Constancy, Invocation};
 use tracer::program::Granularity;
 use tracer::run::Run;
 use tracer::schedule::{Control, Schedule};
 use tracer::{Preference, Tracer};
 
-fn repeats(ordinary: usize) -> usize {
-    std::env::var("STRIPE_REPEATS").map_or(ordinary, |text| text.parse().expect("a number"))
-}
-
 /// Replays all of a recorded run so often, as a copy of a process and as a process of its own in turn.
-fn replay_again_and_again(path: &std::path::Path, start: &Invocation, case: &str, times: usize) {
+fn replay_again_and_again(path: &std::path::Path, start: &Invocation, case: &str, times: u64) {
     let program = load(path, Granularity::Statement);
     for preference in [Preference::Auto, Preference::Breakpoint] {
         let mut tracer = Tracer::new(&program, start, preference).expect("a tracer");
@@ -53,7 +47,7 @@ fn every_replay_of_a_fixture_is_its_run() {
         Fixture::all().into_iter().filter(|fixture| fixture.directive("refused").is_none()).collect();
     in_two_threads(&fixtures, |fixture| {
         let program = fixture.build(GCC);
-        replay_again_and_again(&program.path, &start(&program), &fixture.name, repeats(4));
+        replay_again_and_again(&program.path, &start(&program), &fixture.name, how_many(4, 100));
     });
 }
 
@@ -64,7 +58,7 @@ fn every_replay_of_lua_and_sqlite_is_its_run() {
     in_two_threads(&cases, |case| {
         let built = case.program.build(&Toolchain::default()).expect("a program");
         let start = invocation(&built.executable, &built.sources, case.arguments, case.stdin.into());
-        replay_again_and_again(&built.executable, &start, case.name, repeats(2));
+        replay_again_and_again(&built.executable, &start, case.name, how_many(2, 100));
     });
 }
 
@@ -81,7 +75,7 @@ fn programs_that_ask_for_what_varies_have_the_same_slice_every_time() {
         let program = Fixture::named(name).build(GCC);
         let first = slice(&program, &["-j1", "--engine", "jump"]);
         assert!(first.as_array().is_some_and(|events| !events.is_empty()), "{name}");
-        for time in 1..repeats(3) {
+        for time in 1..how_many(3, 20) as usize {
             let options = [["-j2", "--engine", "jump"], ["-j1", "--engine", "breakpoint"]];
             // What is seen without an event may be told in other words, but not what is needed.
             let again = slice(&program, &options[time % 2]);

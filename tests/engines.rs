@@ -9,7 +9,7 @@ use corpus::{Built, CASES, Case, Toolchain, csmith_programs};
 use serde_json::Value;
 use support::engine::{conditions, in_two_threads, invocation, load};
 use support::random::Random;
-use support::{Build, CLANG, Fixture, GCC};
+use support::{Build, CLANG, Fixture, GCC, how_many};
 use tracer::invocation::{Invocation, Limits};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program};
@@ -181,7 +181,7 @@ fn fixtures() -> Vec<Fixture> {
 
 #[test]
 fn both_engines_agree_on_the_fixtures() {
-    on_fixtures(&[GCC, CLANG], |_| true, 40);
+    on_fixtures(&[GCC, CLANG], |_| true, how_many(12, 40));
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn both_engines_agree_however_the_program_is_built() {
     let is_c = |fixture: &Fixture| {
         fixture.source.extension().is_some_and(|extension| extension != "rs") && !draws(fixture)
     };
-    on_fixtures(&builds, is_c, 8);
+    on_fixtures(&builds, is_c, how_many(4, 8));
 }
 
 /// Compares the engines on these builds of the fixtures, by so many partial replays each.
@@ -225,8 +225,8 @@ fn on_fixtures(builds: &[Build], is_wanted: impl Fn(&Fixture) -> bool, count: u6
 #[test]
 fn both_engines_agree_on_random_programs() {
     let toolchains = [Toolchain::default(), Toolchain::linking_statically()];
-    for (seed, toolchain) in (1..).step_by(PROGRAMS / 2).zip(&toolchains) {
-        let programs = csmith_programs(PROGRAMS / 2, seed as u64, toolchain).expect("random programs");
+    for (seed, toolchain) in (1..).step_by(programs() / 2).zip(&toolchains) {
+        let programs = csmith_programs(programs() / 2, seed as u64, toolchain).expect("random programs");
         in_two_threads(&programs, |built| {
             let case = built.executable.display().to_string();
             let directory = built.executable.parent().expect("a folder");
@@ -268,7 +268,7 @@ fn both_engines_find_the_same_slices_of_the_fixtures() {
 
 #[test]
 fn both_engines_find_the_same_slices_of_random_programs() {
-    let programs = csmith_programs(PROGRAMS, 1, &Toolchain::default()).expect("random programs");
+    let programs = csmith_programs(programs(), 1, &Toolchain::default()).expect("random programs");
     in_two_threads(&programs, |built| {
         let options = ["--expect-match", "checksum", "--max-tests", "25"];
         assert_same_slice(&built.executable.display().to_string(), &program(built, &[], ""), &options);
@@ -321,7 +321,9 @@ const REDUCED: [(&str, &str); 4] = [
 ];
 
 /// How many random programs.
-const PROGRAMS: usize = 200;
+fn programs() -> usize {
+    how_many(40, 200) as usize
+}
 
 /// A run of 38 million events is for the benchmarks.
 const TOO_LONG: &str = "lua-fib";

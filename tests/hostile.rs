@@ -20,7 +20,7 @@ use serde_json::Value;
 use support::engine::in_two_threads;
 use support::hardened::{compiled, run_without};
 use support::tiny::{assert_says, message};
-use support::{GCC, sample, scratch, stripe, text};
+use support::{GCC, how_many, sample, scratch, stripe, text};
 
 /// What becomes of a partial run that does the harm.
 #[derive(Clone, Copy)]
@@ -496,11 +496,6 @@ fn whatever_is_refused_alone_or_together_the_level_is_named_and_the_slice_is_the
     assert_says(&open["warnings"].to_string(), &["--no-sandbox", "seccomp is refused"]);
 }
 
-/// How often stripe is killed: as often as the variable STRIPE_KILLS says.
-fn kills() -> u64 {
-    std::env::var("STRIPE_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(48)
-}
-
 #[test]
 fn nothing_is_left_of_hostile_runs_when_stripe_is_killed_at_any_moment() {
     const LIVELY: [&str; 12] = [
@@ -520,7 +515,7 @@ fn nothing_is_left_of_hostile_runs_when_stripe_is_killed_at_any_moment() {
     let users: &[User] = if is_root() { &[User::Own, User::Ordinary] } else { &[User::Own] };
     let arenas: Vec<(User, Arena)> =
         users.iter().map(|&user| (user, Arena::new(&format!("kills-{user:?}"), user))).collect();
-    for round in 0..kills() {
+    for round in 0..how_many(48, 2000) {
         let kind = LIVELY[round as usize % LIVELY.len()];
         let (user, arena) = &arenas[round as usize / LIVELY.len() % arenas.len()];
         let level = if round / 24 % 2 == 0 { Level::Full } else { Level::Basic };

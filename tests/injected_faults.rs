@@ -12,12 +12,9 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use support::random::Random;
-use support::{GCC, sample, scratch, text};
+use support::{GCC, how_many, sample, scratch, text};
 
 const ERRORS: [&str; 5] = ["EINTR", "ENOMEM", "EAGAIN", "EPERM", "ENOSPC"];
-
-/// How often each call is made to fail with each error, at other places of the run.
-const PLACES: usize = 1;
 
 /// What cannot fail, or only before the program begins; and the random numbers for hash tables, without which
 /// Rust's library panics, so that an internal error is told. brk tells where the memory ends: the C library
@@ -148,7 +145,8 @@ fn faults(start: &BTreeMap<String, u64>, whole: &BTreeMap<String, u64>) -> Vec<F
     for (call, &count) in whole.iter().filter(|(call, _)| !BEYOND_REACH.contains(&&call[..])) {
         let before = start.get(call).copied().filter(|_| call != "write").unwrap_or(0);
         for error in ERRORS.into_iter().filter(|error| before < count && is_possible(call, error)) {
-            for _ in 0..PLACES {
+            // At other places of the run.
+            for _ in 0..how_many(1, 10) {
                 let number = before + 1 + random.below(count - before);
                 faults.push(Fault { call: call.clone(), number, error });
             }

@@ -4,17 +4,16 @@ mod support;
 
 use corpus::{Built, Toolchain, csmith_programs};
 use support::engine::{assert_identity, assert_same_by_steps, in_two_threads, invocation, load, record};
+use support::how_many;
 use tracer::program::Granularity;
 use tracer::{Preference, Tracer};
 
-/// How many.
-const COUNT: usize = 100;
-
 #[test]
 fn random_programs_are_recorded_alike_by_breakpoints_and_by_steps_and_replayed_identically() {
+    let count = how_many(20, 100) as usize;
     // Statically linked: a dynamic loader costs 100,000 single steps.
-    let programs = csmith_programs(COUNT, 1, &Toolchain::linking_statically()).expect("random programs");
-    assert_eq!(programs.len(), COUNT);
+    let programs = csmith_programs(count, 1, &Toolchain::linking_statically()).expect("random programs");
+    assert_eq!(programs.len(), count);
     in_two_threads(&programs, check);
 }
 

@@ -241,6 +241,12 @@ impl Program {
     }
 }
 
+/// How much of what could go on for ever is tried: `all` if the variable STRIPE_THOROUGH is set, and otherwise
+/// `few`, so that all tests together take some minutes.
+pub fn how_many(few: u64, all: u64) -> u64 {
+    if std::env::var_os("STRIPE_THOROUGH").is_some() { all } else { few }
+}
+
 /// The program under test, as a user starts it who can end it.
 pub fn stripe() -> Command {
     static HEEDED: Once = Once::new();
