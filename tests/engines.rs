@@ -10,7 +10,7 @@ use serde_json::Value;
 use support::engine::{conditions, in_two_threads, invocation, load};
 use support::random::Random;
 use support::{Build, CLANG, Fixture, GCC, how_many};
-use tracer::invocation::{Invocation, Limits};
+use tracer::invocation::Invocation;
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program};
 use tracer::run::{Recording, Run};
@@ -73,17 +73,16 @@ impl<'p> Pair<'p> {
                 }
                 // A search stays with a pattern as long as it can.
                 let poison = Poison::PATTERNS[round / 4 % 3];
-                let mut replay_in = |wall| {
-                    let limits = Limits { wall, ..limits };
-                    let conditions = Conditions { poison, limits, ..conditions() };
+                let mut replay_within = |times: u32| {
+                    let conditions = Conditions { poison, limits: limits.with_time(times), ..conditions() };
                     [&mut self.breakpoint, &mut self.jump].map(|tracer| {
                         tracer.replay(&recording.trace, schedule, &conditions).expect("a replay")
                     })
                 };
-                let [mut one, mut other] = replay_in(limits.wall);
+                let [mut one, mut other] = replay_within(1);
                 // A machine that has much to do stops one of them.
                 if ran_out_of_time(&one) != ran_out_of_time(&other) {
-                    [one, other] = replay_in(10 * limits.wall);
+                    [one, other] = replay_within(10);
                 }
                 let omitted: Vec<u32> = recording
                     .trace

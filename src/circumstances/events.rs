@@ -101,18 +101,14 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         Ok(run)
     }
 
-    /// Replays once; a run that took too long gets a second chance with twice the time, because one
-    /// time-out on a busy machine proves nothing.
+    /// Replays once; a run that took too long gets a second chance with twice the time.
     fn replay_anew(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
-        let mut conditions =
-            Conditions { poison, limits: self.laboratory.limits, stop: Arc::clone(&self.stop) };
+        let limits = self.laboratory.limits;
+        let conditions = Conditions { poison, limits, stop: Arc::clone(&self.stop) };
         let run = self.replay_once(schedule, &conditions)?;
         match run.termination {
             Termination::Cut(cut) if cut.is_time() => {
-                conditions.limits.cpu *= 2;
-                conditions.limits.wall *= 2;
-                conditions.limits.idle *= 2;
-                self.replay_once(schedule, &conditions)
+                self.replay_once(schedule, &Conditions { limits: limits.with_time(2), ..conditions })
             }
             _ => Ok(run),
         }

@@ -136,3 +136,10 @@ pub struct Limits {
     /// Denied actions that do not end the run: they fail with EPERM.
     pub tolerated: Actions,
 }
+
+impl Limits {
+    /// The same with so many times the time: one time-out on a busy machine proves nothing.
+    pub fn with_time(self, times: u32) -> Limits {
+        Limits { cpu: times * self.cpu, wall: times * self.wall, idle: times * self.idle, ..self }
+    }
+}
