@@ -80,14 +80,9 @@ fn little_memory_is_told_of() {
 #[test]
 fn a_refused_process_is_told_of() {
     let program = sample(GCC, "");
-    let mut limits = "ulimit -u 0".to_owned();
     // The limit does not hold for root.
-    if is_root() {
-        limits =
-            "exec setpriv --reuid=65534 --regid=65534 --clear-groups prlimit --nproc=0 \"$0\" run \"$1\" \
-                  --stdin \"$2\" --no-save -q -j2"
-                .into();
-    }
+    let other = if is_root() { "setpriv --reuid=65534 --regid=65534 --clear-groups" } else { "" };
+    let limits = format!("exec {other} prlimit --nproc=0 \"$0\" run \"$1\" --stdin \"$2\" --no-save -q -j2");
     let output = limited(&program, &limits);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     assert_told("no processes", &output);

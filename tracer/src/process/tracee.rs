@@ -54,6 +54,8 @@ pub(crate) struct Tracee {
     denied: Actions,
     /// What the run is to be ended for.
     cut: Option<Cut>,
+    /// Why it cannot be traced any further.
+    trouble: Option<ProcessError>,
     /// For a program that nobody waits for while it runs.
     handle: Option<Handle>,
     /// How the program itself ended.
@@ -86,7 +88,7 @@ impl Tracee {
             }
             restart(pid, libc::PTRACE_CONT, passed_on(status));
         }
-        let respondent = Respondent::new(pid, sandbox.constancy());
+        let respondent = Respondent::new(pid, number_of(pid)?, sandbox.constancy());
         respondent.executed(pid);
         let memory = launch.limits.memory.map(|memory| memory.saturating_add(launch.luggage.size));
         let mut tracee = Tracee::new(pid, Limits { memory, ..*launch.limits }, sandbox.guard(), respondent);
@@ -105,6 +107,7 @@ impl Tracee {
             guard,
             denied: Actions::NONE,
             cut: None,
+            trouble: None,
             handle: None,
             gone: None,
             respondent,
@@ -142,16 +145,11 @@ impl Tracee {
             if end(status).is_some() {
                 continue;
             }
-            // It is stopped, so that the kernel can tell of it; without its number it would be waited for
-            // for ever.
-            let number = number_inside(who).ok_or_else(|| ProcessError::System {
-                what: "finding out which process was forked",
-                source: io::Error::other(format!("/proc/{who}/status cannot be read")),
-            })?;
+            let number = number_of(who)?;
             if number == expected() {
                 // It has the luggage of this program as well.
                 let limits = Limits { memory: self.limits.memory, ..*limits };
-                let respondent = self.respondent.go_on_as(self.pid, who);
+                let respondent = self.respondent.go_on_as(self.pid, who, number);
                 let child = Tracee::new(who, limits, Arc::clone(&self.guard), respondent);
                 child.set_options(OPTIONS);
                 return Ok(child);
@@ -226,13 +224,17 @@ impl Tracee {
         self.release();
         loop {
             let (who, status) = wait_any()?;
-            if who != self.pid {
+            let stop = if who == self.pid {
+                self.stop(status)
+            } else {
                 self.serve_other(who, status);
-            } else if let Some(stop) = self.stop(status) {
-                return Ok(stop);
+                None
+            };
+            if let Some(error) = self.trouble.take() {
+                return Err(error);
             }
-            if let Some(cut) = self.cut {
-                return Ok(Stop::Cut(cut));
+            if let Some(stop) = stop.or(self.cut.map(Stop::Cut)) {
+                return Ok(stop);
             }
         }
     }
@@ -303,7 +305,10 @@ impl Tracee {
             self.cut = Some(Cut::Tasks);
         }
         self.others.insert(new);
-        self.respondent.started(parent, new, is_thread(new, parent));
+        match number_of(new) {
+            Ok(number) => self.respondent.started(parent, (new, number), is_thread(new, parent)),
+            Err(error) => self.trouble = Some(error).filter(|_| is_there(new)),
+        }
         Some(new)
     }
 
@@ -339,7 +344,8 @@ impl Tracee {
             return;
         };
         let (pid, others) = (self.pid, &self.others);
-        let family = || others.iter().copied().chain([pid]).collect();
+        let respondent = &self.respondent;
+        let family = || others.iter().chain([&pid]).filter_map(|&pid| respondent.number(pid)).collect();
         let memory = self.limits.memory;
         match self.guard.answer(&Call { by: who, registers: &registers, family: &family, memory }) {
             Answer::Allowed => {}
@@ -464,6 +470,15 @@ impl Drop for Tracee {
             None => self.end(),
         }
     }
+}
+
+/// The number of a stopped process as it knows it itself.
+fn number_of(process: Pid) -> Result<u32, ProcessError> {
+    number_inside(process).map_err(|source| ProcessError::System {
+        what: "finding out the number of a process",
+        // The process is there: what was refused is not what was asked for, and need not be asked again.
+        source: io::Error::other(format!("/proc/{process}/status: {source}")),
+    })
 }
 
 /// The auxiliary vector of a process: kinds and values.

@@ -65,9 +65,9 @@ struct Task {
 }
 
 impl Respondent {
-    /// For a run that `program` begins.
-    pub(super) fn new(program: Pid, constancy: Constancy) -> Respondent {
-        let numbers = Numbers::new(program);
+    /// For a run that `program` begins, whose number is this for itself.
+    pub(super) fn new(program: Pid, inside: u32, constancy: Constancy) -> Respondent {
+        let numbers = Numbers::new(inside);
         let number = numbers.first();
         let task = Task {
             process: number,
@@ -81,10 +81,10 @@ impl Respondent {
         Respondent { constancy, numbers, tasks: HashMap::from([(program, task)]) }
     }
 
-    /// For a run that goes on, as `copy`, where that of `program` is now.
-    pub(super) fn go_on_as(&self, program: Pid, copy: Pid) -> Respondent {
+    /// For a run that goes on, as `copy`, where that of `program` is now. The copy has this number for itself.
+    pub(super) fn go_on_as(&self, program: Pid, copy: Pid, inside: u32) -> Respondent {
         let tasks = self.tasks.get(&program).map(|task| (copy, Task { amended: None, ..task.clone() }));
-        let numbers = self.numbers.go_on_as(copy);
+        let numbers = self.numbers.go_on_as(inside);
         Respondent { constancy: self.constancy, numbers, tasks: tasks.into_iter().collect() }
     }
 
@@ -95,15 +95,20 @@ impl Respondent {
         }
     }
 
-    /// `parent` has started `new`, a process or a thread.
-    pub(super) fn started(&mut self, parent: Pid, new: Pid, is_thread: bool) {
-        let number = self.numbers.add(new);
+    /// `parent` has started `new`, a process or a thread whose number is this for itself.
+    pub(super) fn started(&mut self, parent: Pid, (new, inside): (Pid, u32), is_thread: bool) {
+        let number = self.numbers.add(inside);
         let Some(parent) = self.tasks.get_mut(&parent) else { return };
         let process = if is_thread { parent.process } else { number };
         let chance = Chance::new(parent.chance.seed());
         let task =
             Task { process, thread: number, chance, interrupted: None, amended: None, ..parent.clone() };
         self.tasks.insert(new, task);
+    }
+
+    /// The number of a process of the run as the kernel tells it.
+    pub(super) fn number(&self, pid: Pid) -> Option<i32> {
+        self.tasks.get(&pid).map(|task| self.numbers.real(task.thread))
     }
 
     /// A process has ended.

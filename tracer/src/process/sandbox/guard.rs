@@ -14,7 +14,6 @@ use nix::unistd::Pid;
 use super::filter::{Subject, hides, subject};
 use super::{Extent, Ipc};
 use crate::denial::Action;
-use crate::process::status::number_inside;
 
 /// What becomes of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +32,8 @@ pub(in crate::process) struct Call<'c> {
     pub(in crate::process) by: Pid,
     /// Its registers.
     pub(in crate::process) registers: &'c libc::user_regs_struct,
-    /// The processes of its run.
-    pub(in crate::process) family: &'c dyn Fn() -> Vec<Pid>,
+    /// The processes of its run, by the numbers that the kernel tells them.
+    pub(in crate::process) family: &'c dyn Fn() -> Vec<i32>,
     /// Address space that the process may have, in bytes.
     pub(in crate::process) memory: Option<u64>,
 }
@@ -193,8 +192,7 @@ fn may_signal(call: &Call<'_>, target: i32) -> bool {
         target if target.unsigned_abs() == std::process::id() => false,
         target => {
             let target = target.unsigned_abs();
-            let family = (call.family)();
-            family.into_iter().any(|member| number_inside(member) == Some(target))
+            (call.family)().contains(&(target as i32))
                 // Whom there is not cannot be harmed.
                 || !Path::new(&format!("/proc/{}/root/proc/{target}", call.by)).exists()
         }
