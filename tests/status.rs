@@ -77,9 +77,14 @@ fn watch(mut stream: impl Read + Send + 'static, seen: &Arc<Mutex<String>>) {
 
 /// A reduction that takes a while, as words for a shell within quotes.
 fn slow(program: &Program) -> String {
+    slow_by("0.05", program)
+}
+
+/// The same, with so many seconds for each test.
+fn slow_by(seconds: &str, program: &Program) -> String {
     let stripe = env!("CARGO_BIN_EXE_stripe");
     let (path, stdin) = (program.path.display(), program.stdin.display());
-    format!(r#"{stripe} run {path} --stdin {stdin} --no-save --check "sleep 0.05; grep -q sum.=.15""#)
+    format!(r#"{stripe} run {path} --stdin {stdin} --no-save --check "sleep {seconds}; grep -q sum.=.15""#)
 }
 
 /// What stty says between lines that name the moment.
@@ -132,7 +137,7 @@ fn t_prints_a_status_and_is_not_echoed() {
 #[test]
 fn a_terminal_that_changes_its_size_is_heeded_and_no_line_is_too_long() {
     let program = sample(GCC, "");
-    let mut watched = Watched::shell(&format!("tty; {}", slow(&program)));
+    let mut watched = Watched::shell(&format!("tty; {}", slow_by("0.3", &program)));
     watched.wait_for(" left, ", 2);
     let seen = watched.seen();
     let name = seen.lines().next().expect("the name of the terminal").trim().to_owned();

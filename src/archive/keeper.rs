@@ -41,15 +41,19 @@ impl<'k> Keeper<'k> {
         self
     }
 
-    /// Writes what has been spent, and makes everything last.
-    pub fn finish(mut self) {
-        self.spent();
+    /// Writes what has been spent, and makes everything last. Tells the replays and the time, as they are
+    /// written.
+    pub fn finish(mut self) -> (u64, Duration) {
+        let spent = self.spent();
         self.write(Journal::sync);
+        spent
     }
 
-    fn spent(&mut self) {
-        let (runs, elapsed) = (self.runs.load(Ordering::Relaxed), self.before + self.started.elapsed());
+    fn spent(&mut self) -> (u64, Duration) {
+        let elapsed = (self.before + self.started.elapsed()).as_millis() as u64;
+        let (runs, elapsed) = (self.runs.load(Ordering::Relaxed), Duration::from_millis(elapsed));
         self.write(|journal| journal.spent(runs, elapsed));
+        (runs, elapsed)
     }
 
     /// Writes; after a failure nothing more. `None` if nothing was written.

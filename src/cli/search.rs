@@ -1,6 +1,6 @@
 //! Search for the critical slice of a recorded run, and keep what is found on the way.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use tracer::invocation::Limits;
@@ -93,14 +93,13 @@ impl Case<'_> {
         let keeper = Keeper::new(past.journal, &mut watcher, &runs, &trouble);
         let mut keeper = keeper.since(crew.started, past.elapsed);
         let found = investigate(&laboratory, self.subject.plan, means, &mut keeper);
-        keeper.finish();
+        let spent = keeper.finish();
         drop(watcher);
         progress.finish();
         let (finding, exit) = conclude(found, crew.interrupt)?;
         let tracer = crew.tracers.first();
         let more = warnings(self.subject.target, self.subject.baseline, &self.question.oracle, &finding);
         let manner = tracer.map_or_else(|| self.subject.manner.clone(), manner);
-        let spent = (runs.load(Ordering::Relaxed), past.elapsed + crew.started.elapsed());
         let slice = self.slice(finding, manner, spent, more).with_by_products(self.by_products(&history));
         keeping.conclude(self.question.name.as_deref(), &slice);
         Ok((Answer { slice, history }, exit))
