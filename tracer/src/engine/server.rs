@@ -182,11 +182,13 @@ impl Server {
             return patiently(|| self.ask_for_child(conditions));
         }
         // A test that ran amok has killed who is asked, perhaps, or there is no room for so many processes.
-        if let Ok(child) = self.ask_for_child(conditions) {
-            return Ok(child);
+        match self.ask_for_child(conditions) {
+            Err(ProcessError::NotForked { .. }) => {
+                self.leave_checkpoint()?;
+                self.start(schedule, conditions)
+            }
+            asked => asked,
         }
-        self.leave_checkpoint()?;
-        self.start(schedule, conditions)
     }
 
     /// Has the process at the last checkpoint fork, once.

@@ -70,8 +70,7 @@ fn wait_with(flags: libc::c_int) -> Result<Option<(Pid, i32)>, ProcessError> {
         0 => Ok(None),
         1.. => Ok(Some((Pid::from_raw(pid), status))),
         _ if error.kind() == io::ErrorKind::Interrupted => Ok(None),
-        // What is waited for is there already: nobody must ask for another one.
-        _ => Err(ProcessError::System { what: "waiting for the program", source: io::Error::other(error) }),
+        _ => Err(ProcessError::System { what: "waiting for the program", source: error }),
     }
 }
 

@@ -80,6 +80,8 @@ pub enum ProcessError {
          (in a container --security-opt seccomp=unconfined), or give up all protection with --no-sandbox"
     )]
     Uncontained { full: String, basic: String },
+    #[error("forking the program failed: {source}: free memory, disk space or process slots and try again")]
+    NotForked { source: io::Error },
     #[error("{what} failed: {source}: free memory, disk space or process slots and try again")]
     System { what: &'static str, source: io::Error },
 }

@@ -34,7 +34,8 @@ impl Refusal for io::Error {
 
 impl Refusal for ProcessError {
     fn may_pass(&self) -> bool {
-        matches!(self, ProcessError::System { source, .. } if source.may_pass())
+        // Of all others it is not known how far what was asked for has come.
+        matches!(self, ProcessError::NotForked { source } if source.may_pass())
     }
 }
 

@@ -121,13 +121,14 @@ impl Tracee {
     /// for the first time, by the number that it has for the program.
     ///
     /// # Errors
-    /// If it stops instead, because the kernel has refused, it goes on and can be asked again.
+    /// [`ProcessError::NotForked`] if it ends, or stops because the kernel has refused; it then goes on and can
+    /// be asked again.
     pub(crate) fn forked(
         &mut self,
         expected: impl Fn() -> u32,
         limits: &Limits,
     ) -> Result<Tracee, ProcessError> {
-        let failed = |source| ProcessError::System { what: "forking the program", source };
+        let refused = |source| ProcessError::NotForked { source };
         loop {
             let (who, status) = wait_any()?;
             if who == self.pid && end(status).is_none() && self.answers(who, status) {
@@ -137,10 +138,10 @@ impl Tracee {
             if who == self.pid {
                 self.gone = end(status);
                 if self.gone.is_some() {
-                    return Err(failed(io::Error::other("it has ended")));
+                    return Err(refused(io::Error::other("it has ended")));
                 }
                 self.go_on(0);
-                return Err(failed(io::Error::from_raw_os_error(libc::EAGAIN)));
+                return Err(refused(io::Error::from_raw_os_error(libc::EAGAIN)));
             }
             if end(status).is_some() {
                 continue;
@@ -476,7 +477,6 @@ impl Drop for Tracee {
 fn number_of(process: Pid) -> Result<u32, ProcessError> {
     number_inside(process).map_err(|source| ProcessError::System {
         what: "finding out the number of a process",
-        // The process is there: what was refused is not what was asked for, and need not be asked again.
         source: io::Error::other(format!("/proc/{process}/status: {source}")),
     })
 }
