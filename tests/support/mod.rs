@@ -241,6 +241,19 @@ impl Program {
     }
 }
 
+/// Each fixture in so many of these builds, with another one first each time, so that all are tried.
+pub fn builds_in_turn(
+    fixtures: impl Iterator<Item = Fixture>,
+    builds: &[Build],
+    each: u64,
+) -> Vec<(Fixture, Build)> {
+    let of_one = |(number, fixture): (usize, Fixture)| {
+        let builds = builds.iter().cycle().skip(number).take(each as usize);
+        builds.map(move |&build| (fixture.clone(), build)).collect::<Vec<_>>()
+    };
+    fixtures.enumerate().flat_map(of_one).collect()
+}
+
 /// How much of what could go on for ever is tried: `all` if the variable STRIPE_THOROUGH is set, and otherwise
 /// `few`, so that all tests together take some minutes.
 pub fn how_many(few: u64, all: u64) -> u64 {

@@ -262,13 +262,13 @@ fn serve(session: &mut Session) {
 /// Lets no signal in that can be kept out; tells which were kept out before.
 fn block_signals() -> u64 {
     let (all, mut before) = (u64::MAX, 0u64);
-    let arguments = [SIG_SETMASK, &raw const all as u64, &raw mut before as u64, SIZE_OF_MASK, 0];
+    let arguments = [SIG_SETMASK, &raw const all as u64, &raw mut before as u64, SIZE_OF_MASK, OWN_CALL];
     system_call(SYS_RT_SIGPROCMASK, arguments);
     before
 }
 
 fn restore_signals(mask: u64) {
-    system_call(SYS_RT_SIGPROCMASK, [SIG_SETMASK, &raw const mask as u64, 0, SIZE_OF_MASK, 0]);
+    system_call(SYS_RT_SIGPROCMASK, [SIG_SETMASK, &raw const mask as u64, 0, SIZE_OF_MASK, OWN_CALL]);
 }
 
 /// Whether an alarm is set, getitimer(2), which children would not get.

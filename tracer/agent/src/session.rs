@@ -137,8 +137,8 @@ impl Wanted {
     }
 }
 
-/// What the agent passes to a system call that takes nothing, so that the tracer lets it through: a program
-/// may ask for the same, but is answered then. "stripe".
+/// What the agent passes to a system call where that takes nothing, so that the tracer lets it through: the
+/// same from a program is answered, or heard. "stripe".
 pub const OWN_CALL: u64 = 0x6570_6972_7473;
 
 /// A server's children find the files with descriptors below this where they were at its checkpoint.

@@ -107,7 +107,7 @@ impl Execution<'_> {
         method: Method<'_>,
         guide: &mut dyn Guide,
     ) -> Result<Termination, ProcessError> {
-        let resume = |execution: &Self, signal| match method {
+        let resume = |execution: &mut Self, signal| match method {
             Method::Breakpoint | Method::Inside(_) => execution.tracee.go_on(signal),
             Method::SingleStep => execution.tracee.step(signal),
         };
@@ -120,10 +120,7 @@ impl Execution<'_> {
             let signal = match stop {
                 Stop::Trap => match self.trap(method, guide)? {
                     Trap::Served => 0,
-                    Trap::Foreign => {
-                        self.note_trap_handler()?;
-                        SIGTRAP
-                    }
+                    Trap::Foreign => SIGTRAP,
                     Trap::End(termination) => return Ok(termination),
                 },
                 Stop::Signal(signal) => match method {
@@ -193,6 +190,7 @@ impl Execution<'_> {
             Method::SingleStep => location.pc,
         };
         if self.placement.is_loader_hook(pc) {
+            self.tracee.take_trap()?;
             self.placement.place_libraries(self.program, self.tracee);
             if let Method::Breakpoint = method {
                 self.placement.arm_all(self.tracee, self.current());
@@ -200,17 +198,19 @@ impl Execution<'_> {
             }
             return Ok(Trap::Served);
         }
+        let stepped = || self.tracee.signal_cause().is_none_or(|(code, _)| code > 0 && code != SI_KERNEL);
+        let is_step = matches!(method, Method::SingleStep);
+        if is_step && !stepped() {
+            return Ok(Trap::Foreign);
+        }
         let reached = self.placement.leader_at(pc).filter(|leader| !self.pace.current.is(leader.0));
         let Some(leader) = reached else {
-            let stepped = || self.tracee.signal_cause().is_none_or(|(code, _)| code > 0 && code != SI_KERNEL);
-            return Ok(match method {
-                Method::SingleStep if stepped() => Trap::Served,
-                _ => Trap::Foreign,
-            });
+            return Ok(if is_step { Trap::Served } else { Trap::Foreign });
         };
         if self.conditions.stop.load(Ordering::Relaxed) {
             return Ok(Trap::End(Termination::Cut(Cut::Interrupted)));
         }
+        self.tracee.take_trap()?;
         let before = self.current();
         let (at, undefined) = match self.pace.arrive(leader, || guide.arrive(leader, location.sp)) {
             Step::GoOn { at, undefined } => (at, undefined),
@@ -223,7 +223,6 @@ impl Execution<'_> {
             Undefined::Registers => self.poison_registers(leader, at),
         }
         if let Method::Breakpoint = method {
-            self.restore_trap_handler()?;
             if before != Some(at) {
                 self.placement.give_way(self.tracee, before, at);
             }
@@ -236,32 +235,11 @@ impl Execution<'_> {
     fn lead_on(&mut self, detours: &Detours, pc: u64) -> Result<Trap, ProcessError> {
         match detours.breakpoint(pc) {
             Some(leader) => {
-                self.restore_trap_handler()?;
+                self.tracee.take_trap()?;
                 self.tracee.set_pc(detours.arrival(leader));
                 Ok(Trap::Served)
             }
             None => Ok(Trap::Foreign),
-        }
-    }
-
-    /// Keeps what the program does about SIGTRAP: a breakpoint while that is blocked, in its handler above
-    /// all, makes the kernel forget it (trap 10).
-    fn note_trap_handler(&mut self) -> Result<(), ProcessError> {
-        if self.tracee.handles(SIGTRAP) {
-            let details = self.tracee.signal_details();
-            self.tracee.trap_action = Some(self.tracee.signal_action(SIGTRAP)?);
-            if let Some(details) = details {
-                self.tracee.set_signal_details(&details);
-            }
-        }
-        Ok(())
-    }
-
-    /// Reminds the kernel of it.
-    fn restore_trap_handler(&mut self) -> Result<(), ProcessError> {
-        match self.tracee.trap_action {
-            Some(action) if !self.tracee.handles(SIGTRAP) => self.tracee.restore_signal(SIGTRAP, &action),
-            _ => Ok(()),
         }
     }
 
@@ -320,7 +298,7 @@ impl Execution<'_> {
     /// Serves a stop that is neither a trap nor a signal; the termination if it is the last.
     fn event(&mut self, stop: Stop, method: Method<'_>, guide: &dyn Guide) -> Option<Termination> {
         match stop {
-            Stop::Trap | Stop::Signal(_) => {}
+            Stop::Trap | Stop::Signal(_) | Stop::Call => {}
             Stop::Executed => self.replaced = true,
             Stop::SharedMemory | Stop::OwnMemoryAgain | Stop::Forked(_) if self.replaced => {}
             Stop::SharedMemory => self.placement.disarm_all(self.tracee),

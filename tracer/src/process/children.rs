@@ -19,6 +19,8 @@ pub(crate) enum Stop {
     Trap,
     /// A signal is about to be delivered; [`Tracee::go_on`](super::Tracee::go_on) passes it on or suppresses it.
     Signal(i32),
+    /// It is about to make a system call, or has made one: for [`Tracee::system_call`](super::Tracee::system_call).
+    Call,
     /// It is another program now: its first instruction is next.
     Executed,
     /// It shares its memory with this new process until that executes another program or ends.

@@ -20,8 +20,6 @@ impl Tracee {
         let folder = PathBuf::from(format!("/proc/{}", self.pid()));
         let folder = folder.as_path();
         !self.has_others()
-            && self.trap_action.is_none()
-            && !self.handles(libc::SIGTRAP)
             && self.awaits_no_signal()
             && has_no_timer(folder)
             && shares_no_memory(folder)

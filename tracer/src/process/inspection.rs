@@ -124,11 +124,15 @@ impl Tracee {
         }
         let rax = number as u64;
         self.set_registers(&libc::user_regs_struct { rax, rdi, rsi, rdx, r10, r8, r9, ..registers });
-        self.step(0);
-        let stop = self.wait()?;
+        // Before it and behind it. Unlike a step this is no signal.
+        let mut is_made = true;
+        for _ in 0..2 {
+            self.restart(libc::PTRACE_SYSCALL, 0);
+            is_made &= self.wait()? == Stop::Call;
+        }
         let result = self.registers().map(|registers| registers.rax as i64);
         self.write(pc, &original);
         self.set_registers(&registers);
-        result.filter(|_| stop == Stop::Trap).ok_or_else(failed)
+        result.filter(|_| is_made).ok_or_else(failed)
     }
 }

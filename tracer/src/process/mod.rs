@@ -20,6 +20,7 @@ mod shared;
 mod signals;
 mod status;
 mod tracee;
+mod traps;
 mod watchdog;
 
 pub use bytes::Bytes;
@@ -31,7 +32,6 @@ pub use patience::{Refusal, patiently};
 pub use sandbox::Containment;
 pub(crate) use sandbox::Sandbox;
 pub(crate) use shared::Shared;
-use signals::SignalAction;
 pub(crate) use tracee::Tracee;
 pub(crate) use watchdog::{Alarm, Watchdog};
 

@@ -18,7 +18,8 @@ use super::handle::Handle;
 use super::mapped::Mapped;
 use super::sandbox::{Answer, Call, Guard};
 use super::status::number_inside;
-use super::{Launch, ProcessError, Sandbox, SignalAction};
+use super::traps::Traps;
+use super::{Launch, ProcessError, Sandbox};
 use crate::denial::Actions;
 use crate::invocation::Limits;
 use crate::termination::Cut;
@@ -33,7 +34,7 @@ const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
 
 /// What a process stops at that asks something.
 const QUESTIONS: i32 = libc::PTRACE_O_TRACESECCOMP | libc::PTRACE_O_TRACESYSGOOD;
-/// The stop behind a system call.
+/// The stop before or behind a system call.
 const RETURN: i32 = libc::SIGTRAP | 0x80;
 
 /// A running program.
@@ -61,13 +62,13 @@ pub(crate) struct Tracee {
     /// How the program itself ended.
     gone: Option<Stop>,
     /// Answers what it asks.
-    respondent: Respondent,
+    pub(super) respondent: Respondent,
     /// How it was let go on last.
-    request: Cell<libc::c_uint>,
+    pub(super) request: libc::c_uint,
     /// Whether somebody wants to know of its end.
     tells_exit: Cell<bool>,
-    /// What the program does about SIGTRAP, if it has ever handled one.
-    pub(crate) trap_action: Option<SignalAction>,
+    /// What the program does about SIGTRAP.
+    pub(super) traps: Traps,
 }
 
 impl Tracee {
@@ -111,9 +112,9 @@ impl Tracee {
             handle: None,
             gone: None,
             respondent,
-            request: Cell::new(libc::PTRACE_CONT),
+            request: libc::PTRACE_CONT,
             tells_exit: Cell::new(false),
-            trap_action: None,
+            traps: Traps::default(),
         }
     }
 
@@ -151,7 +152,8 @@ impl Tracee {
                 // It has the luggage of this program as well.
                 let limits = Limits { memory: self.limits.memory, ..*limits };
                 let respondent = self.respondent.go_on_as(self.pid, who, number);
-                let child = Tracee::new(who, limits, Arc::clone(&self.guard), respondent);
+                let mut child = Tracee::new(who, limits, Arc::clone(&self.guard), respondent);
+                child.traps = self.traps;
                 child.set_options(OPTIONS);
                 return Ok(child);
             }
@@ -235,6 +237,9 @@ impl Tracee {
                 return Err(error);
             }
             if let Some(stop) = stop.or(self.cut.map(Stop::Cut)) {
+                if stop == Stop::Trap && self.request == libc::PTRACE_SINGLESTEP {
+                    self.end_step()?;
+                }
                 return Ok(stop);
             }
         }
@@ -247,13 +252,14 @@ impl Tracee {
         }
         if self.answers(self.pid, status) {
             if self.cut.is_none() {
-                self.restart(self.request.get(), 0);
+                self.restart(self.request, 0);
             }
             return None;
         }
         let signal = libc::WSTOPSIG(status);
         match status >> 16 {
             0 if signal == libc::SIGTRAP => Some(Stop::Trap),
+            0 if signal == RETURN => Some(Stop::Call),
             0 => Some(Stop::Signal(signal)),
             libc::PTRACE_EVENT_EXEC => {
                 self.respondent.executed(self.pid);
@@ -288,8 +294,11 @@ impl Tracee {
                 self.respondent.answer(who);
                 self.decide(who);
             }
-            (0, RETURN) => self.respondent.amend(who),
-            (0, signal) if signal != libc::SIGTRAP => return self.respondent.takes(who, signal),
+            (0, RETURN) => return self.respondent.amend(who),
+            // Of the program's traps most are the tracer's.
+            (0, signal) if signal != libc::SIGTRAP || who != self.pid => {
+                return self.respondent.takes(who, signal);
+            }
             _ => return false,
         }
         true
@@ -344,6 +353,9 @@ impl Tracee {
         let Ok(mut registers) = nix::sys::ptrace::getregs(who) else {
             return;
         };
+        if who == self.pid {
+            self.hear(&registers);
+        }
         let (pid, others) = (self.pid, &self.others);
         let respondent = &self.respondent;
         let family = || others.iter().chain([&pid]).filter_map(|&pid| respondent.number(pid)).collect();
@@ -377,17 +389,20 @@ impl Tracee {
     }
 
     /// Lets the program run on; `signal` is delivered to it, 0 for none.
-    pub(crate) fn go_on(&self, signal: i32) {
+    pub(crate) fn go_on(&mut self, signal: i32) {
         self.restart(libc::PTRACE_CONT, signal);
     }
 
     /// Lets the program execute one instruction; `signal` is delivered to it, 0 for none.
-    pub(crate) fn step(&self, signal: i32) {
+    pub(crate) fn step(&mut self, signal: i32) {
         self.restart(libc::PTRACE_SINGLESTEP, signal);
     }
 
-    fn restart(&self, request: libc::c_uint, signal: i32) {
-        self.request.set(request);
+    pub(super) fn restart(&mut self, request: libc::c_uint, signal: i32) {
+        self.request = request;
+        if signal != 0 {
+            self.deliver(signal);
+        }
         restart(self.pid, self.respondent.request(self.pid, request), signal);
     }
 

@@ -103,6 +103,7 @@ impl Witness<'_> {
         sp: u64,
     ) -> Result<Trap, ProcessError> {
         self.disarm(execution);
+        execution.tracee.take_trap()?;
         execution.tracee.set_pc(RuntimeAddress(pc));
         self.settle(execution.tracee, sp - 1);
         match self.calling.pop_if(|calling| calling.back == pc && calling.sp == sp) {

@@ -141,10 +141,7 @@ impl Witness<'_> {
             signal = match stop {
                 Stop::Trap => match self.trap(execution, guide)? {
                     Trap::Served => 0,
-                    Trap::Foreign => {
-                        execution.note_trap_handler()?;
-                        SIGTRAP
-                    }
+                    Trap::Foreign => SIGTRAP,
                     Trap::End(termination) => return Ok(Some(termination)),
                 },
                 Stop::Signal(signal) => signal,

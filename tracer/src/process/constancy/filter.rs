@@ -97,6 +97,13 @@ const CHANCE: [(i64, When); 4] = [
     (libc::SYS_openat2, Always),
 ];
 
+/// What the program does about signals. Nobody asks, but the tracer must know: see `traps`.
+const SIGNALS: [(i64, When); 3] = [
+    (libc::SYS_rt_sigaction, Given(1)),
+    (libc::SYS_rt_sigprocmask, Unlike(4, OWN_CALL)),
+    (libc::SYS_rt_sigreturn, Always),
+];
+
 /// A filter, ready to be put on.
 pub(in super::super) struct Filter(BpfProgram);
 
@@ -107,7 +114,8 @@ impl Filter {
             Answers::Constant => questions,
             Answers::Real => &[],
         };
-        let questions = [&IDENTITY[..], wanted(constancy.time, &TIME), wanted(constancy.chance, &CHANCE)];
+        let questions =
+            [&IDENTITY[..], &SIGNALS, wanted(constancy.time, &TIME), wanted(constancy.chance, &CHANCE)];
         let rules = questions.into_iter().flatten().map(|&(number, when)| (number, rule(when)));
         let rules: Option<BTreeMap<i64, Vec<SeccompRule>>> =
             rules.map(|(number, rule)| Some((number, rule?))).collect();

@@ -145,15 +145,16 @@ impl Respondent {
         }
     }
 
-    /// Amends the answer that a process has got from the kernel.
-    pub(super) fn amend(&mut self, pid: Pid) {
-        let Some(mut asked) = self.asked(pid) else { return };
-        let Some((original, amendment)) = asked.task.amended.take() else { return };
-        let Ok(answered) = nix::sys::ptrace::getregs(pid) else { return };
+    /// Amends the answer that a process has got from the kernel. Whether there was anything to amend.
+    pub(super) fn amend(&mut self, pid: Pid) -> bool {
+        let Some(mut asked) = self.asked(pid) else { return false };
+        let Some((original, amendment)) = asked.task.amended.take() else { return false };
+        let Ok(answered) = nix::sys::ptrace::getregs(pid) else { return true };
         let result = asked.amend(answered.rax as i64, amendment) as u64;
         let user_regs_struct { rdi, rsi, rdx, r10, r8, r9, orig_rax, .. } = original;
         let amended = user_regs_struct { rdi, rsi, rdx, r10, r8, r9, orig_rax, rax: result, ..answered };
         let _ = nix::sys::ptrace::setregs(pid, amended);
+        true
     }
 
     fn asked(&mut self, pid: Pid) -> Option<Asked<'_>> {
