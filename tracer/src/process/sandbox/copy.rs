@@ -52,6 +52,7 @@ struct Item {
 
 impl Copied {
     pub(super) fn new(original: &Path) -> io::Result<Copied> {
+        measure(original, &mut Budget::default())?;
         let base = base();
         sweep(&base);
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&base)?;
@@ -104,8 +105,7 @@ impl Copied {
     }
 
     fn make(&mut self) -> io::Result<()> {
-        let mut budget = Budget { bytes: MOST_BYTES, files: MOST_FILES };
-        copy(&self.original, &self.copy, &mut budget)?;
+        copy(&self.original, &self.copy, &mut Budget::default())?;
         self.contents = inventory(&self.copy)?;
         self.free = free(self.folder.path());
         Ok(())
@@ -153,6 +153,12 @@ struct Budget {
     files: usize,
 }
 
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget { bytes: MOST_BYTES, files: MOST_FILES }
+    }
+}
+
 impl Budget {
     fn spend(&mut self, bytes: u64) -> io::Result<()> {
         let rest = self.bytes.checked_sub(bytes).zip(self.files.checked_sub(1));
@@ -162,6 +168,21 @@ impl Budget {
         *self = Budget { bytes, files };
         Ok(())
     }
+}
+
+/// Whether a file or a folder can be copied, which for a large one takes long to find out by doing it.
+fn measure(path: &Path, budget: &mut Budget) -> io::Result<()> {
+    let data = fs::symlink_metadata(path)?;
+    budget.spend(if data.is_file() { data.len() } else { 0 })?;
+    if data.is_dir() {
+        for entry in fs::read_dir(path)?.flatten() {
+            match measure(&entry.path(), budget) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+                measured => measured?,
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Copies a file or a folder with what is in it. Sockets, pipes and devices stay out.
@@ -254,6 +275,15 @@ mod tests {
         assert_eq!(fs::read_to_string(&file).expect("there"), "text");
         assert_eq!(fs::read_link(copied.directory().join("link")).expect("there"), Path::new("deep/file"));
         assert_eq!(fs::read_to_string(original.path().join("deep/file")).expect("there"), "text");
+    }
+
+    #[test]
+    fn a_folder_that_is_too_large_is_not_copied() {
+        let original = original();
+        let large = File::create(original.path().join("deep/large")).expect("made");
+        large.set_len(MOST_BYTES).expect("a file with nothing in it");
+        let refused = Copied::new(original.path()).err().expect("refused");
+        assert!(refused.to_string().contains("more than 1 GiB"), "{refused}");
     }
 
     #[test]
