@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use support::tiny::tiny;
-use support::{GCC, Program, sample, scratch, stripe, text};
+use support::{GCC, Program, heed_signals, sample, scratch, stripe, text};
 
 /// What is to be seen of a command, as it comes.
 struct Watched {
@@ -32,6 +32,7 @@ impl Watched {
 
     /// A shell on a terminal of its own.
     fn shell(script: &str) -> Watched {
+        heed_signals();
         let mut command = Command::new("script");
         command.args(["-qec", &format!("sh -c '{script}'"), "/dev/null"]);
         command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8");

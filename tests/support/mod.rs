@@ -260,8 +260,8 @@ pub fn how_many(few: u64, all: u64) -> u64 {
     if std::env::var_os("STRIPE_THOROUGH").is_some() { all } else { few }
 }
 
-/// The program under test, as a user starts it who can end it.
-pub fn stripe() -> Command {
+/// Lets programs that are started from now on be ended by a user.
+pub fn heed_signals() {
     static HEEDED: Once = Once::new();
     // A handler instead of what tests in the background of a script may have inherited: to be ignored.
     HEEDED.call_once(|| {
@@ -270,6 +270,11 @@ pub fn stripe() -> Command {
             signal_hook::flag::register_conditional_default(signal, always).expect("a signal with a default");
         }
     });
+}
+
+/// The program under test, as a user starts it who can end it.
+pub fn stripe() -> Command {
+    heed_signals();
     let mut command = Command::new(env!("CARGO_BIN_EXE_stripe"));
     command.stdin(Stdio::null()).env_remove("NO_COLOR").env("LC_ALL", "C.UTF-8");
     command
