@@ -180,7 +180,7 @@ fn fixtures() -> Vec<Fixture> {
 
 #[test]
 fn both_engines_agree_on_the_fixtures() {
-    on_fixtures(&[GCC, CLANG], 2, |_| true, how_many(8, 40));
+    on_fixtures(&[GCC, CLANG], how_many(1, 2), |_| true, how_many(8, 40));
 }
 
 #[test]
@@ -249,7 +249,8 @@ fn both_engines_agree_on_real_programs() {
         let mut pair = Pair::new(case.name, &program, &start);
         let recording = pair.record().expect("a recording");
         // A replay with breakpoints costs a second for each hundred thousand events.
-        let count = (how_many(300_000, 1_000_000) / recording.trace.len() as u64).clamp(4, 60);
+        let count = how_many(100_000, 1_000_000) / recording.trace.len() as u64;
+        let count = count.clamp(how_many(4, 6), how_many(12, 60));
         pair.replay(&recording, count, &mut Random::new(case.name));
         assert_eq!(pair.jump.engine(), Engine::Jump, "{}", case.name);
     });
@@ -259,7 +260,7 @@ fn both_engines_agree_on_real_programs() {
 fn both_engines_find_the_same_slices_of_the_fixtures() {
     let fixtures: Vec<Fixture> = fixtures().into_iter().filter(|fixture| !races(&fixture.name)).collect();
     in_two_threads(&fixtures, |fixture| {
-        let tests = if fixture.name == "deep_recursion" { 5 } else { how_many(200, 1000) };
+        let tests = if fixture.name == "deep_recursion" { 5 } else { how_many(80, 1000) };
         assert_same_slice(&fixture.name, &fixture.build(GCC), &["--max-tests", &tests.to_string()]);
     });
 }
@@ -278,7 +279,8 @@ fn both_engines_find_the_same_slices_of_real_programs() {
     in_two_threads(&REDUCED, |(name, tests)| {
         let case = corpus::case(name).expect("a case");
         let built = case.program.build(&Toolchain::default()).expect("a program");
-        let options = ["--expect-match", "(?s).", "--max-tests", tests];
+        let tests = how_many(tests / 3, *tests).to_string();
+        let options = ["--expect-match", "(?s).", "--max-tests", &tests];
         assert_same_slice(name, &program(&built, case.arguments, case.stdin), &options);
     });
 }
@@ -320,12 +322,8 @@ fn by_both_engines(case: &str, program: &support::Program, options: &[&str]) -> 
 }
 
 /// Runs of real programs that are reduced by both engines, and how many tests breakpoints can afford.
-const REDUCED: [(&str, &str); 4] = [
-    ("lua-wrong-sum", "60"),
-    ("sqlite-not-in-null", "10"),
-    ("zlib-dictionary", "60"),
-    ("oniguruma-greedy", "60"),
-];
+const REDUCED: [(&str, u64); 4] =
+    [("lua-wrong-sum", 60), ("sqlite-not-in-null", 10), ("zlib-dictionary", 60), ("oniguruma-greedy", 60)];
 
 /// How many random programs.
 fn programs() -> usize {

@@ -16,12 +16,12 @@ const TOO_LONG: &str = "lua-fib";
 /// The cases whose reduction is tried, with how many tests: a test of a hundred thousand events takes
 /// seconds.
 const REDUCED: [(&str, &str); 7] = [
-    ("expat-pieces", "60"),
-    ("oniguruma-greedy", "40"),
-    ("zlib-dictionary", "30"),
-    ("lua-wrong-sum", "30"),
-    ("bzip2-streams", "12"),
-    ("tree-sitter-exponent", "10"),
+    ("expat-pieces", "40"),
+    ("oniguruma-greedy", "30"),
+    ("zlib-dictionary", "20"),
+    ("lua-wrong-sum", "20"),
+    ("bzip2-streams", "8"),
+    ("tree-sitter-exponent", "8"),
     ("sqlite-integer-division", "8"),
 ];
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use stripe_fuzz::{TARGETS, measured, seeds};
 
 /// How long each target is tried.
-const TIME: Duration = Duration::from_secs(5);
+const TIME: Duration = Duration::from_secs(2);
 
 /// No input may take more memory than this; so all together must not.
 const MOST_MEMORY: u64 = 1 << 30;
