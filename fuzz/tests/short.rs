@@ -3,6 +3,7 @@
 //! `fuzz/run` looks longer, and where it matters.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use stripe_fuzz::{TARGETS, measured, seeds};
@@ -65,15 +66,15 @@ fn no_damaged_seed_makes_a_target_panic_or_take_more_than_it_may() {
         }
         let mut random = fastrand::Rng::with_seed(7);
         let (started, mut count) = (Instant::now(), 0);
+        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mutant-{name}"));
         while started.elapsed() < TIME {
             let mutant = mutant(&seeds[random.usize(0..seeds.len())], &mut random);
             // What fails can be tried again: `cargo test` shows it with its target.
-            let told = fs::write(std::env::temp_dir().join(format!("stripe-mutant-{name}")), &mutant);
-            told.expect("a temporary folder");
+            fs::write(&kept, &mutant).expect("written");
             measured(name, || target(&mutant));
             count += 1;
         }
-        let _ = fs::remove_file(std::env::temp_dir().join(format!("stripe-mutant-{name}")));
+        let _ = fs::remove_file(&kept);
         assert!(count > 10, "{name}: {count} mutants");
         assert!(peak_memory() < MOST_MEMORY, "{name}: {} bytes", peak_memory());
     }
