@@ -180,7 +180,7 @@ fn fixtures() -> Vec<Fixture> {
 
 #[test]
 fn both_engines_agree_on_the_fixtures() {
-    on_fixtures(&[GCC, CLANG], how_many(1, 2), |_| true, how_many(8, 40));
+    on_fixtures(&[GCC, CLANG], how_many(1, 2), |_| true, how_many(6, 40));
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn both_engines_agree_on_real_programs() {
 fn both_engines_find_the_same_slices_of_the_fixtures() {
     let fixtures: Vec<Fixture> = fixtures().into_iter().filter(|fixture| !races(&fixture.name)).collect();
     in_two_threads(&fixtures, |fixture| {
-        let tests = if fixture.name == "deep_recursion" { 5 } else { how_many(80, 1000) };
+        let tests = if fixture.name == "deep_recursion" { 5 } else { how_many(50, 1000) };
         assert_same_slice(&fixture.name, &fixture.build(GCC), &["--max-tests", &tests.to_string()]);
     });
 }
@@ -327,7 +327,7 @@ const REDUCED: [(&str, u64); 4] =
 
 /// How many random programs.
 fn programs() -> usize {
-    how_many(40, 200) as usize
+    how_many(20, 200) as usize
 }
 
 /// A run of 38 million events is for the benchmarks.

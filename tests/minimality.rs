@@ -43,7 +43,7 @@ fn assert_minimal(program: &Program, all: &Events, single: &Events, control: &st
     assert_eq!(replay(program, all, control), 0, "{name}: the slice itself under {control}");
     let mut random = Random::new(&name.to_string());
     let mut single: Vec<&u64> = single.iter().collect();
-    let few = how_many(5, u64::MAX).min(single.len() as u64) as usize;
+    let few = how_many(3, u64::MAX).min(single.len() as u64) as usize;
     let tried = (0..few).map(|_| single.swap_remove(random.below(single.len() as u64) as usize));
     for event in tried.collect::<Vec<_>>() {
         let rest: Events = all.iter().copied().filter(|other| other != event).collect();
