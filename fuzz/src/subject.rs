@@ -1,9 +1,10 @@
 //! Compile the program whose traces and outputs the targets read.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::thread;
 
 use tempfile::TempDir;
 use tracer::program::{Granularity, LeaderId, LeaderKind, Program, Scope};
@@ -22,10 +23,19 @@ pub struct Subject {
     pub trace: Trace,
 }
 
-/// A folder for files of this process, which goes when it ends in peace.
-pub fn folder() -> &'static Path {
-    static FOLDER: OnceLock<TempDir> = OnceLock::new();
-    FOLDER.get_or_init(|| tempfile::tempdir().expect("a temporary folder")).path()
+/// A folder for files of this thread: tests look for different things side by side. It goes when the process
+/// ends in peace.
+pub fn folder() -> PathBuf {
+    static ALL: OnceLock<TempDir> = OnceLock::new();
+    thread_local! {
+        static OWN: PathBuf = {
+            let all = ALL.get_or_init(|| tempfile::tempdir().expect("a temporary folder"));
+            let own = all.path().join(format!("{:?}", thread::current().id()));
+            fs::create_dir(&own).expect("a folder");
+            own
+        };
+    }
+    OWN.with(PathBuf::clone)
 }
 
 /// Compiles `SOURCE` in this folder as a program of its own, without the C library: the smaller a seed, the
