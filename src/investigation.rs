@@ -110,6 +110,8 @@ pub struct Finding {
 pub enum Obstacle {
     /// The recorded run, replayed in full, does not show the failure; what was seen.
     NotReplayable(Evidence),
+    /// What a phase has found does not show the failure when the next one begins; what was seen.
+    NotRepeatable(Evidence),
     /// The failure shows even if nothing is executed: an empty finding.
     Trivial(Finding),
     /// The set-up is broken.
@@ -332,7 +334,10 @@ impl Job<'_> {
     {
         let (outcome, evidence) = experiment.test(start)?;
         if outcome != Outcome::Fail {
-            return Ok(Some(Obstacle::NotReplayable(evidence)));
+            return Ok(Some(match self.start {
+                Start::Recorded => Obstacle::NotReplayable(evidence),
+                Start::Reduced { .. } => Obstacle::NotRepeatable(evidence),
+            }));
         }
         if let Start::Recorded = self.start {
             let (outcome, _) = experiment.test(&Configuration::empty(self.universe.len()))?;

@@ -73,7 +73,7 @@ impl Scripted {
 fn gdb_prints_what_a_replay_of_the_slice_prints() {
     let fixtures = Fixture::all().into_iter().filter(is_feasible);
     // One rule is enough for each: a reduction and two replays take their time.
-    let some = fixtures.step_by(how_many(2, 1) as usize);
+    let some = fixtures.step_by(how_many(4, 1) as usize);
     let all: Vec<(Fixture, &str)> = some.zip(["program", "trace"].into_iter().cycle()).collect();
     let differences = Mutex::new(Vec::new());
     in_two_threads(&all, |(fixture, control)| {
@@ -88,7 +88,8 @@ fn gdb_prints_what_a_replay_of_the_slice_prints() {
 
 #[test]
 fn random_programs_are_performed_as_they_are_replayed() {
-    let programs = csmith_programs(8, 7000, &Toolchain::linking_statically()).expect("random programs");
+    let programs = csmith_programs(how_many(4, 8) as usize, 7000, &Toolchain::linking_statically())
+        .expect("random programs");
     for (number, built) in programs.iter().enumerate() {
         let name = format!("random-{number}");
         let stdin = scratch(&name).join("stdin");

@@ -119,7 +119,7 @@ fn a_system_call_that_fails_once_is_told_or_does_not_matter() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let expected: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let faults = faults(&start, &bench.calls());
-    assert!(faults.len() > 70, "{}", faults.len());
+    assert!(faults.len() as u64 > how_many(70, 150), "{}", faults.len());
     let half = faults.len().div_ceil(2);
     let complaints = std::thread::scope(|scope| {
         let threads: Vec<_> = faults

@@ -227,6 +227,22 @@ fn a_failure_of_nine_runs_in_ten_is_found_out_whichever_is_the_other_one() {
 }
 
 #[test]
+fn a_check_that_changes_its_mind_between_the_phases_is_found_out() {
+    let program = sample(GCC, "");
+    let judged = program.directory.join("judged");
+    let judge = |control: &str, times: usize| {
+        let _ = fs::remove_file(&judged);
+        let check = format!("echo >> judged; [ $(wc -l < judged) -le {times} ] && grep -q sum.=.15");
+        program.stripe("run", &["--no-save", "-q", "-j1", "--control", control, "--check", &check])
+    };
+    assert_eq!(judge("program", usize::MAX >> 1).status.code(), Some(0));
+    let of_the_first_phase = text(&fs::read(&judged).expect("judged")).lines().count();
+    let told = message(&judge("both", of_the_first_phase), 4);
+    assert_says(&told, &["what was found shows the failure, but the next replay of it does not"]);
+    assert_says(&told, &["the check exited with 1", "--timeout", "make that constant"]);
+}
+
+#[test]
 fn what_differs_from_run_to_run_may_be_left_out_of_the_comparison() {
     let program = Fixture::named("asks_urandom").build(GCC);
     let slice = program.slice(&["--real-random", "--only-lines", "parts"], 0);

@@ -60,7 +60,7 @@ fn folder() -> PathBuf {
 
 fn write(name: &str, content: &[u8]) {
     fs::create_dir_all(folder()).expect("a folder");
-    fs::write(folder().join(name), content).expect("a file");
+    subject::write_anew(&folder().join(name), content);
 }
 
 fn judge<T>(result: Result<T, ArchiveError>) -> Option<T> {

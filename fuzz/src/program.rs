@@ -16,7 +16,7 @@ use crate::{places, subject};
 pub fn run(input: &[u8]) {
     places::remember();
     let path = subject::folder().join("mutant");
-    fs::write(&path, input).expect("a file for the mutant");
+    subject::write_anew(&path, input);
     fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("it is ours");
     let scope = Scope::new(&["*"]).expect("a pattern");
     match Program::load(&path, &[], &scope, Granularity::Statement) {

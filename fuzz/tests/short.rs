@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use stripe_fuzz::{TARGETS, measured, seeds};
+use stripe_fuzz::{TARGETS, measured, seeds, subject};
 
 /// How long each target is tried.
 const TIME: Duration = Duration::from_secs(2);
@@ -70,7 +70,7 @@ fn no_damaged_seed_makes_a_target_panic_or_take_more_than_it_may() {
         while started.elapsed() < TIME {
             let mutant = mutant(&seeds[random.usize(0..seeds.len())], &mut random);
             // What fails can be tried again: `cargo test` shows it with its target.
-            fs::write(&kept, &mutant).expect("written");
+            subject::write_anew(&kept, &mutant);
             measured(name, || target(&mutant));
             count += 1;
         }
@@ -94,7 +94,7 @@ fn a_program_that_ends_at_any_byte_is_refused_or_read() {
 #[test]
 fn seeds_are_what_they_are_meant_to_be() {
     use std::os::unix::fs::PermissionsExt;
-    use stripe_fuzz::{kept_run, subject, trace_file};
+    use stripe_fuzz::{kept_run, trace_file};
     use tracer::program::{Granularity, Program, Scope};
     let path = subject::folder().join("sound");
     for (name, program) in seeds::programs() {

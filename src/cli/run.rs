@@ -29,7 +29,7 @@ use crate::dd::{Algorithm, Outcome};
 use crate::investigation::{Finding, Obstacle, Plan};
 use crate::oracle::{Criterion, Oracle};
 use crate::report::Style;
-use crate::slice::{Control, Manner, Question, Recorded, Status};
+use crate::slice::{Control, Evidence, Manner, Question, Recorded, Status};
 
 /// Does it.
 pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failure> {
@@ -247,14 +247,23 @@ pub(super) fn conclude(
         Err(Obstacle::Trivial(finding)) => Ok((finding, Exit::Trivial)),
         Err(Obstacle::NotReplayable(evidence)) => Err(interrupt.or(
             Exit::Flaky,
-            format!(
-                "the recorded run shows the failure, but a full replay of it does not: {}; the program, or what \
-                 judges it, depends on more than its input: make that constant",
-                evidence.why
-            ),
+            not_again("the recorded run shows the failure, but a full replay of it does not", &evidence),
+        )),
+        Err(Obstacle::NotRepeatable(evidence)) => Err(interrupt.or(
+            Exit::Flaky,
+            not_again("what was found shows the failure, but the next replay of it does not", &evidence),
         )),
         Err(Obstacle::Broken(error)) => Err(interrupt.or(Exit::Failed, error)),
     }
+}
+
+/// Tells that the failure does not show again, and what may help.
+fn not_again(what: &str, evidence: &Evidence) -> String {
+    format!(
+        "{what}: {}; give it more time with --timeout if that is what it lacks, otherwise the program, or what judges \
+         it, depends on more than its input: make that constant",
+        evidence.why
+    )
 }
 
 /// How a tracer runs programs.

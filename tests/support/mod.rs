@@ -13,8 +13,9 @@ pub mod hardened;
 pub mod random;
 pub mod tiny;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -62,10 +63,9 @@ pub struct Fixture {
 impl Fixture {
     /// All fixtures, by name.
     pub fn all() -> Vec<Fixture> {
-        let entries = fs::read_dir(root().join("tests/fixtures")).expect("there are fixtures");
-        let sources = entries.map(|entry| entry.expect("readable").path());
+        let sources = files_in(&root().join("tests/fixtures")).into_iter();
         let mut fixtures: Vec<Fixture> =
-            sources.filter(|path| path.extension().is_none_or(|e| e != "md")).map(Fixture::new).collect();
+            sources.filter(|source| extension(source) != "md").map(Fixture::new).collect();
         fixtures.sort_by(|one, other| one.name.cmp(&other.name));
         fixtures
     }
@@ -96,58 +96,93 @@ impl Fixture {
         self.directive(key).unwrap_or_default().split_whitespace().map(str::to_owned).collect()
     }
 
-    /// Compiles it and gives it an empty working directory with a copy of its data files.
+    /// Compiles it, if that has not been done before, and gives it an empty working directory with a copy of
+    /// its data files.
     pub fn build(&self, build: Build) -> Program {
         let folder = tmp().join("fixtures").join(build.name).join(&self.name);
-        once(&folder, || {
-            fs::create_dir_all(folder.join("run")).expect("a build folder");
-            self.compile(build, &folder);
-        });
-        let stdin = self.directive("stdin").unwrap_or_default().replace("\\n", "\n");
-        let stdin_file = folder.join("stdin");
-        if !stdin_file.exists() {
-            fs::write(&stdin_file, stdin).expect("a file for the input");
-        }
-        Program {
+        let program = Program {
             path: folder.join(&self.name),
             directory: folder.join("run"),
-            stdin: stdin_file,
+            stdin: folder.join("stdin"),
             arguments: self.words("args"),
+        };
+        once(&folder, || {
+            let (key, note) = (self.key(build).to_string(), folder.join("key"));
+            if fs::read_to_string(&note).ok().as_ref() != Some(&key) {
+                let _ = fs::remove_dir_all(&folder);
+                fs::create_dir_all(&folder).expect("a build folder");
+                self.compile(build, &folder);
+                fs::write(note, key).expect("a note");
+            }
+            let _ = fs::remove_dir_all(&program.directory);
+            fs::create_dir_all(&program.directory).expect("a working directory");
+            self.copy_data(&program.directory);
+            let stdin = self.directive("stdin").unwrap_or_default().replace("\\n", "\n");
+            fs::write(&program.stdin, stdin).expect("a file for the input");
+        });
+        program
+    }
+
+    /// A number that stands for all that the program is made of, and how.
+    fn key(&self, build: Build) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (build, &self.source, version(self.compiler(build)), include_str!("mod.rs")).hash(&mut hasher);
+        for file in self.files() {
+            fs::read(&file).expect("readable").hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// All files, in order.
+    fn files(&self) -> Vec<PathBuf> {
+        if self.source.is_file() {
+            return vec![self.source.clone()];
+        }
+        let below = self.source.join("src");
+        files_in(if below.is_dir() { &below } else { &self.source })
+    }
+
+    fn compiler(&self, build: Build) -> &'static str {
+        match extension(&self.source).as_str() {
+            "rs" => "rustc",
+            "cpp" => build.cxx,
+            _ => build.cc,
         }
     }
 
     fn compile(&self, build: Build, folder: &Path) {
         let output = folder.join(&self.name);
-        let extension = self.source.extension().map(|extension| extension.to_string_lossy().into_owned());
         let parent = self.source.parent().expect("fixtures lie in a folder");
-        match extension.as_deref() {
-            Some("rs") => execute(
-                Command::new("rustc")
+        let compiler = self.compiler(build);
+        if compiler == "rustc" {
+            execute(
+                Command::new(compiler)
                     .args(["--edition", "2021", "-g", "-C", "opt-level=0", "-o"])
                     .arg(&output)
                     .arg(self.source.file_name().expect("a name"))
                     .current_dir(parent),
-            ),
-            Some("cpp") => {
-                self.compile_files(build.cxx, build, parent, std::slice::from_ref(&self.source), &output, &[])
-            }
-            Some(_) => {
-                self.compile_files(build.cc, build, parent, std::slice::from_ref(&self.source), &output, &[])
-            }
-            None => self.compile_folder(build, folder, &output),
+            );
+        } else if self.source.is_dir() {
+            self.compile_folder(build, folder, &output);
+        } else {
+            self.compile_files(compiler, build, parent, std::slice::from_ref(&self.source), &output, &[]);
         }
     }
 
     fn compile_folder(&self, build: Build, folder: &Path, output: &Path) {
+        let is_c = |file: &PathBuf| extension(file) == "c";
+        let files = self.files().into_iter();
         if self.source.join("src").is_dir() {
-            let sources = folder.join("src");
-            fs::create_dir_all(folder.join("build")).expect("a folder");
-            copy_files(&self.source.join("src"), &sources);
-            let files = c_files(&sources);
-            return self.compile_files(build.cc, build, &folder.join("build"), &files, output, &[]);
+            let (sources, beside) = (folder.join("src"), folder.join("build"));
+            for folder in [&sources, &beside] {
+                fs::create_dir_all(folder).expect("a folder");
+            }
+            files.for_each(|file| copy(&file, &sources));
+            let files: Vec<PathBuf> = files_in(&sources).into_iter().filter(is_c).collect();
+            return self.compile_files(build.cc, build, &beside, &files, output, &[]);
         }
         let (libraries, programs): (Vec<PathBuf>, Vec<PathBuf>) =
-            c_files(&self.source).into_iter().partition(|file| stem(file).starts_with("lib"));
+            files.filter(is_c).partition(|file| stem(file).starts_with("lib"));
         let mut link = Vec::new();
         for library in &libraries {
             let name = stem(library);
@@ -168,10 +203,11 @@ impl Fixture {
         let files: Vec<PathBuf> =
             programs.iter().map(|file| file.file_name().expect("a name").into()).collect();
         self.compile_files(build.cc, build, &self.source, &files, output, &link);
-        let data = fs::read_dir(&self.source).expect("readable").map(|entry| entry.expect("readable").path());
-        for file in data.filter(|file| !["c", "h", "md"].contains(&extension(file).as_str())) {
-            fs::copy(&file, folder.join("run").join(file.file_name().expect("a name"))).expect("copied");
-        }
+    }
+
+    fn copy_data(&self, to: &Path) {
+        let is_data = |file: &Path| !["c", "cpp", "rs", "h", "md"].contains(&extension(file).as_str());
+        self.files().iter().filter(|file| is_data(file)).for_each(|file| copy(file, to));
     }
 
     fn compile_files(
@@ -277,6 +313,8 @@ pub fn stripe() -> Command {
     heed_signals();
     let mut command = Command::new(env!("CARGO_BIN_EXE_stripe"));
     command.stdin(Stdio::null()).env_remove("NO_COLOR").env("LC_ALL", "C.UTF-8");
+    // The programs that it runs get this too, and backtraces take fifty times as long as the rest of a run.
+    command.env_remove("RUST_BACKTRACE");
     command
 }
 
@@ -343,13 +381,20 @@ pub fn assert_golden(name: &str, actual: &str) {
     );
 }
 
-/// Does what makes `folder`, once per test process and afresh in each; several threads may ask.
+/// Does what makes `folder`, once per test process; several threads may ask.
 fn once(folder: &Path, make: impl FnOnce()) {
-    static MADE: OnceLock<Mutex<HashMap<PathBuf, ()>>> = OnceLock::new();
-    let mut made = MADE.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-    if made.insert(folder.to_path_buf(), ()).is_none() {
-        make();
-    }
+    static MADE: Mutex<BTreeMap<PathBuf, Arc<OnceLock<()>>>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let once = Arc::clone(made.entry(folder.to_path_buf()).or_default());
+    drop(made);
+    once.get_or_init(make);
+}
+
+/// What a compiler says of itself.
+fn version(compiler: &'static str) -> String {
+    static VERSIONS: Mutex<BTreeMap<&str, String>> = Mutex::new(BTreeMap::new());
+    let ask = || text(&Command::new(compiler).arg("--version").output().expect("a compiler").stdout);
+    VERSIONS.lock().unwrap_or_else(PoisonError::into_inner).entry(compiler).or_insert_with(ask).clone()
 }
 
 fn execute(command: &mut Command) {
@@ -357,20 +402,16 @@ fn execute(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
 }
 
-fn c_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path()).collect();
-    files.retain(|file| extension(file) == "c");
+/// What is in a folder, in order.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("readable");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
     files.sort();
     files
 }
 
-fn copy_files(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("readable") {
-        let file = entry.expect("readable").path();
-        fs::copy(&file, to.join(file.file_name().expect("a name"))).expect("copied");
-    }
+fn copy(file: &Path, to: &Path) {
+    fs::copy(file, to.join(file.file_name().expect("a name"))).expect("copied");
 }
 
 fn extension(file: &Path) -> String {

@@ -259,7 +259,7 @@ impl<'p> Tracer<'p> {
     ) -> Result<Recording, RecordError> {
         let program = self.stage.program;
         let mut recorder = Recorder::new(program, conditions.limits.arrivals);
-        let (start, output) = self.start(conditions)?;
+        let (mut start, output) = self.start(conditions)?;
         if let Some(address) = self.placement.changed_text(&start.tracee) {
             return Err(RecordError::ChangedText(address.to_string()));
         }

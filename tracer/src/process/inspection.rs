@@ -1,5 +1,6 @@
 //! Look into a stopped program and change it: registers, memory, what is mapped, what it has used up.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
@@ -91,6 +92,17 @@ impl Tracee {
             }
         }
         files
+    }
+
+    /// The files whose code is in memory, in order; none if nobody wants to know of the end.
+    pub(crate) fn mapped_code(&self) -> Vec<PathBuf> {
+        if !self.tells_exit {
+            return Vec::new();
+        }
+        let files =
+            Mapped::of(self.pid()).into_iter().filter(|mapped| mapped.is_code && mapped.path.exists());
+        let files: BTreeSet<PathBuf> = files.map(|mapped| mapped.path).collect();
+        files.into_iter().collect()
     }
 
     /// The processor time used so far, and the largest address space in bytes.

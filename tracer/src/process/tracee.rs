@@ -2,12 +2,11 @@
 //!
 //! Processes that the program starts are held too, run freely without breakpoints, and die with the run.
 
-use std::cell::{Cell, OnceCell};
-use std::collections::{BTreeSet, HashSet};
+use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use nix::unistd::Pid;
@@ -15,7 +14,6 @@ use nix::unistd::Pid;
 use super::children::{Stop, end, is_there, is_thread, kill, passed_on, restart, wait_a_moment, wait_any};
 use super::constancy::Respondent;
 use super::handle::Handle;
-use super::mapped::Mapped;
 use super::sandbox::{Answer, Call, Guard};
 use super::status::number_inside;
 use super::traps::Traps;
@@ -66,7 +64,7 @@ pub(crate) struct Tracee {
     /// How it was let go on last.
     pub(super) request: libc::c_uint,
     /// Whether somebody wants to know of its end.
-    tells_exit: Cell<bool>,
+    pub(super) tells_exit: bool,
     /// What the program does about SIGTRAP.
     pub(super) traps: Traps,
 }
@@ -113,7 +111,7 @@ impl Tracee {
             gone: None,
             respondent,
             request: libc::PTRACE_CONT,
-            tells_exit: Cell::new(false),
+            tells_exit: false,
             traps: Traps::default(),
         }
     }
@@ -203,8 +201,8 @@ impl Tracee {
     }
 
     /// Asks for [`Stop::Exiting`].
-    pub(crate) fn stop_at_exit(&self) {
-        self.tells_exit.set(true);
+    pub(crate) fn stop_at_exit(&mut self) {
+        self.tells_exit = true;
         self.set_options(OPTIONS | libc::PTRACE_O_TRACEEXIT);
     }
 
@@ -409,16 +407,6 @@ impl Tracee {
     /// A value of the auxiliary vector that the kernel has handed to the program, getauxval(3).
     pub(crate) fn auxiliary(&self, kind: u64) -> Option<u64> {
         self.auxiliary.iter().find(|&&(known, _)| known == kind).map(|&(_, value)| value)
-    }
-
-    /// The files whose code is in memory, in order; none if nobody wants to know of the end.
-    pub(crate) fn mapped_code(&self) -> Vec<PathBuf> {
-        if !self.tells_exit.get() {
-            return Vec::new();
-        }
-        let files = Mapped::of(self.pid).into_iter().filter(|mapped| mapped.is_code && mapped.path.exists());
-        let files: BTreeSet<PathBuf> = files.map(|mapped| mapped.path).collect();
-        files.into_iter().collect()
     }
 
     /// Ends a program that has started nothing that is held. Unlike for all else, any thread may do this:

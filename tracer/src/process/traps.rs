@@ -19,7 +19,6 @@ const PTRACE_SETSIGMASK: libc::c_uint = 0x420b;
 
 /// What a program does about a signal: the kernel's `struct sigaction`.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
 struct Action {
     handler: u64,
     flags: u64,
@@ -64,8 +63,13 @@ impl Traps {
         }
     }
 
+    /// Whether the program lets no trap in, so that the kernel forgets that when one comes.
+    fn keep_out(&self) -> bool {
+        self.is_blocked || self.action.handler == SIG_IGN as u64
+    }
+
     /// A signal is delivered.
-    pub(super) fn deliver(&mut self, signal: i32) {
+    fn deliver(&mut self, signal: i32) {
         self.is_blocked |= self.blocking & bit(signal) != 0;
         if self.once & bit(signal) != 0 {
             let action = if signal == SIGTRAP { self.action } else { Action::default() };
@@ -123,10 +127,10 @@ impl Tracee {
     /// The program is stopped by a trap of the tracer's, which it does not get: makes what it does about
     /// such signals again what it was.
     pub(crate) fn take_trap(&mut self) -> Result<(), ProcessError> {
-        let Traps { action, is_blocked, .. } = self.traps;
-        if !is_blocked && action.handler != SIG_IGN as u64 {
+        if !self.traps.keep_out() {
             return Ok(());
         }
+        let Traps { action, is_blocked, .. } = self.traps;
         let sent = self.signal_details().filter(|details| is_blocked && is_sent(details));
         let mask = self.blocked_signals();
         if action.handler != SIG_DFL as u64 {
@@ -145,21 +149,21 @@ impl Tracee {
         Ok(())
     }
 
-    /// The end of a step is always the tracer's trap.
+    /// A step has ended by a trap: the tracer's, unless the instruction is one of the program's own that traps.
     pub(super) fn end_step(&mut self) -> Result<(), ProcessError> {
         let is_of_code = |details: siginfo_t| details.si_code == libc::SI_KERNEL;
-        if self.signal_details().is_some_and(is_of_code) {
-            return Ok(());
+        if self.traps.keep_out() && !self.signal_details().is_some_and(is_of_code) {
+            self.take_trap()?;
         }
-        self.take_trap()
+        Ok(())
     }
 
     /// A signal is about to be delivered. One that was postponed is shown as it was when it was sent.
     pub(super) fn deliver(&mut self, signal: i32) {
         self.traps.deliver(signal);
         // Sent by somebody; by the tracer, which is in no number space of the program's, as if by nobody.
-        let is_sent = |details: siginfo_t| details.si_code <= libc::SI_USER;
-        if signal == SIGTRAP && self.signal_details().is_some_and(is_sent) {
+        let is_by_a_call = |details: siginfo_t| details.si_code <= libc::SI_USER;
+        if signal == SIGTRAP && self.signal_details().is_some_and(is_by_a_call) {
             if let Some(Details(details)) = self.traps.postponed.take() {
                 self.set_signal_details(&details);
             }
