@@ -13,12 +13,13 @@ use support::engine::in_two_threads;
 use support::tiny::{assert_says, file, message, tiny};
 use support::{ASKING, CLANG, Fixture, GCC, Program, how_many, sample, scratch, stripe, text};
 
-/// Whether gdb can do it. SIGTRAP is gdb's own: it does not tell the program's from those of its breakpoints.
+/// Whether gdb can do it, and soon: 5,000 calls within each other take it a minute. SIGTRAP is gdb's own: it does not tell the program's from those of its breakpoints.
 /// And in gdb the time, process numbers and random numbers are real; but addresses are as recorded.
 fn is_feasible(fixture: &Fixture) -> bool {
     let name = &*fixture.name;
     let asks = ASKING.contains(&name) && name != "asks_address";
-    fixture.directive("refused").is_none() && name != "trap_handler" && !asks
+    let is_long = name == "deep_recursion" && how_many(0, 1) == 0;
+    fixture.directive("refused").is_none() && name != "trap_handler" && !asks && !is_long
 }
 
 /// A slice, and the script that performs it.
@@ -54,7 +55,7 @@ impl Scripted {
     /// What gdb says while it performs the slice by these commands.
     fn performed(&self, commands: &[&str]) -> Output {
         let mut gdb = Command::new("timeout");
-        gdb.args(["60", "gdb", "-q", "-nx", "-batch", "-x"]).arg(&self.script);
+        gdb.args(["300", "gdb", "-q", "-nx", "-batch", "-x"]).arg(&self.script);
         gdb.args(commands.iter().flat_map(|command| ["-ex", command]));
         gdb.stdin(Stdio::null()).current_dir(Path::new("/")).output().expect("gdb is installed")
     }
@@ -80,7 +81,8 @@ fn gdb_prints_what_a_replay_of_the_slice_prints() {
         // Some run long, and the best so far serves as well.
         let budget = if fixture.name == "deep_recursion" { "10" } else { "80" };
         let scripted = Scripted::new(&fixture.name, fixture.build(GCC), control, &["--max-tests", budget]);
-        differences.lock().expect("no panic").extend(scripted.difference(&fixture.name));
+        let difference = scripted.difference(&fixture.name);
+        differences.lock().expect("no panic").extend(difference);
     });
     let differences = differences.into_inner().expect("no panic");
     assert!(differences.is_empty(), "{}", differences.join("\n"));

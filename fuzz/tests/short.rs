@@ -66,7 +66,9 @@ fn no_damaged_seed_makes_a_target_panic_or_take_more_than_it_may() {
         }
         let mut random = fastrand::Rng::with_seed(7);
         let (started, mut count) = (Instant::now(), 0);
-        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mutant-{name}"));
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        fs::create_dir_all(folder).expect("a folder");
+        let kept = folder.join(format!("mutant-{name}"));
         while started.elapsed() < TIME {
             let mutant = mutant(&seeds[random.usize(0..seeds.len())], &mut random);
             // What fails can be tried again: `cargo test` shows it with its target.
