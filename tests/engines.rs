@@ -4,15 +4,19 @@
 mod support;
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use corpus::{Built, CASES, Case, Toolchain, csmith_programs};
 use serde_json::Value;
 use support::engine::{conditions, in_two_threads, invocation, load};
 use support::random::Random;
+use support::tiny::tiny;
 use support::{Build, CLANG, Fixture, GCC, builds_in_turn, how_many};
-use tracer::invocation::Invocation;
+use tracer::invocation::{Invocation, Limits};
 use tracer::poison::Poison;
-use tracer::program::{Granularity, Program};
+use tracer::program::{Granularity, Program, Scope};
 use tracer::run::{Recording, Run};
 use tracer::schedule::{Control, Omission, Schedule};
 use tracer::termination::{Cut, Termination};
@@ -255,6 +259,30 @@ fn both_engines_agree_on_real_programs() {
         pair.replay(&recording, count, &mut Random::new(case.name));
         assert_eq!(pair.jump.engine(), Engine::Jump, "{}", case.name);
     });
+}
+
+#[test]
+fn what_ends_a_replay_before_its_first_statement_is_no_fault_of_an_engine() {
+    let source = "int late(int n) { return n + 1; }\n\
+                  int main(void) { volatile int i = 0;\n    while (i < 300000000) i++;\n    return late(i) == 0; }\n";
+    let built = tiny("late", source);
+    let scope = Scope::new(&["late"]).expect("a pattern");
+    let path = built.path.canonicalize().expect("built");
+    let program = Program::load(&path, &[], &scope, Granularity::Statement).expect("a program");
+    let start = invocation(&path, &built.directory, &[], Vec::new());
+    for preference in [Preference::Breakpoint, Preference::Jump] {
+        let mut tracer = Tracer::new(&program, &start, preference).expect("a tracer");
+        let trace = tracer.record(&conditions()).expect("a recording").trace;
+        let everything = Omission::new(&program, &trace, Control::Trace).schedule(|_| true);
+        let mut ending = |conditions: &Conditions| {
+            tracer.replay(&trace, &everything, conditions).expect("a replay").termination
+        };
+        let limits = Limits { cpu: Duration::from_millis(20), ..conditions().limits };
+        assert_eq!(ending(&Conditions { limits, ..conditions() }), Termination::Cut(Cut::CpuTime));
+        let stop = Arc::new(AtomicBool::new(true));
+        assert_eq!(ending(&Conditions { stop, ..conditions() }), Termination::Cut(Cut::Interrupted));
+        assert_eq!(ending(&conditions()), Termination::Exited(0));
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! replays the program is started once for each pattern of undefined values, and held at its first
 //! leader; each replay is a child that this process forks.
 
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::thread::Builder;
 use std::time::Instant;
 
@@ -137,7 +138,10 @@ impl Jump {
         });
         let inside = made(&mut self.replayer, stage, &self.placement, Arrivals::Expected)?;
         let terms = Terms::new(conditions, self.distance);
-        let server = staff.server(stage, inside, conditions, terms)?;
+        let server = match staff.server(stage, inside, conditions, terms)? {
+            Continue(server) => server,
+            Break(run) => return Ok(run),
+        };
         let time = Instant::now();
         let (mut tracee, taken_over) = server.fork(schedule, conditions)?;
         let mut run = loop {
@@ -176,30 +180,32 @@ fn made<'i>(
 }
 
 impl Staff {
-    /// The server for tests under these conditions.
+    /// The server for tests under these conditions, or the run if it had to be ended on its way there.
     fn server(
         &mut self,
         stage: &Stage<'_>,
         inside: &mut Inside,
         conditions: &Conditions,
         terms: Terms,
-    ) -> Result<&mut Server, Unable> {
+    ) -> Result<ControlFlow<Run, &mut Server>, Unable> {
         self.servers.retain_mut(Server::is_useful);
         if !self.servers.iter().any(|server| server.has(&terms)) {
-            let server = self.hire(stage, inside, conditions, terms)?;
-            self.servers.push(server);
+            match self.hire(stage, inside, conditions, terms)? {
+                Continue(server) => self.servers.push(server),
+                Break(run) => return Ok(Break(run)),
+            }
         }
-        Ok(self.servers.iter_mut().find(|server| server.has(&terms)).expect("just hired"))
+        Ok(Continue(self.servers.iter_mut().find(|server| server.has(&terms)).expect("just hired")))
     }
 
-    /// Starts the program, and lets it run up to its first leader.
+    /// Starts the program, and lets it run up to its first leader; tells the run if it had to be ended before.
     fn hire(
         &self,
         stage: &Stage<'_>,
         inside: &mut Inside,
         conditions: &Conditions,
         terms: Terms,
-    ) -> Result<Server, Unable> {
+    ) -> Result<ControlFlow<Run, Server>, Unable> {
         let mut talk = inside.talk_to_server(&self.tape)?;
         talk.set_conditions(conditions);
         let files = inside.files(&talk, Some(&self.tape));
@@ -211,8 +217,9 @@ impl Staff {
         let run = stage.run(&mut start, course(inside, conditions), &mut onlooker)?;
         match run.termination {
             Termination::Cut(Cut::Stopped) => {
-                Server::new(start.tracee, output, talk, &self.tape.trace, terms)
+                Server::new(start.tracee, output, talk, &self.tape.trace, terms).map(Continue)
             }
+            Termination::Cut(_) => Ok(Break(stage.finish(start, output, run, &conditions.limits)?)),
             _ => Err(Unable::Unfit("it does not reach its first statement".into())),
         }
     }
