@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use corpus::{Built, CASES, Case, Toolchain, csmith_programs};
+use corpus::{Built, Toolchain, csmith_programs};
 use serde_json::Value;
-use support::engine::{conditions, in_two_threads, invocation, load};
+use support::engine::{conditions, in_two_threads, invocation, load, real_programs};
 use support::random::Random;
 use support::tiny::tiny;
 use support::{Build, CLANG, Fixture, GCC, builds_in_turn, how_many};
@@ -245,9 +245,7 @@ fn both_engines_agree_on_random_programs() {
 
 #[test]
 fn both_engines_agree_on_real_programs() {
-    let cases = CASES.iter().filter(|case| case.name != TOO_LONG);
-    let cases: Vec<&Case> = cases.step_by(how_many(3, 1) as usize).collect();
-    in_two_threads(&cases, |case| {
+    in_two_threads(&real_programs(how_many(3, 1)), |case| {
         let built = case.program.build(&Toolchain::default()).expect("a program");
         let program = load(&built.executable, Granularity::Statement);
         let start = invocation(&built.executable, &built.sources, case.arguments, case.stdin.into());
@@ -264,7 +262,8 @@ fn both_engines_agree_on_real_programs() {
 #[test]
 fn what_ends_a_replay_before_its_first_statement_is_no_fault_of_an_engine() {
     let source = "int late(int n) { return n + 1; }\n\
-                  int main(void) { volatile int i = 0;\n    while (i < 300000000) i++;\n    return late(i) == 0; }\n";
+                  int main(void) { volatile int i = 0;\n    while (i < 300000000) i++;\n\
+                  \x20   return late(i) == 0; }\n";
     let built = tiny("late", source);
     let scope = Scope::new(&["late"]).expect("a pattern");
     let path = built.path.canonicalize().expect("built");
@@ -359,6 +358,3 @@ const REDUCED: [(&str, u64); 4] =
 fn programs() -> usize {
     how_many(12, 200) as usize
 }
-
-/// A run of 38 million events is for the benchmarks.
-const TOO_LONG: &str = "lua-fib";

@@ -13,8 +13,9 @@ use support::engine::in_two_threads;
 use support::tiny::{assert_says, file, message, tiny};
 use support::{ASKING, CLANG, Fixture, GCC, Program, how_many, sample, scratch, stripe, text};
 
-/// Whether gdb can do it, and soon: 5,000 calls within each other take it a minute. SIGTRAP is gdb's own: it does not tell the program's from those of its breakpoints.
-/// And in gdb the time, process numbers and random numbers are real; but addresses are as recorded.
+/// Whether gdb can do it, and soon: 5,000 calls within each other take it a minute. SIGTRAP is gdb's own: it
+/// does not tell the program's from those of its breakpoints. And in gdb the time, process numbers and random
+/// numbers are real; but addresses are as recorded.
 fn is_feasible(fixture: &Fixture) -> bool {
     let name = &*fixture.name;
     let asks = ASKING.contains(&name) && name != "asks_address";
@@ -55,7 +56,8 @@ impl Scripted {
     /// What gdb says while it performs the slice by these commands.
     fn performed(&self, commands: &[&str]) -> Output {
         let mut gdb = Command::new("timeout");
-        gdb.args(["300", "gdb", "-q", "-nx", "-batch", "-x"]).arg(&self.script);
+        let seconds = how_many(60, 300).to_string();
+        gdb.args([&seconds, "gdb", "-q", "-nx", "-batch", "-x"]).arg(&self.script);
         gdb.args(commands.iter().flat_map(|command| ["-ex", command]));
         gdb.stdin(Stdio::null()).current_dir(Path::new("/")).output().expect("gdb is installed")
     }

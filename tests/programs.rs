@@ -3,15 +3,12 @@
 
 mod support;
 
-use corpus::{CASES, Case, Toolchain};
+use corpus::Toolchain;
 use serde_json::Value;
-use support::engine::{assert_identity, in_two_threads, invocation, load, record};
+use support::engine::{assert_identity, in_two_threads, invocation, load, real_programs, record};
 use support::{Program, how_many, scratch, text};
 use tracer::program::Granularity;
 use tracer::{Preference, Tracer};
-
-/// A run of 38 million events is for the benchmarks.
-const TOO_LONG: &str = "lua-fib";
 
 /// The cases whose reduction is tried, with how many tests: a test of a hundred thousand events takes
 /// seconds.
@@ -27,9 +24,7 @@ const REDUCED: [(&str, u64); 7] = [
 
 #[test]
 fn a_full_replay_of_a_real_program_is_its_run() {
-    let cases = CASES.iter().filter(|case| case.name != TOO_LONG);
-    let cases: Vec<&Case> = cases.step_by(how_many(2, 1) as usize).collect();
-    in_two_threads(&cases, |case| {
+    in_two_threads(&real_programs(how_many(2, 1)), |case| {
         let built = case.program.build(&Toolchain::default()).expect("a program");
         let program = load(&built.executable, Granularity::Statement);
         let start = invocation(&built.executable, &built.sources, case.arguments, case.stdin.into());

@@ -4,16 +4,13 @@ mod support;
 
 use std::time::Instant;
 
-use corpus::{CASES, Case, Toolchain};
-use support::engine::{in_two_threads, invocation, load, record};
+use corpus::Toolchain;
+use support::engine::{in_two_threads, invocation, load, real_programs, record};
 use support::{GCC, sample, scratch};
 use tracer::program::{Granularity, Program};
 use tracer::trace::Trace;
 use tracer::trace_file::{Identity, read, write};
 use tracer::{Preference, Tracer};
-
-/// A run of 38 million events is for the benchmarks.
-const TOO_LONG: &str = "lua-fib";
 
 /// Writes the trace and reads it again; tells how many bytes an event takes, and how many nanoseconds to
 /// write and to read.
@@ -35,8 +32,7 @@ fn round_trip(name: &str, program: &Program, trace: &Trace) -> (f64, f64, f64) {
 
 #[test]
 fn traces_of_real_programs_come_back_unchanged_and_take_at_most_a_byte_an_event() {
-    let cases: Vec<&Case> = CASES.iter().filter(|case| case.name != TOO_LONG).collect();
-    in_two_threads(&cases, |case| {
+    in_two_threads(&real_programs(1), |case| {
         let built = case.program.build(&Toolchain::default()).expect("a program");
         let program = load(&built.executable, Granularity::Statement);
         let start = invocation(&built.executable, &built.sources, case.arguments, case.stdin.into());

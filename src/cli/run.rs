@@ -229,6 +229,11 @@ pub(super) fn conclude(
     found: Result<Finding, Obstacle>,
     interrupt: &Interrupt,
 ) -> Result<(Finding, Exit), Failure> {
+    let flaky = |what: &str, evidence: &Evidence| {
+        let remedy = "give it more time with --timeout if that is what it lacks, otherwise the program, or what \
+                      judges it, depends on more than its input: make that constant";
+        Err(interrupt.or(Exit::Flaky, format!("{what}: {}; {remedy}", evidence.why)))
+    };
     match found {
         Ok(mut finding) => {
             let exit = match (finding.status, interrupt.signal()) {
@@ -245,25 +250,14 @@ pub(super) fn conclude(
             Ok((finding, exit))
         }
         Err(Obstacle::Trivial(finding)) => Ok((finding, Exit::Trivial)),
-        Err(Obstacle::NotReplayable(evidence)) => Err(interrupt.or(
-            Exit::Flaky,
-            not_again("the recorded run shows the failure, but a full replay of it does not", &evidence),
-        )),
-        Err(Obstacle::NotRepeatable(evidence)) => Err(interrupt.or(
-            Exit::Flaky,
-            not_again("what was found shows the failure, but the next replay of it does not", &evidence),
-        )),
+        Err(Obstacle::NotReplayable(evidence)) => {
+            flaky("the recorded run shows the failure, but a full replay of it does not", &evidence)
+        }
+        Err(Obstacle::NotRepeatable(evidence)) => {
+            flaky("what was found shows the failure, but the next replay of it does not", &evidence)
+        }
         Err(Obstacle::Broken(error)) => Err(interrupt.or(Exit::Failed, error)),
     }
-}
-
-/// Tells that the failure does not show again, and what may help.
-fn not_again(what: &str, evidence: &Evidence) -> String {
-    format!(
-        "{what}: {}; give it more time with --timeout if that is what it lacks, otherwise the program, or what judges \
-         it, depends on more than its input: make that constant",
-        evidence.why
-    )
 }
 
 /// How a tracer runs programs.

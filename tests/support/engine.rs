@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use corpus::{CASES, Case};
 use stripe::baseline::recording_limits;
 use tracer::invocation::{Constancy, Invocation, Permissions, Stdout};
 use tracer::poison::Poison;
@@ -11,6 +12,11 @@ use tracer::program::{Granularity, Program, Scope};
 use tracer::run::Recording;
 use tracer::schedule::{Control, Omission};
 use tracer::{Conditions, Processors, Tracer};
+
+/// Runs of real programs: one of so many. That of 38 million events is for the benchmarks.
+pub fn real_programs(of: u64) -> Vec<&'static Case> {
+    CASES.iter().filter(|case| case.name != "lua-fib").step_by(of as usize).collect()
+}
 
 /// Does the work for each item on two threads, each bound to a processor: a stop then costs a fourth.
 pub fn in_two_threads<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {

@@ -15,7 +15,6 @@ pub mod tiny;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -125,12 +124,9 @@ impl Fixture {
 
     /// A number that stands for all that the program is made of, and how.
     fn key(&self, build: Build) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (build, &self.source, version(self.compiler(build)), include_str!("mod.rs")).hash(&mut hasher);
-        for file in self.files() {
-            fs::read(&file).expect("readable").hash(&mut hasher);
-        }
-        hasher.finish()
+        let contents: Vec<Vec<u8>> =
+            self.files().iter().map(|file| fs::read(file).expect("readable")).collect();
+        corpus::key((build, &self.source, version(self.compiler(build)), include_str!("mod.rs"), contents))
     }
 
     /// All files, in order.

@@ -18,7 +18,7 @@ use crate::packages::target_folder;
 static FILLING: Mutex<()> = Mutex::new(());
 
 /// The number that stands for everything that went into a build.
-pub(crate) fn key(ingredients: impl Hash) -> u64 {
+pub fn key(ingredients: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     ingredients.hash(&mut hasher);
     hasher.finish()

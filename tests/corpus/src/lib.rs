@@ -35,6 +35,7 @@ mod recipe;
 mod sources;
 mod toolchain;
 
+pub use cache::key;
 pub use case::{CASES, Case, case};
 pub use csmith::{csmith, csmith_programs};
 pub use program::{Built, Program};
