@@ -65,13 +65,14 @@ impl Bench {
             .expect("strace is installed")
     }
 
-    fn run(&self, options: &[&str]) -> Output {
+    /// `stripe run` under strace with these options, and further words of its own.
+    fn run(&self, options: &[&str], further: &[&str]) -> Output {
         let _ = fs::remove_dir_all(self.folder.join("kept"));
         let path = |path: &Path| path.to_str().expect("UTF-8").to_owned();
         let (program, stdin) = (path(&self.program), path(&self.stdin));
         let words = ["run", &program, "--stdin", &stdin, "--expect-match", "mul = 0", "--control", "trace"];
         let more = ["-q", "-j1", "--format", "json", "--clear-env", "--out", "kept"];
-        self.strace(options, &[&words[..], &more].concat())
+        self.strace(options, &[&words[..], &more, further].concat())
     }
 
     /// How often each system call is made.
@@ -86,11 +87,15 @@ impl Bench {
         calls
     }
 
+    /// A run in which this call fails.
+    fn fail(&self, Fault { call, number, error }: &Fault, further: &[&str]) -> Output {
+        let inject = format!("inject={call}:error={error}:when={number}");
+        self.run(&["-e", &format!("trace={call}"), "-e", &inject], further)
+    }
+
     /// What is wrong about a run in which this call fails.
     fn complaint(&self, fault: &Fault, expected: &Value) -> Option<String> {
-        let Fault { call, number, error } = fault;
-        let inject = format!("inject={call}:error={error}:when={number}");
-        let output = self.run(&["-e", &format!("trace={call}"), "-e", &inject]);
+        let output = self.fail(fault, &[]);
         let told = text(&output.stderr);
         let fine = match output.status.code() {
             Some(0) => {
@@ -104,6 +109,12 @@ impl Bench {
     }
 }
 
+/// What a run has found that has ended well.
+fn found(output: &Output) -> Value {
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
 /// What was found, without what may depend on a fault: warnings, times, how the program was run.
 fn slice(found: &Value) -> &Value {
     &found["slice"]
@@ -115,9 +126,7 @@ fn a_system_call_that_fails_once_is_told_or_does_not_matter() {
     bench.strace(&[], &["--version"]);
     // The loader and the runtime library of the language are no part of this program.
     let start = bench.calls();
-    let output = bench.run(&[]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let expected: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let expected = found(&bench.run(&[], &[]));
     let faults = faults(&start, &bench.calls());
     assert!(faults.len() as u64 > how_many(70, 150), "{}", faults.len());
     let half = faults.len().div_ceil(2);
@@ -136,6 +145,18 @@ fn a_system_call_that_fails_once_is_told_or_does_not_matter() {
         threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
     });
     assert!(complaints.is_empty(), "of {} faults: {complaints:#?}", faults.len());
+}
+
+#[test]
+fn a_thread_that_is_refused_is_asked_for_again() {
+    let (bench, pty) = (Bench::new("refused-threads"), ["--pty"]);
+    let expected = found(&bench.run(&[], &pty));
+    let threads = bench.calls()["clone3"];
+    assert!(threads > 20, "each run on a terminal has a reader: {threads}");
+    for number in (1..=threads).step_by(how_many(threads / 8, 1) as usize) {
+        let fault = Fault { call: "clone3".into(), number, error: "EAGAIN" };
+        assert_eq!(slice(&found(&bench.fail(&fault, &pty))), slice(&expected), "thread {number}");
+    }
 }
 
 /// Each call with each error, or with two in turn, at places all over the run.

@@ -14,7 +14,7 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::statvfs::fstatvfs;
 use nix::sys::termios::{OutputFlags, SetArg, tcgetattr, tcsetattr};
 
-use super::{Bytes, ProcessError};
+use super::{Bytes, ProcessError, patiently};
 use crate::invocation::Stdout;
 
 /// The write ends for the program, and what reads them.
@@ -139,16 +139,19 @@ fn terminal(limit: u64) -> Result<Channel, ProcessError> {
     let mut settings = tcgetattr(&pty.slave).map_err(&failed)?;
     settings.output_flags.remove(OutputFlags::OPOST);
     tcsetattr(&pty.slave, SetArg::TCSANOW, &settings).map_err(&failed)?;
-    let mut master = File::from(pty.master);
-    let reader = Builder::new().spawn(move || {
-        let mut kept = Vec::new();
-        let mut chunk = [0; 4096];
-        // The kernel reports EIO once the last writer has gone.
-        while let Ok(length @ 1..) = master.read(&mut chunk) {
-            let room = (limit as usize).saturating_sub(kept.len());
-            kept.extend_from_slice(&chunk[..length.min(room)]);
-        }
-        kept
+    let master = File::from(pty.master);
+    let reader = patiently(|| {
+        let mut master = master.try_clone()?;
+        Builder::new().spawn(move || {
+            let mut kept = Vec::new();
+            let mut chunk = [0; 4096];
+            // The kernel reports EIO once the last writer has gone.
+            while let Ok(length @ 1..) = master.read(&mut chunk) {
+                let room = (limit as usize).saturating_sub(kept.len());
+                kept.extend_from_slice(&chunk[..length.min(room)]);
+            }
+            kept
+        })
     });
     let reader = reader.map_err(|source| ProcessError::System { what: "starting a thread", source })?;
     Ok(Channel::Terminal { slave: pty.slave, reader })
