@@ -3,12 +3,17 @@
 mod support;
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use support::engine::in_two_threads;
+use support::hardened::compiled;
 use support::{Fixture, GCC, Program, scratch, stripe, text};
 
 /// Without the second statement of main it deletes and overwrites what it finds.
@@ -181,6 +186,64 @@ fn every_test_finds_its_folders_as_the_recorded_run_did_wherever_they_are() {
         let files = ["run/file", "file", "run/folder/deep/file"];
         assert!(files.iter().all(|file| !folder.join(file).exists()), "{}", folder.display());
     }
+}
+
+/// Signals a child that has ended, a group whose founder has ended but is not noticed yet, the same group
+/// when that is noticed, and a group of others, whose founder is gone as well; says what came of each.
+const SIGNALLER: &str = r#"#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void signal_to(const char *whom, pid_t target, int number) {
+    int result = kill(target, number);
+    printf("%s: %d\n", whom, result == 0 ? 0 : errno);
+}
+static void end_of(pid_t child) {
+    siginfo_t end;
+    waitid(P_PID, child, &end, WEXITED | WNOWAIT);
+}
+int main(int argc, char **argv) {
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    end_of(child);
+    signal_to("child", child, SIGKILL);
+    pid_t founder = fork();
+    if (founder == 0) {
+        setpgid(0, 0);
+        if (fork() == 0) { pause(); _exit(0); }
+        _exit(0);
+    }
+    end_of(founder);
+    signal_to("group", -founder, 0);
+    waitpid(founder, NULL, 0);
+    signal_to("orphans", -founder, SIGKILL);
+    signal_to("others", -atoi(argv[1]), SIGKILL);
+    return 0;
+}
+"#;
+
+#[test]
+fn who_has_ended_may_be_signalled_and_others_may_not_even_if_their_group_is_orphaned() {
+    let sleep = ["-c", "sleep 60 > /dev/null 2>&1 & echo $!"];
+    let others = Command::new("sh").args(sleep).process_group(0).stdout(Stdio::piped()).spawn();
+    let others = others.expect("a shell");
+    let group = others.id().to_string();
+    let sleeper = text(&others.wait_with_output().expect("ended").stdout).trim().parse().expect("a number");
+    let program = compile(&scratch("signaller"), SIGNALLER);
+    for (refused, errno) in [("none", Errno::ESRCH), ("namespaces", Errno::EPERM)] {
+        for engine in ["jump", "breakpoint"] {
+            let mut replay = Command::new(compiled("hardened"));
+            replay.arg(refused).arg(stripe().get_program()).arg("replay").arg(&program.path);
+            replay.args(["--engine", engine, "--", &group]).current_dir(&program.directory);
+            let output = replay.output().expect("started");
+            assert_eq!(output.status.code(), Some(0), "{engine}: {}", text(&output.stderr));
+            let expected = format!("child: 0\ngroup: 0\norphans: 0\nothers: {}\n", errno as i32);
+            assert_eq!(text(&output.stdout), expected, "{refused}, {engine}");
+        }
+    }
+    kill(Pid::from_raw(sleeper), Signal::SIGKILL).expect("still there");
 }
 
 /// Without its second event it waits for ever, in the way that its argument says.

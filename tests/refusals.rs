@@ -163,6 +163,24 @@ fn a_program_that_starts_a_thread_is_refused_with_the_place_of_the_call() {
 }
 
 #[test]
+fn what_starts_threads_is_named_as_programmers_call_it() {
+    let cpp = "#include <thread>\nint main() { std::thread other([] {});\n    other.join();\n}\n";
+    let c = "int main(void) {\n    #pragma omp parallel num_threads(2)\n    {}\n    return 0;\n}\n";
+    for (name, compiler, source) in [("std::thread", "g++", cpp), ("OpenMP", "gcc", c)] {
+        let folder = scratch(&format!("threads-by-{compiler}"));
+        fs::write(folder.join("program.c"), source).expect("written");
+        let mut command = Command::new(compiler);
+        command.args(["-g", "-O0", "-fopenmp", "-o", "program", "program.c"]).current_dir(&folder);
+        assert!(command.status().expect("a compiler").success());
+        let path = folder.join("program");
+        let doctor = stripe().arg("doctor").arg(&path).output().expect("started");
+        assert_says(&text(&doctor.stdout), &[&format!("uses {name}")]);
+        let run = stripe().arg("run").arg(&path).current_dir(&folder).output().expect("started");
+        assert_says(&message(&run, 1), &[&format!("starts a thread ({name}, called at ")]);
+    }
+}
+
+#[test]
 fn a_program_that_takes_too_long_to_record_is_refused() {
     let program = tiny("endless", "int main(void) { for (;;) ;\n}\n");
     let told = message(&program.stripe("run", &["--timeout", "200ms"]), 1);
@@ -334,7 +352,7 @@ fn doctor_tells_the_same_with_the_same_remedies() {
     let script = changed("shell-script", |path| fs::write(path, "#!/bin/sh\n").expect("written"));
     assert_says(&doctor(&script, 1), &["BAD", "is not an ELF file but a script", "-> name its interpreter"]);
     let threads = doctor(&Fixture::named("thread").build(GCC), 0);
-    assert_says(&threads, &["fair calls pthread_create", "->"]);
+    assert_says(&threads, &["fair uses pthread_create", "->"]);
     let optimised = sample(GCC, "-O2");
     assert_says(&doctor(&optimised, 0), &["fair compiled with -O2", "-> compile with -O0"]);
     let output = stripe().args(["doctor", "./no-such-program"]).output().expect("started");

@@ -140,12 +140,10 @@ fn program_findings(path: &Path, scope: &Scope, verbose: bool) -> Vec<Finding> {
         return findings;
     }
     findings.push(Finding::good("dynamically linked"));
-    let threads =
-        ["pthread_create", "thrd_create"].iter().find(|name| image.imports.iter().any(|i| i == *name));
-    findings.push(match threads {
+    findings.push(match image.thread_starter() {
         None => Finding::good("calls no function that starts threads"),
         Some(name) => Finding::fair(
-            format!("calls {name}: a run that starts a thread is refused"),
+            format!("uses {name}: a run that starts a thread is refused"),
             "choose input or options for which it stays on one thread",
         ),
     });

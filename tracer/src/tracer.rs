@@ -78,9 +78,6 @@ fn at(place: &Option<String>) -> String {
     place.as_ref().map_or_else(String::new, |place| format!(", called at {place}"))
 }
 
-/// The functions by which C programs start threads; what else does so calls the kernel itself.
-const THREAD_STARTERS: [&str; 2] = ["pthread_create", "thrd_create"];
-
 /// How programs are to be run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preference {
@@ -337,10 +334,9 @@ fn recording(program: &Program, run: Run, recorder: Recorder<'_>) -> Result<Reco
     if let Termination::Cut(cut) = run.termination {
         return Err(match cut {
             Cut::Thread(statement) => {
-                let imports = &program.executable().imports;
-                let call = THREAD_STARTERS.into_iter().find(|call| imports.iter().any(|name| name == call));
+                let call = program.executable().thread_starter().unwrap_or("clone");
                 let place = statement.map(|statement| program.place_of(statement).to_string());
-                RecordError::Thread { call: call.unwrap_or("clone"), place }
+                RecordError::Thread { call, place }
             }
             Cut::ChangedText(address) => RecordError::ChangedText(address.to_string()),
             cut => RecordError::Cut(cut),

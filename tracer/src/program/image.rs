@@ -44,6 +44,25 @@ pub struct Image {
     pub text: Vec<(FileAddress, Vec<u8>)>,
 }
 
+/// What starts threads: how its symbol begins, and what programmers call it. `std::async` and the like are made
+/// of `std::thread`. Who calls the kernel itself is found when it does.
+const THREAD_STARTERS: [(&str, &str); 5] = [
+    ("pthread_create", "pthread_create"),
+    ("thrd_create", "thrd_create"),
+    ("_ZNSt6thread15_M_start_thread", "std::thread"),
+    ("GOMP_parallel", "OpenMP"),
+    ("__kmpc_fork_call", "OpenMP"),
+];
+
+impl Image {
+    /// What it takes from other images that starts threads, if it does.
+    #[must_use]
+    pub fn thread_starter(&self) -> Option<&'static str> {
+        let is_imported = |symbol: &str| self.imports.iter().any(|import| import.starts_with(symbol));
+        THREAD_STARTERS.iter().find(|(symbol, _)| is_imported(symbol)).map(|&(_, name)| name)
+    }
+}
+
 /// A program in the making.
 pub(super) struct Builder<'a> {
     scope: &'a Scope,

@@ -185,18 +185,53 @@ fn place(process: Pid, folder: Option<i32>, path: &Path) -> PathBuf {
 
 /// Whether the process may signal this one, or these, kill(2).
 fn may_signal(call: &Call<'_>, target: i32) -> bool {
+    let family = (call.family)();
+    let folder = PathBuf::from(format!("/proc/{}/root/proc", call.by));
+    // Programs know their parent by the number that it has outside.
+    let is_parent = target.unsigned_abs() == std::process::id();
     match target {
         -1 => false,
         0 => true,
-        // Programs know their parent by the number that it has outside.
-        target if target.unsigned_abs() == std::process::id() => false,
-        target => {
-            let target = target.unsigned_abs();
-            (call.family)().contains(&(target as i32))
-                // Whom there is not cannot be harmed.
-                || !Path::new(&format!("/proc/{}/root/proc/{target}", call.by)).exists()
+        _ if is_parent => false,
+        // Whom there is not, or not any more, cannot be harmed.
+        1.. => {
+            family.contains(&target)
+                || Other::read(&folder.join(target.to_string())).is_none_or(|other| other.has_ended)
         }
+        // A group may outlive who has founded it.
+        _ => members(&folder, -i64::from(target)).is_some_and(|members| {
+            members.iter().all(|(number, other)| other.has_ended || family.contains(number))
+        }),
     }
+}
+
+/// A process that may be signalled.
+struct Other {
+    /// It only waits for its parent to notice.
+    has_ended: bool,
+    group: i64,
+}
+
+impl Other {
+    /// What its folder tells, proc_pid_stat(5); `None` if it is not there.
+    fn read(folder: &Path) -> Option<Other> {
+        let told = fs::read(folder.join("stat")).ok()?;
+        let told = String::from_utf8_lossy(&told);
+        // Its name, which may be anything, ends with the last parenthesis.
+        let fields: Vec<&str> = told.rsplit(')').next()?.split_whitespace().collect();
+        // The first thread may have ended before the others.
+        let has_ended = matches!(*fields.first()?, "Z" | "X") && *fields.get(17)? == "1";
+        Some(Other { has_ended, group: fields.get(2)?.parse().ok()? })
+    }
+}
+
+/// The processes of a group and their numbers; `None` if that cannot be found out.
+fn members(processes: &Path, group: i64) -> Option<Vec<(i32, Other)>> {
+    let folders = fs::read_dir(processes).ok()?.flatten();
+    let numbers = folders.filter_map(|folder| folder.file_name().to_str()?.parse().ok());
+    let others =
+        numbers.filter_map(|number: i32| Some((number, Other::read(&processes.join(number.to_string()))?)));
+    Some(others.filter(|(_, other)| other.group == group).collect())
 }
 
 /// The address space that a process has, in bytes.
