@@ -156,3 +156,56 @@ fn what_is_real_is_as_it_is() {
         assert_eq!(text(&outputs[0]), text(&outputs[1]), "{name}");
     }
 }
+
+/// Says which limits it, its child and the shell have, before and after it has set one.
+const LIMITED: &str = r#"#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void show(const char *who) {
+    int resources[] = { RLIMIT_FSIZE, RLIMIT_CORE, RLIMIT_AS, RLIMIT_STACK };
+    for (int i = 0; i < 4; i++) {
+        struct rlimit now = { 1, 1 }, again = { 2, 2 }, raw = { 3, 3 };
+        getrlimit(resources[i], &now);
+        prlimit(getpid(), resources[i], NULL, &again);
+        syscall(SYS_getrlimit, resources[i], &raw);
+        printf("%s: %d: %lx %lx, %lx %lx, %lx %lx\n", who, resources[i], now.rlim_cur, now.rlim_max,
+            again.rlim_cur, again.rlim_max, raw.rlim_cur, raw.rlim_max);
+    }
+    fflush(stdout);
+}
+int main(void) {
+    struct rlimit less = { 1 << 20, 2 << 20 }, before = { 0, 0 }, wrong = { 2, 1 };
+    show("at first");
+    getrlimit(RLIMIT_CORE, &before);
+    before.rlim_cur = before.rlim_max;
+    printf("as much as possible: %d\n", setrlimit(RLIMIT_CORE, &before));
+    show("core");
+    printf("wrong: %d\n", setrlimit(RLIMIT_AS, &wrong));
+    prlimit(0, RLIMIT_FSIZE, &less, &before);
+    printf("was %lx %lx\n", before.rlim_cur, before.rlim_max);
+    show("less");
+    if (fork() == 0) { show("child"); _exit(0); }
+    wait(NULL);
+    system("ulimit -f; ulimit -c; ulimit -v");
+    signal(SIGXFSZ, SIG_IGN);
+    FILE *file = tmpfile();
+    printf("at the limit: %d\n", ftruncate(fileno(file), 1 << 20));
+    printf("beyond it: %d\n", ftruncate(fileno(file), (1 << 20) + 1));
+    return 0;
+}
+"#;
+
+#[test]
+fn limits_are_those_of_whoever_has_started_stripe_until_the_program_sets_its_own() {
+    let program = tiny("limits", LIMITED);
+    let native = std::process::Command::new(&program.path).output().expect("started");
+    for engine in ["jump", "breakpoint"] {
+        let output = program.stripe("replay", &["--engine", engine]);
+        assert_eq!(output.status.code(), Some(0), "{engine}: {}", text(&output.stderr));
+        assert_eq!(text(&output.stdout), text(&native.stdout), "{engine}");
+    }
+}

@@ -11,6 +11,7 @@ use seccompiler::{
     TargetArch,
 };
 
+use super::LIMITED;
 use crate::invocation::{Answers, Constancy};
 
 /// When a system call is a question.
@@ -24,12 +25,21 @@ enum When {
     Unlike(u8, u64),
     /// If this argument has none of these bits, by which the agent's own calls are known.
     Without(u8, u64),
+    /// If this argument is this.
+    Is(u8, u64),
+    /// If one of these holds.
+    Any(&'static [When]),
 }
 
-use When::{Always, Given, Unlike, Without};
+use When::{Always, Any, Given, Is, Unlike, Without};
 
-/// Who and where a process is.
-const IDENTITY: [(i64, When); 35] = [
+/// If this argument is that one of the resources.
+const fn limited(argument: u8, which: usize) -> When {
+    Is(argument, LIMITED[which] as u64)
+}
+
+/// Who and where a process is, and what it may use up.
+const IDENTITY: [(i64, When); 37] = [
     (libc::SYS_getpid, Always),
     (libc::SYS_gettid, Always),
     (libc::SYS_getppid, Always),
@@ -53,7 +63,9 @@ const IDENTITY: [(i64, When); 35] = [
     (libc::SYS_ptrace, Given(1)),
     (libc::SYS_getpriority, Given(1)),
     (libc::SYS_setpriority, Given(1)),
-    (libc::SYS_prlimit64, Given(0)),
+    (libc::SYS_prlimit64, Any(&[Given(0), limited(1, 0), limited(1, 1), limited(1, 2)])),
+    (libc::SYS_getrlimit, Any(&[limited(0, 0), limited(0, 1), limited(0, 2)])),
+    (libc::SYS_setrlimit, Any(&[limited(0, 0), limited(0, 1), limited(0, 2)])),
     (libc::SYS_sched_setparam, Given(0)),
     (libc::SYS_sched_getparam, Given(0)),
     (libc::SYS_sched_setscheduler, Given(0)),
@@ -150,9 +162,13 @@ impl Filter {
 fn rule(when: When) -> Option<Vec<SeccompRule>> {
     let (argument, length, operator, value) = match when {
         Always => return Some(Vec::new()),
+        Any(all) => {
+            return all.iter().map(|&when| rule(when)).collect::<Option<Vec<_>>>().map(|all| all.concat());
+        }
         Given(argument) => (argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0),
         Unlike(argument, value) => (argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, value),
         Without(argument, bits) => (argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(bits), 0),
+        Is(argument, value) => (argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value),
     };
     let condition = SeccompCondition::new(argument, length, operator, value).ok()?;
     Some(vec![SeccompRule::new(vec![condition]).ok()?])

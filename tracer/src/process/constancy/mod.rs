@@ -23,6 +23,7 @@ mod start;
 use std::collections::HashMap;
 
 use libc::{c_uint, user_regs_struct};
+use nix::sys::resource::Resource;
 use nix::unistd::Pid;
 
 use crate::invocation::{Answers, Constancy};
@@ -38,6 +39,9 @@ use readings::Replaced;
 const SIZE_OF_USAGE: usize = 144;
 /// Where the number of the process stands in the description of a signal.
 const PLACE_OF_SENDER: u64 = std::mem::offset_of!(Sender, process) as u64;
+
+/// Of which resources the tracer sets limits, getrlimit(2), and not the same ones for each run.
+const LIMITED: [Resource; 3] = [Resource::RLIMIT_FSIZE, Resource::RLIMIT_CORE, Resource::RLIMIT_AS];
 
 /// What is answered to the processes of a run.
 #[derive(Debug)]
@@ -57,6 +61,8 @@ struct Task {
     chance: Chance,
     /// The instructions of its libraries that are replaced.
     replaced: Replaced,
+    /// What it has set itself, now and at most, for each of the [`LIMITED`] resources.
+    limits: [Option<(u64, u64)>; LIMITED.len()],
     /// A wait that a signal has interrupted, and that the kernel may go on with.
     interrupted: Option<Wait>,
     /// A call that the kernel is answering: the registers as the program has set them, and what becomes of
@@ -75,6 +81,7 @@ impl Respondent {
             clock: Clock::default(),
             chance: Chance::default(),
             replaced: Replaced::default(),
+            limits: [None; LIMITED.len()],
             interrupted: None,
             amended: None,
         };

@@ -1,11 +1,13 @@
 //! Decide what to say when a program asks.
 
-use libc::{EFAULT, EINVAL, ENOSYS, ETIMEDOUT};
+use libc::{EFAULT, EINVAL, ENOSYS, EPERM, ETIMEDOUT};
+use nix::sys::resource::{Resource, getrlimit};
+use nix::unistd::{Pid, geteuid};
 
 use super::clock::SECOND;
 use super::memory::{Memory, time};
 use super::numbers::{Numbers, PARENT};
-use super::{SIZE_OF_USAGE, Task, readings};
+use super::{LIMITED, SIZE_OF_USAGE, Task, readings};
 use crate::invocation::Answers;
 
 /// A system call.
@@ -107,6 +109,18 @@ impl Asked<'_> {
             libc::SYS_waitid => {
                 let amendment = Amendment::WaitedFor { info: third, usage: self.if_constant(fifth) };
                 Reply::Amended(self.waitid(call), amendment)
+            }
+            libc::SYS_prlimit64 => match limited(second) {
+                Some(place) if [0, self.task.process].contains(&(first as i32)) => {
+                    self.limits(place, third, fourth)
+                }
+                _ => Reply::Amended(self.with_real(call, &[0]), Amendment::Nothing),
+            },
+            libc::SYS_getrlimit => {
+                limited(first).map_or(Reply::Kernel, |place| self.limits(place, 0, second))
+            }
+            libc::SYS_setrlimit => {
+                limited(first).map_or(Reply::Kernel, |place| self.limits(place, second, 0))
             }
             libc::SYS_sched_getaffinity => self.affinity(second, third),
             libc::SYS_getcpu => written(self.zero_if_given(first, 4) && self.zero_if_given(second, 4)),
@@ -228,6 +242,26 @@ impl Asked<'_> {
         }
     }
 
+    /// Limits of its own, as if the tracer had set none: those at the address `new`, if any, are set, and what
+    /// they were is put at `old`.
+    fn limits(&mut self, place: usize, new: u64, old: u64) -> Reply {
+        let shown = self.task.limits[place].or_else(|| getrlimit(LIMITED[place]).ok());
+        let Some((now, most)) = shown else { return Reply::Kernel };
+        if new != 0 {
+            let words = (self.memory.word(new), self.memory.word(new.wrapping_add(8)));
+            let (Some(new_now), Some(new_most)) = words else { return Reply::Is(-i64::from(EFAULT)) };
+            if new_now > new_most {
+                return Reply::Is(-i64::from(EINVAL));
+            }
+            if new_most > most && !geteuid().is_root() {
+                return Reply::Is(-i64::from(EPERM));
+            }
+            lower(self.memory.0, LIMITED[place], (new_now, new_most));
+            self.task.limits[place] = Some((new_now, new_most));
+        }
+        written(old == 0 || self.memory.write(old, &[now.to_ne_bytes(), most.to_ne_bytes()].concat()))
+    }
+
     /// One processor.
     fn affinity(&self, length: u64, at: u64) -> Reply {
         const SIZE_OF_SET: u64 = 8;
@@ -299,6 +333,22 @@ fn for_milliseconds(argument: u64) -> Option<Wait> {
     Some(Wait { most, expired: 0, original: None, translated: false })
 }
 
+/// Which one of those of which the tracer sets limits.
+fn limited(resource: u64) -> Option<usize> {
+    LIMITED.iter().position(|&limited| limited as u32 == resource as u32)
+}
+
+/// Sets the limits of a process, but none beyond what it may have.
+fn lower(process: Pid, resource: Resource, (now, most): (u64, u64)) {
+    let mut real = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: both calls read and write limits that outlive them. One that fails leaves the limits of the run.
+    unsafe {
+        libc::prlimit(process.as_raw(), resource as u32, std::ptr::null(), &raw mut real);
+        let wanted = libc::rlimit { rlim_cur: now.min(real.rlim_max), rlim_max: most.min(real.rlim_max) };
+        libc::prlimit(process.as_raw(), resource as u32, &raw const wanted, std::ptr::null_mut());
+    }
+}
+
 fn written(is_written: bool) -> Reply {
     Reply::Is(if is_written { 0 } else { -i64::from(EFAULT) })
 }
@@ -310,7 +360,6 @@ fn places_of_processes(number: i64) -> &'static [usize] {
         | libc::SYS_tkill
         | libc::SYS_rt_sigqueueinfo
         | libc::SYS_pidfd_open
-        | libc::SYS_prlimit64
         | libc::SYS_sched_setparam
         | libc::SYS_sched_getparam
         | libc::SYS_sched_setscheduler
