@@ -184,7 +184,7 @@ fn fixtures() -> Vec<Fixture> {
 
 #[test]
 fn both_engines_agree_on_the_fixtures() {
-    on_fixtures(&[GCC, CLANG], how_many(1, 2), |_| true, how_many(4, 40));
+    on_fixtures(&[GCC, CLANG], how_many(1, 2), |_| true, how_many(3, 40));
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn both_engines_agree_however_the_program_is_built() {
     let is_c = |fixture: &Fixture| {
         fixture.source.extension().is_some_and(|extension| extension != "rs") && !draws(fixture)
     };
-    on_fixtures(&builds, how_many(1, 7), is_c, how_many(4, 8));
+    on_fixtures(&builds, how_many(1, 7), is_c, how_many(3, 8));
 }
 
 /// Compares the engines on the fixtures, each in so many of these builds, by so many partial replays.
@@ -245,7 +245,7 @@ fn both_engines_agree_on_random_programs() {
 
 #[test]
 fn both_engines_agree_on_real_programs() {
-    in_two_threads(&real_programs(how_many(3, 1)), |case| {
+    in_two_threads(&real_programs(how_many(4, 1)), |case| {
         let built = case.program.build(&Toolchain::default()).expect("a program");
         let program = load(&built.executable, Granularity::Statement);
         let start = invocation(&built.executable, &built.sources, case.arguments, case.stdin.into());
@@ -287,7 +287,7 @@ fn what_ends_a_replay_before_its_first_statement_is_no_fault_of_an_engine() {
 #[test]
 fn both_engines_find_the_same_slices_of_the_fixtures() {
     let fixtures = fixtures().into_iter().filter(|fixture| !races(&fixture.name));
-    let fixtures: Vec<Fixture> = fixtures.step_by(how_many(2, 1) as usize).collect();
+    let fixtures: Vec<Fixture> = fixtures.step_by(how_many(3, 1) as usize).collect();
     in_two_threads(&fixtures, |fixture| {
         let tests = if fixture.name == "deep_recursion" { 5 } else { how_many(50, 1000) };
         assert_same_slice(&fixture.name, &fixture.build(GCC), &["--max-tests", &tests.to_string()]);
@@ -356,5 +356,5 @@ const REDUCED: [(&str, u64); 4] =
 
 /// How many random programs.
 fn programs() -> usize {
-    how_many(12, 200) as usize
+    how_many(8, 200) as usize
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use support::engine::in_two_threads;
 use support::tiny::tiny;
 use support::{GCC, Program, heed_signals, sample, scratch, stripe, text};
 
@@ -98,13 +99,12 @@ const STTY: &str = "stty -a; echo \"<end>\"";
 
 #[test]
 fn sigusr1_prints_one_status_even_if_the_rest_is_quiet() {
-    let program = Program { directory: scratch("status"), ..sample(GCC, "") };
-    for quiet in [&["-q"][..], &[]] {
+    in_two_threads(&[&["-q"][..], &[]], |quiet| {
+        let program = Program { directory: scratch(&format!("status-{}", quiet.len())), ..sample(GCC, "") };
         let mut command = stripe();
         command.arg("run").arg(&program.path).arg("--stdin").arg(&program.stdin);
-        command.args(["--no-save", "--check", "echo >> judged; sleep 0.05; grep -q sum.=.15"]).args(quiet);
+        command.args(["--no-save", "--check", "echo >> judged; sleep 0.05; grep -q sum.=.15"]).args(*quiet);
         let judged = program.directory.join("judged");
-        let _ = std::fs::remove_file(&judged);
         command.current_dir(&program.directory);
         let watched = Watched::new(command);
         let pid = Pid::from_raw(i32::try_from(watched.child.id()).expect("a number"));
@@ -117,7 +117,7 @@ fn sigusr1_prints_one_status_even_if_the_rest_is_quiet() {
         assert_eq!(seen.matches("stripe: ").count(), 1, "{seen}");
         let form = r"stripe: branches decide, \d+ of 34 left, \d+ tests?, \d+/s, \d+ s\n";
         assert!(regex::Regex::new(form).expect("an expression").is_match(&seen), "{seen}");
-    }
+    });
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_program_that_reads_the_terminal_finds_nothing_and_stops_neither_stripe_nor_
 }
 
 /// What is done to a search so that it ends.
-type Ending<'e> = &'e dyn Fn(&mut Watched, Pid);
+type Ending<'e> = &'e (dyn Fn(&mut Watched, Pid) + Sync);
 
 #[test]
 fn the_terminal_is_given_back_whatever_ends_stripe() {
@@ -225,7 +225,8 @@ fn the_terminal_is_given_back_whatever_ends_stripe() {
             watched.press(b"\x03");
         },
     ];
-    for (number, ending) in endings.into_iter().enumerate() {
+    let endings: Vec<(usize, Ending)> = endings.into_iter().enumerate().collect();
+    in_two_threads(&endings, |(number, ending)| {
         let script = format!(
             r#"trap : INT QUIT; echo "<before>"; {STTY}; (trap - INT QUIT; exec {slow}); echo "<after>"; {STTY}"#
         );
@@ -237,7 +238,7 @@ fn the_terminal_is_given_back_whatever_ends_stripe() {
         ending(&mut watched, stripe);
         let seen = watched.end();
         assert_eq!(settings(&seen, "before"), settings(&seen, "after"), "ending {number}: {seen}");
-    }
+    });
 }
 
 /// The descendant of a process that runs this program.
