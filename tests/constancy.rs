@@ -209,3 +209,35 @@ fn limits_are_those_of_whoever_has_started_stripe_until_the_program_sets_its_own
         assert_eq!(text(&output.stdout), text(&native.stdout), "{engine}");
     }
 }
+
+/// Asks for signals about a file by its own number, and gets one.
+const OWNER: &str = r#"#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static volatile int told;
+static void tell(int signal) { told++; }
+int main(void) { int ends[2];
+    signal(SIGIO, tell);
+    pipe(ends);
+    printf("set %d, ", fcntl(ends[0], F_SETOWN, getpid()));
+    printf("own %d, ", fcntl(ends[0], F_GETOWN) == getpid());
+    fcntl(ends[0], F_SETFL, O_ASYNC);
+    write(ends[1], "x", 1);
+    printf("told %d, ", told);
+    printf("priority %ld\n", syscall(SYS_ioprio_set, 1, getpid(), 2 << 13 | 5));
+    return 0;
+}
+"#;
+
+#[test]
+fn a_program_may_name_itself_as_who_gets_signals_about_a_file() {
+    let program = tiny("owner", OWNER);
+    for engine in ["jump", "breakpoint"] {
+        let output = program.stripe("replay", &["--engine", engine]);
+        assert_eq!(output.status.code(), Some(0), "{engine}: {}", text(&output.stderr));
+        assert_eq!(text(&output.stdout), "set 0, own 1, told 1, priority 0\n", "{engine}");
+    }
+}

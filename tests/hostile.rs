@@ -45,7 +45,7 @@ const ASLEEP: Fate = Unresolved("waited for what did not come");
 const CRASHED: Fate = Unresolved("crashed in another way");
 const THREAD: Fate = Unresolved("started a thread");
 
-const KINDS: [(&str, Fate); 52] = [
+const KINDS: [(&str, Fate); 58] = [
     ("ok", Reproduced),
     ("hang", ASLEEP),
     ("spin", Unresolved("used up its processor time")),
@@ -73,6 +73,13 @@ const KINDS: [(&str, Fate); 52] = [
     ("ptrace-me", ESCAPED),
     ("ptrace-attach", ESCAPED),
     ("parent-memory", ESCAPED),
+    ("file-flags", Either(&Reproduced, &ESCAPED)),
+    ("renice", ESCAPED),
+    ("relimit", ESCAPED),
+    ("owner", ESCAPED),
+    // Where processes have a namespace of their own, there is none of this number.
+    ("owner-ex", Either(&Reproduced, &ESCAPED)),
+    ("folder-of-process", Either(&Reproduced, &ESCAPED)),
     ("exec-rm", Not),
     ("system-rm", Reproduced),
     ("stop-self", Unresolved("stopped itself")),
@@ -178,7 +185,8 @@ impl Arena {
         command
             .args(&line[1..])
             .current_dir(self.folder.join("run"))
-            .env("VICTIM", self.folder.join("victim"));
+            .env("VICTIM", self.folder.join("victim"))
+            .env("VICTIM_PROCESS", std::process::id().to_string());
         command.stdin(Stdio::null());
         command
     }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -128,6 +130,36 @@ static void attack(const char *kind, int guard, int port) {
         int file = open(path, O_RDWR); if (file >= 0) pwrite(file, "harm", 4, 0x1000);
         struct iovec here = { &word, 8 }, there = { (void *)0x1000, 8 };
         process_vm_writev(parent, &here, 1, &there, 1, 0);
+    }
+    if (is(kind, "file-flags")) {
+        char path[4096]; snprintf(path, sizeof path, "%s/script", getenv("VICTIM"));
+        const char *paths[] = { path, "script" };
+        for (int i = 0; i < 2; i++) {
+            int flags = 0, file = open(paths[i], O_RDONLY);
+            ioctl(file, FS_IOC_GETFLAGS, &flags);
+            flags |= FS_NODUMP_FL | FS_NOATIME_FL;
+            ioctl(file, FS_IOC_SETFLAGS, &flags);
+        }
+    }
+    if (is(kind, "renice")) { setpriority(PRIO_PROCESS, getppid(), 5); setpriority(PRIO_USER, 0, 5); }
+    if (is(kind, "relimit")) {
+        struct rlimit few = { 3, 3 }; struct sched_param none = { 0 };
+        prlimit(getppid(), RLIMIT_NOFILE, &few, NULL);
+        sched_setscheduler(getppid(), SCHED_IDLE, &none);
+    }
+    if (is(kind, "owner")) {
+        int ends[2]; pipe(ends);
+        fcntl(ends[0], F_SETOWN, getppid()); fcntl(ends[0], F_SETSIG, SIGKILL);
+        fcntl(ends[0], F_SETFL, O_ASYNC); write(ends[1], "harm", 4);
+    }
+    if (is(kind, "owner-ex")) {
+        int ends[2]; struct f_owner_ex owner = { F_OWNER_PID, atoi(getenv("VICTIM_PROCESS")) }; pipe(ends);
+        fcntl(ends[0], F_SETOWN_EX, &owner); ioctl(ends[0], FIOSETOWN, &owner.pid);
+        fcntl(ends[0], F_SETFL, O_ASYNC); write(ends[1], "harm", 4);
+    }
+    if (is(kind, "folder-of-process")) {
+        char path[64]; snprintf(path, sizeof path, "/proc/%s", getenv("VICTIM_PROCESS"));
+        int folder = open(path, O_RDONLY); if (folder >= 0) syscall(SYS_pidfd_send_signal, folder, SIGURG, NULL, 0);
     }
     if (is(kind, "exec-rm")) execl("/bin/rm", "rm", "-rf", getenv("VICTIM"), "precious", "folder", NULL);
     if (is(kind, "system-rm")) system("rm -rf \"$VICTIM\" precious folder; echo gone > letter");

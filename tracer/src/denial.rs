@@ -29,11 +29,13 @@ pub enum Action {
     Ipc,
     /// To change the mode, owner or times of a file elsewhere, where that cannot be kept apart.
     Attributes,
+    /// To change the priority, the limits or the processors of a process that is not the run's own.
+    Processes,
 }
 
 impl Action {
     /// All of them.
-    pub const ALL: [Action; 12] = [
+    pub const ALL: [Action; 13] = [
         Action::Network,
         Action::Signal,
         Action::Trace,
@@ -46,6 +48,7 @@ impl Action {
         Action::Machine,
         Action::Ipc,
         Action::Attributes,
+        Action::Processes,
     ];
 
     fn bit(self) -> u16 {
@@ -68,6 +71,7 @@ impl fmt::Display for Action {
             Action::Machine => "control the machine",
             Action::Ipc => "use IPC objects",
             Action::Attributes => "change attributes of files elsewhere",
+            Action::Processes => "change other processes",
         })
     }
 }

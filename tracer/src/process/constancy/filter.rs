@@ -12,6 +12,7 @@ use seccompiler::{
 };
 
 use super::LIMITED;
+use super::questions::F_GETOWN_EX;
 use crate::invocation::{Answers, Constancy};
 
 /// When a system call is a question.
@@ -39,7 +40,7 @@ const fn limited(argument: u8, which: usize) -> When {
 }
 
 /// Who and where a process is, and what it may use up.
-const IDENTITY: [(i64, When); 37] = [
+const IDENTITY: [(i64, When); 40] = [
     (libc::SYS_getpid, Always),
     (libc::SYS_gettid, Always),
     (libc::SYS_getppid, Always),
@@ -63,6 +64,9 @@ const IDENTITY: [(i64, When); 37] = [
     (libc::SYS_ptrace, Given(1)),
     (libc::SYS_getpriority, Given(1)),
     (libc::SYS_setpriority, Given(1)),
+    (libc::SYS_ioprio_get, Given(1)),
+    (libc::SYS_ioprio_set, Given(1)),
+    (libc::SYS_fcntl, Any(&[Is(1, libc::F_SETOWN as u64), Is(1, F_GETOWN_EX as u64)])),
     (libc::SYS_prlimit64, Any(&[Given(0), limited(1, 0), limited(1, 1), limited(1, 2)])),
     (libc::SYS_getrlimit, Any(&[limited(0, 0), limited(0, 1), limited(0, 2)])),
     (libc::SYS_setrlimit, Any(&[limited(0, 0), limited(0, 1), limited(0, 2)])),

@@ -37,6 +37,8 @@ pub(super) enum Amendment {
     Nothing,
     /// It is the number of a process.
     Process,
+    /// At this address is the number of the process that gets signals about a file.
+    Owner { number: u64 },
     /// It is the number of a process that has ended; what that used up is at this address.
     Waited { usage: u64 },
     /// The end of a process is described at these addresses.
@@ -75,6 +77,8 @@ pub(super) struct Asked<'a> {
     pub(super) time: Answers,
 }
 
+/// The question of fcntl(2) who gets signals about a file. The C library asks this one for `F_GETOWN`, too.
+pub(super) const F_GETOWN_EX: i32 = 16;
 /// A second as counted in the structures of the kernel: by nanoseconds, and by microseconds.
 const NANOSECONDS: u64 = 1;
 const MICROSECONDS: u64 = 1000;
@@ -99,6 +103,10 @@ impl Asked<'_> {
             libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone | libc::SYS_clone3 => {
                 Reply::Amended(call, Amendment::Process)
             }
+            libc::SYS_fcntl if second as i32 == libc::F_SETOWN => {
+                Reply::Amended(self.with_real(call, &[2]), Amendment::Nothing)
+            }
+            libc::SYS_fcntl => Reply::Amended(call, Amendment::Owner { number: third.wrapping_add(4) }),
             libc::SYS_getpgid | libc::SYS_getsid => {
                 Reply::Amended(self.with_real(call, &[0]), Amendment::Process)
             }
@@ -368,7 +376,11 @@ fn places_of_processes(number: i64) -> &'static [usize] {
         | libc::SYS_sched_rr_get_interval
         | libc::SYS_process_vm_readv
         | libc::SYS_process_vm_writev => &[0],
-        libc::SYS_ptrace | libc::SYS_getpriority | libc::SYS_setpriority => &[1],
+        libc::SYS_ptrace
+        | libc::SYS_getpriority
+        | libc::SYS_setpriority
+        | libc::SYS_ioprio_get
+        | libc::SYS_ioprio_set => &[1],
         libc::SYS_setpgid | libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo => &[0, 1],
         _ => &[],
     }

@@ -27,6 +27,7 @@ impl Asked<'_> {
             _ if failed => {}
             Amendment::Nothing => {}
             Amendment::Process => return self.shown(result),
+            Amendment::Owner { number } => self.show_number(number),
             Amendment::Waited { usage } => {
                 if result > 0 {
                     self.forget_usage(usage);
@@ -70,11 +71,17 @@ impl Asked<'_> {
 
     /// Puts the known number into the description of a signal.
     fn show_sender(&mut self, info: u64) {
-        let place = info.wrapping_add(PLACE_OF_SENDER);
+        if info != 0 {
+            self.show_number(info.wrapping_add(PLACE_OF_SENDER));
+        }
+    }
+
+    /// Puts the known number where that of a process is.
+    fn show_number(&mut self, at: u64) {
         let mut number = [0; 4];
-        if info != 0 && self.memory.read(place, &mut number) {
+        if self.memory.read(at, &mut number) {
             let shown = self.numbers.shown(i32::from_ne_bytes(number));
-            self.memory.write(place, &shown.to_ne_bytes());
+            self.memory.write(at, &shown.to_ne_bytes());
         }
     }
 

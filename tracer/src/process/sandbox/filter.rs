@@ -27,8 +27,17 @@ pub(super) enum Subject {
     Address(usize),
     /// The same, where the argument points to a `struct msghdr`.
     Message(usize),
-    /// Whether the process in this argument is one of the run's own.
-    Process(usize),
+    /// Whether the process in this argument is one of the run's own, to do this to it.
+    Process(Action, usize),
+    /// The same, where the first argument says whether the second is a process, a group or a user, of which
+    /// the first of these kinds has this number.
+    Kind(u64),
+    /// The same, for the one that gets signals about a file, fcntl(2).
+    Owner,
+    /// The same, for the descriptor of a process.
+    Descriptor,
+    /// The same, or whether the attributes of a file may be changed, ioctl(2).
+    Control,
     /// An IPC object is about to be used.
     Ipc,
     /// Whether so many bytes of memory may be added, by the argument.
@@ -41,6 +50,16 @@ pub(super) enum Subject {
 
 /// Memory that is asked for in pieces of this size is asked for from the tracer.
 const LARGE: u64 = 1 << 30;
+/// A process in the arguments of ioprio_set(2).
+const IOPRIO_WHO_PROCESS: u64 = 1;
+/// Who gets signals about a socket, ioctl_socket(2): both words for it.
+pub(super) const OWNERS: [u64; 2] = [0x8901, 0x8902];
+/// Of the number of an ioctl(2): whether it hands something over, and which driver or file system it is for.
+const KIND_OF_CONTROL: u64 = 0xC000_FF00;
+/// Those that file systems use to change attributes of files, whatever their descriptor is open for.
+const CONTROLS: [u64; 4] = [0x4000_6600, 0x4000_5800, 0x4000_7600, 0x4000_9400];
+/// A command of fcntl(2).
+pub(super) const F_SETOWN_EX: libc::c_int = 15;
 const SYS_FCHMODAT2: c_long = 452;
 const SYS_SETXATTRAT: c_long = 463;
 const SYS_REMOVEXATTRAT: c_long = 466;
@@ -139,9 +158,15 @@ pub(super) fn subject(number: c_long) -> Option<Subject> {
         libc::SYS_sendto => Subject::Address(4),
         libc::SYS_sendmsg => Subject::Message(1),
         libc::SYS_kill | libc::SYS_tkill | libc::SYS_rt_sigqueueinfo | libc::SYS_pidfd_open => {
-            Subject::Process(0)
+            Subject::Process(Action::Signal, 0)
         }
-        libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo => Subject::Process(1),
+        libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo => Subject::Process(Action::Signal, 1),
+        libc::SYS_pidfd_send_signal => Subject::Descriptor,
+        libc::SYS_fcntl => Subject::Owner,
+        libc::SYS_ioctl => Subject::Control,
+        libc::SYS_setpriority => Subject::Kind(libc::PRIO_PROCESS as u64),
+        libc::SYS_ioprio_set => Subject::Kind(IOPRIO_WHO_PROCESS),
+        _ if OF_OTHERS.contains(&number) => Subject::Process(Action::Processes, 0),
         libc::SYS_shmget | libc::SYS_semget | libc::SYS_msgget | libc::SYS_mq_open => Subject::Ipc,
         libc::SYS_mmap => Subject::Memory(1),
         libc::SYS_mremap => Subject::Memory(2),
@@ -168,14 +193,25 @@ pub(super) fn subject(number: c_long) -> Option<Subject> {
     })
 }
 
+/// The calls that change a process, if their first argument names one.
+const OF_OTHERS: [c_long; 7] = [
+    libc::SYS_prlimit64,
+    libc::SYS_sched_setscheduler,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+];
 /// The calls that are asked about whatever their arguments are.
-const ASKED: [c_long; 12] = [
+const ASKED: [c_long; 13] = [
     libc::SYS_kill,
     libc::SYS_tkill,
     libc::SYS_tgkill,
     libc::SYS_rt_sigqueueinfo,
     libc::SYS_rt_tgsigqueueinfo,
     libc::SYS_pidfd_open,
+    libc::SYS_pidfd_send_signal,
     libc::SYS_shmget,
     libc::SYS_semget,
     libc::SYS_msgget,
@@ -244,6 +280,24 @@ fn rules(attributes: &Attributes) -> Result<Rules, seccompiler::BackendError> {
         let kinds = kinds.map(|kind| rule(mode, SeccompCmpOp::MaskedEq(u64::from(libc::S_IFMT)), kind));
         rules.insert(call, kinds.into_iter().collect::<Result<_, _>>()?);
     }
+    for call in OF_OTHERS {
+        rules.insert(call, vec![rule(0, SeccompCmpOp::Ne, 0)?]);
+    }
+    for (call, user) in
+        [(libc::SYS_setpriority, libc::PRIO_USER as u64), (libc::SYS_ioprio_set, IOPRIO_WHO_PROCESS + 2)]
+    {
+        rules.insert(call, vec![rule(1, SeccompCmpOp::Ne, 0)?, rule(0, SeccompCmpOp::Eq, user)?]);
+    }
+    let owners = [libc::F_SETOWN, F_SETOWN_EX].map(|command| number(1, SeccompCmpOp::Eq, command as u64));
+    rules.insert(libc::SYS_fcntl, owners.into_iter().collect::<Result<_, _>>()?);
+    let mut controls: Vec<SeccompRule> =
+        OWNERS.map(|command| number(1, SeccompCmpOp::Eq, command)).into_iter().collect::<Result<_, _>>()?;
+    if *attributes == Attributes::OfAllFiles {
+        for kind in CONTROLS {
+            controls.push(number(1, SeccompCmpOp::MaskedEq(KIND_OF_CONTROL), kind)?);
+        }
+    }
+    rules.insert(libc::SYS_ioctl, controls);
     rules.insert(libc::SYS_mmap, vec![rule(1, SeccompCmpOp::Ge, LARGE)?]);
     rules.insert(libc::SYS_mremap, vec![rule(2, SeccompCmpOp::Ge, LARGE)?]);
     Ok(rules)
@@ -251,6 +305,12 @@ fn rules(attributes: &Attributes) -> Result<Rules, seccompiler::BackendError> {
 
 fn rule(argument: u8, op: SeccompCmpOp, value: u64) -> Result<SeccompRule, seccompiler::BackendError> {
     let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Qword, op, value)?;
+    SeccompRule::new(vec![condition])
+}
+
+/// The same for an argument of which the kernel looks at the lower half.
+fn number(argument: u8, op: SeccompCmpOp, value: u64) -> Result<SeccompRule, seccompiler::BackendError> {
+    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, op, value)?;
     SeccompRule::new(vec![condition])
 }
 

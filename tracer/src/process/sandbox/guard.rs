@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::unistd::Pid;
 
-use super::filter::{Subject, hides, subject};
+use super::filter::{F_SETOWN_EX, OWNERS, Subject, hides, subject};
 use super::{Extent, Ipc};
 use crate::denial::Action;
 
@@ -50,6 +50,18 @@ impl Call<'_> {
         let read = memory.and_then(|memory| memory.read_at(&mut bytes, address)).unwrap_or(0);
         bytes.truncate(read);
         bytes
+    }
+
+    /// The number at an address; 0 if there is none.
+    fn number(&self, address: u64) -> i32 {
+        self.read(address, 4).try_into().map_or(0, i32::from_ne_bytes)
+    }
+
+    /// Whom a `struct f_owner_ex` names, as kill(2) does.
+    fn owner(&self, address: u64) -> i32 {
+        const GROUP: i32 = 2;
+        let kind = u64::from(self.number(address) == GROUP);
+        whom(kind, self.number(address.wrapping_add(4)))
     }
 
     /// The text that ends with a zero byte.
@@ -110,9 +122,31 @@ impl Extent {
                 let address = call.read(name, size_of::<libc::sockaddr_un>());
                 unless(Action::Network, name == 0 || self.is_own_socket(call, &address))
             }
-            Subject::Process(argument) => {
-                unless(Action::Signal, may_signal(call, call.argument(argument) as i32))
+            Subject::Process(action, argument) => {
+                unless(action, is_own(call, call.argument(argument) as i32))
             }
+            Subject::Kind(process) => {
+                let kind = call.argument(0).wrapping_sub(process);
+                unless(Action::Processes, is_own(call, whom(kind, call.argument(1) as i32)))
+            }
+            Subject::Owner => {
+                let owner = match call.argument(1) as i32 {
+                    F_SETOWN_EX => call.owner(call.argument(2)),
+                    _ => call.argument(2) as i32,
+                };
+                unless(Action::Signal, is_own(call, owner))
+            }
+            Subject::Descriptor => {
+                // Those of processes lead to no file, but folders of processes serve as well.
+                let descriptor = format!("/proc/{}/fd/{}", call.by, call.argument(0) as i32);
+                let is_folder = fs::read_link(descriptor).is_ok_and(|path| path.is_absolute());
+                unless(Action::Signal, !is_folder)
+            }
+            Subject::Control if OWNERS.contains(&(call.argument(1) & u64::from(u32::MAX))) => {
+                let owner = call.number(call.argument(2));
+                unless(Action::Signal, is_own(call, owner))
+            }
+            Subject::Control => unless(Action::Attributes, self.is_own_descriptor(call, 0)),
             Subject::Ipc => match self.ipc {
                 Ipc::Apart => {
                     sees_ipc.store(true, Ordering::Relaxed);
@@ -132,10 +166,7 @@ impl Extent {
                 let folder = folder.map(|folder| call.argument(folder) as i32);
                 unless(Action::Attributes, self.is_own_file(&place(call.by, folder, &path)))
             }
-            Subject::File(descriptor) => {
-                let descriptor = call.argument(descriptor) as i32;
-                unless(Action::Attributes, self.is_own_file(&place(call.by, Some(descriptor), Path::new(""))))
-            }
+            Subject::File(descriptor) => unless(Action::Attributes, self.is_own_descriptor(call, descriptor)),
         }
     }
 
@@ -154,6 +185,11 @@ impl Extent {
         // Where nobody listens nobody is harmed.
         fs::symlink_metadata(call.outside(&path))
             .map_or(true, |seen| self.is_own_file(&path) && !shows_through(&path, &seen))
+    }
+
+    fn is_own_descriptor(&self, call: &Call<'_>, argument: usize) -> bool {
+        let descriptor = call.argument(argument) as i32;
+        self.is_own_file(&place(call.by, Some(descriptor), Path::new("")))
     }
 
     fn is_own_file(&self, path: &Path) -> bool {
@@ -183,8 +219,17 @@ fn place(process: Pid, folder: Option<i32>, path: &Path) -> PathBuf {
     whole.canonicalize().ok().or(named).unwrap_or(whole)
 }
 
-/// Whether the process may signal this one, or these, kill(2).
-fn may_signal(call: &Call<'_>, target: i32) -> bool {
+/// Names a process, a group or, as everybody, a user as kill(2) does; `kind` counts from a process on.
+fn whom(kind: u64, number: i32) -> i32 {
+    match kind {
+        0 => number,
+        1 => number.wrapping_neg(),
+        _ => -1,
+    }
+}
+
+/// Whether this process, or all of this group, belongs to the run, or there is nobody; as kill(2) names them.
+fn is_own(call: &Call<'_>, target: i32) -> bool {
     let family = (call.family)();
     let folder = PathBuf::from(format!("/proc/{}/root/proc", call.by));
     // Programs know their parent by the number that it has outside.
