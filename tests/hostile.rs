@@ -45,7 +45,7 @@ const ASLEEP: Fate = Unresolved("waited for what did not come");
 const CRASHED: Fate = Unresolved("crashed in another way");
 const THREAD: Fate = Unresolved("started a thread");
 
-const KINDS: [(&str, Fate); 58] = [
+const KINDS: [(&str, Fate); 60] = [
     ("ok", Reproduced),
     ("hang", ASLEEP),
     ("spin", Unresolved("used up its processor time")),
@@ -74,6 +74,7 @@ const KINDS: [(&str, Fate); 58] = [
     ("ptrace-attach", ESCAPED),
     ("parent-memory", ESCAPED),
     ("file-flags", Either(&Reproduced, &ESCAPED)),
+    ("file-attributes", Either(&Reproduced, &ESCAPED)),
     ("renice", ESCAPED),
     ("relimit", ESCAPED),
     ("owner", ESCAPED),
@@ -103,6 +104,7 @@ const KINDS: [(&str, Fate); 58] = [
     ("unshare", ESCAPED),
     ("undo-limits", TIMED_OUT),
     ("ipc", Either(&Reproduced, &ESCAPED)),
+    ("ipc-by-number", Either(&Reproduced, &ESCAPED)),
     ("tmp", Reproduced),
     // Landlock looks at all folders above of each.
     ("deep-folders", Slow(&Reproduced)),

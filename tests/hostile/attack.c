@@ -141,6 +141,11 @@ static void attack(const char *kind, int guard, int port) {
             ioctl(file, FS_IOC_SETFLAGS, &flags);
         }
     }
+    if (is(kind, "file-attributes")) {
+        char path[4096]; snprintf(path, sizeof path, "%s/script", getenv("VICTIM"));
+        struct { long long flags; int numbers[4]; } attributes = { 0x80 };
+        syscall(469, AT_FDCWD, path, &attributes, sizeof attributes, 0);
+    }
     if (is(kind, "renice")) { setpriority(PRIO_PROCESS, getppid(), 5); setpriority(PRIO_USER, 0, 5); }
     if (is(kind, "relimit")) {
         struct rlimit few = { 3, 3 }; struct sched_param none = { 0 };
@@ -214,6 +219,7 @@ static void attack(const char *kind, int guard, int port) {
         msgget(0x48415254, IPC_CREAT | 0600);
         shm_open("/stripe-harm", O_CREAT | O_RDWR, 0600);
     }
+    if (is(kind, "ipc-by-number")) { struct shmid_ds unused; shmctl(0, IPC_STAT, &unused); }
     if (is(kind, "tmp")) {
         put("/tmp/stripe-harm", "x"); put("/var/tmp/stripe-harm", "x"); put("/dev/shm/stripe-harm", "x");
         mkdir("/tmp/stripe-harm-folder", 0700);

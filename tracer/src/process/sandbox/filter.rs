@@ -12,7 +12,7 @@ use seccompiler::{
     TargetArch, sock_filter,
 };
 
-use super::{Attributes, Extent};
+use super::{Attributes, Extent, Ipc};
 use crate::denial::Action;
 use crate::invocation::Network;
 
@@ -63,6 +63,8 @@ pub(super) const F_SETOWN_EX: libc::c_int = 15;
 const SYS_FCHMODAT2: c_long = 452;
 const SYS_SETXATTRAT: c_long = 463;
 const SYS_REMOVEXATTRAT: c_long = 466;
+const SYS_OPEN_TREE_ATTR: c_long = 467;
+const SYS_FILE_SETATTR: c_long = 469;
 
 /// The calls that are never allowed, by what they are for.
 const DENIED: [(Action, &[c_long]); 8] = [
@@ -87,6 +89,7 @@ const DENIED: [(Action, &[c_long]); 8] = [
             libc::SYS_chroot,
             libc::SYS_move_mount,
             libc::SYS_open_tree,
+            SYS_OPEN_TREE_ATTR,
             libc::SYS_fsopen,
             libc::SYS_fsconfig,
             libc::SYS_fsmount,
@@ -168,6 +171,7 @@ pub(super) fn subject(number: c_long) -> Option<Subject> {
         libc::SYS_ioprio_set => Subject::Kind(IOPRIO_WHO_PROCESS),
         _ if OF_OTHERS.contains(&number) => Subject::Process(Action::Processes, 0),
         libc::SYS_shmget | libc::SYS_semget | libc::SYS_msgget | libc::SYS_mq_open => Subject::Ipc,
+        _ if OF_IPC.contains(&number) => Subject::Ipc,
         libc::SYS_mmap => Subject::Memory(1),
         libc::SYS_mremap => Subject::Memory(2),
         libc::SYS_fchmod | libc::SYS_fchown | libc::SYS_fsetxattr | libc::SYS_fremovexattr => {
@@ -188,7 +192,8 @@ pub(super) fn subject(number: c_long) -> Option<Subject> {
         | libc::SYS_utimensat
         | libc::SYS_futimesat
         | SYS_SETXATTRAT
-        | SYS_REMOVEXATTRAT => Subject::Path(Some(0), 1),
+        | SYS_REMOVEXATTRAT
+        | SYS_FILE_SETATTR => Subject::Path(Some(0), 1),
         _ => return None,
     })
 }
@@ -219,8 +224,20 @@ const ASKED: [c_long; 13] = [
     libc::SYS_connect,
     libc::SYS_sendmsg,
 ];
+/// Those by which IPC objects are used that others have made: their numbers are small, and easily hit.
+const OF_IPC: [c_long; 9] = [
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_unlink,
+];
 /// Those about the attributes of files.
-const ATTRIBUTES: [c_long; 20] = [
+const ATTRIBUTES: [c_long; 21] = [
     libc::SYS_chmod,
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
@@ -241,6 +258,7 @@ const ATTRIBUTES: [c_long; 20] = [
     libc::SYS_fremovexattr,
     SYS_SETXATTRAT,
     SYS_REMOVEXATTRAT,
+    SYS_FILE_SETATTR,
 ];
 /// Those that the network alone is about.
 const NETWORK: [c_long; 5] =
@@ -248,7 +266,7 @@ const NETWORK: [c_long; 5] =
 
 /// The programs of the filter, to be attached one after the other.
 pub(super) fn programs(extent: &Extent) -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
-    let mut rules = rules(&extent.attributes)?;
+    let mut rules = rules(extent)?;
     if extent.network == Network::Allowed {
         NETWORK.iter().for_each(|call| drop(rules.remove(call)));
     }
@@ -263,11 +281,14 @@ pub(super) fn programs(extent: &Extent) -> Result<Vec<BpfProgram>, seccompiler::
 
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
-fn rules(attributes: &Attributes) -> Result<Rules, seccompiler::BackendError> {
+fn rules(extent: &Extent) -> Result<Rules, seccompiler::BackendError> {
     let denied = DENIED.iter().flat_map(|(_, calls)| calls.iter());
     let mut rules: Rules = denied.chain(&ASKED).map(|&call| (call, Vec::new())).collect();
-    if *attributes == Attributes::OfAllFiles {
+    if extent.attributes == Attributes::OfAllFiles {
         rules.extend(ATTRIBUTES.map(|call| (call, Vec::new())));
+    }
+    if extent.ipc == Ipc::Shared {
+        rules.extend(OF_IPC.map(|call| (call, Vec::new())));
     }
     let unix = libc::AF_UNIX as u64;
     rules.insert(libc::SYS_socket, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
@@ -292,7 +313,7 @@ fn rules(attributes: &Attributes) -> Result<Rules, seccompiler::BackendError> {
     rules.insert(libc::SYS_fcntl, owners.into_iter().collect::<Result<_, _>>()?);
     let mut controls: Vec<SeccompRule> =
         OWNERS.map(|command| number(1, SeccompCmpOp::Eq, command)).into_iter().collect::<Result<_, _>>()?;
-    if *attributes == Attributes::OfAllFiles {
+    if extent.attributes == Attributes::OfAllFiles {
         for kind in CONTROLS {
             controls.push(number(1, SeccompCmpOp::MaskedEq(KIND_OF_CONTROL), kind)?);
         }
@@ -334,19 +355,23 @@ mod tests {
 
     #[test]
     fn the_tracer_knows_what_each_call_of_the_filter_is_about() {
-        for call in rules(&Attributes::OfAllFiles).expect("rules").into_keys() {
+        for call in rules(&extent(Network::Denied)).expect("rules").into_keys() {
             assert!(subject(call).is_some(), "call {call}");
+        }
+    }
+
+    /// The one of which most is asked.
+    fn extent(network: Network) -> Extent {
+        Extent {
+            network,
+            attributes: Attributes::OfAllFiles,
+            ipc: Ipc::Shared,
+            places: vec![PathBuf::from("/tmp")],
         }
     }
 
     #[test]
     fn who_may_use_the_network_is_not_asked_about_it() {
-        let extent = |network| Extent {
-            network,
-            attributes: Attributes::Apart,
-            ipc: super::super::Ipc::Apart,
-            places: vec![PathBuf::from("/tmp")],
-        };
         let length = |network| programs(&extent(network)).expect("programs")[0].len();
         assert!(length(Network::Allowed) < length(Network::Denied));
     }
