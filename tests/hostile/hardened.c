@@ -1,8 +1,8 @@
 // Runs a program in a hardened container, simulated: these system calls fail with EPERM.
 // hardened CALL[,CALL...] PROGRAM [ARGUMENT...]
 //
-// Or on a machine that has no room for processes: crowded refuses two of three, with EAGAIN and with
-// ENOMEM; full=N refuses all but the first N.
+// Or on a machine that has no room for processes: crowded refuses each thread two of three, with EAGAIN and
+// with ENOMEM; full=N refuses all but the first N.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -35,9 +35,18 @@ static void deny(int call) { answer(call, SECCOMP_RET_ERRNO | EPERM); }
 // How many processes and threads there is room for; -1: for one of three.
 static long room = -2;
 
+// How often each thread of a crowded machine was answered, of its three. One count for all would let
+// threads that ask by turns take the room from each other for as long as they like.
+static unsigned char turns[1 << 22];
+
 static void notify(void) {
     int calls[] = { SYS_clone, SYS_clone3, SYS_fork, SYS_vfork };
     for (int i = 0; i < 4; i++) answer(calls[i], SECCOMP_RET_USER_NOTIF);
+}
+
+static void permit(struct seccomp_notif_resp *answer) {
+    answer->error = 0;
+    answer->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 }
 
 // Answers for as long as somebody is under the filter, whose descriptor comes through the pipe.
@@ -47,14 +56,21 @@ static void supervise(int pipe) {
     if (read(pipe, &listener, sizeof listener) != sizeof listener) _exit(1);
     unshare(CLONE_FILES);
     for (int other = 0; other < 1024; other++) if (other != listener) close(other);
-    for (long count = 0;; count++) {
+    for (;;) {
         struct pollfd waits = { listener, POLLIN };
         if (poll(&waits, 1, -1) < 1 || !(waits.revents & POLLIN)) _exit(0);
         struct seccomp_notif asked = { 0 };
-        if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked)) { count--; continue; }
-        struct seccomp_notif_resp answer = { .id = asked.id };
-        if (room < 0 ? count % 3 == 2 : count < room) answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-        else answer.error = room < 0 && count % 3 == 1 ? -ENOMEM : -EAGAIN;
+        if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked)) continue;
+        struct seccomp_notif_resp answer = { .id = asked.id, .error = -EAGAIN };
+        if (room < 0) {
+            unsigned char *turn = &turns[asked.pid % sizeof turns];
+            if (*turn == 1) answer.error = -ENOMEM;
+            if (*turn == 2) permit(&answer);
+            *turn = (*turn + 1) % 3;
+        } else if (room) {
+            room--;
+            permit(&answer);
+        }
         ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
     }
 }

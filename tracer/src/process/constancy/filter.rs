@@ -28,16 +28,13 @@ enum When {
     Without(u8, u64),
     /// If this argument is this.
     Is(u8, u64),
+    /// If this argument is one of the [`LIMITED`] resources.
+    Limited(u8),
     /// If one of these holds.
     Any(&'static [When]),
 }
 
-use When::{Always, Any, Given, Is, Unlike, Without};
-
-/// If this argument is that one of the resources.
-const fn limited(argument: u8, which: usize) -> When {
-    Is(argument, LIMITED[which] as u64)
-}
+use When::{Always, Any, Given, Is, Limited, Unlike, Without};
 
 /// Who and where a process is, and what it may use up.
 const IDENTITY: [(i64, When); 40] = [
@@ -67,9 +64,9 @@ const IDENTITY: [(i64, When); 40] = [
     (libc::SYS_ioprio_get, Given(1)),
     (libc::SYS_ioprio_set, Given(1)),
     (libc::SYS_fcntl, Any(&[Is(1, libc::F_SETOWN as u64), Is(1, F_GETOWN_EX as u64)])),
-    (libc::SYS_prlimit64, Any(&[Given(0), limited(1, 0), limited(1, 1), limited(1, 2)])),
-    (libc::SYS_getrlimit, Any(&[limited(0, 0), limited(0, 1), limited(0, 2)])),
-    (libc::SYS_setrlimit, Any(&[limited(0, 0), limited(0, 1), limited(0, 2)])),
+    (libc::SYS_prlimit64, Any(&[Given(0), Limited(1)])),
+    (libc::SYS_getrlimit, Limited(0)),
+    (libc::SYS_setrlimit, Limited(0)),
     (libc::SYS_sched_setparam, Given(0)),
     (libc::SYS_sched_getparam, Given(0)),
     (libc::SYS_sched_setscheduler, Given(0)),
@@ -166,9 +163,8 @@ impl Filter {
 fn rule(when: When) -> Option<Vec<SeccompRule>> {
     let (argument, length, operator, value) = match when {
         Always => return Some(Vec::new()),
-        Any(all) => {
-            return all.iter().map(|&when| rule(when)).collect::<Option<Vec<_>>>().map(|all| all.concat());
-        }
+        Any(all) => return any(all.iter().copied()),
+        Limited(argument) => return any(LIMITED.map(|resource| Is(argument, resource as u64))),
         Given(argument) => (argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0),
         Unlike(argument, value) => (argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, value),
         Without(argument, bits) => (argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(bits), 0),
@@ -176,4 +172,9 @@ fn rule(when: When) -> Option<Vec<SeccompRule>> {
     };
     let condition = SeccompCondition::new(argument, length, operator, value).ok()?;
     Some(vec![SeccompRule::new(vec![condition]).ok()?])
+}
+
+/// The rules of all of these, of which one is enough.
+fn any(all: impl IntoIterator<Item = When>) -> Option<Vec<SeccompRule>> {
+    all.into_iter().map(rule).collect::<Option<Vec<_>>>().map(|rules| rules.concat())
 }

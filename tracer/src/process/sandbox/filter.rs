@@ -325,14 +325,21 @@ fn rules(extent: &Extent) -> Result<Rules, seccompiler::BackendError> {
 }
 
 fn rule(argument: u8, op: SeccompCmpOp, value: u64) -> Result<SeccompRule, seccompiler::BackendError> {
-    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Qword, op, value)?;
-    SeccompRule::new(vec![condition])
+    compared(argument, SeccompCmpArgLen::Qword, op, value)
 }
 
 /// The same for an argument of which the kernel looks at the lower half.
 fn number(argument: u8, op: SeccompCmpOp, value: u64) -> Result<SeccompRule, seccompiler::BackendError> {
-    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, op, value)?;
-    SeccompRule::new(vec![condition])
+    compared(argument, SeccompCmpArgLen::Dword, op, value)
+}
+
+fn compared(
+    argument: u8,
+    length: SeccompCmpArgLen,
+    op: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompRule, seccompiler::BackendError> {
+    SeccompRule::new(vec![SeccompCondition::new(argument, length, op, value)?])
 }
 
 /// Calls of the x32 convention, which have numbers of their own, fail as if the kernel did not know them.
