@@ -234,6 +234,32 @@ fn no_proc_is_told_of_and_one_that_hides_others_is_enough() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }
 
+/// Starts children, each of which asks whether it may signal itself.
+const CHILDREN: &str = r#"#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) { int refused = 0, status;
+    for (int i = 0; i < 24; i++) {
+        if (fork() == 0) _exit(kill(getpid(), 0) != 0);
+        wait(&status);
+        refused += status != 0;
+    }
+    printf("refused: %d\n", refused);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_process_of_a_run_may_have_the_number_that_stripe_has_outside() {
+    let program = tiny("children", CHILDREN);
+    // As in a container: low numbers for stripe, and for the processes of a run in their own namespace.
+    let started_before = "for i in 1 2 3 4 5 6 7 8; do sh -c :; done";
+    let output = elsewhere(&program, started_before, "--no-save --check \"grep -q 'refused: 0'\"");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("1-minimal"), "{}", text(&output.stdout));
+}
+
 /// `stripe run` on the sample, started.
 fn started(program: &Program) -> Child {
     let mut command = stripe();

@@ -87,7 +87,7 @@ impl Tracee {
             }
             restart(pid, libc::PTRACE_CONT, passed_on(status));
         }
-        let respondent = Respondent::new(pid, number_of(pid)?, sandbox.constancy());
+        let respondent = Respondent::new(pid, number_of(pid)?, sandbox.parent(), sandbox.constancy());
         respondent.executed(pid);
         let memory = launch.limits.memory.map(|memory| memory.saturating_add(launch.luggage.size));
         let mut tracee = Tracee::new(pid, Limits { memory, ..*launch.limits }, sandbox.guard(), respondent);
@@ -357,8 +357,8 @@ impl Tracee {
         let (pid, others) = (self.pid, &self.others);
         let respondent = &self.respondent;
         let family = || others.iter().chain([&pid]).filter_map(|&pid| respondent.number(pid)).collect();
-        let memory = self.limits.memory;
-        match self.guard.answer(&Call { by: who, registers: &registers, family: &family, memory }) {
+        let (parent, memory) = (respondent.parent(), self.limits.memory);
+        match self.guard.answer(&Call { by: who, registers: &registers, family: &family, parent, memory }) {
             Answer::Allowed => {}
             Answer::TooMuch => self.cut = Some(Cut::Memory),
             Answer::Denied(action) => {

@@ -31,7 +31,7 @@ use chance::Chance;
 use clock::Clock;
 pub(super) use filter::Filter;
 use memory::Memory;
-use numbers::Numbers;
+use numbers::{Numbers, PARENT};
 use questions::{Amendment, Asked, Call, Reply, Wait};
 use readings::Replaced;
 
@@ -71,9 +71,10 @@ struct Task {
 }
 
 impl Respondent {
-    /// For a run that `program` begins, whose number is this for itself.
-    pub(super) fn new(program: Pid, inside: u32, constancy: Constancy) -> Respondent {
-        let numbers = Numbers::new(inside);
+    /// For a run that `program` begins: whose number is `inside` for itself, and which reaches its parent by
+    /// the number `parent`.
+    pub(super) fn new(program: Pid, inside: u32, parent: i32, constancy: Constancy) -> Respondent {
+        let numbers = Numbers::new(inside, parent);
         let number = numbers.first();
         let task = Task {
             process: number,
@@ -116,6 +117,11 @@ impl Respondent {
     /// The number of a process of the run as the kernel tells it.
     pub(super) fn number(&self, pid: Pid) -> Option<i32> {
         self.tasks.get(&pid).map(|task| self.numbers.real(task.thread))
+    }
+
+    /// The number by which the kernel knows the parent of the program.
+    pub(super) fn parent(&self) -> i32 {
+        self.numbers.real(PARENT)
     }
 
     /// A process has ended.

@@ -13,19 +13,21 @@ const FIRST: i32 = 1000;
 pub(super) struct Numbers {
     /// The numbers that the kernel tells them: of the program itself, then of the others.
     inside: Vec<i32>,
+    /// By which number they reach the program's parent.
+    parent: i32,
 }
 
 impl Numbers {
-    /// Those of a run whose program the kernel tells this number.
-    pub(super) fn new(program: u32) -> Numbers {
-        Numbers { inside: vec![program as i32] }
+    /// Those of a run whose program the kernel tells this number, and which reaches its parent by that one.
+    pub(super) fn new(program: u32, parent: i32) -> Numbers {
+        Numbers { inside: vec![program as i32], parent }
     }
 
     /// Those of a run that goes on as a copy with this number.
     pub(super) fn go_on_as(&self, copy: u32) -> Numbers {
         let mut inside = self.inside.clone();
         inside[0] = copy as i32;
-        Numbers { inside }
+        Numbers { inside, ..*self }
     }
 
     /// The number of the program.
@@ -43,8 +45,7 @@ impl Numbers {
     /// group, as for kill(2).
     pub(super) fn real(&self, shown: i32) -> i32 {
         let real = match shown.wrapping_abs() {
-            // The one that the program would reach without all this.
-            PARENT => Some(std::process::id() as i32),
+            PARENT => Some(self.parent),
             number => self.inside.get((number.wrapping_sub(FIRST)) as usize).copied(),
         };
         real.map_or(shown, |real| if shown < 0 { -real } else { real })
@@ -59,7 +60,7 @@ impl Numbers {
         let place = self.inside.iter().rposition(|&known| known == real);
         match place {
             Some(place) => FIRST + place as i32,
-            None if real == std::process::id() as i32 => PARENT,
+            None if real == self.parent => PARENT,
             None => real,
         }
     }
@@ -71,17 +72,18 @@ mod tests {
 
     #[test]
     fn numbers_are_told_there_and_back() {
-        let mut numbers = Numbers::new(7);
+        let mut numbers = Numbers::new(7, 5);
         assert_eq!((numbers.shown(7), numbers.real(FIRST), numbers.real(-FIRST)), (FIRST, 7, -7));
         assert_eq!(numbers.add(9), FIRST + 1);
         assert_eq!((numbers.shown(9), numbers.real(FIRST + 1)), (FIRST + 1, 9));
+        assert_eq!((numbers.shown(5), numbers.real(PARENT), numbers.real(-PARENT)), (PARENT, 5, -5));
         let copy = numbers.go_on_as(8);
         assert_eq!((copy.shown(8), copy.real(FIRST), copy.shown(9)), (FIRST, 8, FIRST + 1));
     }
 
     #[test]
     fn a_number_of_nobody_stays_as_it_is() {
-        let numbers = Numbers::new(2);
+        let numbers = Numbers::new(2, 5);
         for number in [0, -1, 1, 7, FIRST + 1, i32::MAX, i32::MIN] {
             assert_eq!(numbers.real(number), number);
         }

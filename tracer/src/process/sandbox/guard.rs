@@ -34,6 +34,8 @@ pub(in crate::process) struct Call<'c> {
     pub(in crate::process) registers: &'c libc::user_regs_struct,
     /// The processes of its run, by the numbers that the kernel tells them.
     pub(in crate::process) family: &'c dyn Fn() -> Vec<i32>,
+    /// By which number they name the one that has started them.
+    pub(in crate::process) parent: i32,
     /// Address space that the process may have, in bytes.
     pub(in crate::process) memory: Option<u64>,
 }
@@ -232,12 +234,10 @@ fn whom(kind: u64, number: i32) -> i32 {
 fn is_own(call: &Call<'_>, target: i32) -> bool {
     let family = (call.family)();
     let folder = PathBuf::from(format!("/proc/{}/root/proc", call.by));
-    // Programs know their parent by the number that it has outside.
-    let is_parent = target.unsigned_abs() == std::process::id();
     match target {
         -1 => false,
         0 => true,
-        _ if is_parent => false,
+        _ if target.wrapping_abs() == call.parent => false,
         // Whom there is not, or not any more, cannot be harmed.
         1.. => {
             family.contains(&target)

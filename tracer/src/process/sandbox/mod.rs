@@ -131,6 +131,15 @@ impl Sandbox {
         self.launcher.constancy()
     }
 
+    /// The number by which runs reach this process; one that nobody has, where they see no process but their
+    /// own. What this process is called here may be the number of one of them there.
+    pub(super) fn parent(&self) -> i32 {
+        match self.world.place {
+            Place::View(_) => i32::MAX,
+            Place::Copy(_) | Place::Real => std::process::id() as i32,
+        }
+    }
+
     /// Who decides about system calls that are held up.
     pub(super) fn guard(&self) -> Arc<Guard> {
         Arc::clone(&self.world.guard)
