@@ -143,3 +143,24 @@ impl Limits {
         Limits { cpu: times * self.cpu, wall: times * self.wall, idle: times * self.idle, ..self }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// So much time, and enough of all else.
+    pub(crate) fn limits(wall: Duration) -> Limits {
+        const MINUTE: Duration = Duration::from_secs(60);
+        Limits {
+            cpu: MINUTE,
+            wall,
+            idle: MINUTE,
+            arrivals: u64::MAX,
+            memory: None,
+            file_size: 1 << 20,
+            output: 1 << 20,
+            tasks: 1,
+            tolerated: Actions::NONE,
+        }
+    }
+}

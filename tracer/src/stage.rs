@@ -114,7 +114,13 @@ impl<'p> Stage<'p> {
             objects: Vec::new(),
         };
         let termination = lead(&mut execution)?;
-        let Execution { usage, pace: Pace { arrivals, redirections, .. }, objects, tracee, .. } = execution;
+        let Execution { usage, pace: Pace { arrivals, redirections, .. }, objects, tracee, alarm, .. } =
+            execution;
+        let termination = match (termination, alarm.end()) {
+            // Whoever goes on with it would go on with a dead one.
+            (Termination::Cut(Cut::Stopped), Some(cut)) => Termination::Cut(cut),
+            (termination, _) => termination,
+        };
         let denied = tracee.denied();
         let (stdout, stderr) = (Bytes::default(), Bytes::default());
         Ok(Run { stdout, stderr, termination, usage, arrivals, redirections, denied, objects })
@@ -146,5 +152,48 @@ impl<'p> Stage<'p> {
             _ => return,
         };
         run.termination = Termination::Cut(cut);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use agent::poison::Poison;
+
+    use super::*;
+    use crate::invocation::tests::limits;
+    use crate::invocation::{Constancy, Permissions};
+    use crate::process::Stop;
+    use crate::program::sketch::{Outline, program};
+
+    #[test]
+    fn what_has_stopped_and_was_killed_then_is_no_stopped_program() {
+        let outline = program(&[Outline { name: "main", lines: &[2], decisions: &[] }]);
+        let invocation = Invocation {
+            program: PathBuf::from("/bin/true"),
+            arguments: vec!["true".into()],
+            environment: Vec::new(),
+            directory: PathBuf::from("/"),
+            stdin: Vec::new(),
+            stdout: Stdout::File,
+            permissions: Permissions::default(),
+            constancy: Constancy::default(),
+        };
+        let stage = Stage::new(&outline, &invocation).expect("a sandbox");
+        let soon = limits(Duration::from_millis(50));
+        let conditions = Conditions { poison: Poison::Off, limits: soon, stop: Default::default() };
+        let (mut start, output) = stage.start(&conditions, Luggage::default()).expect("started");
+        let mut placement = Placement::default();
+        let course =
+            Course { conditions: &conditions, placement: &mut placement, method: Method::Breakpoint };
+        let run = stage.run_by(&mut start, course, |execution| {
+            // As if it had been seen to stop just before that.
+            assert!(matches!(execution.tracee.wait()?, Stop::Killed(_)));
+            Ok(Termination::Cut(Cut::Stopped))
+        });
+        let run = stage.finish(start, output, run.expect("a run"), &soon).expect("ended");
+        assert_eq!(run.termination, Termination::Cut(Cut::WallTime));
     }
 }

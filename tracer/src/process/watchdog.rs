@@ -33,7 +33,7 @@ struct Watched {
     bitten: Option<Cut>,
 }
 
-/// A run under watch; the watch ends with it.
+/// A run under watch; the watch ends with it. The run may be killed until then, even if it has stopped.
 pub(crate) struct Alarm<'a> {
     watchdog: &'a Watchdog,
 }
@@ -85,6 +85,11 @@ impl Alarm<'_> {
     /// Why the run was killed, if it was.
     pub(crate) fn raised(&self) -> Option<Cut> {
         self.watchdog.slot().as_ref().and_then(|watched| watched.bitten)
+    }
+
+    /// Ends the watch; tells why the run was killed, if it was. From now on it will not be.
+    pub(crate) fn end(self) -> Option<Cut> {
+        self.watchdog.slot().take().and_then(|watched| watched.bitten)
     }
 }
 
@@ -151,5 +156,46 @@ impl Rest {
         let children = fs::read(format!("/proc/{0}/task/{0}/children", self.pid));
         status::field(self.pid, "State:").is_some_and(|state| state.starts_with('S'))
             && children.is_ok_and(|children| children.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command};
+    use std::thread::sleep;
+
+    use super::*;
+    use crate::invocation::tests::limits;
+
+    const SOON: Duration = Duration::from_millis(50);
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn watched(watchdog: &Watchdog, wall: Duration) -> (Child, Alarm<'_>) {
+        let child = Command::new("sleep").arg("60").spawn().expect("sleep is there");
+        let pid = Pid::from_raw(child.id() as i32);
+        let alarm = watchdog.watch(pid, &limits(wall), &Arc::default()).expect("it is there");
+        (child, alarm)
+    }
+
+    #[test]
+    fn who_was_killed_is_known_when_the_watch_ends() {
+        let watchdog = Watchdog::new().expect("a thread");
+        let (mut child, alarm) = watched(&watchdog, SOON);
+        assert!(!child.wait().expect("ended").success());
+        assert_eq!(alarm.end(), Some(Cut::WallTime));
+    }
+
+    #[test]
+    fn nobody_is_killed_behind_the_end_of_the_watch() {
+        let watchdog = Watchdog::new().expect("a thread");
+        let (mut child, alarm) = watched(&watchdog, LONG);
+        watchdog.slot().as_mut().expect("under watch").deadline = Instant::now() + SOON;
+        let cut = alarm.end();
+        sleep(2 * SOON);
+        let is_alive = child.try_wait().expect("a child").is_none();
+        child.kill().expect("a child");
+        child.wait().expect("ended");
+        // On a machine that is busy enough it may have been killed before.
+        assert_eq!(is_alive, cut.is_none());
     }
 }
