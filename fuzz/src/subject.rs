@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::thread;
 
 use tempfile::TempDir;
 use tracer::program::{Granularity, LeaderId, LeaderKind, Program, Scope};
@@ -23,19 +22,12 @@ pub struct Subject {
     pub trace: Trace,
 }
 
-/// A folder for files of this thread: tests look for different things side by side. It goes when the process
-/// ends in peace.
+/// A folder for files of this thread: tests look for different things side by side. It goes with the thread.
 pub fn folder() -> PathBuf {
-    static ALL: OnceLock<TempDir> = OnceLock::new();
     thread_local! {
-        static OWN: PathBuf = {
-            let all = ALL.get_or_init(|| tempfile::tempdir().expect("a temporary folder"));
-            let own = all.path().join(format!("{:?}", thread::current().id()));
-            fs::create_dir(&own).expect("a folder");
-            own
-        };
+        static OWN: TempDir = tempfile::tempdir().expect("a temporary folder");
     }
-    OWN.with(PathBuf::clone)
+    OWN.with(|folder| folder.path().to_owned())
 }
 
 /// Writes a file, without the one of that name that may be there: some file systems write one that is cut off

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -21,6 +23,9 @@ const FLAGS: [&str; 11] = [
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 ];
+
+/// How long it may take to end.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A browser with one page.
 pub struct Browser {
@@ -161,6 +166,12 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
+        // Only who ends by himself removes what he has in /tmp.
+        let _ = write!(self.requests, "{}\0", json!({ "id": 0, "method": "Browser.close" }));
+        let asked = Instant::now();
+        while asked.elapsed() < PATIENCE && matches!(self.process.try_wait(), Ok(None)) {
+            sleep(Duration::from_millis(10));
+        }
         let _ = self.process.kill();
         let _ = self.process.wait();
         let _ = fs::remove_dir_all(&self.profile);
