@@ -224,7 +224,8 @@ const ASKED: [c_long; 13] = [
     libc::SYS_connect,
     libc::SYS_sendmsg,
 ];
-/// Those by which IPC objects are used that others have made: their numbers are small, and easily hit.
+/// Those by which IPC objects are reached that others have made: by a number, which is small and easily hit,
+/// or by a name.
 const OF_IPC: [c_long; 9] = [
     libc::SYS_shmat,
     libc::SYS_shmctl,
