@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
+use tracer::invocation::SHELF;
+
 use super::error::ArchiveError;
 
 /// The folder of all runs that were made in a working directory.
@@ -22,7 +24,7 @@ pub struct RunFolder {
 impl Shelf {
     /// The shelf in a working directory, which need not be there yet.
     pub fn of(directory: &Path) -> Shelf {
-        Shelf(directory.join(".stripe"))
+        Shelf(directory.join(SHELF))
     }
 
     /// Makes the folder for the next run of `program`. Whoever does the same at the same time gets

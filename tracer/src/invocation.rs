@@ -8,6 +8,10 @@ use agent::poison::Poison;
 
 use crate::denial::Actions;
 
+/// The folder, in a working directory, of what is kept of runs. It is none of theirs: where they get a copy of
+/// the directory, it is not in there.
+pub const SHELF: &str = ".stripe";
+
 /// Where the program's standard output goes. It decides how the C library buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stdout {

@@ -1,11 +1,12 @@
 //! Give runs a copy of the working directory, where they cannot have a view of their own.
 //!
 //! The copy lies in the directory for temporary files. It is made anew before a run, if the latest one
-//! has changed anything in it. A copy that was left by a program that has been killed is removed by the
+//! has changed anything in it. It is without what stripe keeps of runs in that directory, which may be much,
+//! and grows while runs are made. A copy that was left by a program that has been killed is removed by the
 //! next one: whoever holds the lock of a copy is alive.
 
-use std::fs::{self, File, Permissions};
-use std::io;
+use std::fs::{self, DirEntry, File, Permissions};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -14,6 +15,8 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::sys::stat::{UtimensatFlags, utimensat};
 use nix::sys::statvfs::statvfs;
 use nix::sys::time::TimeSpec;
+
+use crate::invocation::SHELF;
 
 /// How much a working directory may hold.
 const MOST_BYTES: u64 = 1 << 30;
@@ -174,12 +177,16 @@ impl Budget {
 fn measure(path: &Path, budget: &mut Budget) -> io::Result<()> {
     let data = fs::symlink_metadata(path)?;
     budget.spend(if data.is_file() { data.len() } else { 0 })?;
-    if data.is_dir() {
-        for entry in fs::read_dir(path)?.flatten() {
-            match measure(&entry.path(), budget) {
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
-                measured => measured?,
-            }
+    if data.is_dir() { for_each(path, |entry| measure(&entry.path(), budget)) } else { Ok(()) }
+}
+
+/// Does something with all in a folder that belongs into a copy.
+fn for_each(folder: &Path, mut act: impl FnMut(&DirEntry) -> io::Result<()>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)?.flatten().filter(|entry| entry.file_name() != SHELF) {
+        match act(&entry) {
+            // What cannot be read now cannot be read by the program either; others may remove their files.
+            Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) => {}
+            done => done?,
         }
     }
     Ok(())
@@ -192,13 +199,7 @@ fn copy(from: &Path, to: &Path, budget: &mut Budget) -> io::Result<()> {
     if kind.is_dir() {
         budget.spend(0)?;
         fs::create_dir(to)?;
-        for entry in fs::read_dir(from)?.flatten() {
-            // What cannot be read now cannot be read by the program either.
-            match copy(&entry.path(), &to.join(entry.file_name()), budget) {
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
-                copied => copied?,
-            }
-        }
+        for_each(from, |entry| copy(&entry.path(), &to.join(entry.file_name()), budget))?;
     } else if kind.is_symlink() {
         budget.spend(0)?;
         symlink(fs::read_link(from)?, to)?;
@@ -254,6 +255,8 @@ fn remove(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
     use super::*;
 
     fn original() -> tempfile::TempDir {
@@ -275,6 +278,19 @@ mod tests {
         assert_eq!(fs::read_to_string(&file).expect("there"), "text");
         assert_eq!(fs::read_link(copied.directory().join("link")).expect("there"), Path::new("deep/file"));
         assert_eq!(fs::read_to_string(original.path().join("deep/file")).expect("there"), "text");
+    }
+
+    #[test]
+    fn a_copy_is_without_kept_runs_however_many_there_are() {
+        let original = original();
+        for shelf in [original.path().join(SHELF), original.path().join("deep").join(SHELF)] {
+            fs::create_dir_all(shelf.join("1-program")).expect("made");
+            let trace = File::create(shelf.join("1-program/trace")).expect("made");
+            trace.set_len(MOST_BYTES).expect("a file with nothing in it");
+        }
+        let copied = Copied::new(original.path()).expect("copied");
+        let found: Vec<_> = copied.contents.iter().map(|item| item.path.file_name()).collect();
+        assert_eq!(found, ["run", "link", "deep", "file"].map(|name| Some(OsStr::new(name))));
     }
 
     #[test]
