@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tracer::denial::Actions;
-use tracer::invocation::{Constancy, Invocation, Limits, Permissions, Stdout};
+use tracer::invocation::{Invocation, Limits};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::run::Run;
@@ -67,14 +67,9 @@ impl Sample {
         assert!(compiler.status().unwrap().success(), "{compiler:?}");
         let program = Program::load(&path, &[], &Scope::default(), Granularity::Statement).unwrap();
         let invocation = Invocation {
-            program: path,
             arguments: vec!["program".into()],
-            environment: Vec::new(),
-            directory: binaries.path().into(),
             stdin: stdin.into(),
-            stdout: Stdout::File,
-            permissions: Permissions::default(),
-            constancy: Constancy::default(),
+            ..Invocation::new(path, binaries.path().into())
         };
         let recording =
             Tracer::new(&program, &invocation, Preference::Auto).unwrap().record(&conditions()).unwrap();

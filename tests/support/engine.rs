@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use corpus::{CASES, Case};
 use stripe::baseline::recording_limits;
-use tracer::invocation::{Constancy, Invocation, Permissions, Stdout};
+use tracer::invocation::Invocation;
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::run::Recording;
@@ -44,16 +44,12 @@ pub fn load(path: &Path, granularity: Granularity) -> Program {
 /// A start of the program with a small, fixed environment.
 pub fn invocation(path: &Path, directory: &Path, arguments: &[&str], stdin: Vec<u8>) -> Invocation {
     Invocation {
-        program: path.canonicalize().expect("built"),
         arguments: std::iter::once(path.as_os_str().to_owned())
             .chain(arguments.iter().map(Into::into))
             .collect(),
         environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
-        directory: directory.canonicalize().expect("a folder"),
         stdin,
-        stdout: Stdout::File,
-        permissions: Permissions::default(),
-        constancy: Constancy::default(),
+        ..Invocation::new(path.canonicalize().expect("built"), directory.canonicalize().expect("a folder"))
     }
 }
 

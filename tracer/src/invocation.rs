@@ -96,6 +96,21 @@ pub enum Network {
 }
 
 impl Invocation {
+    /// The bare program: no arguments, no environment, no input, its output in a file. It is contained, and
+    /// its questions have constant answers.
+    pub fn new(program: PathBuf, directory: PathBuf) -> Invocation {
+        Invocation {
+            arguments: vec![program.clone().into()],
+            program,
+            environment: Vec::new(),
+            directory,
+            stdin: Vec::new(),
+            stdout: Stdout::default(),
+            permissions: Permissions::default(),
+            constancy: Constancy::default(),
+        }
+    }
+
     /// The environment with what a run adds to it, in which undefined values are set to `poison`. All are of
     /// one length, because the environment moves the stack.
     pub fn environment_under(&self, poison: Poison) -> Vec<(OsString, OsString)> {

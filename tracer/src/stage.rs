@@ -157,30 +157,19 @@ impl<'p> Stage<'p> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
     use std::time::Duration;
 
     use agent::poison::Poison;
 
     use super::*;
     use crate::invocation::tests::limits;
-    use crate::invocation::{Constancy, Permissions};
     use crate::process::Stop;
     use crate::program::sketch::{Outline, program};
 
     #[test]
     fn what_has_stopped_and_was_killed_then_is_no_stopped_program() {
         let outline = program(&[Outline { name: "main", lines: &[2], decisions: &[] }]);
-        let invocation = Invocation {
-            program: PathBuf::from("/bin/true"),
-            arguments: vec!["true".into()],
-            environment: Vec::new(),
-            directory: PathBuf::from("/"),
-            stdin: Vec::new(),
-            stdout: Stdout::File,
-            permissions: Permissions::default(),
-            constancy: Constancy::default(),
-        };
+        let invocation = Invocation::new("/bin/true".into(), "/".into());
         let stage = Stage::new(&outline, &invocation).expect("a sandbox");
         let soon = limits(Duration::from_millis(50));
         let conditions = Conditions { poison: Poison::Off, limits: soon, stop: Default::default() };

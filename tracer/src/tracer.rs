@@ -13,7 +13,7 @@ use agent::poison::Poison;
 
 use crate::denial::Actions;
 use crate::engine::{Assignment, Conditions, Guide, Method, Placement, Recorder, Replayer, Unable, watch};
-use crate::invocation::{Constancy, Invocation, Limits, Permissions, Stdout};
+use crate::invocation::{Invocation, Limits};
 use crate::jump::Jump;
 use crate::observation::Observation;
 use crate::process::{
@@ -392,16 +392,7 @@ pub fn survey(invocation: &Invocation, conditions: &Conditions) -> Result<Vec<Pa
 /// If it does not; the message says what was refused.
 pub fn probe(directory: &Path) -> Result<Containment, ProcessError> {
     let failed = |source| ProcessError::System { what: "finding this program", source };
-    let invocation = Invocation {
-        program: std::env::current_exe().map_err(failed)?,
-        arguments: Vec::new(),
-        environment: Vec::new(),
-        directory: directory.into(),
-        stdin: Vec::new(),
-        stdout: Stdout::File,
-        permissions: Permissions::default(),
-        constancy: Constancy::default(),
-    };
+    let invocation = Invocation::new(std::env::current_exe().map_err(failed)?, directory.into());
     let sandbox = Sandbox::new(&invocation)?;
     let limits = Limits {
         cpu: Duration::from_secs(1),

@@ -255,7 +255,6 @@ mod tests {
     use std::time::Duration;
 
     use tracer::denial::Actions;
-    use tracer::invocation::{Constancy, Permissions};
 
     use super::super::sample::Sample;
     use super::*;
@@ -280,14 +279,10 @@ mod tests {
 
     fn invocation(stdin: &[u8]) -> Invocation {
         Invocation {
-            program: "/p".into(),
             arguments: vec!["./p".into(), "it's".into()],
             environment: vec![("GLIBC_TUNABLES".into(), "x=1".into()), ("A".into(), "\n".into())],
-            directory: "/".into(),
             stdin: stdin.to_vec(),
-            stdout: Stdout::File,
-            permissions: Permissions::default(),
-            constancy: Constancy::default(),
+            ..Invocation::new("/p".into(), "/".into())
         }
     }
 
