@@ -188,6 +188,51 @@ fn every_test_finds_its_folders_as_the_recorded_run_did_wherever_they_are() {
     }
 }
 
+/// Tells what a file is like and changes it, in one of the ways that need no call for each change or none that
+/// is about files in general: by a mapping of it, and its flags.
+const HIDER: &str = r#"#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+int main(int argc, char **argv) {
+    int flags = 0;
+    if (strcmp(argv[1], "flags") == 0) {
+        int file = open("file", O_RDONLY);
+        ioctl(file, FS_IOC_GETFLAGS, &flags);
+        printf("flags %x\n", flags & FS_NODUMP_FL);
+        flags |= FS_NODUMP_FL;
+        ioctl(file, FS_IOC_SETFLAGS, &flags);
+    } else {
+        char *text = mmap(NULL, 4, PROT_READ | PROT_WRITE, MAP_SHARED, open("file", O_RDWR), 0);
+        printf("%.4s\n", text);
+        text[0] = 'X';
+    }
+    return 0;
+}
+"#;
+
+#[test]
+fn changes_that_are_hard_to_see_do_not_reach_the_next_test_either() {
+    let program = compile(&scratch("hider"), HIDER);
+    fs::write(program.directory.join("file"), "text").expect("written");
+    for (refused, way) in
+        [("none", "memory"), ("none", "flags"), ("namespaces", "memory"), ("namespaces", "flags")]
+    {
+        for engine in ["jump", "breakpoint"] {
+            let mut run = Command::new(compiled("hardened"));
+            run.arg(refused).arg(stripe().get_program()).arg("run").arg(&program.path);
+            run.args(["--no-save", "-q", "--engine", engine, "--", way]).current_dir(&program.directory);
+            let output = run.output().expect("started");
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{refused}, {way}, {engine}: {said}");
+            assert_eq!(said, "", "{refused}, {way}, {engine}");
+        }
+    }
+    assert_eq!(fs::read(program.directory.join("file")).expect("there"), b"text");
+}
+
 /// Signals a child that has ended, a group whose founder has ended but is not noticed yet, the same group
 /// when that is noticed, and a group of others, whose founder is gone as well; says what came of each.
 const SIGNALLER: &str = r#"#include <errno.h>

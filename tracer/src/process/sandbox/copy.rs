@@ -16,6 +16,7 @@ use nix::sys::stat::{UtimensatFlags, utimensat};
 use nix::sys::statvfs::statvfs;
 use nix::sys::time::TimeSpec;
 
+use super::watch::{News, Watch};
 use crate::invocation::SHELF;
 
 /// How much a working directory may hold.
@@ -41,6 +42,8 @@ pub(super) struct Copied {
     _lock: Flock<File>,
     copy: PathBuf,
     contents: Vec<Item>,
+    /// `None` where it cannot be watched, and has to be looked through.
+    watch: Option<Watch>,
     /// What was free before: bytes and files.
     free: (u64, u64),
 }
@@ -49,6 +52,7 @@ pub(super) struct Copied {
 #[derive(PartialEq, Eq)]
 struct Item {
     path: PathBuf,
+    is_folder: bool,
     inode: u64,
     changed: (i64, i64),
 }
@@ -73,6 +77,7 @@ impl Copied {
             _lock: lock,
             copy,
             contents: Vec::new(),
+            watch: None,
             free: (0, 0),
         };
         copied.make()?;
@@ -89,9 +94,14 @@ impl Copied {
         &self.copy
     }
 
-    /// Makes the copy anew if it was changed; tells whether it was.
-    pub(super) fn refresh(&mut self) -> io::Result<bool> {
-        let is_changed = inventory(&self.copy).map_or(true, |contents| contents != self.contents);
+    /// Makes the copy anew if it was changed; tells whether it was. `has_hidden_changes`: flags of its files
+    /// may have been changed, of which a watch does not tell.
+    pub(super) fn refresh(&mut self, has_hidden_changes: bool) -> io::Result<bool> {
+        let is_changed = match self.watch.as_ref().map_or(News::Perhaps, Watch::news) {
+            News::Change => true,
+            News::Nothing if !has_hidden_changes => false,
+            _ => inventory(&self.copy).map_or(true, |contents| contents != self.contents),
+        };
         if is_changed {
             remove(&self.copy)?;
             self.make()?;
@@ -110,6 +120,8 @@ impl Copied {
     fn make(&mut self) -> io::Result<()> {
         copy(&self.original, &self.copy, &mut Budget::default())?;
         self.contents = inventory(&self.copy)?;
+        let folders = self.contents.iter().filter(|item| item.is_folder);
+        self.watch = Watch::over(folders.map(|folder| folder.path.as_path()));
         self.free = free(self.folder.path());
         Ok(())
     }
@@ -233,7 +245,12 @@ fn inventory(folder: &Path) -> io::Result<Vec<Item>> {
             entries.sort();
             open.extend(entries);
         }
-        items.push(Item { path, inode: data.ino(), changed: (data.ctime(), data.ctime_nsec()) });
+        items.push(Item {
+            path,
+            is_folder: data.is_dir(),
+            inode: data.ino(),
+            changed: (data.ctime(), data.ctime_nsec()),
+        });
     }
     Ok(items)
 }
@@ -256,6 +273,7 @@ fn remove(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::ffi::OsStr;
+    use std::thread::sleep;
 
     use super::*;
 
@@ -269,12 +287,26 @@ mod tests {
 
     #[test]
     fn a_copy_is_made_anew_only_after_a_change() {
+        is_made_anew_only_after_a_change(|_| ());
+        is_made_anew_only_after_a_change(|copied| {
+            copied.watch = None;
+            // The times of files may be those of the latest tick of the machine's clock.
+            sleep(Duration::from_millis(20));
+        });
+    }
+
+    fn is_made_anew_only_after_a_change(prepare: impl Fn(&mut Copied)) {
         let original = original();
         let mut copied = Copied::new(original.path()).expect("copied");
-        assert!(!copied.refresh().expect("looked at"));
+        prepare(&mut copied);
+        assert!(!copied.refresh(false).expect("looked at"));
         let file = copied.directory().join("deep/file");
+        // As who writes through a mapping.
+        drop(File::options().write(true).open(&file).expect("opened"));
+        assert!(!copied.refresh(false).expect("looked at"));
         fs::write(&file, "more").expect("written");
-        assert!(copied.refresh().expect("made anew"));
+        assert!(copied.refresh(false).expect("made anew"));
+        assert!(!copied.refresh(true).expect("looked at"));
         assert_eq!(fs::read_to_string(&file).expect("there"), "text");
         assert_eq!(fs::read_link(copied.directory().join("link")).expect("there"), Path::new("deep/file"));
         assert_eq!(fs::read_to_string(original.path().join("deep/file")).expect("there"), "text");

@@ -84,32 +84,37 @@ impl Call<'_> {
 pub(in crate::process) struct Guard {
     /// `None` where no filter holds up calls.
     extent: Option<Extent>,
-    /// Whether a run may have left IPC objects.
-    has_seen_ipc: AtomicBool,
+    /// See [`Guard::has_hidden_changes`].
+    has_hidden_changes: AtomicBool,
 }
 
 impl Guard {
     pub(super) fn new(extent: Option<Extent>) -> Guard {
-        Guard { extent, has_seen_ipc: AtomicBool::new(false) }
+        Guard { extent, has_hidden_changes: AtomicBool::new(false) }
     }
 
-    /// Whether a run may have left IPC objects.
-    pub(super) fn has_seen_ipc(&self) -> bool {
-        self.has_seen_ipc.load(Ordering::Relaxed)
+    /// Whether a run may have changed what the place for its changes does not tell, since this was asked last:
+    /// it may have left IPC objects in its namespace, or set flags of files in its copy.
+    pub(super) fn has_hidden_changes(&self) -> bool {
+        self.has_hidden_changes.swap(false, Ordering::Relaxed)
     }
 
     /// What becomes of a call.
     pub(in crate::process) fn answer(&self, call: &Call<'_>) -> Answer {
-        self.extent.as_ref().map_or(Answer::Allowed, |extent| extent.answer(call, &self.has_seen_ipc))
+        self.extent.as_ref().map_or(Answer::Allowed, |extent| extent.answer(call, &self.has_hidden_changes))
     }
 }
 
 impl Extent {
-    fn answer(&self, call: &Call<'_>, sees_ipc: &AtomicBool) -> Answer {
+    fn answer(&self, call: &Call<'_>, hides_changes: &AtomicBool) -> Answer {
         let Some(subject) = subject(call.registers.orig_rax as i64) else {
             return Answer::Allowed;
         };
         let unless = |action, allowed| if allowed { Answer::Allowed } else { Answer::Denied(action) };
+        let if_own_file = |is_own| {
+            hides_changes.fetch_or(is_own, Ordering::Relaxed);
+            unless(Action::Attributes, is_own)
+        };
         match subject {
             Subject::Always(action) => Answer::Denied(action),
             Subject::Start(flags) => unless(Action::Namespace, !hides(call.argument(flags))),
@@ -148,10 +153,10 @@ impl Extent {
                 let owner = call.number(call.argument(2));
                 unless(Action::Signal, is_own(call, owner))
             }
-            Subject::Control => unless(Action::Attributes, self.is_own_descriptor(call, 0)),
+            Subject::Control => if_own_file(self.is_own_descriptor(call, 0)),
             Subject::Ipc => match self.ipc {
                 Ipc::Apart => {
-                    sees_ipc.store(true, Ordering::Relaxed);
+                    hides_changes.store(true, Ordering::Relaxed);
                     Answer::Allowed
                 }
                 Ipc::Shared => Answer::Denied(Action::Ipc),
@@ -166,9 +171,9 @@ impl Extent {
             Subject::Path(folder, path) => {
                 let path = call.text(call.argument(path));
                 let folder = folder.map(|folder| call.argument(folder) as i32);
-                unless(Action::Attributes, self.is_own_file(&place(call.by, folder, &path)))
+                if_own_file(self.is_own_file(&place(call.by, folder, &path)))
             }
-            Subject::File(descriptor) => unless(Action::Attributes, self.is_own_descriptor(call, descriptor)),
+            Subject::File(descriptor) => if_own_file(self.is_own_descriptor(call, descriptor)),
         }
     }
 

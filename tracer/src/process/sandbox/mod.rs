@@ -7,7 +7,7 @@
 //!   (`namespaces.rs`, `view.rs`). The file system is read-only; the working directory and the places for temporary
 //!   files are overlays whose changes go to memory.
 //! - *Basic*, where namespaces are refused: Landlock keeps runs from changing files (`landlock.rs`), but
-//!   for those in a copy of the working directory (`copy.rs`).
+//!   for those in a copy of the working directory (`copy.rs`), which is watched for changes (`watch.rs`).
 //!
 //! At both levels a filter of system calls (`filter.rs`) stops a run that reaches for more, and the
 //! tracer decides (`guard.rs`).
@@ -19,6 +19,7 @@ mod landlock;
 mod namespaces;
 mod starter;
 mod view;
+mod watch;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -149,14 +150,15 @@ impl Sandbox {
     /// was started before does not see the new one.
     pub(crate) fn refresh(&mut self) -> Result<bool, ProcessError> {
         let failed = |source| ProcessError::System { what: "renewing the sandbox", source };
-        let can_renew = self.permissions.writable.is_empty() && !self.world.guard.has_seen_ipc();
+        let has_hidden_changes = self.world.guard.has_hidden_changes();
+        let can_renew = self.permissions.writable.is_empty() && !has_hidden_changes;
         let is_touched = match &mut self.world.place {
             Place::View(view) if can_renew && view.is_touched() => {
                 view.renew().map_err(failed)?;
                 return Ok(true);
             }
-            Place::View(view) => self.world.guard.has_seen_ipc() || view.is_touched(),
-            Place::Copy(copy) => return copy.refresh().map_err(not_copied),
+            Place::View(view) => has_hidden_changes || view.is_touched(),
+            Place::Copy(copy) => return copy.refresh(has_hidden_changes).map_err(not_copied),
             Place::Real => false,
         };
         if is_touched {
