@@ -13,7 +13,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use support::engine::in_two_threads;
-use support::hardened::compiled;
+use support::hardened::{compiled, run_without};
 use support::{Fixture, GCC, Program, scratch, stripe, text};
 
 /// Without the second statement of main it deletes and overwrites what it finds.
@@ -188,8 +188,8 @@ fn every_test_finds_its_folders_as_the_recorded_run_did_wherever_they_are() {
     }
 }
 
-/// Tells what a file is like and changes it, in one of the ways that need no call for each change or none that
-/// is about files in general: by a mapping of it, and its flags.
+/// Tells what a file is like and changes it, in one of two ways of which inotify does not tell: its text through
+/// a mapping, or its flags.
 const HIDER: &str = r#"#include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
@@ -221,10 +221,8 @@ fn changes_that_are_hard_to_see_do_not_reach_the_next_test_either() {
         [("none", "memory"), ("none", "flags"), ("namespaces", "memory"), ("namespaces", "flags")]
     {
         for engine in ["jump", "breakpoint"] {
-            let mut run = Command::new(compiled("hardened"));
-            run.arg(refused).arg(stripe().get_program()).arg("run").arg(&program.path);
-            run.args(["--no-save", "-q", "--engine", engine, "--", way]).current_dir(&program.directory);
-            let output = run.output().expect("started");
+            let output = run_without(refused, &program, &["--engine", engine, "--", way]).output();
+            let output = output.expect("started");
             let said = text(&output.stderr);
             assert_eq!(output.status.code(), Some(0), "{refused}, {way}, {engine}: {said}");
             assert_eq!(said, "", "{refused}, {way}, {engine}");

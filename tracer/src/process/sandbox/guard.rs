@@ -84,7 +84,7 @@ impl Call<'_> {
 pub(in crate::process) struct Guard {
     /// `None` where no filter holds up calls.
     extent: Option<Extent>,
-    /// See [`Guard::has_hidden_changes`].
+    /// See [`Guard::take_hidden_changes`].
     has_hidden_changes: AtomicBool,
 }
 
@@ -95,7 +95,7 @@ impl Guard {
 
     /// Whether a run may have changed what the place for its changes does not tell, since this was asked last:
     /// it may have left IPC objects in its namespace, or set flags of files in its copy.
-    pub(super) fn has_hidden_changes(&self) -> bool {
+    pub(super) fn take_hidden_changes(&self) -> bool {
         self.has_hidden_changes.swap(false, Ordering::Relaxed)
     }
 

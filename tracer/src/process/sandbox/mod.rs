@@ -150,7 +150,7 @@ impl Sandbox {
     /// was started before does not see the new one.
     pub(crate) fn refresh(&mut self) -> Result<bool, ProcessError> {
         let failed = |source| ProcessError::System { what: "renewing the sandbox", source };
-        let has_hidden_changes = self.world.guard.has_hidden_changes();
+        let has_hidden_changes = self.world.guard.take_hidden_changes();
         let can_renew = self.permissions.writable.is_empty() && !has_hidden_changes;
         let is_touched = match &mut self.world.place {
             Place::View(view) if can_renew && view.is_touched() => {

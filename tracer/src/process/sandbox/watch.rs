@@ -20,8 +20,8 @@ pub(super) enum News {
 pub(super) struct Watch(Inotify);
 
 impl Watch {
-    /// Watches these folders, but not what is below them; `None` if the machine does not allow as many. Of
-    /// changes of flags, ioctl_iflags(2), nothing is told.
+    /// Watches these folders and what lies in them, but not in folders in them; `None` if the machine does not
+    /// allow as many. Of changes of flags, ioctl_iflags(2), nothing is told.
     pub(super) fn over<'p>(mut folders: impl Iterator<Item = &'p Path>) -> Option<Watch> {
         let changes = AddWatchFlags::IN_MODIFY
             | AddWatchFlags::IN_ATTRIB
