@@ -13,12 +13,11 @@ use std::hint::{black_box, spin_loop};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use dd::{Algorithm, Configuration, Counts, Experiment, Outcome, Sequential, Test, TestFunction};
 use stripe::baseline::recording_limits;
 use stripe::circumstances::{Draft, Normalise, Speculation, Universe, Worker};
-use stripe::dd::{Algorithm, Configuration, Counts, Experiment, Outcome, Sequential, Test, TestFunction};
 use tracer::invocation::{Constancy, Invocation, Permissions, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
@@ -65,7 +64,8 @@ fn main() {
 fn candidates() {
     section("one candidate of a whole search", "one test");
     let per_candidate = |closure: Closure| {
-        let (counts, time) = search(Sequential::new(Fake::new(closure, NEEDED)), None);
+        let fake = Fake::new(closure, NEEDED);
+        let (counts, time) = search(&fake.clone(), &mut Sequential::new(fake), None);
         let candidates = counts.total + counts.cached;
         (time / candidates as f64, format!("{candidates} candidates, {} tested", counts.total))
     };
@@ -119,13 +119,13 @@ fn workers() {
     section("tests per second, two workers", "one worker");
     for (name, needed) in [("nothing can be left out", CIRCUMSTANCES), ("nearly all can be left out", 20)] {
         let fake = || Fake { time: TEST, ..Fake::new(Closure::Flat, needed) };
-        let alone = || search(Sequential::new(fake()), Some(TESTS));
+        let alone = || search(&fake(), &mut Sequential::new(fake()), Some(TESTS));
         let together = || {
             std::thread::scope(|scope| {
                 let crew = vec![fake(), fake()];
                 let prepare = |worker| processors.bind(worker);
-                let crew = Speculation::new(scope, crew, prepare, &Configuration::clone).expect("threads");
-                search(crew, Some(TESTS))
+                let mut pool = Pool::new(scope, crew, prepare, |attempt| attempt()).expect("threads");
+                search(&fake(), &mut pool, Some(TESTS))
             })
         };
         // Short, by turns, and the best of each: other work comes in bursts and only adds.
@@ -150,12 +150,12 @@ enum Closure {
     Nested,
 }
 
-/// A testing function for which all needed circumstances are known.
+/// A program of which all needed circumstances are known: its space, and the test of it.
+#[derive(Clone)]
 struct Fake {
     closure: Closure,
     needed: Configuration,
     time: Duration,
-    stop: Arc<AtomicBool>,
 }
 
 impl Fake {
@@ -164,13 +164,14 @@ impl Fake {
         let distance = CIRCUMSTANCES / needed;
         let member = |number: usize| number * distance + number * 7919 % distance;
         let needed = Configuration::from_iter(CIRCUMSTANCES, (0..needed).map(member));
-        Fake { closure, needed, time: Duration::ZERO, stop: Arc::default() }
+        Fake { closure, needed, time: Duration::ZERO }
     }
 }
 
-impl Test for Fake {
-    type Evidence = ();
-    type Error = Infallible;
+impl Space for Fake {
+    fn len(&self) -> usize {
+        CIRCUMSTANCES
+    }
 
     fn normalise(&self, configuration: &Configuration) -> Configuration {
         let left_out = (0..CIRCUMSTANCES).filter(|&circumstance| !configuration.contains(circumstance));
@@ -188,29 +189,33 @@ impl Test for Fake {
         }
         rest
     }
+}
 
-    fn test(&mut self, configuration: &Configuration) -> Result<(Outcome, ()), Infallible> {
+impl Test for Fake {
+    type Evidence = ();
+    type Error = Infallible;
+
+    fn test(
+        &mut self,
+        configuration: &Configuration,
+        cancellation: &Cancellation,
+    ) -> Result<(Outcome, ()), Infallible> {
         let started = Instant::now();
         let fails = self.needed.is_subset(configuration);
-        while started.elapsed() < self.time && !self.stop.load(Ordering::Relaxed) {
+        while started.elapsed() < self.time && !cancellation.is_requested() {
             spin_loop();
         }
         Ok((if fails { Outcome::Fail } else { Outcome::Pass }, ()))
     }
 }
 
-impl Worker for Fake {
-    fn heed(&mut self, stop: Arc<AtomicBool>) {
-        self.stop = stop;
-    }
-}
-
 /// Reduces all circumstances, and tells in how many tests and in how many seconds.
-fn search<T>(test_function: T, limit: Option<u64>) -> (Counts, f64)
-where
-    T: TestFunction<Evidence = (), Error = Infallible>,
-{
-    let mut experiment = Experiment::new(test_function).limited_to(limit);
+fn search(
+    space: &Fake,
+    tester: &mut dyn Tester<Evidence = (), Error = Infallible>,
+    limit: Option<u64>,
+) -> (Counts, f64) {
+    let mut experiment = Experiment::new(space, tester).limited_to(limit);
     let all = Configuration::full(CIRCUMSTANCES);
     let (time, _) = seconds(|| Algorithm::Sweep.reduce(&mut experiment, all));
     (experiment.counts(), time)

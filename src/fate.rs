@@ -8,9 +8,9 @@ use tracer::schedule::Control as Rule;
 use tracer::trace::EventId;
 
 use crate::circumstances::Universe;
-use crate::dd::{Configuration, Counts, Observer, Outcome};
 use crate::investigation::Watcher;
 use crate::slice::{Evidence, Recorded};
+use dd::{Configuration, Counts, Observer, Outcome};
 
 /// How an execution went.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use tracer::schedule::Control as Rule;
 
-use crate::dd::{Configuration, Counts, Observer, Outcome};
 use crate::investigation::Watcher;
 use crate::oracle::other_failure;
 use crate::printed::Printed;
 use crate::slice::Evidence;
+use dd::{Configuration, Counts, Level, Observer, Outcome};
 
 /// Configurations are kept of at most so many tests.
 const MOST_CONFIGURATIONS: usize = 1000;
@@ -208,6 +208,10 @@ impl Observer<Evidence> for Pair<'_> {
 
     fn should_stop(&mut self) -> bool {
         self.other.should_stop()
+    }
+
+    fn goes_finer(&mut self, level: Level, tests: u64) -> bool {
+        self.other.goes_finer(level, tests)
     }
 }
 

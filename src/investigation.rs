@@ -3,7 +3,8 @@
 //! Under [`Control::Both`] in two phases: first a branch decides, then, from that result, the trace
 //! states the control flow. The results are nested, so that what only the first one has is needed as a
 //! decision. Before the search the recorded run must reproduce in full, twice, and the empty set must
-//! not.
+//! not. After it the result must reproduce, twice, in processes that are started anew: otherwise something has
+//! passed from one run to another, and the result is not called minimal.
 //!
 //! A search that was ended can go on: with its outcomes as [`Memory`] the same algorithm takes the same
 //! way again without testing, and goes on where they end.
@@ -11,17 +12,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use dd::{
+    Algorithm, Configuration, Counts, End, Experiment, Observer, Outcome, Pool, Reduction, Sequential, Space,
+    Stop,
+};
+
 use tracer::schedule::Control as Rule;
 use tracer::trace::EventId;
-use tracer::{Processors, Tracer};
+use tracer::{Processors, Tracer, patiently};
 
-use crate::circumstances::{EventTest, Laboratory, Normalise, Speculation, TestError, Universe};
-use crate::dd::{
-    Algorithm, Configuration, Counts, End, Experiment, Observer, Outcome, Reduction, Sequential, Stop, Test,
-    TestFunction,
-};
+use crate::circumstances::{EventTest, Laboratory, TestError, Universe};
 use crate::printed::Printed;
-use crate::slice::{Control, Evidence, Necessity, Needed, Recorded, Status};
+use crate::slice::{Control, Evidence, Level, Necessity, Needed, Recorded, Status};
 
 /// How to search.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +35,9 @@ pub struct Plan {
     /// At most this many tests in all.
     pub max_tests: Option<u64>,
 }
+
+/// So often a result must be confirmed.
+const CONFIRMATIONS: usize = 2;
 
 /// The means of a search: one tracer for each worker, where these may run, and what is known already.
 pub struct Means<'m, 'p> {
@@ -97,6 +102,10 @@ impl Watcher for Nobody {}
 pub struct Finding {
     /// How it ended.
     pub status: Status,
+    /// What cannot be left out any more, if it is minimal.
+    pub level: Level,
+    /// What was seen when the result was to be confirmed, if it was not.
+    pub unconfirmed: Option<Evidence>,
     /// The needed events in order.
     pub needed: Vec<Needed>,
     /// How many events could have been omitted.
@@ -113,7 +122,7 @@ pub enum Obstacle {
     /// What a phase has found does not show the failure when the next one begins; what was seen.
     NotRepeatable(Evidence),
     /// The failure shows even if nothing is executed: an empty finding.
-    Trivial(Finding),
+    Trivial(Box<Finding>),
     /// The set-up is broken.
     Broken(TestError),
 }
@@ -142,6 +151,9 @@ pub fn investigate(
     }
 }
 
+/// A search among the circumstances of a universe, whatever makes its tests.
+type EventExperiment<'e> = Experiment<'e, Evidence, TestError>;
+
 struct Search<'a, 'm, 'p> {
     laboratory: &'a Laboratory<'a>,
     plan: Plan,
@@ -162,16 +174,16 @@ impl Search<'_, '_, '_> {
         let universe = self.universe(rule);
         self.rehearse(&universe)?;
         let phase = self.phase(&universe, Start::Recorded)?;
-        Ok(self.finding(&phase, universe.len()))
+        self.confirmed(&universe, &phase, self.finding(&phase, universe.len()))
     }
 
     fn both(&mut self) -> Result<Finding, Obstacle> {
-        let universe = self.universe(Rule::Program);
-        self.rehearse(&universe)?;
-        let decided = self.phase(&universe, Start::Recorded)?;
+        let before = self.universe(Rule::Program);
+        self.rehearse(&before)?;
+        let decided = self.phase(&before, Start::Recorded)?;
         let universe = self.universe(Rule::Trace);
         if decided.status != Status::Minimal {
-            return Ok(self.finding(&decided, universe.len()));
+            return self.confirmed(&before, &decided, self.finding(&decided, universe.len()));
         }
         let start = Start::Reduced { executed: &decided.executed, tests: decided.tests };
         let stated = self.phase(&universe, start)?;
@@ -181,12 +193,46 @@ impl Search<'_, '_, '_> {
         let mut needed: Vec<Needed> = for_effect.chain(only_decisions).collect();
         needed.sort_by_key(|needed| needed.event);
         let tests = sum(decided.tests, stated.tests);
-        Ok(Finding { status: stated.status, needed, omittable: universe.len(), tests })
+        let level = stated.level.min(decided.level);
+        let (status, omittable) = (stated.status, universe.len());
+        let finding = Finding { status, level, unconfirmed: None, needed, omittable, tests };
+        self.confirmed(&universe, &stated, finding)
     }
 
     fn universe(&self, rule: Rule) -> Universe {
         let Recorded { program, trace } = self.laboratory.recorded;
-        Universe::new(program, trace, rule)
+        let universe = Universe::new(program, trace, rule);
+        match self.plan.algorithm {
+            Algorithm::Sweep => universe.grouped(program, trace),
+            Algorithm::Ddmin => universe,
+        }
+    }
+
+    /// Replays what the last phase has found in processes that are started anew. Who has asked for the end does
+    /// not want to wait for that.
+    fn confirmed(
+        &mut self,
+        universe: &Universe,
+        phase: &Phase,
+        mut finding: Finding,
+    ) -> Result<Finding, Obstacle> {
+        let Some(tracer) = self.means.tracers.first_mut() else { return Ok(finding) };
+        if finding.status == Status::Interrupted {
+            return Ok(finding);
+        }
+        self.means.processors.bind(0);
+        // What is remembered confirms nothing.
+        let laboratory = Laboratory { memo: None, ..*self.laboratory };
+        let mut test = EventTest::new(&laboratory, universe, tracer);
+        let schedule = universe.schedule(&universe.configuration(phase.executed.iter().copied()));
+        for _ in 0..CONFIRMATIONS {
+            let evidence = test.confirm(&schedule)?;
+            if evidence.outcome != Outcome::Fail {
+                (finding.status, finding.unconfirmed) = (Status::Unconfirmed, Some(evidence));
+                break;
+            }
+        }
+        Ok(finding)
     }
 
     /// What one phase alone has found. Whether an event is needed for its effect has not been tried
@@ -198,7 +244,14 @@ impl Search<'_, '_, '_> {
             _ => Necessity::Effect,
         };
         let needed = phase.kept.iter().map(|&event| phase.needed(event, necessity(event)));
-        Finding { status: phase.status, needed: needed.collect(), omittable, tests: phase.tests }
+        Finding {
+            status: phase.status,
+            level: phase.level,
+            unconfirmed: None,
+            needed: needed.collect(),
+            omittable,
+            tests: phase.tests,
+        }
     }
 
     /// Replays the recorded run in full once; the phase's first test does it again.
@@ -216,69 +269,30 @@ impl Search<'_, '_, '_> {
     fn phase(&mut self, universe: &Universe, start: Start<'_>) -> Result<Phase, Obstacle> {
         let Search { laboratory, plan, means, watcher } = self;
         let job = Job { universe, start, plan: *plan, memory: means.memory };
-        match means.tracers {
-            [] => return job.carry_out(Sequential::new(NoTest(universe)), &mut Refusal(&mut **watcher)),
+        match &mut *means.tracers {
+            [] => job.carry_out(Experiment::recorded(universe, None), &mut **watcher),
             [tracer] => {
-                let test = EventTest::new(laboratory, universe, tracer);
-                return job.carry_out(Sequential::new(test), &mut **watcher);
+                let mut tester = Sequential::new(EventTest::new(laboratory, universe, tracer));
+                job.carry_out(Experiment::new(universe, &mut tester), &mut **watcher)
             }
-            _ => {}
+            tracers => std::thread::scope(|scope| {
+                let workers =
+                    tracers.iter_mut().map(|tracer| EventTest::new(laboratory, universe, tracer)).collect();
+                let processors = means.processors;
+                let pool = Pool::new(
+                    scope,
+                    workers,
+                    |worker| processors.bind(worker),
+                    |attempt| patiently(&mut *attempt),
+                );
+                let mut pool = pool.map_err(TestError::Thread)?;
+                job.carry_out(Experiment::new(universe, &mut pool), &mut **watcher)
+            }),
         }
-        std::thread::scope(|scope| {
-            let workers =
-                means.tracers.iter_mut().map(|tracer| EventTest::new(laboratory, universe, tracer)).collect();
-            let processors = means.processors;
-            let crew = Speculation::new(scope, workers, |worker| processors.bind(worker), universe);
-            let crew = crew.map_err(TestError::Thread)?;
-            job.carry_out(crew, &mut **watcher)
-        })
     }
 }
 
-/// The testing function of a search that only remembers. It tells effective sets and tests nothing.
-struct NoTest<'u>(&'u Universe);
-
-impl Test for NoTest<'_> {
-    type Evidence = Evidence;
-    type Error = TestError;
-
-    fn normalise(&self, configuration: &Configuration) -> Configuration {
-        self.0.normalise(configuration)
-    }
-
-    fn normalise_without(&self, effective: &Configuration, left_out: &[usize]) -> Configuration {
-        self.0.normalise_without(effective, left_out)
-    }
-
-    fn test(&mut self, _: &Configuration) -> Result<(Outcome, Evidence), TestError> {
-        unreachable!("its observer has refused")
-    }
-}
-
-/// Ends a search where a test would be needed; somebody else may watch it up to there.
-struct Refusal<'w>(&'w mut dyn Watcher);
-
-impl Observer<Evidence> for Refusal<'_> {
-    fn recalled(&mut self, configuration: &Configuration, outcome: Outcome, seen: &Evidence, counts: Counts) {
-        self.0.recalled(configuration, outcome, seen, counts);
-    }
-
-    fn improved(&mut self, smaller: &Configuration) {
-        self.0.improved(smaller);
-    }
-
-    fn should_stop(&mut self) -> bool {
-        true
-    }
-}
-
-impl Watcher for Refusal<'_> {
-    fn begins(&mut self, rule: Rule, start: &Configuration) {
-        self.0.begins(rule, start);
-    }
-}
-
-/// A phase to be done, by whatever testing function.
+/// A phase to be done, whatever makes its tests.
 struct Job<'j> {
     universe: &'j Universe,
     start: Start<'j>,
@@ -287,10 +301,11 @@ struct Job<'j> {
 }
 
 impl Job<'_> {
-    fn carry_out<T>(&self, test_function: T, watcher: &mut dyn Watcher) -> Result<Phase, Obstacle>
-    where
-        T: TestFunction<Evidence = Evidence, Error = TestError>,
-    {
+    fn carry_out<'e>(
+        &'e self,
+        experiment: EventExperiment<'e>,
+        watcher: &'e mut dyn Watcher,
+    ) -> Result<Phase, Obstacle> {
         let spent = match self.start {
             Start::Recorded => 0,
             Start::Reduced { tests, .. } => tests.total,
@@ -299,8 +314,7 @@ impl Job<'_> {
         let start = self.start();
         watcher.begins(self.universe.control(), &start);
         let outcomes = self.remembered().map(|phase| &phase.outcomes);
-        let experiment = Experiment::new(test_function).remembering(outcomes);
-        let mut experiment = experiment.limited_to(left).observed_by(watcher);
+        let mut experiment = experiment.remembering(outcomes).limited_to(left).observed_by(watcher);
         let reduction = match self.check(&mut experiment, &start) {
             Ok(None) => self.plan.algorithm.reduce(&mut experiment, start),
             Ok(Some(obstacle)) => return Err(obstacle),
@@ -324,14 +338,11 @@ impl Job<'_> {
     }
 
     /// The start must show the failure, and nothing at all must not.
-    fn check<T>(
+    fn check(
         &self,
-        experiment: &mut Experiment<'_, T>,
+        experiment: &mut EventExperiment<'_>,
         start: &Configuration,
-    ) -> Result<Option<Obstacle>, Stop<TestError>>
-    where
-        T: TestFunction<Evidence = Evidence, Error = TestError>,
-    {
+    ) -> Result<Option<Obstacle>, Stop<TestError>> {
         let (outcome, evidence) = experiment.test(start)?;
         if outcome != Outcome::Fail {
             return Ok(Some(match self.start {
@@ -342,22 +353,26 @@ impl Job<'_> {
         if let Start::Recorded = self.start {
             let (outcome, _) = experiment.test(&Configuration::empty(self.universe.len()))?;
             return Ok((outcome == Outcome::Fail).then(|| {
-                Obstacle::Trivial(Finding {
+                Obstacle::Trivial(Box::new(Finding {
                     status: Status::Minimal,
+                    level: Level::Execution,
+                    unconfirmed: None,
                     needed: Vec::new(),
                     omittable: self.universe.len(),
                     tests: experiment.counts(),
-                })
+                }))
             }));
         }
         Ok(None)
     }
 
     fn conclude(&self, reduction: Reduction<Evidence, TestError>, tests: Counts) -> Result<Phase, Obstacle> {
-        let status = match reduction.end {
-            End::Minimal => Status::Minimal,
-            End::Stopped(Stop::Limit) => Status::Budget,
-            End::Stopped(Stop::Asked) => Status::Interrupted,
+        let (status, level) = match reduction.end {
+            End::Minimal(dd::Level::Members) => (Status::Minimal, Level::Execution),
+            End::Minimal(dd::Level::Groups(0)) => (Status::Minimal, Level::Statement),
+            End::Minimal(dd::Level::Groups(_)) => (Status::Minimal, Level::History),
+            End::Stopped(Stop::Limit) => (Status::Budget, Level::Statement),
+            End::Stopped(Stop::Asked | Stop::NotRecorded) => (Status::Interrupted, Level::Statement),
             End::Stopped(Stop::Error(error)) => return Err(error.into()),
         };
         let schedule = self.universe.schedule(&reduction.configuration);
@@ -367,6 +382,7 @@ impl Job<'_> {
         Ok(Phase {
             rule: schedule.control(),
             status,
+            level,
             kept: events(&mut reduction.configuration.iter()),
             evidence: reduction
                 .evidence
@@ -383,6 +399,7 @@ impl Job<'_> {
 struct Phase {
     rule: Rule,
     status: Status,
+    level: Level,
     kept: Vec<EventId>,
     evidence: Vec<(EventId, Evidence)>,
     /// All events that the final replay executes, omittable or not.
@@ -404,5 +421,6 @@ fn sum(one: Counts, other: Counts) -> Counts {
         pass: one.pass + other.pass,
         unresolved: one.unresolved + other.unresolved,
         cached: one.cached + other.cached,
+        predicted: one.predicted + other.predicted,
     }
 }

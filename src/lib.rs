@@ -10,8 +10,6 @@
 //!
 //! In the order in which they build on each other, from the bottom up:
 //!
-//! - [`dd`] reduces a set of numbers by tests: delta debugging. It knows nothing of programs, files or
-//!   clocks.
 //! - [`printed`] keeps what tests have printed.
 //! - [`slice`](mod@slice) names the result, the [`CriticalSlice`](slice::CriticalSlice), and what it is
 //!   worth.
@@ -26,7 +24,8 @@
 //! - [`archive`] keeps runs in folders, so that searches can go on and reports can be made later.
 //! - [`cli`] does what the command line says, one file for each subcommand.
 //!
-//! The debugger is a package of its own, [`tracer`]: it records and replays, and knows nothing of delta
+//! Two packages stand below. [`dd`] reduces a set of numbers by tests: delta debugging. It knows nothing of
+//! programs, files or clocks. The debugger is [`tracer`]: it records and replays, and knows nothing of delta
 //! debugging. Only there, and in the agent that it brings along, are system calls, unsafe code, DWARF and
 //! machine code.
 //!
@@ -55,7 +54,6 @@ pub mod archive;
 pub mod baseline;
 pub mod circumstances;
 pub mod cli;
-pub mod dd;
 pub mod fate;
 pub mod history;
 pub mod investigation;

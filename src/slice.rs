@@ -12,8 +12,8 @@ use tracer::schedule::Control as Rule;
 use tracer::trace::{EventId, Trace};
 use tracer::{Containment, Engine};
 
-use crate::dd::{Algorithm, Counts, Outcome};
 use crate::printed::Printed;
+use dd::{Algorithm, Counts, Outcome};
 
 /// What makes a statement be executed again, as the user chooses it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,12 +69,26 @@ impl Evidence {
 /// How the search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// No single execution can be left out any more.
+    /// Nothing can be left out any more, of the level that the result names.
     Minimal,
     /// A budget was used up; what is kept so far reproduces the failure.
     Budget,
     /// The user asked for the end; what is kept so far reproduces the failure.
     Interrupted,
+    /// What was found did not reproduce the failure again, in a process that was started anew.
+    Unconfirmed,
+}
+
+/// What was left out, as a whole, to show that a result is minimal: the coarser, the less is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// All executions of a statement.
+    Statement,
+    /// All executions of a statement with the same caller, or the same statements before them.
+    History,
+    /// A single execution: 1-minimal.
+    #[default]
+    Execution,
 }
 
 /// What was asked for.
@@ -110,6 +124,8 @@ pub struct CriticalSlice {
     pub question: Question,
     /// How the search ended.
     pub status: Status,
+    /// Of which level the result is minimal, if it is.
+    pub level: Level,
     /// How many events the recorded run has, structural ones included.
     pub recorded: usize,
     /// How many of them can be omitted at all.

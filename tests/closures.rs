@@ -6,8 +6,8 @@ mod support;
 
 use std::cell::Cell;
 
-use stripe::circumstances::{Draft, Normalise, Universe};
-use stripe::dd::Configuration;
+use dd::{Configuration, Space};
+use stripe::circumstances::{Draft, Universe};
 use support::engine::{in_two_threads, invocation, load, record};
 use support::{Fixture, GCC};
 use tracer::program::Granularity;

@@ -4,9 +4,9 @@ mod support;
 
 use std::sync::atomic::AtomicU64;
 
+use dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 use stripe::baseline::recording_limits;
 use stripe::circumstances::Laboratory;
-use stripe::dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 use stripe::investigation::{Finding, Means, Memory, PhaseMemory, Plan, Watcher, investigate};
 use stripe::oracle::{Criterion, Oracle};
 use stripe::slice::{Control, Evidence, Recorded, Status};

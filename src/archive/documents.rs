@@ -9,8 +9,8 @@ use tracer::schedule::Control as Rule;
 use tracer::termination::AddressClass;
 use tracer::{Containment, Engine, Preference};
 
-use crate::dd::{Algorithm, Outcome};
-use crate::slice::{Control, Necessity, Status};
+use crate::slice::{Control, Level, Necessity, Status};
+use dd::{Algorithm, Outcome};
 
 /// The format of `run.json`.
 pub(super) const RUN: &str = "stripe.run/1";
@@ -192,6 +192,9 @@ pub(super) struct ResultDocument {
     pub(super) containment: Containment,
     #[serde(with = "StatusWord")]
     pub(super) status: Status,
+    /// Not there in results of earlier versions, which knew single executions only.
+    #[serde(default, with = "LevelWord")]
+    pub(super) level: Level,
     pub(super) recorded: usize,
     pub(super) omittable: usize,
     pub(super) needed: Vec<NeededDocument>,
@@ -334,6 +337,15 @@ enum StatusWord {
     Minimal,
     Budget,
     Interrupted,
+    Unconfirmed,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Level", rename_all = "snake_case")]
+enum LevelWord {
+    Statement,
+    History,
+    Execution,
 }
 
 #[derive(Serialize, Deserialize)]

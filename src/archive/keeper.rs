@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use tracer::schedule::Control as Rule;
 
 use super::journal::Journal;
-use crate::dd::{Configuration, Counts, Observer, Outcome};
 use crate::investigation::Watcher;
 use crate::slice::Evidence;
+use dd::{Configuration, Counts, Level, Observer, Outcome};
 
 /// Stands between a search and whoever else watches it.
 pub struct Keeper<'k> {
@@ -93,6 +93,10 @@ impl Observer<Evidence> for Keeper<'_> {
 
     fn should_stop(&mut self) -> bool {
         self.inner.should_stop()
+    }
+
+    fn goes_finer(&mut self, level: Level, tests: u64) -> bool {
+        self.inner.goes_finer(level, tests)
     }
 }
 

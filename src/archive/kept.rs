@@ -11,9 +11,9 @@ use tracer::run::Run;
 use tracer::surroundings::Surroundings;
 use tracer::trace_file::Identity;
 
-use crate::dd::Algorithm;
 use crate::oracle::{Criterion, Part};
 use crate::slice::{Control, Manner};
+use dd::Algorithm;
 
 /// All that a later report or search needs besides the trace.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use super::documents::{
     ByProductDocument, CountsDocument, EventValues, LimitDocument, NeededDocument, ResultDocument,
     SeenDocument, ValuesDocument,
 };
-use crate::dd::Counts;
 use crate::slice::{ByProduct, CriticalSlice, Evidence, Manner, Needed, Question, stretches};
+use dd::Counts;
 
 pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
     let seen = |seen: &Evidence| SeenDocument { outcome: seen.outcome, why: seen.why.clone() };
@@ -23,6 +23,7 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
         engine: slice.question.manner.engine.clone(),
         containment: slice.question.manner.containment.clone(),
         status: slice.status,
+        level: slice.level,
         recorded: slice.recorded,
         omittable: slice.omittable,
         needed: slice.needed.iter().map(needed).collect(),
@@ -54,10 +55,11 @@ pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSli
     CriticalSlice {
         question: Question { manner, ..question },
         status: document.status,
+        level: document.level,
         recorded: document.recorded,
         omittable: document.omittable,
         needed: document.needed.into_iter().map(needed).collect(),
-        tests: Counts { total: fail + pass + unresolved, fail, pass, unresolved, cached },
+        tests: Counts { total: fail + pass + unresolved, fail, pass, unresolved, cached, predicted: 0 },
         runs: document.runs,
         elapsed: Duration::from_millis(document.elapsed_ms),
         warnings: document.warnings,

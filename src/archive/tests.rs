@@ -11,9 +11,9 @@ use tracer::run::Run;
 use tracer::schedule::Control as Rule;
 
 use super::{ArchiveError, Journal, JournalContent, Shelf};
-use crate::dd::{Configuration, Outcome};
 use crate::printed::Printed;
 use crate::slice::Evidence;
+use dd::{Configuration, Outcome};
 
 const UNIVERSE: usize = 100;
 

@@ -15,10 +15,10 @@ use tracer::schedule::Schedule;
 use tracer::termination::Termination;
 use tracer::{Conditions, ProcessError, Tracer};
 
+use dd::{Cancellation, Configuration, Outcome, Test};
+
 use super::memo::RunMemo;
-use super::speculation::{Normalise, Worker};
 use super::universe::{Draft, Universe};
-use crate::dd::{Configuration, Outcome, Test};
 use crate::oracle::{Oracle, OracleError};
 use crate::printed::Outputs;
 use crate::slice::{Evidence, Recorded};
@@ -36,6 +36,7 @@ pub enum TestError {
 }
 
 /// What all tests of a reduction share.
+#[derive(Clone, Copy)]
 pub struct Laboratory<'a> {
     /// The recorded run.
     pub recorded: Recorded<'a>,
@@ -56,7 +57,6 @@ pub struct Laboratory<'a> {
 /// One worker's testing function.
 pub struct EventTest<'a, 't, 'p> {
     laboratory: &'a Laboratory<'a>,
-    universe: &'a Universe,
     draft: Draft<'a>,
     tracer: &'t mut Tracer<'p>,
     stop: Arc<AtomicBool>,
@@ -65,7 +65,19 @@ pub struct EventTest<'a, 't, 'p> {
 impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     /// A testing function that replays with `tracer`.
     pub fn new(laboratory: &'a Laboratory<'a>, universe: &'a Universe, tracer: &'t mut Tracer<'p>) -> Self {
-        EventTest { laboratory, universe, draft: Draft::new(universe), tracer, stop: Arc::default() }
+        EventTest { laboratory, draft: Draft::new(universe), tracer, stop: Arc::default() }
+    }
+
+    /// Examines a schedule in processes that are started anew, whatever was replayed before.
+    ///
+    /// # Errors
+    /// If the set-up is broken.
+    pub fn confirm(&mut self, schedule: &Schedule) -> Result<Evidence, TestError> {
+        for &poison in self.laboratory.patterns {
+            let (limits, stop) = (self.laboratory.limits, Arc::clone(&self.stop));
+            self.tracer.start_anew(&Conditions { poison, limits, stop });
+        }
+        Ok(self.examine(schedule)?.1)
     }
 
     /// Replays under each pattern as long as the failure shows; tells the last run with its evidence.
@@ -124,24 +136,15 @@ impl Test for EventTest<'_, '_, '_> {
     type Evidence = Evidence;
     type Error = TestError;
 
-    fn normalise(&self, configuration: &Configuration) -> Configuration {
-        self.universe.normalise(configuration)
-    }
-
-    fn normalise_without(&self, effective: &Configuration, left_out: &[usize]) -> Configuration {
-        self.universe.normalise_without(effective, left_out)
-    }
-
-    fn test(&mut self, configuration: &Configuration) -> Result<(Outcome, Evidence), TestError> {
+    fn test(
+        &mut self,
+        configuration: &Configuration,
+        cancellation: &Cancellation,
+    ) -> Result<(Outcome, Evidence), TestError> {
+        self.stop = Arc::clone(cancellation.flag());
         let schedule = self.draft.schedule(configuration);
         let (run, evidence) = self.examine(&schedule)?;
         let printed = self.laboratory.outputs.and_then(|outputs| outputs.keep(&run));
         Ok((evidence.outcome, Evidence { printed, ..evidence }))
-    }
-}
-
-impl Worker for EventTest<'_, '_, '_> {
-    fn heed(&mut self, stop: Arc<AtomicBool>) {
-        self.stop = stop;
     }
 }

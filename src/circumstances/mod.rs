@@ -1,15 +1,15 @@
-//! Make testing functions of the things that can be left out.
+//! Make tests of the things that can be left out.
 //!
-//! One file per kind of circumstance, each with an implementation of [`Test`](crate::dd::Test); and
-//! what lets several of them work side by side. This is the seam between delta debugging, which knows
-//! numbers only, and the world.
+//! Statement executions are the only kind so far: [`Universe`] numbers those of a recorded run and knows which
+//! go together, [`EventTest`] replays the run without some of them. This is the seam between delta debugging,
+//! which knows numbers only, and the world.
 
 mod events;
+mod groups;
 mod memo;
-mod speculation;
 mod universe;
 
 pub use events::{EventTest, Laboratory, TestError};
+pub use groups::{HISTORY, STATEMENTS};
 pub use memo::RunMemo;
-pub use speculation::{Normalise, Speculation, Worker};
 pub use universe::{Draft, Universe};

@@ -10,8 +10,9 @@ use tracer::program::Program;
 use tracer::schedule::{Control, Omission, Schedule};
 use tracer::trace::{EventId, Trace};
 
-use super::speculation::Normalise;
-use crate::dd::Configuration;
+use dd::{Configuration, Grouping, Space};
+
+use super::groups::groupings;
 
 /// The events that a reduction may leave out, as the circumstances 0, 1, 2, ...
 #[derive(Debug)]
@@ -21,7 +22,11 @@ pub struct Universe {
     all: Configuration,
     /// The schedule that leaves out nothing.
     everything: Schedule,
+    levels: Vec<Grouping>,
 }
+
+/// In a run of fewer events, groups bring nothing.
+const LEAST_GROUPED: usize = 16;
 
 impl Universe {
     /// The omittable events of `trace`, a run of `program`.
@@ -33,22 +38,22 @@ impl Universe {
             all: Configuration::full(with_dependents.len()),
             everything: Schedule::everything(trace, control),
             with_dependents,
+            levels: Vec::new(),
         }
+    }
+
+    /// The same with the groups in which events are left out first: 28 bytes for each event.
+    pub fn grouped(self, program: &Program, trace: &Trace) -> Universe {
+        if self.len() < LEAST_GROUPED {
+            return self;
+        }
+        let events: Vec<EventId> = self.with_dependents.iter().map(|events| events.start).collect();
+        Universe { levels: groupings(program, trace, &events), ..self }
     }
 
     /// What makes a statement be executed.
     pub fn control(&self) -> Control {
         self.everything.control()
-    }
-
-    /// How many circumstances there are.
-    pub fn len(&self) -> usize {
-        self.with_dependents.len()
-    }
-
-    /// Whether nothing can be left out.
-    pub fn is_empty(&self) -> bool {
-        self.with_dependents.is_empty()
     }
 
     /// The event behind a circumstance.
@@ -126,7 +131,15 @@ fn joined<T: PartialEq>(ranges: impl Iterator<Item = Range<T>>) -> impl Iterator
 }
 
 /// An effective set holds those of its events that a replay executes.
-impl Normalise for Universe {
+impl Space for Universe {
+    fn len(&self) -> usize {
+        self.with_dependents.len()
+    }
+
+    fn levels(&self) -> &[Grouping] {
+        &self.levels
+    }
+
     fn normalise(&self, configuration: &Configuration) -> Configuration {
         let mut effective = configuration.clone();
         let left_out = self.outermost(&self.all, configuration, 0..self.len());

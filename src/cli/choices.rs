@@ -87,6 +87,20 @@ pub enum AlgorithmChoice {
     Ddmin,
 }
 
+/// What is left out as a whole until nothing can be left out any more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LevelChoice {
+    /// Single executions, unless that takes more than some minutes.
+    #[default]
+    Auto,
+    /// All executions of a statement.
+    Statement,
+    /// All executions of a statement with the same caller, or the same statements before them.
+    History,
+    /// Single executions, however long that takes.
+    Execution,
+}
+
 /// How to print events.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum TraceFormat {

@@ -21,8 +21,9 @@ use super::questions::Inquiry;
 use super::reopened::{self, Reopened};
 use super::search::{Answer, Case};
 use super::terminal;
-use crate::circumstances::{EventTest, Normalise, Universe};
-use crate::dd::{Configuration, Outcome};
+use dd::{Configuration, Outcome, Space};
+
+use crate::circumstances::{EventTest, Universe};
 use crate::fate::{Departure, Fates};
 use crate::oracle;
 use crate::report::explanation::{self, Known, Trial};

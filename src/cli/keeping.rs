@@ -222,8 +222,8 @@ mod tests {
 
     use super::*;
     use crate::archive::PhaseContent;
-    use crate::dd::{Configuration, Outcome};
     use crate::slice::Evidence;
+    use dd::{Configuration, Outcome};
 
     /// The start and the number of outcomes that a journal leads to.
     fn led(version: &str, is_understood: bool) -> (bool, usize) {

@@ -12,8 +12,8 @@ use clap::{Args, Parser, Subcommand};
 use regex::bytes::Regex;
 
 use super::choices::{
-    AlgorithmChoice, Allowance, ColorChoice, ControlChoice, EngineChoice, GranularityChoice, PoisonOption,
-    SingleControl, TraceFormat,
+    AlgorithmChoice, Allowance, ColorChoice, ControlChoice, EngineChoice, GranularityChoice, LevelChoice,
+    PoisonOption, SingleControl, TraceFormat,
 };
 use super::help::{
     DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, EXPLAIN_EXAMPLES, REDUCE_EXAMPLES, REPLAY_EXAMPLES,
@@ -315,6 +315,10 @@ pub struct SearchOptions {
     /// How subsets are chosen.
     #[arg(long, value_enum, default_value_t, value_name = "ALGORITHM")]
     pub algorithm: AlgorithmChoice,
+    /// What is left out as a whole until nothing can be left out any more: the executions of a statement, those
+    /// with the same history, single ones.
+    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
+    pub level: LevelChoice,
     /// Whether undefined values are set to patterns.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub poison: PoisonOption,

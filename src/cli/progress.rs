@@ -5,17 +5,24 @@ use std::time::{Duration, Instant};
 
 use tracer::schedule::Control as Rule;
 
+use super::choices::LevelChoice;
 use super::interrupt::Interrupt;
 use super::options::OutputOptions;
 use super::status::Board;
 use super::terminal;
-use crate::dd::{Configuration, Counts, Observer, Outcome};
 use crate::investigation::Watcher;
 use crate::report::{Style, bullets, words};
 use crate::slice::Evidence;
+use dd::{Configuration, Counts, Observer, Outcome};
 
 /// How often a line on a terminal is drawn again.
 const INTERVAL: Duration = Duration::from_millis(100);
+
+/// A pass of so many tests is made, however long it takes.
+const ALWAYS: u64 = 10_000;
+
+/// A longer pass is made if it takes this time at most.
+const WORTH_WHILE: Duration = Duration::from_secs(180);
 
 /// What the user wants to see.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,6 +46,9 @@ pub(super) struct Progress {
     deadline: Option<Instant>,
     drawn: Option<Instant>,
     tests: u64,
+    /// Without those of an earlier search.
+    tests_now: u64,
+    level: LevelChoice,
 }
 
 impl Progress {
@@ -64,6 +74,8 @@ impl Progress {
             deadline: None,
             drawn: None,
             tests: 0,
+            tests_now: 0,
+            level: LevelChoice::default(),
         }
     }
 
@@ -76,6 +88,12 @@ impl Progress {
     /// The search ends after this time at the latest.
     pub(super) fn within(mut self, time: Option<Duration>) -> Progress {
         self.deadline = time.map(|time| self.started + time);
+        self
+    }
+
+    /// The search ends with what is minimal of this level.
+    pub(super) fn to(mut self, level: LevelChoice) -> Progress {
+        self.level = level;
         self
     }
 
@@ -110,6 +128,7 @@ pub(super) fn say(text: &str) {
 impl Observer<Evidence> for Progress {
     fn tested(&mut self, configuration: &Configuration, outcome: Outcome, _: &Evidence, _: Counts) {
         self.tests += 1;
+        self.tests_now += 1;
         self.board.note(|stand| {
             stand.tests = self.tests;
             stand.tests_now += 1;
@@ -129,6 +148,18 @@ impl Observer<Evidence> for Progress {
             let left = words::count(smaller.len() as u64, "execution");
             let tests = words::count(self.tests, "test");
             say(&format!("{left} left after {tests}, {elapsed:.1} s\n"));
+        }
+    }
+
+    /// What is done within some minutes is done; how long that takes is only asked where it takes many tests, so
+    /// that results of shorter runs do not depend on the machine.
+    fn goes_finer(&mut self, level: dd::Level, tests: u64) -> bool {
+        let each = self.started.elapsed().as_secs_f64() / self.tests_now.max(1) as f64;
+        let is_short = tests <= ALWAYS || each * tests as f64 <= WORTH_WHILE.as_secs_f64();
+        match (self.level, level) {
+            (LevelChoice::Auto, _) => is_short,
+            (LevelChoice::Execution, _) | (LevelChoice::History, dd::Level::Groups(_)) => true,
+            (LevelChoice::History, dd::Level::Members) | (LevelChoice::Statement, _) => false,
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use tracer::Processors;
 
 use super::budget::Budget;
-use super::choices::ColorChoice;
+use super::choices::{ColorChoice, LevelChoice};
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::findings::Findings;
@@ -22,7 +22,7 @@ use super::terminal;
 use crate::archive::ArchiveError;
 use crate::circumstances::RunMemo;
 use crate::report::words;
-use crate::slice::Status;
+use crate::slice::{Level, Status};
 
 /// Does it.
 pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit, Failure> {
@@ -94,7 +94,10 @@ impl Continuation<'_, '_> {
     /// The result of a search that had nothing left to do.
     fn finished(&self, question: &Inquiry) -> Result<Option<Answer>, Failure> {
         let result = self.reopened.result(question, self.options.output.tells_history())?;
-        let finished = result.filter(|answer| answer.slice.status == Status::Minimal);
+        let is_finished = |answer: &Answer| {
+            answer.slice.status == Status::Minimal && answer.slice.level == Level::Execution
+        };
+        let finished = result.filter(is_finished);
         if finished.is_some() {
             self.keeping.tell(&format!("stripe: {} is finished; this is its result", self.name(question)));
         }
@@ -123,6 +126,7 @@ impl Continuation<'_, '_> {
         let style = terminal::style(self.color);
         let progress = Progress::new(&self.options.output, style, self.crew.interrupt, self.crew.board);
         let progress = progress.about(question.name.as_deref()).within(share.time).after(known);
+        let progress = progress.to(LevelChoice::Execution);
         let memo = (self.reopened.questions.len() > 1).then_some(memo);
         let found = Case { subject, question, memo }.search(&mut self.crew, past, progress, self.keeping)?;
         budget.spend(found.0.slice.tests.total.saturating_sub(known));
@@ -134,12 +138,20 @@ impl Continuation<'_, '_> {
         let Reopened { folder, run, .. } = self.reopened;
         let part = question.name.as_deref();
         let (journal, content) = folder.resume_journal(run, part).map_err(keeping::failure)?;
+        let ended = self.reopened.result(question, false)?;
+        let ended_with_groups = ended.is_some_and(|answer| answer.slice.status == Status::Minimal);
+        let best = content.phases.first().filter(|phase| phase.is_understood).map(|phase| phase.best.clone());
         folder.reopen(part).map_err(keeping::failure)?;
         if content.is_damaged {
             let (path, what) = (journal.path().to_path_buf(), "what is behind the damage is lost".into());
             self.keeping.warn(&ArchiveError::Damaged { path, what }.to_string());
         }
-        Ok(Past { journal: Some(journal), ..past(&run.version, content) })
+        let mut past = Past { journal: Some(journal), ..past(&run.version, content) };
+        // A search that has ended with groups had another end before it: its way does not lead further.
+        if let (true, Some(first)) = (ended_with_groups, past.memory.phases.first_mut()) {
+            first.start = best;
+        }
+        Ok(past)
     }
 
     fn name(&self, question: &Inquiry) -> String {

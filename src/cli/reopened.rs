@@ -18,10 +18,10 @@ use super::shell;
 use super::target::{Target, load_failure};
 use crate::archive::{KeptRun, RunFolder};
 use crate::baseline::{Baseline, recording_limits};
-use crate::dd::Configuration;
 use crate::history::History;
 use crate::investigation::{Nobody, Plan, Watcher};
 use crate::slice::{CriticalSlice, Evidence, Question, Recorded};
+use dd::Configuration;
 
 /// A kept run with everything that questions about it need.
 pub(super) struct Reopened {

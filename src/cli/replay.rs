@@ -16,9 +16,9 @@ use super::run::{demands, establish, limits, preference};
 use super::target::{Target, criterion};
 use super::values::EventList;
 use crate::circumstances::{EventTest, Laboratory, Universe};
-use crate::dd::Outcome;
 use crate::report::words;
 use crate::slice::Recorded;
+use dd::Outcome;
 
 /// Does it.
 pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {

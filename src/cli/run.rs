@@ -25,11 +25,11 @@ use super::target::{Target, criterion};
 use super::terminal;
 use crate::baseline::{Baseline, BaselineError, Demands, PoisonChoice, not_reproduced};
 use crate::circumstances::RunMemo;
-use crate::dd::{Algorithm, Outcome};
 use crate::investigation::{Finding, Obstacle, Plan};
 use crate::oracle::{Criterion, Oracle};
 use crate::report::Style;
 use crate::slice::{Control, Evidence, Manner, Question, Recorded, Status};
+use dd::{Algorithm, Outcome};
 
 /// Does it.
 pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failure> {
@@ -116,7 +116,7 @@ impl Searches<'_> {
             let past = Past { journal: keeping.journal(name), ..Past::default() };
             let share = budget.share();
             let progress = Progress::new(&self.options.output, self.style, crew.interrupt, crew.board);
-            let progress = progress.about(name).within(share.time);
+            let progress = progress.about(name).within(share.time).to(search.level);
             let memo = (self.questions.len() > 1).then_some(&memo);
             let mut subject = self.subject;
             subject.plan.max_tests = share.tests;
@@ -238,6 +238,7 @@ pub(super) fn conclude(
         Ok(mut finding) => {
             let exit = match (finding.status, interrupt.signal()) {
                 (Status::Minimal, _) => Exit::Done,
+                (Status::Unconfirmed, _) => Exit::Flaky,
                 (_, Some(signal)) => {
                     finding.status = Status::Interrupted;
                     Exit::Interrupted(signal)
@@ -249,7 +250,7 @@ pub(super) fn conclude(
             };
             Ok((finding, exit))
         }
-        Err(Obstacle::Trivial(finding)) => Ok((finding, Exit::Trivial)),
+        Err(Obstacle::Trivial(finding)) => Ok((*finding, Exit::Trivial)),
         Err(Obstacle::NotReplayable(evidence)) => {
             flaky("the recorded run shows the failure, but a full replay of it does not", &evidence)
         }
@@ -297,8 +298,18 @@ pub(super) fn warnings(
     }
     match finding.status {
         Status::Minimal => {}
+        Status::Unconfirmed => warnings.extend(finding.unconfirmed.iter().map(unconfirmed)),
         Status::Budget => warnings.push("a budget ended the search; raise --max-tests or --max-time".into()),
         Status::Interrupted => warnings.push("the search was interrupted".into()),
     }
     warnings
+}
+
+/// The search was led astray: by something that passes from run to run, or by time.
+fn unconfirmed(seen: &Evidence) -> String {
+    format!(
+        "the result was replayed once more from the beginning, and the failure was not reproduced: {}; the program, or \
+         what judges it, depends on more than its input: make that constant, or give it more time with --timeout",
+        seen.why
+    )
 }

@@ -56,6 +56,7 @@ fn row([run, command]: [String; 2], entry: &Entry, progress: &Standing) -> [Stri
         Stage::Ended(Status::Minimal) => "minimal",
         Stage::Ended(Status::Budget) => "budget",
         Stage::Ended(Status::Interrupted) => "interrupted",
+        Stage::Ended(Status::Unconfirmed) => "unconfirmed",
         Stage::Running => "running",
         Stage::Unfinished => "unfinished",
     };

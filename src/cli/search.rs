@@ -131,6 +131,7 @@ impl Case<'_> {
         CriticalSlice {
             question: question(target, &self.question.oracle, plan, manner),
             status: finding.status,
+            level: finding.level,
             recorded: baseline.recording.trace.len(),
             omittable: finding.omittable,
             needed: finding.needed,

@@ -12,8 +12,8 @@ use tracer::termination::{Termination, signal_name};
 
 use super::OracleError;
 use super::difference::in_one_line;
-use crate::dd::Outcome;
 use crate::slice::Evidence;
+use dd::Outcome;
 
 /// The signals by which a user ends this program and its check with it: SIGHUP, SIGINT, SIGTERM.
 const ENDED: [i32; 3] = [1, 2, 15];

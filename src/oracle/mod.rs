@@ -26,8 +26,8 @@ pub use words::{crash, deviation, other_failure, signal, termination};
 use self::difference::{expression, quoted};
 use self::part::Tails;
 use self::words::{OTHER_CRASH, OTHER_REPORT};
-use crate::dd::Outcome;
 use crate::slice::{Evidence, Recorded};
+use dd::Outcome;
 
 /// What the user expects of a run that shows the failure. Everything that is given must hold; if
 /// nothing is, the run must end as the recorded one, with the same standard output.

@@ -5,8 +5,8 @@ use tracer::program::{LeaderId, Program};
 use tracer::termination::{AddressClass, Crash, Termination, signal_name};
 use tracer::trace::EventId;
 
-use crate::dd::Outcome;
 use crate::slice::{Evidence, Recorded};
+use dd::Outcome;
 
 /// What the reason begins with if a run has failed in another way than the recorded one. The words are all
 /// that is kept of a test, so that they have to tell.

@@ -1,6 +1,6 @@
 //! Draw a test as a row of bullets, one for each circumstance: Cleve and Zeller, AADEBUG 2000, Figure 5.
 
-use crate::dd::{Configuration, Outcome};
+use dd::{Configuration, Outcome};
 
 use super::style::{Style, length};
 use super::words;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use tracer::program::Program;
 
-use crate::slice::{CriticalSlice, Recorded};
+use crate::slice::{CriticalSlice, Recorded, Status};
 
 use super::by_products;
 use super::comparison::Compared;
@@ -48,6 +48,7 @@ fn slice_document<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Slice
         containment: spelling::containment(&question.manner.containment),
         containment_reason: spelling::containment_reason(&question.manner.containment),
         status: spelling::status(slice.status),
+        level: (slice.status == Status::Minimal).then(|| spelling::level(slice.level)),
         events: events(slice),
         tests: tests(slice),
         seconds: seconds(slice.elapsed),

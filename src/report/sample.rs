@@ -16,10 +16,12 @@ use tracer::{Conditions, Containment, Engine, Preference, Tracer};
 
 use super::comparison::Compared;
 use super::html::Case;
-use crate::dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 use crate::history::History;
 use crate::investigation::Nobody;
-use crate::slice::{Control, CriticalSlice, Evidence, Manner, Necessity, Needed, Question, Recorded, Status};
+use crate::slice::{
+    Control, CriticalSlice, Evidence, Level, Manner, Necessity, Needed, Question, Recorded, Status,
+};
+use dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 
 /// A folder of its own for a test; gone with the value.
 pub(super) struct Folder(PathBuf);
@@ -123,10 +125,11 @@ impl Sample {
         CriticalSlice {
             question: question(),
             status: Status::Minimal,
+            level: Level::Execution,
             recorded: self.trace.len(),
             omittable: self.trace.events().filter(is_omittable).count(),
             needed: all,
-            tests: Counts { total: 120, fail: 11, pass: 80, unresolved: 29, cached: 40 },
+            tests: Counts { total: 120, fail: 11, pass: 80, unresolved: 29, cached: 40, predicted: 0 },
             runs: 142,
             elapsed: Duration::from_millis(210),
             warnings: Vec::new(),

@@ -37,8 +37,11 @@ pub(super) struct Slice<'a> {
     pub(super) containment: &'static str,
     /// Why it is not better.
     pub(super) containment_reason: Option<&'a str>,
-    /// `minimal`, `budget` or `interrupted`.
+    /// `minimal`, `budget`, `interrupted` or `unconfirmed`.
     pub(super) status: &'static str,
+    /// What was left out one by one to show that the result is minimal, if it is: `statement`, `history` or
+    /// `execution`.
+    pub(super) level: Option<&'static str>,
     /// Numbers of events.
     pub(super) events: Events,
     /// Numbers of tests.

@@ -5,8 +5,8 @@ use tracer::schedule::Control as Rule;
 use tracer::trace::EventId;
 use tracer::{Containment, Engine};
 
-use crate::dd::{Algorithm, Outcome};
-use crate::slice::{Control, Necessity, Status};
+use crate::slice::{Control, Level, Necessity, Status};
+use dd::{Algorithm, Outcome};
 
 /// Why an address is a leader.
 pub(super) fn kind(kind: LeaderKind) -> &'static str {
@@ -73,6 +73,16 @@ pub(super) fn status(status: Status) -> &'static str {
         Status::Minimal => "minimal",
         Status::Budget => "budget",
         Status::Interrupted => "interrupted",
+        Status::Unconfirmed => "unconfirmed",
+    }
+}
+
+/// What was left out as a whole to show that a result is minimal.
+pub(super) fn level(level: Level) -> &'static str {
+    match level {
+        Level::Statement => "statement",
+        Level::History => "history",
+        Level::Execution => "execution",
     }
 }
 

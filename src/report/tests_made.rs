@@ -142,9 +142,9 @@ mod tests {
 
     use super::super::sample;
     use super::*;
-    use crate::dd::{Configuration, Counts, Observer, Outcome};
     use crate::investigation::Nobody;
     use crate::slice::Evidence;
+    use dd::{Configuration, Counts, Observer, Outcome};
 
     #[test]
     fn each_test_is_a_line_in_the_order_of_the_search() {

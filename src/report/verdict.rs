@@ -1,6 +1,8 @@
 //! Say in sentences what a reduction has found, and what its answer is worth.
 
-use crate::slice::{Control, CriticalSlice, Status};
+use std::time::Duration;
+
+use crate::slice::{Control, CriticalSlice, Level, Status};
 
 use super::words::{contained, count, duration, one_or_more};
 
@@ -15,7 +17,7 @@ fn kept(slice: &CriticalSlice) -> String {
     let omittable = count(slice.omittable as u64, "statement execution");
     let what = match slice.status {
         Status::Minimal => "needed",
-        Status::Budget | Status::Interrupted => "kept",
+        Status::Budget | Status::Interrupted | Status::Unconfirmed => "kept",
     };
     format!("{number} of {omittable} {} {what}", one_or_more(kept, "is", "are"))
 }
@@ -38,14 +40,38 @@ fn purposes(slice: &CriticalSlice) -> String {
     }
 }
 
-fn minimality(slice: &CriticalSlice) -> &'static str {
-    match (slice.needed.len(), slice.status) {
+fn minimality(slice: &CriticalSlice) -> String {
+    let words = match (slice.needed.len(), slice.status) {
+        (_, Status::Unconfirmed) => {
+            "not minimal: replayed once more from the beginning, they did not reproduce the failure"
+        }
         (0, _) => "the failure is there without any of them",
+        (_, Status::Minimal) if slice.level != Level::Execution => return by_groups(slice),
         (1, Status::Minimal) => "1-minimal: without it the failure is gone",
         (_, Status::Minimal) => "1-minimal: without any single one of them the failure is gone",
         (_, Status::Budget) => "not 1-minimal: the search was ended by its budget, fewer may do",
         (_, Status::Interrupted) => "not 1-minimal: the search was interrupted, fewer may do",
-    }
+    };
+    words.to_owned()
+}
+
+/// Up to which level the result is minimal, and what it would take to go on: a test for each execution at least.
+fn by_groups(slice: &CriticalSlice) -> String {
+    let (what, left_out) = match slice.level {
+        Level::Statement => ("statements", "no statement can be left out as a whole"),
+        _ => (
+            "statements by caller and history",
+            "no statement can be left out wherever it has the same caller, or the same statements before it",
+        ),
+    };
+    let tests = slice.needed.len() as u64;
+    let each = slice.elapsed.as_secs_f64() / slice.tests.total.max(1) as f64;
+    let time = duration(Duration::from_secs_f64(each * tests as f64));
+    format!(
+        "minimal by {what}: {left_out}; single executions were not tried one by one, which takes at least {}, some \
+         {time}: --level execution, or `stripe reduce`, goes on",
+        count(tests, "test")
+    )
 }
 
 fn effort(slice: &CriticalSlice) -> String {
@@ -69,7 +95,7 @@ fn effort(slice: &CriticalSlice) -> String {
 mod tests {
     use super::super::sample::Sample;
     use super::*;
-    use crate::dd::Counts;
+    use dd::Counts;
 
     /// The first sentence about a slice of so many effects and decisions.
     fn finding(effects: usize, decisions: usize, control: Control, status: Status) -> String {
@@ -127,7 +153,7 @@ mod tests {
             effort(&slice),
             "120 tests: 11 reproduced the failure, 80 did not, 29 were unresolved; 142 runs in 0.2 s, fully contained"
         );
-        slice.tests = Counts { total: 1, fail: 0, pass: 0, unresolved: 1, cached: 0 };
+        slice.tests = Counts { total: 1, fail: 0, pass: 0, unresolved: 1, ..Counts::default() };
         slice.runs = 1;
         assert_eq!(
             effort(&slice),

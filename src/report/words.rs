@@ -5,7 +5,7 @@ use std::time::Duration;
 use tracer::Containment;
 use tracer::schedule::Control;
 
-use crate::dd::Outcome;
+use dd::Outcome;
 
 /// What a test said about the failure under study. The papers' *fail* would be misread: it is the good
 /// news.

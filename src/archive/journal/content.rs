@@ -12,9 +12,9 @@ use tracer::schedule::Control as Rule;
 use super::MAGIC;
 use super::record::{Record, Torn};
 use crate::archive::ArchiveError;
-use crate::dd::{Configuration, Outcome};
 use crate::printed::Printed;
 use crate::slice::Evidence;
+use dd::{Configuration, Outcome};
 
 /// What a journal holds.
 #[derive(Clone, Debug, Default)]

@@ -5,8 +5,8 @@ use std::hash::Hasher;
 use siphasher::sip::SipHasher13;
 use tracer::schedule::Control as Rule;
 
-use crate::dd::{Configuration, Outcome};
 use crate::printed::{Edit, Printed, Rest};
+use dd::{Configuration, Outcome};
 
 /// A record, as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,9 +12,9 @@ use super::MAGIC;
 use super::content::JournalContent;
 use super::record::{Ranges, Record};
 use crate::archive::ArchiveError;
-use crate::dd::{Configuration, Outcome};
 use crate::printed::Printed;
 use crate::slice::Evidence;
+use dd::{Configuration, Outcome};
 
 /// After so long without an improvement, what was found is handed to the system all the same.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -8,8 +8,8 @@ use std::ops::Range;
 use tracer::schedule::{Control as Rule, Omission};
 use tracer::trace::EventId;
 
-use crate::dd::Configuration;
 use crate::slice::{Control, Recorded, stretches};
+use dd::Configuration;
 
 use super::super::spelling;
 use super::data::Subset;

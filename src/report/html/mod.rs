@@ -117,7 +117,7 @@ mod tests {
 
     use super::super::sample::{self, Sample};
     use super::*;
-    use crate::dd::Outcome;
+    use dd::Outcome;
 
     fn document() -> Value {
         let sample = Sample::sum_mul();

@@ -3,9 +3,9 @@
 
 use tracer::schedule::Control as Rule;
 
-use crate::dd::Outcome;
 use crate::history::{History, TestMade};
 use crate::slice::Control;
+use dd::Outcome;
 
 use super::super::spelling;
 use super::super::words;

@@ -1,6 +1,6 @@
-//! Make up testing functions, and watch what is done with them.
+//! Make up programs to be tested, and watch what is done with them.
 
-use crate::dd::{Configuration, Counts, Observer, Outcome, Test};
+use crate::{Configuration, Counts, Observer, Outcome, Space};
 
 /// Marsaglia's xorshift generator: the same numbers in every run.
 #[derive(Clone)]
@@ -116,20 +116,27 @@ fn dice(configuration: &Configuration, seed: u64, sides: usize) -> usize {
     random.below(sides)
 }
 
-/// The evidence is the fingerprint of what was tested, the error the set that broke.
-impl Test for &Subject {
-    type Evidence = u128;
-    type Error = Configuration;
+impl Space for Subject {
+    fn len(&self) -> usize {
+        self.universe
+    }
 
     fn normalise(&self, configuration: &Configuration) -> Configuration {
         self.closure(configuration)
     }
+}
 
-    fn test(&mut self, configuration: &Configuration) -> Result<(Outcome, u128), Configuration> {
-        if self.breaks(configuration) {
-            return Err(configuration.clone());
+impl Subject {
+    /// A test: the evidence is the fingerprint of what was tested, the error the set that broke.
+    pub(super) fn test(
+        &self,
+    ) -> impl FnMut(&Configuration) -> Result<(Outcome, u128), Configuration> + Clone + '_ {
+        |configuration: &Configuration| {
+            if self.breaks(configuration) {
+                return Err(configuration.clone());
+            }
+            Ok((self.outcome(configuration), configuration.fingerprint()))
         }
-        Ok((self.outcome(configuration), configuration.fingerprint()))
     }
 }
 

@@ -1,8 +1,10 @@
 //! Try the experiment by itself: what is drawn, known, counted and refused.
 
-use super::look_ahead::LookAhead;
 use super::subject::{Random, Record, Subject};
-use crate::dd::{Algorithm, Configuration, Counts, Experiment, FirstFailure, Outcome, Sequential, Stop};
+use super::unordered::Unordered;
+use crate::{
+    Algorithm, Configuration, Counts, Experiment, FirstFailure, Independent, Outcome, Sequential, Stop,
+};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -24,7 +26,8 @@ fn won<const N: usize>(position: usize, members: [usize; N]) -> Option<FirstFail
 #[test]
 fn the_first_candidate_that_fails_wins() {
     let subject = subject();
-    let mut experiment = Experiment::new(Sequential::new(&subject));
+    let mut tester = Sequential::new(subject.test());
+    let mut experiment = Experiment::new(&subject, &mut tester);
     let candidates = [set([0]), set([1]), set([1, 2]), set([1, 2, 3])];
     assert_eq!(experiment.first_failure(candidates), Ok(won(2, [1, 2])));
     assert_eq!(experiment.outcome_of(&set([1])), Some(Outcome::Pass));
@@ -35,13 +38,14 @@ fn the_first_candidate_that_fails_wins() {
 fn a_known_failure_wins_without_a_test_unless_an_earlier_candidate_fails() {
     let subject = subject();
     for ahead in [1, 2, 8] {
-        let mut experiment = Experiment::new(LookAhead::new(&subject, ahead, &Random::new(7)));
+        let mut tester = Unordered::new(&subject, ahead, &Random::new(7));
+        let mut experiment = Experiment::new(&subject, &mut tester);
         assert_eq!(experiment.test(&set([1, 2])), Ok((Outcome::Fail, set([1, 2]).fingerprint())));
         let behind = [set([3]), set([1, 2]), set([0])];
         assert_eq!(experiment.first_failure(behind), Ok(won(1, [1, 2])));
         let before = [set([3]), set([0, 1, 2]), set([1, 2])];
         assert_eq!(experiment.first_failure(before), Ok(won(1, [0, 1, 2])));
-        let counts = Counts { total: 3, fail: 2, pass: 1, unresolved: 0, cached: 2 };
+        let counts = Counts { total: 3, fail: 2, pass: 1, cached: 2, ..Counts::default() };
         assert_eq!(experiment.counts(), counts);
     }
 }
@@ -50,10 +54,11 @@ fn a_known_failure_wins_without_a_test_unless_an_earlier_candidate_fails() {
 fn a_candidate_is_known_while_its_twin_is_under_way() {
     let subject = subject();
     for ahead in [1, 2, 8] {
-        let mut experiment = Experiment::new(LookAhead::new(&subject, ahead, &Random::new(7)));
+        let mut tester = Unordered::new(&subject, ahead, &Random::new(7));
+        let mut experiment = Experiment::new(&subject, &mut tester);
         let candidates = [set([3]), set([3]), set([0]), set([3]), set([1, 2]), set([1, 2])];
         assert_eq!(experiment.first_failure(candidates), Ok(won(4, [1, 2])));
-        let counts = Counts { total: 3, fail: 1, pass: 2, unresolved: 0, cached: 2 };
+        let counts = Counts { total: 3, fail: 1, pass: 2, cached: 2, ..Counts::default() };
         assert_eq!(experiment.counts(), counts);
     }
 }
@@ -62,7 +67,8 @@ fn a_candidate_is_known_while_its_twin_is_under_way() {
 fn candidates_are_drawn_no_sooner_than_they_are_tested() {
     let subject = subject();
     let drawn = Cell::new(0);
-    let mut experiment = Experiment::new(Sequential::new(&subject));
+    let mut tester = Sequential::new(subject.test());
+    let mut experiment = Experiment::new(&subject, &mut tester);
     let candidates = [set([0]), set([1, 2]), set([3])].into_iter();
     let counted = candidates.inspect(|_| drawn.set(drawn.get() + 1));
     assert_eq!(experiment.first_failure(counted), Ok(won(1, [1, 2])));
@@ -72,7 +78,8 @@ fn candidates_are_drawn_no_sooner_than_they_are_tested() {
 #[test]
 fn no_test_is_begun_beyond_the_limit_and_what_is_known_needs_none() {
     let subject = subject();
-    let mut experiment = Experiment::new(Sequential::new(&subject)).limited_to(Some(1));
+    let mut tester = Sequential::new(subject.test());
+    let mut experiment = Experiment::new(&subject, &mut tester).limited_to(Some(1));
     assert!(experiment.test(&set([3])).is_ok());
     assert!(experiment.test(&set([3])).is_ok());
     assert_eq!(experiment.first_failure([set([3])]), Ok(None));
@@ -85,8 +92,8 @@ fn no_test_is_begun_beyond_the_limit_and_what_is_known_needs_none() {
 fn a_failure_before_the_limit_wins_also_for_who_looks_beyond_it() {
     let subject = subject();
     for ahead in [1, 2, 8] {
-        let function = LookAhead::new(&subject, ahead, &Random::new(7));
-        let mut experiment = Experiment::new(function).limited_to(Some(2));
+        let mut tester = Unordered::new(&subject, ahead, &Random::new(7));
+        let mut experiment = Experiment::new(&subject, &mut tester).limited_to(Some(2));
         let candidates = [set([0]), set([1, 2]), set([3])];
         assert_eq!(experiment.first_failure(candidates), Ok(won(1, [1, 2])));
         assert_eq!(experiment.first_failure([set([3])]), Err(Stop::Limit));
@@ -97,7 +104,8 @@ fn a_failure_before_the_limit_wins_also_for_who_looks_beyond_it() {
 fn an_observer_learns_of_every_test_but_of_no_cache_hit() {
     let subject = subject();
     let mut record = Record::default();
-    let mut experiment = Experiment::new(Sequential::new(&subject)).observed_by(&mut record);
+    let mut tester = Sequential::new(subject.test());
+    let mut experiment = Experiment::new(&subject, &mut tester).observed_by(&mut record);
     let _ = experiment.test(&set([1, 2, 3]));
     let _ = experiment.first_failure([set([3]), set([3]), set([1, 2])]);
     let tested: Vec<_> = record.tested.iter().map(|(c, o, ..)| (c.clone(), *o)).collect();
@@ -110,7 +118,8 @@ fn an_observer_learns_of_every_test_but_of_no_cache_hit() {
 fn who_asks_to_stop_at_once_gets_no_test() {
     let subject = subject();
     let mut record = Record { patience: Some(0), ..Record::default() };
-    let mut experiment = Experiment::new(Sequential::new(&subject)).observed_by(&mut record);
+    let mut tester = Sequential::new(subject.test());
+    let mut experiment = Experiment::new(&subject, &mut tester).observed_by(&mut record);
     assert_eq!(experiment.test(&set([1])), Err(Stop::Asked));
     assert_eq!(experiment.counts(), Counts::default());
 }
@@ -123,7 +132,8 @@ fn evidence_is_thrown_away_before_it_piles_up_but_never_too_early() {
         let outcome = if needed.is_subset(c) { Outcome::Fail } else { Outcome::Pass };
         Ok::<_, Infallible>((outcome, Rc::clone(&seen)))
     };
-    let mut experiment = Experiment::new(Sequential::new(test));
+    let (space, mut tester) = (Independent::new(20_000), Sequential::new(test));
+    let mut experiment = Experiment::new(&space, &mut tester);
     let full = Configuration::full(20_000);
     assert!(experiment.test(&full).is_ok());
     let reduction = Algorithm::Ddmin.reduce(&mut experiment, full.clone());
@@ -146,9 +156,9 @@ fn a_search_that_goes_on_takes_the_way_of_an_uninterrupted_one() {
         let algorithm = [Algorithm::Sweep, Algorithm::Ddmin][number % 2];
         let search = |memory: &HashMap<u128, (Outcome, u128)>, patience| {
             let mut record = Record { patience, ..Record::default() };
-            let look_ahead = LookAhead::new(&subject, 1 + number % 3, &Random::new(number as u64));
-            let mut experiment =
-                Experiment::new(look_ahead).remembering(Some(memory)).observed_by(&mut record);
+            let mut tester = Unordered::new(&subject, 1 + number % 3, &Random::new(number as u64));
+            let experiment = Experiment::new(&subject, &mut tester).remembering(Some(memory));
+            let mut experiment = experiment.observed_by(&mut record);
             let reduction = algorithm.reduce(&mut experiment, start.clone());
             let counts = experiment.counts();
             (reduction, counts, record)
@@ -175,7 +185,8 @@ fn what_is_remembered_counts_once_and_needs_no_test() {
     let fingerprint = set([1, 2]).fingerprint();
     let memory = HashMap::from([(fingerprint, (Outcome::Fail, fingerprint))]);
     let mut record = Record { patience: Some(0), ..Record::default() };
-    let experiment = Experiment::new(Sequential::new(&subject)).remembering(Some(&memory));
+    let mut tester = Sequential::new(subject.test());
+    let experiment = Experiment::new(&subject, &mut tester).remembering(Some(&memory));
     let mut experiment = experiment.observed_by(&mut record);
     for _ in 0..2 {
         assert_eq!(experiment.test(&set([1, 2])), Ok((Outcome::Fail, fingerprint)));

@@ -2,12 +2,14 @@
 //!
 //! Does not draw candidates and starts no test.
 
-use super::configuration::Configuration;
-use super::outcome::Outcome;
-use super::stop::Stop;
 use std::collections::HashMap;
 
-/// How many tests an experiment has made. Independent of how many run at once.
+use crate::configuration::Configuration;
+use crate::outcome::Outcome;
+use crate::reduction::Level;
+use crate::stop::Stop;
+
+/// How many tests an experiment has made. Independent of how many are made at the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Configurations really tested: the sum of the next three.
@@ -20,6 +22,9 @@ pub struct Counts {
     pub unresolved: u64,
     /// Candidates that needed no test, because their effective set had been tested before.
     pub cached: u64,
+    /// Candidates that needed no test, because their outcome was plain: see
+    /// [`Space::predict`](crate::Space::predict).
+    pub predicted: u64,
 }
 
 impl Counts {
@@ -33,17 +38,17 @@ impl Counts {
     }
 }
 
-/// Somebody who watches an experiment, and may end it. `E` is the evidence of the tests.
-pub trait Observer<E> {
+/// Somebody who watches an experiment, and may end it. `V` is the evidence of the tests.
+pub trait Observer<V> {
     /// Learns of a test: the effective set, what was seen, and the counts including this test.
-    fn tested(&mut self, _configuration: &Configuration, _outcome: Outcome, _evidence: &E, _counts: Counts) {}
+    fn tested(&mut self, _configuration: &Configuration, _outcome: Outcome, _evidence: &V, _counts: Counts) {}
 
     /// Learns of a test that an earlier experiment has made and this one need not make again.
     fn recalled(
         &mut self,
         _configuration: &Configuration,
         _outcome: Outcome,
-        _evidence: &E,
+        _evidence: &V,
         _counts: Counts,
     ) {
     }
@@ -56,6 +61,12 @@ pub trait Observer<E> {
     fn should_stop(&mut self) -> bool {
         false
     }
+
+    /// Asked where the space has groups: is it worth while to leave out what `level` says, which takes at least
+    /// so many tests for the next pass? If not, the search ends with a result that is minimal by coarser groups.
+    fn goes_finer(&mut self, _level: Level, _tests: u64) -> bool {
+        true
+    }
 }
 
 /// How much evidence may come together before a search that has made progress throws some away.
@@ -65,20 +76,20 @@ const EVIDENCE: usize = 1024;
 ///
 /// Outcomes are kept for ever, evidence only as long as the end of the search may ask for it: what was
 /// seen without a member of the result was seen for a set smaller than any that failed.
-pub(super) struct Journal<'o, E> {
+pub(crate) struct Journal<'o, V> {
     outcomes: HashMap<u128, Outcome>,
     /// With the sizes of the sets.
-    evidence: HashMap<u128, (usize, E)>,
+    evidence: HashMap<u128, (usize, V)>,
     /// How much of it there may be before some is thrown away.
     bearable: usize,
     /// What an earlier experiment has seen. It counts when it is needed for the first time.
-    pub(super) remembered: Option<&'o HashMap<u128, (Outcome, E)>>,
+    pub(super) remembered: Option<&'o HashMap<u128, (Outcome, V)>>,
     pub(super) counts: Counts,
     pub(super) max_tests: Option<u64>,
-    pub(super) observer: Option<&'o mut dyn Observer<E>>,
+    pub(super) observer: Option<&'o mut dyn Observer<V>>,
 }
 
-impl<E: Clone> Journal<'_, E> {
+impl<'o, V: Clone> Journal<'o, V> {
     pub(super) fn new() -> Self {
         Journal {
             outcomes: HashMap::new(),
@@ -91,19 +102,26 @@ impl<E: Clone> Journal<'_, E> {
         }
     }
 
-    /// Makes up for a test of this set that an earlier experiment has made, unless this one knows it.
-    /// From here on it counts like one of this experiment, so that the numbers are those of an
-    /// uninterrupted one. Says whether it was so.
-    pub(super) fn recall(&mut self, fingerprint: u128, configuration: &Configuration) -> bool {
+    /// What an earlier experiment has seen of a set that this one does not know.
+    pub(super) fn remembered(&self, fingerprint: u128) -> Option<&'o (Outcome, V)> {
         let earlier = self.remembered.and_then(|remembered| remembered.get(&fingerprint));
-        let Some((outcome, evidence)) = earlier.filter(|_| !self.outcomes.contains_key(&fingerprint)) else {
-            return false;
-        };
+        earlier.filter(|_| !self.outcomes.contains_key(&fingerprint))
+    }
+
+    /// Takes over a test that an earlier experiment has made. From here on it counts like one of this
+    /// experiment, so that the numbers are those of an uninterrupted one.
+    pub(super) fn recall(&mut self, fingerprint: u128, configuration: &Configuration) {
+        let Some((outcome, evidence)) = self.remembered(fingerprint) else { return };
         self.keep(fingerprint, configuration, *outcome, evidence);
         if let Some(observer) = &mut self.observer {
             observer.recalled(configuration, *outcome, evidence, self.counts);
         }
-        true
+    }
+
+    /// Takes over an outcome that needs no test.
+    pub(super) fn predict(&mut self, fingerprint: u128, outcome: Outcome) {
+        self.counts.predicted += 1;
+        self.outcomes.insert(fingerprint, outcome);
     }
 
     pub(super) fn outcome(&self, fingerprint: u128) -> Option<Outcome> {
@@ -111,7 +129,7 @@ impl<E: Clone> Journal<'_, E> {
     }
 
     /// Returns the outcome with the evidence for it, if that has been kept.
-    pub(super) fn seen(&self, fingerprint: u128) -> Option<(Outcome, &E)> {
+    pub(super) fn seen(&self, fingerprint: u128) -> Option<(Outcome, &V)> {
         let (_, evidence) = self.evidence.get(&fingerprint)?;
         Some((*self.outcomes.get(&fingerprint)?, evidence))
     }
@@ -123,7 +141,7 @@ impl<E: Clone> Journal<'_, E> {
     }
 
     /// Says why no further test may be begun while `under_way` are, if so.
-    pub(super) fn refusal<X>(&mut self, under_way: usize) -> Option<Stop<X>> {
+    pub(super) fn refusal<E>(&mut self, under_way: usize) -> Option<Stop<E>> {
         let begun = self.counts.total + under_way as u64;
         if self.max_tests.is_some_and(|max| begun >= max) {
             return Some(Stop::Limit);
@@ -137,7 +155,7 @@ impl<E: Clone> Journal<'_, E> {
         fingerprint: u128,
         configuration: &Configuration,
         outcome: Outcome,
-        evidence: &E,
+        evidence: &V,
     ) {
         self.keep(fingerprint, configuration, outcome, evidence);
         if let Some(observer) = &mut self.observer {
@@ -145,7 +163,7 @@ impl<E: Clone> Journal<'_, E> {
         }
     }
 
-    fn keep(&mut self, fingerprint: u128, configuration: &Configuration, outcome: Outcome, evidence: &E) {
+    fn keep(&mut self, fingerprint: u128, configuration: &Configuration, outcome: Outcome, evidence: &V) {
         self.counts.add(outcome);
         self.outcomes.insert(fingerprint, outcome);
         self.evidence.insert(fingerprint, (configuration.len(), evidence.clone()));

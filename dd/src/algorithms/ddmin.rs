@@ -1,14 +1,14 @@
 //! Reduce by the minimizing delta debugging algorithm, as it was published.
 //!
-//! Kept for teaching and for comparison: [`sweep`](super::sweep()) needs far fewer tests.
+//! Kept for teaching and for comparison: [`sweep`](super::sweep()) needs far fewer tests. Groups are ignored.
 //!
 //! Source: AADEBUG 2000, Figure 1; ISSTA 2000.
 
-use super::configuration::Configuration;
-use super::experiment::Experiment;
-use super::reduction::{Reduction, ReductionOf};
-use super::stop::Stop;
-use super::test_function::TestFunction;
+use crate::configuration::Configuration;
+use crate::experiment::Experiment;
+use crate::groups::Splitter;
+use crate::reduction::{Level, Reduction};
+use crate::stop::Stop;
 
 /// Reduces `start`, which is known to fail, to a 1-minimal configuration.
 ///
@@ -18,22 +18,26 @@ use super::test_function::TestFunction;
 ///   max(n - 1, 2).
 /// - *Increase granularity*: otherwise, if n < |c|, go on with min(2n, |c|).
 /// - *Done*: otherwise each subset is a single member, and none of them can be left out.
-pub fn ddmin<T: TestFunction>(experiment: &mut Experiment<'_, T>, start: Configuration) -> ReductionOf<T> {
+pub fn ddmin<V: Clone, E>(experiment: &mut Experiment<'_, V, E>, start: Configuration) -> Reduction<V, E> {
     let mut smallest = experiment.normalise(&start);
     let searched = ddmin2(experiment, &mut smallest);
     Reduction::conclude(experiment, smallest, searched)
 }
 
-fn ddmin2<T: TestFunction>(
-    experiment: &mut Experiment<'_, T>,
+fn ddmin2<V: Clone, E>(
+    experiment: &mut Experiment<'_, V, E>,
     smallest: &mut Configuration,
-) -> Result<(), Stop<T::Error>> {
+) -> Result<Level, Stop<E>> {
+    let splitter = Splitter::new(&[]);
     let mut granularity = 2;
     loop {
         let members: Vec<usize> = smallest.iter().collect();
+        if members.is_empty() {
+            return Ok(Level::Members);
+        }
         // The figure's invariant n <= |c|, also when more went than was left out.
         granularity = granularity.min(members.len());
-        let subsets = split(&members, granularity);
+        let subsets = splitter.split(&members, granularity);
         let universe = smallest.universe();
         // The only subset of a single member is all of c, which is known.
         let proper = subsets.iter().filter(|subset| subset.len() < members.len());
@@ -47,25 +51,7 @@ fn ddmin2<T: TestFunction>(
         } else if granularity < members.len() {
             granularity = (2 * granularity).min(members.len());
         } else {
-            return Ok(());
+            return Ok(Level::Members);
         }
-    }
-}
-
-/// Cuts the members into `granularity` neighbouring parts, whose sizes differ by one at most.
-fn split(members: &[usize], granularity: usize) -> Vec<&[usize]> {
-    let border = |part| part * members.len() / granularity;
-    (0..granularity).map(|part| &members[border(part)..border(part + 1)]).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_are_neighbours_and_about_equal() {
-        assert_eq!(split(&[1, 2, 3, 5, 7], 2), [&[1, 2][..], &[3, 5, 7]]);
-        assert_eq!(split(&[1, 2, 3], 3), [[1], [2], [3]]);
-        assert!(split(&[], 0).is_empty());
     }
 }

@@ -2,13 +2,14 @@
 
 use super::reduce;
 use super::subject::{Record, Subject};
-use crate::dd::{Algorithm, Configuration, Experiment, Sequential};
+use crate::{Algorithm, Configuration, Experiment, Sequential};
 
 /// Reduces 0..universe to those needed, and returns the sets tried and the number of tests.
 fn trail(algorithm: Algorithm, needed: &Configuration) -> (Vec<Configuration>, u64) {
     let mut record = Record::default();
     let subject = Subject::monotone(needed.clone());
-    let mut experiment = Experiment::new(Sequential::new(&subject)).observed_by(&mut record);
+    let mut tester = Sequential::new(subject.test());
+    let mut experiment = Experiment::new(&subject, &mut tester).observed_by(&mut record);
     let reduction = reduce(algorithm, &mut experiment, needed.universe());
     assert_eq!(reduction.configuration, *needed);
     let total = experiment.counts().total;

@@ -1,24 +1,28 @@
-//! Try both algorithms on many small subjects whose every outcome is known.
+//! Try the algorithms on many small subjects whose every outcome is known.
 
 mod experiment;
-mod look_ahead;
+mod groups;
+mod inducing;
+mod pool;
 mod subject;
+mod tables;
 mod trail;
+mod unordered;
 
-use super::{Algorithm, Configuration, End, Experiment, Outcome, ReductionOf};
-use super::{Sequential, Stop, TestFunction};
-use look_ahead::LookAhead;
+use super::{Algorithm, Configuration, End, Experiment, Independent, Level, Outcome, Reduction};
+use super::{Sequential, Stop};
 use std::convert::Infallible;
 use subject::{Random, Record, Subject};
+use unordered::Unordered;
 
 const ALGORITHMS: [Algorithm; 2] = [Algorithm::Sweep, Algorithm::Ddmin];
 
 /// Reduces everything of a subject, as a caller does: test all and nothing first.
-fn reduce<T: TestFunction>(
+fn reduce<V: Clone, E>(
     algorithm: Algorithm,
-    experiment: &mut Experiment<'_, T>,
+    experiment: &mut Experiment<'_, V, E>,
     universe: usize,
-) -> ReductionOf<T> {
+) -> Reduction<V, E> {
     let full = Configuration::full(universe);
     let _ = experiment.test(&full);
     let _ = experiment.test(&Configuration::empty(universe));
@@ -39,10 +43,11 @@ fn on_random_subjects(mut check: impl FnMut(Algorithm, &Subject, &mut Random)) {
 #[test]
 fn the_result_is_1_minimal_and_the_evidence_complete() {
     on_random_subjects(|algorithm, subject, _| {
-        let mut experiment = Experiment::new(Sequential::new(subject));
+        let mut tester = Sequential::new(subject.test());
+        let mut experiment = Experiment::new(subject, &mut tester);
         let reduction = reduce(algorithm, &mut experiment, subject.universe);
         let smallest = &reduction.configuration;
-        assert_eq!(reduction.end, End::Minimal);
+        assert_eq!(reduction.end, End::Minimal(Level::Members));
         assert_eq!(subject.outcome(smallest), Outcome::Fail);
         assert_eq!(subject.closure(smallest), *smallest);
         let members = reduction.evidence.iter().map(|seen| seen.0);
@@ -59,12 +64,13 @@ fn the_result_is_1_minimal_and_the_evidence_complete() {
 #[test]
 fn the_result_lies_within_the_start_configuration() {
     on_random_subjects(|algorithm, subject, random| {
-        let mut experiment = Experiment::new(Sequential::new(subject));
+        let mut tester = Sequential::new(subject.test());
+        let mut experiment = Experiment::new(subject, &mut tester);
         let guess = subject.any_configuration(random);
         if experiment.test(&guess).expect("no limit").0 == Outcome::Fail {
             let reduction = algorithm.reduce(&mut experiment, guess.clone());
             assert!(reduction.configuration.is_subset(&guess));
-            assert_eq!(reduction.end, End::Minimal);
+            assert_eq!(reduction.end, End::Minimal(Level::Members));
         }
     });
 }
@@ -73,10 +79,11 @@ fn the_result_lies_within_the_start_configuration() {
 fn nothing_is_left_where_nothing_is_needed() {
     for (algorithm, universe) in ALGORITHMS.into_iter().flat_map(|a| [(a, 0), (a, 1), (a, 7)]) {
         let always = |_: &Configuration| Ok::<_, Infallible>((Outcome::Fail, ()));
-        let mut experiment = Experiment::new(Sequential::new(always));
+        let (space, mut tester) = (Independent::new(universe), Sequential::new(always));
+        let mut experiment = Experiment::new(&space, &mut tester);
         let reduction = algorithm.reduce(&mut experiment, Configuration::full(universe));
         assert!(reduction.configuration.is_empty());
-        assert_eq!(reduction.end, End::Minimal);
+        assert_eq!(reduction.end, End::Minimal(Level::Members));
     }
 }
 
@@ -84,7 +91,8 @@ fn nothing_is_left_where_nothing_is_needed() {
 fn no_effective_set_is_tested_twice() {
     on_random_subjects(|algorithm, subject, _| {
         let mut record = Record::default();
-        let mut experiment = Experiment::new(Sequential::new(subject)).observed_by(&mut record);
+        let mut tester = Sequential::new(subject.test());
+        let mut experiment = Experiment::new(subject, &mut tester).observed_by(&mut record);
         reduce(algorithm, &mut experiment, subject.universe);
         let total = experiment.counts().total;
         let mut tested: Vec<_> = record.tested.iter().map(|test| &test.0).collect();
@@ -97,20 +105,21 @@ fn no_effective_set_is_tested_twice() {
 }
 
 #[test]
-fn looking_ahead_changes_neither_result_nor_counts_nor_reports() {
+fn several_tests_at_the_same_time_change_neither_result_nor_counts_nor_reports() {
     on_random_subjects(|algorithm, subject, random| {
         let broken = subject.sometimes_broken(random);
         let limit = random.chance(3).then(|| random.below(40) as u64);
         let mut expected = Record::default();
-        let mut experiment =
-            Experiment::new(Sequential::new(&broken)).limited_to(limit).observed_by(&mut expected);
+        let mut tester = Sequential::new(broken.test());
+        let experiment = Experiment::new(&broken, &mut tester).limited_to(limit);
+        let mut experiment = experiment.observed_by(&mut expected);
         let reduction = reduce(algorithm, &mut experiment, broken.universe);
         let counts = experiment.counts();
         for ahead in [1, 2, 3, 8] {
             let mut record = Record::default();
-            let mut experiment = Experiment::new(LookAhead::new(&broken, ahead, random))
-                .limited_to(limit)
-                .observed_by(&mut record);
+            let mut tester = Unordered::new(&broken, ahead, random);
+            let experiment = Experiment::new(&broken, &mut tester).limited_to(limit);
+            let mut experiment = experiment.observed_by(&mut record);
             assert_eq!(reduce(algorithm, &mut experiment, broken.universe), reduction);
             assert_eq!(experiment.counts(), counts);
             assert_eq!(record, expected);
@@ -122,12 +131,14 @@ fn looking_ahead_changes_neither_result_nor_counts_nor_reports() {
 fn a_limit_cuts_the_tests_off_exactly_and_keeps_the_best_so_far() {
     on_random_subjects(|algorithm, subject, random| {
         let mut all = Record::default();
-        let mut experiment = Experiment::new(Sequential::new(subject)).observed_by(&mut all);
+        let mut tester = Sequential::new(subject.test());
+        let mut experiment = Experiment::new(subject, &mut tester).observed_by(&mut all);
         let whole = reduce(algorithm, &mut experiment, subject.universe);
         let max = random.below(all.tested.len() + 2);
         let mut some = Record::default();
-        let mut experiment =
-            Experiment::new(Sequential::new(subject)).limited_to(Some(max as u64)).observed_by(&mut some);
+        let mut tester = Sequential::new(subject.test());
+        let experiment = Experiment::new(subject, &mut tester).limited_to(Some(max as u64));
+        let mut experiment = experiment.observed_by(&mut some);
         let reduction = reduce(algorithm, &mut experiment, subject.universe);
         let made = max.min(all.tested.len());
         assert_eq!(some.tested, all.tested[..made]);
@@ -147,10 +158,11 @@ fn who_asks_to_stop_gets_the_best_so_far() {
     on_random_subjects(|algorithm, subject, random| {
         let mut record = Record { patience: Some(random.below(30)), ..Record::default() };
         let patience = record.patience;
-        let mut experiment = Experiment::new(Sequential::new(subject)).observed_by(&mut record);
+        let mut tester = Sequential::new(subject.test());
+        let mut experiment = Experiment::new(subject, &mut tester).observed_by(&mut record);
         let reduction = reduce(algorithm, &mut experiment, subject.universe);
         assert_eq!(subject.outcome(&reduction.configuration), Outcome::Fail);
-        if reduction.end != End::Minimal {
+        if reduction.end != End::Minimal(Level::Members) {
             assert_eq!(reduction.end, End::Stopped(Stop::Asked));
             assert_eq!(Some(record.tested.len()), patience);
         }
@@ -162,7 +174,8 @@ fn an_error_ends_the_reduction_and_passes_through() {
     let mut errors = 0;
     on_random_subjects(|algorithm, subject, random| {
         let broken = subject.sometimes_broken(random);
-        let mut experiment = Experiment::new(Sequential::new(&broken));
+        let mut tester = Sequential::new(broken.test());
+        let mut experiment = Experiment::new(&broken, &mut tester);
         let reduction = reduce(algorithm, &mut experiment, broken.universe);
         if let End::Stopped(stop) = reduction.end {
             let Stop::Error(culprit) = stop else { panic!("{stop:?}") };

@@ -1,0 +1,175 @@
+//! Reduce by leaving out groups and chunks, from the end to the beginning.
+//!
+//! Tests complements only. Like ddmin it ends with a 1-minimal configuration, but where the needed
+//! circumstances are spread (an event in each iteration of a loop) it does not turn quadratic.
+//!
+//! Source: the complements of ddmin (AADEBUG 2000, Figure 1) without its restarts.
+
+use std::iter;
+
+use crate::configuration::Configuration;
+use crate::experiment::Experiment;
+use crate::groups::{Grouping, Partition};
+use crate::reduction::{Level, Reduction};
+use crate::stop::Stop;
+
+/// Groups of fewer members are left to the chunks: they bring too little.
+const LEAST_GROUP: usize = 8;
+
+/// Of a configuration of so many members, a group is worth a test of its own if it holds one of them.
+const GROUPS: usize = 5000;
+
+/// Reduces `start`, which is known to fail, to a minimal configuration.
+///
+/// *Groups first.* Where the space has groups ([`Space::levels`](crate::Space::levels)), each is tried as a
+/// whole, in classes of size, the largest first: all executions of a statement in a loop go in one test,
+/// where chunks of time remove nothing.
+///
+/// *Then chunks.* A pass cuts the configuration into chunks and tries to leave out each, the last one first: a
+/// late circumstance is seldom needed by an early one. After a success the pass *goes on* from the
+/// same place with what is left, instead of starting over: the chunks after it have had their turn.
+/// The first pass has chunks of half the size (that not all can go, the caller has tested), each
+/// further one chunks half as large. When a pass with chunks of one member has no success, no
+/// single member can be left out and the search is over: 1-minimal.
+///
+/// *Or groups at last.* Before each pass the observer is asked whether it is worth while
+/// ([`Observer::goes_finer`](crate::Observer::goes_finer)). If not, the search shows instead that no group can
+/// be left out as a whole, level by level as far as that is worth while, and ends there.
+pub fn sweep<V: Clone, E>(experiment: &mut Experiment<'_, V, E>, start: Configuration) -> Reduction<V, E> {
+    let mut smallest = experiment.normalise(&start);
+    let searched = passes(experiment, &mut smallest);
+    Reduction::conclude(experiment, smallest, searched)
+}
+
+fn passes<V: Clone, E>(
+    experiment: &mut Experiment<'_, V, E>,
+    smallest: &mut Configuration,
+) -> Result<Level, Stop<E>> {
+    let levels = experiment.space().levels();
+    groups_by_size(experiment, smallest, levels)?;
+    let mut chunk = smallest.len().div_ceil(2).max(1);
+    loop {
+        let before = smallest.len();
+        if !levels.is_empty() && !experiment.goes_finer(Level::Members, before.div_ceil(chunk) as u64) {
+            return minimal_by_groups(experiment, smallest, levels);
+        }
+        pass(experiment, smallest, chunk)?;
+        if chunk == 1 && smallest.len() == before {
+            return Ok(Level::Members);
+        }
+        chunk = (chunk / 2).max(1);
+    }
+}
+
+/// Goes once through `smallest`, from the end to the beginning.
+///
+/// The place is a circumstance, not an index: when a member goes, others may go along, wherever
+/// they stand. All chunks before the place are offered at once, on the bet that none of them can be
+/// left out, so that several can be tested at a time.
+fn pass<V: Clone, E>(
+    experiment: &mut Experiment<'_, V, E>,
+    smallest: &mut Configuration,
+    chunk: usize,
+) -> Result<(), Stop<E>> {
+    let mut place = smallest.universe();
+    loop {
+        let mut begins = Vec::new();
+        let chunks = chunks_before(smallest, place, chunk).inspect(|chunk| begins.push(chunk[0]));
+        let Some(winner) = experiment.first_failure_without(smallest, chunks)? else {
+            return Ok(());
+        };
+        place = begins[winner.position];
+        *smallest = winner.configuration;
+    }
+}
+
+/// Cuts the members before a place into chunks, the last one first; each in ascending order. A chunk is
+/// cut when it is asked for, because after a success the rest is not.
+fn chunks_before(
+    configuration: &Configuration,
+    place: usize,
+    size: usize,
+) -> impl Iterator<Item = Vec<usize>> {
+    let mut ahead = configuration.before(place);
+    iter::from_fn(move || {
+        let mut chunk: Vec<usize> = ahead.by_ref().take(size).collect();
+        chunk.reverse();
+        (!chunk.is_empty()).then_some(chunk)
+    })
+}
+
+/// Tries each large group as a whole, once, in classes of size: groups of 2^k members and more before those
+/// of fewer.
+fn groups_by_size<V: Clone, E>(
+    experiment: &mut Experiment<'_, V, E>,
+    smallest: &mut Configuration,
+    levels: &[Grouping],
+) -> Result<(), Stop<E>> {
+    let partitions: Vec<&Partition> = levels.iter().flat_map(|level| &level.partitions).collect();
+    let mut tried: Vec<Vec<bool>> = partitions.iter().map(|partition| vec![false; partition.len()]).collect();
+    let least = LEAST_GROUP.max(smallest.len() / GROUPS);
+    let mut size = smallest.len().checked_ilog2().map_or(0, |log| 1 << log);
+    while size > 0 && 2 * size > least {
+        for (partition, tried) in partitions.iter().zip(&mut tried) {
+            let is_due = |group: usize, members: &[usize]| {
+                members.len() >= size.max(least) && !std::mem::replace(&mut tried[group], true)
+            };
+            groups(experiment, smallest, partition, is_due)?;
+        }
+        size /= 2;
+    }
+    Ok(())
+}
+
+/// Goes once through the groups that are due, the last one first, and tries to leave out each as a whole.
+/// `is_due` is asked for each group, with its selected members.
+fn groups<V: Clone, E>(
+    experiment: &mut Experiment<'_, V, E>,
+    smallest: &mut Configuration,
+    partition: &Partition,
+    mut is_due: impl FnMut(usize, &[usize]) -> bool,
+) -> Result<(), Stop<E>> {
+    let mut place = partition.len();
+    loop {
+        let mut numbers = Vec::new();
+        let due = (0..place).rev().filter_map(|group| {
+            let members = partition.selected(group, smallest);
+            (!members.is_empty() && is_due(group, &members)).then(|| {
+                numbers.push(group);
+                members
+            })
+        });
+        let Some(winner) = experiment.first_failure_without(smallest, due)? else {
+            return Ok(());
+        };
+        place = numbers[winner.position];
+        *smallest = winner.configuration;
+    }
+}
+
+/// Leaves out groups until none can be left out as a whole, level by level.
+fn minimal_by_groups<V: Clone, E>(
+    experiment: &mut Experiment<'_, V, E>,
+    smallest: &mut Configuration,
+    levels: &[Grouping],
+) -> Result<Level, Stop<E>> {
+    for (number, level) in levels.iter().enumerate() {
+        let tests = |partition: &Partition| {
+            (0..partition.len()).filter(|&group| !partition.selected(group, smallest).is_empty()).count()
+        };
+        let tests: usize = level.partitions.iter().map(tests).sum();
+        if number > 0 && !experiment.goes_finer(Level::Groups(number), tests as u64) {
+            return Ok(Level::Groups(number - 1));
+        }
+        loop {
+            let before = smallest.len();
+            for partition in &level.partitions {
+                groups(experiment, smallest, partition, |_, _| true)?;
+            }
+            if smallest.len() == before {
+                break;
+            }
+        }
+    }
+    Ok(Level::Groups(levels.len() - 1))
+}

@@ -1,0 +1,136 @@
+//! Make several tests at the same time, a thread for each worker.
+//!
+//! Knows workers and configurations, nothing else. That the result is the same as that of one worker alone is
+//! the work of the experiment, which takes results in the order of its candidates.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, Scope};
+
+use super::configuration::Configuration;
+use super::tester::{Cancellation, Finished, Test, TestId, Tester};
+
+/// How many tests are submitted for each worker: one that it makes, and one that waits for it, so that it need
+/// not wait for the next.
+const SUBMITTED: usize = 2;
+
+/// Worker threads that make tests. They end with this value.
+pub struct Pool<V, E> {
+    workers: usize,
+    /// Where all workers find their orders.
+    orders: Sender<Order>,
+    results: Receiver<Finished<V, E>>,
+    /// The tests that somebody waits for.
+    pending: HashMap<TestId, Cancellation>,
+}
+
+struct Order {
+    id: TestId,
+    configuration: Configuration,
+    cancellation: Cancellation,
+}
+
+impl<V: Send, E: Send> Pool<V, E> {
+    /// Gives each worker a thread. `prepare` is called first on each thread, with the worker's number.
+    /// `persist` is handed the attempt to start a thread, and may make it several times where the machine
+    /// refuses for the moment. Workers for whom there is no thread are left out, but for the first.
+    ///
+    /// # Errors
+    /// If there is no thread at all.
+    pub fn new<'s, 'e: 's, W>(
+        scope: &'s Scope<'s, 'e>,
+        workers: Vec<W>,
+        prepare: impl Fn(usize) + Clone + Send + 's,
+        persist: impl Fn(&mut dyn FnMut() -> io::Result<()>) -> io::Result<()>,
+    ) -> io::Result<Self>
+    where
+        W: Test<Evidence = V, Error = E> + Send + 's,
+        V: 's,
+        E: 's,
+    {
+        let (orders, queue) = channel();
+        let (report, results) = channel();
+        let (mut started, queue) = (0, Arc::new(Mutex::new(queue)));
+        for (number, worker) in workers.into_iter().enumerate() {
+            // Taken by its thread: one that cannot be started takes nothing along.
+            let worker = Arc::new(Mutex::new(Some(worker)));
+            let attempt = persist(&mut || {
+                let (worker, prepare) = (Arc::clone(&worker), prepare.clone());
+                let (queue, report) = (Arc::clone(&queue), report.clone());
+                let thread = Builder::new().spawn_scoped(scope, move || {
+                    let worker = worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+                    prepare(number);
+                    work(worker.expect("a single thread takes it"), &queue, &report);
+                });
+                thread.map(drop)
+            });
+            match attempt {
+                Ok(()) => started += 1,
+                Err(error) if started == 0 => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(Pool { workers: started, orders, results, pending: HashMap::new() })
+    }
+}
+
+/// Makes tests until there will be no more.
+fn work<T: Test>(
+    mut worker: T,
+    queue: &Mutex<Receiver<Order>>,
+    report: &Sender<Finished<T::Evidence, T::Error>>,
+) {
+    loop {
+        // Who waits for an order holds the lock, and the others wait for the lock.
+        let order = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(Order { id, configuration, cancellation }) = order else { return };
+        if cancellation.is_requested() {
+            continue;
+        }
+        let result = worker.test(&configuration, &cancellation);
+        if report.send((id, result)).is_err() {
+            return;
+        }
+    }
+}
+
+impl<V: Clone, E> Tester for Pool<V, E> {
+    type Evidence = V;
+    type Error = E;
+
+    fn capacity(&self) -> usize {
+        SUBMITTED * self.workers
+    }
+
+    fn submit(&mut self, id: TestId, configuration: &Configuration) {
+        let cancellation = Cancellation::default();
+        self.pending.insert(id, cancellation.clone());
+        let order = Order { id, configuration: configuration.clone(), cancellation };
+        self.orders.send(order).expect("workers outlive the pool");
+    }
+
+    fn next(&mut self) -> Finished<V, E> {
+        loop {
+            let (id, result) = self.results.recv().expect("workers outlive the pool");
+            // What was cancelled may have ended all the same.
+            if self.pending.remove(&id).is_some() {
+                return (id, result);
+            }
+        }
+    }
+
+    fn cancel(&mut self, id: TestId) {
+        if let Some(cancellation) = self.pending.remove(&id) {
+            cancellation.request();
+        }
+    }
+}
+
+impl<V, E> fmt::Debug for Pool<V, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("workers", &self.workers).finish_non_exhaustive()
+    }
+}

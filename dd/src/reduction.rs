@@ -1,0 +1,113 @@
+//! Hold what a search has found, how far it came, and the evidence for it.
+//!
+//! Does not test anything: the evidence was seen on the way.
+
+use super::configuration::Configuration;
+use super::experiment::Experiment;
+use super::outcome::Outcome;
+use super::stop::Stop;
+
+/// How a search ended. `E` is the error of the tester.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End<E> {
+    /// Nothing of this level can be left out any more.
+    Minimal(Level),
+    /// The search was cut short; perhaps less would do.
+    Stopped(Stop<E>),
+}
+
+/// What was left out one by one to show that a result is minimal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// The groups of this one of [`Space::levels`](super::Space::levels): no group can be left out as a whole.
+    Groups(usize),
+    /// Single circumstances: 1-minimal.
+    Members,
+}
+
+/// The result of a reduction. `V` is the evidence of the tests, `E` their error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reduction<V, E> {
+    /// The smallest configuration that was seen to fail, an effective set.
+    pub configuration: Configuration,
+    /// How the reduction ended.
+    pub end: End<E>,
+    /// For members in ascending order: what was seen without each, or without its group where groups were left
+    /// out. Empty unless the end is minimal.
+    pub evidence: Vec<(usize, Outcome, V)>,
+}
+
+/// The result of [`dd()`](super::dd()) and [`dd_plus()`](super::dd_plus()).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inducing<E> {
+    /// The circumstances that make the difference; where the search was cut short, these and others.
+    pub configuration: Configuration,
+    /// Why the search was cut short, if it was.
+    pub stopped: Option<Stop<E>>,
+}
+
+/// The result of [`isolate()`](super::isolate()): two configurations as close to each other as was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference<E> {
+    /// Passes.
+    pub passing: Configuration,
+    /// Fails, and holds all of the passing one.
+    pub failing: Configuration,
+    /// How the search ended.
+    pub end: End<E>,
+}
+
+impl<E> Difference<E> {
+    /// What the failing configuration has and the passing one has not.
+    pub fn difference(&self) -> Configuration {
+        self.failing.without(&self.passing.iter().collect::<Vec<_>>())
+    }
+}
+
+impl<V: Clone, E> Reduction<V, E> {
+    /// Closes a search that arrived at `smallest` and ended as `searched` says.
+    pub(super) fn conclude(
+        experiment: &Experiment<'_, V, E>,
+        smallest: Configuration,
+        searched: Result<Level, Stop<E>>,
+    ) -> Self {
+        // Where the search was cut short, most members were not left out one by one; and who has asked for
+        // the end does not want to wait for the few that were.
+        let (end, evidence) = match searched {
+            Ok(level) => (End::Minimal(level), evidence(experiment, &smallest, level)),
+            Err(stop) => (End::Stopped(stop), Vec::new()),
+        };
+        debug_assert!(evidence.iter().all(|seen| seen.1 != Outcome::Fail), "{smallest:?} is not minimal");
+        Reduction { configuration: smallest, end, evidence }
+    }
+}
+
+fn evidence<V: Clone, E>(
+    experiment: &Experiment<'_, V, E>,
+    smallest: &Configuration,
+    level: Level,
+) -> Vec<(usize, Outcome, V)> {
+    let seen_without = |left_out: &[usize]| {
+        let (outcome, evidence) = experiment.seen_without(smallest, left_out)?;
+        Some((outcome, evidence.clone()))
+    };
+    let mut all = Vec::new();
+    match level {
+        Level::Members => {
+            for member in smallest.iter() {
+                all.extend(seen_without(&[member]).map(|(outcome, seen)| (member, outcome, seen)));
+            }
+        }
+        Level::Groups(level) => {
+            let partition = experiment.space().levels()[level].partitions.first();
+            for group in partition.into_iter().flat_map(|partition| partition.groups()) {
+                let members: Vec<usize> = group.filter(|&member| smallest.contains(member)).collect();
+                if let Some((outcome, seen)) = seen_without(&members).filter(|_| !members.is_empty()) {
+                    all.extend(members.into_iter().map(|member| (member, outcome, seen.clone())));
+                }
+            }
+            all.sort_by_key(|&(member, ..)| member);
+        }
+    }
+    all
+}

@@ -1,0 +1,109 @@
+//! Try dd, dd+ and isolate on many small subjects.
+
+use super::subject::{Random, Subject};
+use super::unordered::Unordered;
+use crate::{
+    Configuration, Difference, End, Experiment, Inducing, Level, Outcome, Sequential, Stop, dd, dd_plus,
+    isolate,
+};
+
+/// A subject whose failure needs some circumstances and nothing else.
+fn monotone(random: &mut Random) -> (Subject, Configuration) {
+    let universe = 1 + random.below(40);
+    let rarity = 1 + random.below(12);
+    let mut needed = Configuration::from_iter(universe, [random.below(universe)]);
+    (0..universe).filter(|_| random.chance(rarity)).for_each(|member| needed.insert(member));
+    (Subject::monotone(needed.clone()), needed)
+}
+
+#[test]
+fn what_is_failure_inducing_is_found_whatever_it_is() {
+    let mut random = Random::new(5);
+    for _ in 0..1000 {
+        let (subject, needed) = monotone(&mut random);
+        let all = Configuration::full(subject.universe);
+        let mut tester = Sequential::new(subject.test());
+        let inducing = dd(&mut Experiment::new(&subject, &mut tester), all.clone());
+        assert_eq!(inducing, Inducing { configuration: needed.clone(), stopped: None });
+        let mut tester = Sequential::new(subject.test());
+        let inducing = dd_plus(&mut Experiment::new(&subject, &mut tester), all);
+        assert_eq!(inducing, Inducing { configuration: needed, stopped: None });
+    }
+}
+
+#[test]
+fn dd_plus_ends_with_what_holds_the_failure_on_any_subject() {
+    let mut random = Random::new(6);
+    for _ in 0..2000 {
+        let subject = Subject::random(&mut random);
+        let mut tester = Sequential::new(subject.test());
+        let mut experiment = Experiment::new(&subject, &mut tester);
+        let all = Configuration::full(subject.universe);
+        let inducing = dd_plus(&mut experiment, all.clone());
+        assert_eq!(inducing.stopped, None);
+        assert!(inducing.configuration.is_subset(&all));
+        assert_eq!(inducing.configuration.is_empty(), subject.universe == 0);
+    }
+}
+
+#[test]
+fn any_number_of_tests_at_the_same_time_finds_the_same() {
+    let mut random = Random::new(7);
+    for _ in 0..500 {
+        let subject = Subject::random(&mut random);
+        let (all, none) = (Configuration::full(subject.universe), Configuration::empty(subject.universe));
+        let search = |capacity: usize| {
+            let mut tester = Unordered::new(&subject, capacity, &random);
+            let mut experiment = Experiment::new(&subject, &mut tester);
+            let found = (dd(&mut experiment, all.clone()), dd_plus(&mut experiment, all.clone()));
+            (found, isolate(&mut experiment, none.clone(), all.clone()), experiment.counts())
+        };
+        let alone = search(1);
+        for capacity in [2, 3, 8] {
+            assert_eq!(search(capacity), alone);
+        }
+    }
+}
+
+#[test]
+fn isolate_ends_with_two_configurations_that_differ_in_as_little_as_can_be() {
+    let mut random = Random::new(8);
+    for _ in 0..2000 {
+        let (subject, needed) = monotone(&mut random);
+        let (all, none) = (Configuration::full(subject.universe), Configuration::empty(subject.universe));
+        let mut tester = Sequential::new(subject.test());
+        let mut experiment = Experiment::new(&subject, &mut tester);
+        let found = isolate(&mut experiment, none, all);
+        let Difference { passing, failing, end } = &found;
+        assert_eq!(*end, End::Minimal(Level::Members));
+        assert!(passing.is_subset(failing));
+        assert_eq!((subject.outcome(passing), subject.outcome(failing)), (Outcome::Pass, Outcome::Fail));
+        // Without unresolved tests a single circumstance makes the difference.
+        assert_eq!(found.difference().len(), 1);
+        assert!(found.difference().is_subset(&needed));
+    }
+}
+
+#[test]
+fn a_limit_leaves_a_passing_and_a_failing_configuration() {
+    let mut random = Random::new(9);
+    for _ in 0..500 {
+        let subject = Subject::random(&mut random);
+        let (all, none) = (Configuration::full(subject.universe), Configuration::empty(subject.universe));
+        if subject.universe == 0 || subject.outcome(&none) != Outcome::Pass {
+            continue;
+        }
+        let limit = random.below(12) as u64;
+        let mut tester = Sequential::new(subject.test());
+        let mut experiment = Experiment::new(&subject, &mut tester).limited_to(Some(limit));
+        let found = isolate(&mut experiment, none, all.clone());
+        assert_eq!(subject.outcome(&found.passing), Outcome::Pass);
+        assert_eq!(subject.outcome(&found.failing), Outcome::Fail);
+        assert!(matches!(found.end, End::Minimal(_) | End::Stopped(Stop::Limit)));
+        let mut tester = Sequential::new(subject.test());
+        let mut experiment = Experiment::new(&subject, &mut tester).limited_to(Some(limit));
+        let inducing = dd_plus(&mut experiment, all);
+        assert!(experiment.counts().total <= limit);
+        assert!(!inducing.configuration.is_empty());
+    }
+}
