@@ -15,9 +15,12 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dd::{Algorithm, Configuration, Counts, Experiment, Outcome, Sequential, Test, TestFunction};
+use dd::{
+    Algorithm, Cancellation, Configuration, Counts, Experiment, Outcome, Pool, Sequential, Space, Test,
+    Tester,
+};
 use stripe::baseline::recording_limits;
-use stripe::circumstances::{Draft, Normalise, Speculation, Universe, Worker};
+use stripe::circumstances::{Draft, Universe};
 use tracer::invocation::{Constancy, Invocation, Permissions, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};

@@ -4,6 +4,7 @@
 
 use super::configuration::Configuration;
 use super::experiment::Experiment;
+use super::level::Level;
 use super::outcome::Outcome;
 use super::stop::Stop;
 
@@ -14,15 +15,6 @@ pub enum End<E> {
     Minimal(Level),
     /// The search was cut short; perhaps less would do.
     Stopped(Stop<E>),
-}
-
-/// What was left out one by one to show that a result is minimal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// The groups of this one of [`Space::levels`](super::Space::levels): no group can be left out as a whole.
-    Groups(usize),
-    /// Single circumstances: 1-minimal.
-    Members,
 }
 
 /// The result of a reduction. `V` is the evidence of the tests, `E` their error.

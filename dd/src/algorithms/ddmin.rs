@@ -7,7 +7,8 @@
 use crate::configuration::Configuration;
 use crate::experiment::Experiment;
 use crate::groups::Splitter;
-use crate::reduction::{Level, Reduction};
+use crate::level::Level;
+use crate::reduction::Reduction;
 use crate::stop::Stop;
 
 /// Reduces `start`, which is known to fail, to a 1-minimal configuration.

@@ -7,8 +7,9 @@ use super::{difference, union};
 use crate::configuration::Configuration;
 use crate::experiment::Experiment;
 use crate::groups::Splitter;
+use crate::level::Level;
 use crate::outcome::Outcome;
-use crate::reduction::{Difference, End, Level};
+use crate::reduction::{Difference, End};
 use crate::stop::Stop;
 
 /// Finds a minimal difference between `passing`, which is known to pass, and `failing`, which is known to fail

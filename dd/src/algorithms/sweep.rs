@@ -10,7 +10,8 @@ use std::iter;
 use crate::configuration::Configuration;
 use crate::experiment::Experiment;
 use crate::groups::{Grouping, Partition};
-use crate::reduction::{Level, Reduction};
+use crate::level::Level;
+use crate::reduction::Reduction;
 use crate::stop::Stop;
 
 /// Groups of fewer members are left to the chunks: they bring too little.

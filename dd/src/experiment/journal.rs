@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use crate::configuration::Configuration;
+use crate::level::Level;
 use crate::outcome::Outcome;
-use crate::reduction::Level;
 use crate::stop::Stop;
 
 /// How many tests an experiment has made. Independent of how many are made at the same time.

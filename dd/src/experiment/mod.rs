@@ -13,8 +13,8 @@ pub use journal::{Counts, Observer};
 use round::{Found, Round};
 
 use super::configuration::Configuration;
+use super::level::Level;
 use super::outcome::Outcome;
-use super::reduction::Level;
 use super::space::{Direction, Space};
 use super::stop::Stop;
 use super::tester::Tester;
