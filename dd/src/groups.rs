@@ -75,7 +75,7 @@ impl Partition {
     }
 
     /// The group of each circumstance.
-    fn numbers(&self) -> Vec<u32> {
+    pub(super) fn numbers(&self) -> Vec<u32> {
         let mut numbers = vec![0; self.members.len()];
         for (number, group) in self.groups().enumerate() {
             group.for_each(|member| numbers[member] = number as u32);

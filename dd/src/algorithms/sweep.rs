@@ -5,6 +5,7 @@
 //!
 //! Source: the complements of ddmin (AADEBUG 2000, Figure 1) without its restarts.
 
+use std::collections::HashSet;
 use std::iter;
 
 use crate::configuration::Configuration;
@@ -16,6 +17,9 @@ use crate::stop::Stop;
 
 /// Groups of fewer members are left to the chunks: they bring too little.
 const LEAST_GROUP: usize = 8;
+
+/// Where a chunk of so many members goes, the groups of the first of them are tried.
+const SMALL_CHUNK: usize = 4;
 
 /// Of a configuration of so many members, a group is worth a test of its own if it holds one of them.
 const GROUPS: usize = 5000;
@@ -30,7 +34,8 @@ const GROUPS: usize = 5000;
 /// late circumstance is seldom needed by an early one. After a success the pass *goes on* from the
 /// same place with what is left, instead of starting over: the chunks after it have had their turn.
 /// The first pass has chunks of half the size (that not all can go, the caller has tested), each
-/// further one chunks half as large. When a pass with chunks of one member has no success, no
+/// further one chunks half as large. Where a small chunk can be left out, the groups of its members are tried
+/// again: what has kept them is gone, perhaps. When a pass with chunks of one member has no success, no
 /// single member can be left out and the search is over: 1-minimal.
 ///
 /// *Or groups at last.* Before each pass the observer is asked whether it is worth while
@@ -47,14 +52,16 @@ fn passes<V: Clone, E>(
     smallest: &mut Configuration,
 ) -> Result<Level, Stop<E>> {
     let levels = experiment.space().levels();
-    groups_by_size(experiment, smallest, levels)?;
+    let partitions: Vec<&Partition> = levels.iter().flat_map(|level| &level.partitions).collect();
+    groups_by_size(experiment, smallest, &partitions)?;
+    let mut kin = Kin::new(&partitions);
     let mut chunk = smallest.len().div_ceil(2).max(1);
     loop {
         let before = smallest.len();
         if !levels.is_empty() && !experiment.goes_finer(Level::Members, before.div_ceil(chunk) as u64) {
             return minimal_by_groups(experiment, smallest, levels);
         }
-        pass(experiment, smallest, chunk)?;
+        pass(experiment, smallest, chunk, &mut kin)?;
         if chunk == 1 && smallest.len() == before {
             return Ok(Level::Members);
         }
@@ -71,7 +78,9 @@ fn pass<V: Clone, E>(
     experiment: &mut Experiment<'_, V, E>,
     smallest: &mut Configuration,
     chunk: usize,
+    kin: &mut Kin<'_>,
 ) -> Result<(), Stop<E>> {
+    kin.begin_pass();
     let mut place = smallest.universe();
     loop {
         let mut begins = Vec::new();
@@ -81,6 +90,53 @@ fn pass<V: Clone, E>(
         };
         place = begins[winner.position];
         *smallest = winner.configuration;
+        if chunk <= SMALL_CHUNK {
+            kin.follow(experiment, smallest, place)?;
+        }
+    }
+}
+
+/// The groups of those that have been left out: where one execution of a statement goes, all may.
+struct Kin<'s> {
+    partitions: &'s [&'s Partition],
+    /// The group of each circumstance, in each partition. Made at the first use.
+    numbers: Vec<Vec<u32>>,
+    /// The groups that were tried in this pass, by partition.
+    tried: Vec<HashSet<u32>>,
+}
+
+impl<'s> Kin<'s> {
+    fn new(partitions: &'s [&'s Partition]) -> Kin<'s> {
+        Kin { partitions, numbers: Vec::new(), tried: vec![HashSet::new(); partitions.len()] }
+    }
+
+    fn begin_pass(&mut self) {
+        self.tried.iter_mut().for_each(HashSet::clear);
+    }
+
+    /// Tries to leave out the groups of a circumstance, each once in a pass.
+    fn follow<V: Clone, E>(
+        &mut self,
+        experiment: &mut Experiment<'_, V, E>,
+        smallest: &mut Configuration,
+        gone: usize,
+    ) -> Result<(), Stop<E>> {
+        if self.numbers.is_empty() {
+            self.numbers = self.partitions.iter().map(|partition| partition.numbers()).collect();
+        }
+        for ((partition, numbers), tried) in self.partitions.iter().zip(&self.numbers).zip(&mut self.tried) {
+            if !tried.insert(numbers[gone]) {
+                continue;
+            }
+            let members = partition.selected(numbers[gone] as usize, smallest);
+            if members.len() < LEAST_GROUP {
+                continue;
+            }
+            if let Some(winner) = experiment.first_failure_without(smallest, [members])? {
+                *smallest = winner.configuration;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -104,9 +160,8 @@ fn chunks_before(
 fn groups_by_size<V: Clone, E>(
     experiment: &mut Experiment<'_, V, E>,
     smallest: &mut Configuration,
-    levels: &[Grouping],
+    partitions: &[&Partition],
 ) -> Result<(), Stop<E>> {
-    let partitions: Vec<&Partition> = levels.iter().flat_map(|level| &level.partitions).collect();
     let mut tried: Vec<Vec<bool>> = partitions.iter().map(|partition| vec![false; partition.len()]).collect();
     let least = LEAST_GROUP.max(smallest.len() / GROUPS);
     let mut size = smallest.len().checked_ilog2().map_or(0, |log| 1 << log);

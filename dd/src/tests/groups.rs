@@ -151,3 +151,24 @@ fn a_closure_that_adds_is_idempotent_monotone_and_leaves_a_minimal_result() {
         assert!(tests(&Prerequisites, &needed).total <= 40);
     }
 }
+
+#[test]
+fn where_one_execution_of_a_statement_goes_all_are_tried() {
+    // The last circumstance keeps all even ones; without it none of them is needed.
+    const ROUNDS: usize = 300;
+    let last = 2 * ROUNDS;
+    let test = |c: &Configuration| {
+        let odd = (0..ROUNDS).all(|round| c.contains(2 * round + 1));
+        let even = (0..ROUNDS).all(|round| c.contains(2 * round));
+        let fails = odd && (even || !c.contains(last));
+        Ok::<_, Infallible>((if fails { Outcome::Fail } else { Outcome::Pass }, ()))
+    };
+    let statements: Vec<usize> = (0..=last).map(|event| if event == last { 2 } else { event % 2 }).collect();
+    let level = Grouping { name: "statements", partitions: vec![Partition::by_key(&statements)] };
+    let space = Independent::new(last + 1).with_levels(vec![level]);
+    let mut tester = Sequential::new(test);
+    let mut experiment = Experiment::new(&space, &mut tester);
+    let reduction = sweep(&mut experiment, Configuration::full(last + 1));
+    assert_eq!(reduction.configuration.len(), ROUNDS);
+    assert!(experiment.counts().fail < 10, "{:?}", experiment.counts());
+}
