@@ -40,6 +40,7 @@ fn purposes(slice: &CriticalSlice) -> String {
 
 fn minimality(slice: &CriticalSlice) -> &'static str {
     match (slice.needed.len(), slice.status) {
+        (0, _) if slice.crashed_at.is_some() => "the crash needs nothing but that the run gets there",
         (0, _) => "the failure is there without any of them",
         (1, Status::Minimal) => "1-minimal: without it the failure is gone",
         (_, Status::Minimal) => "1-minimal: without any single one of them the failure is gone",
