@@ -16,7 +16,7 @@ use tracer::termination::{Cut, Termination};
 use tracer::trace::Trace;
 use tracer::{Conditions, RecordError, Tracer};
 
-use crate::oracle::{Unmet, deviation, diff, first_difference, usual_causes};
+use crate::oracle::{Unmet, crash, deviation, diff, first_difference, instead, usual_causes};
 use crate::slice::Recorded;
 
 /// Whether undefined values are set to patterns.
@@ -235,7 +235,7 @@ impl Repetition<'_, '_> {
         let original = &self.original.run;
         let only = self.demands.only_lines.as_ref();
         let output = first_difference("output", &original.stdout, &run.stdout, only);
-        output.or_else(|| termination_difference(original, run))
+        output.or_else(|| termination_difference(original, run, self.program))
     }
 }
 
@@ -279,10 +279,13 @@ impl Difference {
     }
 }
 
-fn termination_difference(one: &Run, other: &Run) -> Option<String> {
+fn termination_difference(one: &Run, other: &Run, program: &Program) -> Option<String> {
+    if let (Termination::Crashed(one), Termination::Crashed(other)) = (&one.termination, &other.termination) {
+        return (one != other).then(|| instead(other, one, program));
+    }
     let ended = |run: &Run| match &run.termination {
         Termination::Exited(status) => format!("exit status {status}"),
-        Termination::Crashed(how) => crate::oracle::signal(how),
+        Termination::Crashed(how) => crash(how, program),
         Termination::Left(_) | Termination::Cut(_) => "an end by the tracer".into(),
     };
     (one.termination != other.termination).then(|| format!("{} instead of {}", ended(other), ended(one)))

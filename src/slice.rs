@@ -140,6 +140,9 @@ pub struct CriticalSlice {
     pub elapsed: Duration,
     /// Everything that weakens the answer; each one sentence.
     pub warnings: Vec<String>,
+    /// The event in which the recorded run crashed, if the crash is the failure and nothing is needed for it
+    /// but getting there.
+    pub crashed_at: Option<EventId>,
     /// What the needed events read and wrote in the recorded run. `None` if nobody has looked.
     pub values: Option<Observation>,
     /// Other failures that came up on the way, those that came up most often first.
@@ -163,6 +166,11 @@ impl CriticalSlice {
     /// The same, with the other failures that came up.
     pub fn with_by_products(self, by_products: Vec<ByProduct>) -> CriticalSlice {
         CriticalSlice { by_products, ..self }
+    }
+
+    /// The events that a report is about: those that are needed, or else the one that crashes.
+    pub fn told(&self) -> impl Iterator<Item = EventId> {
+        self.needed.iter().map(|needed| needed.event).chain(self.crashed_at)
     }
 
     /// How many executions are needed for their effect.

@@ -85,7 +85,8 @@ const EXCEPTIONS: [(&str, &str, &str); 1] =
 const SYSTEM: [&str; 5] = ["nix", "libc", "landlock", "seccompiler", "unsafe"];
 
 /// The crates that read executables.
-const READERS: [&str; 6] = ["gimli", "object", "capstone", "iced_x86", "cpp_demangle", "rustc_demangle"];
+const READERS: [&str; 7] =
+    ["addr2line", "gimli", "object", "capstone", "iced_x86", "cpp_demangle", "rustc_demangle"];
 
 /// The parts of the standard library by which a module reaches the world.
 const WORLD: [&str; 7] =

@@ -6,14 +6,14 @@ use regex::bytes::Regex;
 use tracer::Bytes;
 use tracer::denial::Actions;
 use tracer::invocation::{Constancy, Invocation, Network, Permissions, Shelter, Stdout};
-use tracer::program::{FileId, FunctionId, Statement};
 use tracer::run::{Run, Usage};
 use tracer::surroundings::{Object, Surroundings};
-use tracer::termination::{Crash, Termination};
+use tracer::termination::Termination;
 use tracer::trace_file::{Identity, ImageIdentity};
 
+use super::crashes::CrashDocument;
 use super::documents::{
-    CrashDocument, CriterionDocument, EndDocument, FileDocument, ImageDocument, ObjectDocument, PartDocument,
+    CriterionDocument, EndDocument, FileDocument, ImageDocument, ObjectDocument, PartDocument,
     ProgramDocument, RecordedDocument, RunDocument, SearchDocument, StartDocument, SurroundingsDocument,
 };
 use super::kept::{KeptRun, KeptSearch};
@@ -103,7 +103,7 @@ pub(super) fn kept_run(
         events: recorded.events,
         poisoned: recorded.poisoned,
         warnings: recorded.warnings.clone(),
-        run: Run { objects, ..kept_recording(recorded, stdout, stderr) },
+        run: Run { objects, ..kept_recording(recorded, stdout, stderr)? },
     })
 }
 
@@ -247,7 +247,7 @@ fn recorded_document(run: &KeptRun) -> RecordedDocument {
         containment: run.manner.containment.clone(),
         denied: denied.bits(),
         end: match termination {
-            Termination::Crashed(crash) => EndDocument::Crashed(crash_document(crash)),
+            Termination::Crashed(crash) => EndDocument::CrashedAt(CrashDocument::new(crash, &run.run)),
             Termination::Exited(status) => EndDocument::Exited(*status),
             // Such a run is not recorded.
             Termination::Left(_) | Termination::Cut(_) => EndDocument::Exited(0),
@@ -263,26 +263,7 @@ fn recorded_document(run: &KeptRun) -> RecordedDocument {
     }
 }
 
-fn crash_document(crash: &Crash) -> CrashDocument {
-    CrashDocument {
-        signal: crash.signal,
-        address: crash.address,
-        statement: crash.statement.map(|place| (place.file.0, place.line, place.column)),
-        calls: crash.calls.iter().map(|function| function.map(|function| function.0)).collect(),
-    }
-}
-
-fn kept_recording(document: RecordedDocument, stdout: Bytes, stderr: Bytes) -> Run {
-    let statement = |(file, line, column)| Statement { file: FileId(file), line, column };
-    let termination = match document.end {
-        EndDocument::Exited(status) => Termination::Exited(status),
-        EndDocument::Crashed(crash) => Termination::Crashed(Crash {
-            signal: crash.signal,
-            address: crash.address,
-            statement: crash.statement.map(statement),
-            calls: crash.calls.into_iter().map(|function| function.map(FunctionId)).collect(),
-        }),
-    };
+fn kept_recording(document: RecordedDocument, stdout: Bytes, stderr: Bytes) -> Result<Run, String> {
     let usage = Usage {
         cpu: Duration::from_micros(document.cpu_us),
         wall: Duration::from_micros(document.wall_us),
@@ -291,7 +272,12 @@ fn kept_recording(document: RecordedDocument, stdout: Bytes, stderr: Bytes) -> R
         ..Usage::default()
     };
     let denied = Actions::from_bits(document.denied);
-    Run { termination, usage, arrivals: document.arrivals, denied, ..Run::with_output(stdout, stderr) }
+    let run = Run { usage, arrivals: document.arrivals, denied, ..Run::with_output(stdout, stderr) };
+    match document.end {
+        EndDocument::Exited(status) => Ok(Run { termination: Termination::Exited(status), ..run }),
+        EndDocument::CrashedAt(crash) => Ok(crash.run(run)),
+        EndDocument::Crashed(_) => Err("it does not tell which instruction crashed".into()),
+    }
 }
 
 fn milliseconds(time: Duration) -> u64 {

@@ -3,14 +3,16 @@
 //! A change that an older program would misread needs a new version of the format.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tracer::invocation::Answers;
 use tracer::program::Granularity;
 use tracer::schedule::Control as Rule;
-use tracer::termination::AddressClass;
 use tracer::{Containment, Engine, Preference};
 
-use crate::slice::{Control, Level, Necessity, Status};
 use dd::{Algorithm, Outcome};
+
+use super::crashes::CrashDocument;
+use crate::slice::{Control, Level, Necessity, Status};
 
 /// The format of `run.json`.
 pub(super) const RUN: &str = "stripe.run/1";
@@ -161,18 +163,9 @@ pub(super) struct RecordedDocument {
 #[serde(rename_all = "snake_case")]
 pub(super) enum EndDocument {
     Exited(i32),
-    Crashed(CrashDocument),
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct CrashDocument {
-    pub(super) signal: i32,
-    #[serde(with = "AddressWord")]
-    pub(super) address: AddressClass,
-    /// File, line and column.
-    pub(super) statement: Option<(u32, u32, u32)>,
-    /// Functions, innermost first.
-    pub(super) calls: Vec<Option<u32>>,
+    CrashedAt(CrashDocument),
+    /// As it was written when crashes were known by their statements: too little to compare them.
+    Crashed(Value),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -206,6 +199,9 @@ pub(super) struct ResultDocument {
     /// Not there if nobody has looked, or has been able to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) values: Option<ValuesDocument>,
+    /// The event in which the run crashed, if that needs nothing, from 0.
+    #[serde(default)]
+    pub(super) crashed_at: Option<u32>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -363,12 +359,4 @@ enum OutcomeWord {
     #[serde(rename = "not_reproduced")]
     Pass,
     Unresolved,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "AddressClass", rename_all = "snake_case")]
-enum AddressWord {
-    None,
-    NullPage,
-    Other,
 }

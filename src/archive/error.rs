@@ -22,6 +22,12 @@ pub enum ArchiveError {
     Empty(PathBuf),
     #[error("{}: has the format `{format}`, and this stripe reads `{expected}`: use the stripe that wrote it, or run the command again", path.display())]
     Format { path: PathBuf, format: String, expected: &'static str },
+    #[error(
+        "{}: its crash was kept by a stripe that did not tell which instruction crashed: use that stripe, or run the \
+         command again (`stripe runs` shows it)",
+        .0.display()
+    )]
+    OldCrash(PathBuf),
     #[error("{}: is damaged ({what}): run the command again", path.display())]
     Damaged { path: PathBuf, what: String },
     #[error("{}: is no longer the program of this run: {how}; restore it as it was, or run the command again", program.display())]

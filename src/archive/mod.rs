@@ -21,6 +21,7 @@
 //! Knows files and formats; decides nothing about searches.
 
 mod convert;
+mod crashes;
 mod documents;
 mod error;
 mod files;

@@ -9,7 +9,7 @@ use tracer::program::Program;
 use tracer::trace::Trace;
 use tracer::trace_file::{self, Identity};
 
-use super::documents::{FileDocument, RESULT, RUN, ResultDocument, RunDocument};
+use super::documents::{EndDocument, FileDocument, RESULT, RUN, ResultDocument, RunDocument};
 use super::error::ArchiveError;
 use super::files::{hash, read_document, write_document};
 use super::folder::RunFolder;
@@ -48,6 +48,9 @@ impl RunFolder {
     pub fn load(&self) -> Result<KeptRun, ArchiveError> {
         let path = self.path.join("run.json");
         let document = self.document()?;
+        if let EndDocument::Crashed(_) = document.recorded.end {
+            return Err(ArchiveError::OldCrash(path));
+        }
         let mut contents = Vec::new();
         for file in &document.files {
             contents.push((file.name.clone(), self.checked(file)?));

@@ -38,6 +38,7 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
         warnings: slice.warnings.clone(),
         by_products: slice.by_products.iter().map(by_product_document).collect(),
         values: slice.values.as_ref().map(values_document),
+        crashed_at: slice.crashed_at.map(|event| event.0),
     }
 }
 
@@ -58,6 +59,7 @@ pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSli
         level: document.level,
         recorded: document.recorded,
         omittable: document.omittable,
+        crashed_at: document.crashed_at.map(EventId),
         needed: document.needed.into_iter().map(needed).collect(),
         tests: Counts { total: fail + pass + unresolved, fail, pass, unresolved, cached, predicted: 0 },
         runs: document.runs,

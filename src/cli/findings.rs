@@ -17,6 +17,12 @@ use super::values::Emission;
 use crate::report::Style;
 use crate::report::comparison::Compared;
 
+const TRIVIAL: &str = "the failure shows even if nothing is executed, so that every execution seems needless: ask for \
+                       more, for example with --expect-output or --expect-match";
+
+const CRASHES_ANYWAY: &str = "the crash comes whatever is left out: nothing is needed for it but that the run gets to \
+                              its place, which is told above; look there";
+
 /// What was found, in the order of the questions.
 pub(super) struct Findings {
     command_line: String,
@@ -59,6 +65,20 @@ impl Findings {
         self.answers.push(Answered { name, is_wrong, answer });
     }
 
+    /// Whether a crash was found that needs nothing.
+    pub(super) fn crashes_anyway(&self) -> bool {
+        self.answers.iter().any(|answered| answered.answer.slice.crashed_at.is_some())
+    }
+
+    /// How the command ends once what was found is delivered.
+    pub(super) fn done(&self) -> Result<Exit, Failure> {
+        match self.exit() {
+            Exit::Trivial if self.crashes_anyway() => Err(Failure::new(Exit::Trivial, CRASHES_ANYWAY)),
+            Exit::Trivial => Err(Failure::new(Exit::Trivial, TRIVIAL)),
+            exit => Ok(exit),
+        }
+    }
+
     /// Whether the user has asked for the end.
     pub(super) fn are_interrupted(&self) -> bool {
         matches!(self.exit, Some(Exit::Interrupted(_)))
@@ -84,12 +104,11 @@ impl Findings {
         keeping: &Keeping,
     ) {
         let is_done = self.answers.iter().all(|answered| answered.answer.slice.values.is_some());
-        if !output.tells_values() || is_done || self.are_interrupted() {
+        if !(output.tells_values() || self.crashes_anyway()) || is_done || self.are_interrupted() {
             return;
         }
         let slices = self.answers.iter().map(|answered| &answered.answer.slice);
-        let needed: BTreeSet<EventId> =
-            slices.flat_map(|slice| slice.needed.iter().map(|needed| needed.event)).collect();
+        let needed: BTreeSet<EventId> = slices.flat_map(|slice| slice.told()).collect();
         match observing::observe(subject, tracer, &observing::worth_seeing(subject, &needed, None)) {
             Ok(seen) => self.answers.iter_mut().for_each(|answered| {
                 observing::tell(&mut answered.answer.slice, &seen);

@@ -51,7 +51,8 @@ pub(super) fn observe(
 
 /// Adds to a result what its events did.
 pub(super) fn tell(slice: &mut CriticalSlice, seen: &Observation) {
-    let is_needed = |event| slice.needed.binary_search_by_key(&event, |needed| needed.event).is_ok();
+    let told: BTreeSet<EventId> = slice.told().collect();
+    let is_needed = |event| told.contains(&event);
     let own = seen.of(is_needed);
     let left_out = slice.needed.iter().filter(|needed| !own.seen.contains_key(&needed.event)).count();
     if let Some(sentence) = values::limit(&own) {

@@ -57,7 +57,7 @@ pub(super) fn questions(
 ) -> Result<Vec<Inquiry>, Failure> {
     let unmet = Failure::of(Exit::NotReproduced);
     if parts.is_empty() {
-        let oracle = criterion.clone().oracle(run).map_err(unmet)?;
+        let oracle = criterion.clone().oracle(run).map_err(unmet)?.telling(run, recorded.program);
         return Ok(vec![Inquiry { name: None, oracle, is_wrong: false }]);
     }
     let question = |(name, part): &(String, Part)| {

@@ -15,7 +15,7 @@ use super::options::ReduceOptions;
 use super::progress::Progress;
 use super::questions::Inquiry;
 use super::reopened::Reopened;
-use super::run::{done, tracers};
+use super::run::tracers;
 use super::search::{Answer, Case, Crew, Past};
 use super::status::{Answers, Board, askers};
 use super::terminal;
@@ -50,7 +50,7 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     drop(answers);
     findings.deliver(reopened.subject(), &options.output, terminal::style(color))?;
     keeping.mention(findings.exit());
-    done(findings.exit())
+    findings.done()
 }
 
 /// Elsewhere the program might not go the recorded way, and every outcome would be in doubt.

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tracer::invocation::Limits;
+use tracer::invocation::{Limits, Stdout};
 use tracer::{Preference, Processors, Tracer};
 
 use super::budget::Budget;
@@ -86,7 +86,7 @@ pub(super) fn search(
     // The terminal may have another size by now.
     deliver(&findings, subject, &options.output, terminal::style(color))?;
     keeping.mention(findings.exit());
-    done(findings.exit())
+    findings.done()
 }
 
 /// What is asked about a recorded run.
@@ -128,17 +128,6 @@ impl Searches<'_> {
         Ok(findings)
     }
 }
-
-/// How a search ends whose result is delivered.
-pub(super) fn done(exit: Exit) -> Result<Exit, Failure> {
-    match exit {
-        Exit::Trivial => Err(Failure::new(exit, TRIVIAL)),
-        _ => Ok(exit),
-    }
-}
-
-const TRIVIAL: &str = "the failure shows even if nothing is executed, so that every execution seems needless: ask for \
-                       more, for example with --expect-output or --expect-match";
 
 /// How programs are to be run; only recording works by single steps.
 pub(super) fn preference(engine: EngineChoice) -> Result<Preference, Failure> {
@@ -290,6 +279,13 @@ pub(super) fn warnings(
     warnings.extend(denied.map(|action| {
         format!("the program tried to {action}; that was denied in the recorded run and in all others")
     }));
+    let unwritten = baseline.recording.run.unwritten;
+    if unwritten > 0 && target.invocation.stdout == Stdout::File {
+        warnings.push(format!(
+            "the crash has lost {unwritten} bytes of output that the C library had not written yet; with --pty it writes \
+             each line at once"
+        ));
+    }
     if !oracle.is_strict() {
         warnings.push(
             "the criterion is weak: it asks for nothing that a run must print; --expect-output or --expect-match ask for more"

@@ -128,7 +128,10 @@ impl Case<'_> {
         more: Vec<String>,
     ) -> CriticalSlice {
         let Subject { target, baseline, plan, .. } = self.subject;
+        let is_alone = finding.needed.is_empty() && self.question.oracle.asks_for_crash();
+        let last = baseline.recording.trace.events().last();
         CriticalSlice {
+            crashed_at: last.filter(|_| is_alone),
             question: question(target, &self.question.oracle, plan, manner),
             status: finding.status,
             level: finding.level,

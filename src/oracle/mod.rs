@@ -6,6 +6,7 @@
 //! of the user's.
 
 mod check;
+mod crashes;
 mod difference;
 mod part;
 mod sanitizer;
@@ -15,13 +16,15 @@ use std::borrow::Cow;
 
 use regex::bytes::Regex;
 use tracer::Bytes;
+use tracer::program::Program;
 use tracer::run::Run;
 use tracer::termination::{Crash, Termination, signal_name};
 
 pub use check::Check;
+pub use crashes::{crash, instead};
 pub use difference::{Comparison, Extent, Line, compare, diff, first_difference, shown_lines};
 pub use part::Part;
-pub use words::{crash, deviation, other_failure, signal, termination};
+pub use words::{deviation, other_failure, termination};
 
 use self::difference::{expression, quoted};
 use self::part::Tails;
@@ -96,6 +99,8 @@ pub struct Oracle {
     /// How the recorded run crashed, if it did: only a run that crashes the same way is not another
     /// failure.
     crash: Option<Crash>,
+    /// The same in words, if somebody has asked for them.
+    crash_told: Option<String>,
     /// What a sanitizer has reported of the recorded run.
     report: Option<String>,
 }
@@ -170,11 +175,16 @@ impl Criterion {
         if nothing_given {
             conditions.extend(report.clone().map(Condition::Report));
         }
-        Ok(Oracle { conditions, crash, report })
+        Ok(Oracle { conditions, crash, crash_told: None, report })
     }
 }
 
 impl Oracle {
+    /// The same oracle, which tells the crash of the recorded run in the words of the program's source.
+    pub fn telling(self, recorded: &Run, program: &Program) -> Oracle {
+        Oracle { crash_told: crashes::account(recorded, program), ..self }
+    }
+
     /// Judges a run of the recorded program.
     ///
     /// # Errors
@@ -185,7 +195,10 @@ impl Oracle {
             Termination::Left(deviation) => return unresolved(words::deviation(deviation, recorded)),
             Termination::Cut(cut) => return unresolved(format!("the run {cut}")),
             Termination::Crashed(crash) if self.crash.as_ref() != Some(crash) => {
-                return unresolved(format!("{OTHER_CRASH}{}", words::crash(crash, recorded.program)));
+                let program = recorded.program;
+                let distinction = self.crash.as_ref().map(|own| crashes::distinction(crash, own, program));
+                let distinction = distinction.unwrap_or_default();
+                return unresolved(format!("{OTHER_CRASH}{}{distinction}", crashes::crash(crash, program)));
             }
             Termination::Crashed(_) | Termination::Exited(_) => {}
         }
@@ -205,6 +218,11 @@ impl Oracle {
     pub fn describe(&self) -> String {
         let words: Vec<String> = self.conditions.iter().map(|condition| condition.describe(self)).collect();
         words.join(", and ")
+    }
+
+    /// Whether a run has to crash in order to meet the criterion.
+    pub fn asks_for_crash(&self) -> bool {
+        self.conditions.iter().any(|condition| matches!(condition, Condition::Crash(_)))
     }
 
     /// Whether a run has to show something in order to meet the criterion.
@@ -291,8 +309,13 @@ impl Condition {
             Condition::Stderr(_) => "the same standard error".into(),
             Condition::Exit(status) => format!("exit status {status}"),
             Condition::Crash(signal) => {
-                let signal = signal.or(oracle.crash.as_ref().map(|crash| crash.signal)).unwrap_or(0);
-                format!("the same crash ({})", signal_name(signal))
+                let recorded = oracle.crash.as_ref().map(|crash| crash.signal);
+                let told =
+                    oracle.crash_told.as_ref().filter(|_| signal.is_none_or(|it| Some(it) == recorded));
+                match told {
+                    Some(told) => format!("the same crash ({told})"),
+                    None => format!("the same crash ({})", signal_name(signal.or(recorded).unwrap_or(0))),
+                }
             }
             Condition::Match(regex) => format!("output that matches {}", expression(regex)),
             Condition::Reject(regex) => format!("output that does not match {}", expression(regex)),

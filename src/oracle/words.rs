@@ -1,10 +1,11 @@
 //! Put into words how a run ended.
 
 use tracer::lockstep::Deviation;
-use tracer::program::{LeaderId, Program};
-use tracer::termination::{AddressClass, Crash, Termination, signal_name};
+use tracer::program::LeaderId;
+use tracer::termination::Termination;
 use tracer::trace::EventId;
 
+use super::crashes::crash;
 use crate::slice::{Evidence, Recorded};
 use dd::Outcome;
 
@@ -27,30 +28,6 @@ pub fn termination(termination: &Termination, recorded: Recorded<'_>) -> String 
         Termination::Left(how) => deviation(how, recorded),
         Termination::Cut(cut) => format!("the run {cut}"),
     }
-}
-
-/// The name of the signal that ended a run.
-pub fn signal(crash: &Crash) -> String {
-    signal_name(crash.signal)
-}
-
-/// A crash with its place: `SIGSEGV at main.c:3 in f (null pointer)`.
-pub fn crash(crash: &Crash, program: &Program) -> String {
-    let mut words = signal_name(crash.signal);
-    if let Some(statement) = crash.statement {
-        words += &format!(" at {}", program.place_of(statement));
-    }
-    match crash.calls.first() {
-        Some(Some(function)) => words += &format!(" in {}", program.function(*function).name),
-        Some(None) => words += " in a call that was not recorded",
-        None => {}
-    }
-    match crash.address {
-        AddressClass::NullPage => words += " (null pointer)",
-        AddressClass::Other => words += " (bad address)",
-        AddressClass::None => {}
-    }
-    words
 }
 
 /// How a replay left the recorded path.

@@ -135,6 +135,7 @@ impl Sample {
             warnings: Vec::new(),
             values: None,
             by_products: Vec::new(),
+            crashed_at: None,
         }
     }
 }

@@ -37,8 +37,8 @@ impl Section {
 /// The sections with needed executions, in the order in which their functions were first executed.
 pub(super) fn find(recorded: Recorded<'_>, slice: &CriticalSlice) -> Vec<Section> {
     let mut parts = HashSet::new();
-    for needed in &slice.needed {
-        let leader = recorded.program.leader(recorded.trace.leader(needed.event));
+    for event in slice.told() {
+        let leader = recorded.program.leader(recorded.trace.leader(event));
         parts.insert((leader.function, leader.statement.file));
     }
     let mut sections = Vec::new();

@@ -14,11 +14,15 @@ use super::values;
 use super::verdict::verdict;
 
 /// The slice for people: the source of all functions with a needed execution, with the executions of
-/// each line; what the markers mean; the criterion, the verdict and the warnings.
+/// each line, or that of the function that crashes if nothing is needed for that; what the markers mean; the criterion, the verdict and the warnings.
 ///
 /// What is counted are the executions of a line, from 1: each event at one of its statements.
 pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, style: Style) -> String {
-    write(recorded, slice, "", style)
+    let values = match slice.crashed_at {
+        Some(_) => values::section(recorded, slice, style),
+        None => String::new(),
+    };
+    write(recorded, slice, &values, style)
 }
 
 /// The same, and what the needed executions did with values, if somebody has looked.

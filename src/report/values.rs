@@ -16,16 +16,19 @@ const MOST: usize = 200;
 pub(super) fn section(recorded: Recorded<'_>, slice: &CriticalSlice, style: Style) -> String {
     let Some(values) = &slice.values else { return String::new() };
     let mut teller = Teller::new(recorded, values, style);
-    let told = slice.needed.iter().filter_map(|needed| {
-        let text = teller.told(needed.event).filter(|text| !text.is_empty())?;
-        Some((teller.name(needed.event), text))
+    let told = slice.told().filter_map(|event| {
+        let text = teller.told(event).filter(|text| !text.is_empty())?;
+        Some((teller.name(event), text))
     });
     let told: Vec<(String, String)> = told.collect();
     if told.is_empty() {
         return String::new();
     }
     let column = told.iter().take(MOST).map(|(name, _)| length(name)).max().unwrap_or(0);
-    let mut section = String::from("What they did, by line and time:\n");
+    let mut section = String::from(match slice.crashed_at {
+        Some(_) => "What the last execution did before the crash, by line and time:\n",
+        None => "What they did, by line and time:\n",
+    });
     for (name, text) in told.iter().take(MOST) {
         let room = style.width.saturating_sub(column + 4);
         section.push_str(&format!("  {name:<column$}  {}\n", style.cut(&printable(text), room)));

@@ -45,6 +45,7 @@ fn minimality(slice: &CriticalSlice) -> String {
         (_, Status::Unconfirmed) => {
             "not minimal: replayed once more from the beginning, they did not reproduce the failure"
         }
+        (0, _) if slice.crashed_at.is_some() => "the crash needs nothing but that the run gets there",
         (0, _) => "the failure is there without any of them",
         (_, Status::Minimal) if slice.level != Level::Execution => return by_groups(slice),
         (1, Status::Minimal) => "1-minimal: without it the failure is gone",

@@ -27,6 +27,22 @@ pub struct Run {
     pub denied: Actions,
     /// The files whose code it had in memory at its end, if it was recorded.
     pub objects: Vec<PathBuf>,
+    /// What the instruction that crashed was to use, if the run was recorded and the debug information tells.
+    pub operand: Option<Operand>,
+    /// How many bytes of its standard output the C library had not written yet when it crashed, if the run was
+    /// recorded and that is known.
+    pub unwritten: u64,
+}
+
+/// Something in memory that an instruction could not use, as the source calls it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// What was to be used: `row->next`.
+    pub name: String,
+    /// The pointer that leads there, `row`, and its value as the language writes it.
+    pub pointer: Option<(String, String)>,
+    /// Whether it was to be written.
+    pub is_written: bool,
 }
 
 impl Run {
@@ -41,6 +57,8 @@ impl Run {
             redirections: 0,
             denied: Actions::NONE,
             objects: Vec::new(),
+            operand: None,
+            unwritten: 0,
         }
     }
 }

@@ -112,10 +112,12 @@ impl<'p> Stage<'p> {
             replaced: false,
             overwritten: None,
             objects: Vec::new(),
+            operand: None,
+            unwritten: 0,
         };
         let termination = lead(&mut execution)?;
-        let Execution { usage, pace: Pace { arrivals, redirections, .. }, objects, tracee, alarm, .. } =
-            execution;
+        let Execution { usage, pace, objects, operand, unwritten, tracee, alarm, .. } = execution;
+        let Pace { arrivals, redirections, .. } = pace;
         let termination = match (termination, alarm.end()) {
             // Whoever goes on with it would go on with a dead one.
             (Termination::Cut(Cut::Stopped), Some(cut)) => Termination::Cut(cut),
@@ -123,7 +125,18 @@ impl<'p> Stage<'p> {
         };
         let denied = tracee.denied();
         let (stdout, stderr) = (Bytes::default(), Bytes::default());
-        Ok(Run { stdout, stderr, termination, usage, arrivals, redirections, denied, objects })
+        Ok(Run {
+            stdout,
+            stderr,
+            termination,
+            usage,
+            arrivals,
+            redirections,
+            denied,
+            objects,
+            operand,
+            unwritten,
+        })
     }
 
     /// Ends what is left of a program that was run, and adds what it has written.

@@ -1,12 +1,13 @@
 //! Name the ways in which a run ends.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use agent::lockstep::Deviation;
 
 use crate::address::FileAddress;
 use crate::denial::Action;
-use crate::program::{FunctionId, Statement};
+use crate::program::{ImageId, LeaderId, Statement};
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,23 +27,117 @@ pub enum Termination {
 pub struct Crash {
     /// The signal's number.
     pub signal: i32,
-    /// The class of the address that could not be used.
-    pub address: AddressClass,
-    /// The statement that was being executed.
-    pub statement: Option<Statement>,
-    /// The functions that were active, innermost first; `None` for one that the trace does not know.
-    pub calls: Vec<Option<FunctionId>>,
+    /// The instruction that made it come.
+    pub instruction: CodePlace,
+    /// Where control was to come back to the traced code, if the instruction is none of it.
+    pub back: Option<ImagePlace>,
+    /// The address that could not be used.
+    pub address: BadAddress,
+    /// The leaders of the latest events of the calls that were open, innermost first; `None` for a call that
+    /// the trace does not know.
+    pub calls: Vec<Option<LeaderId>>,
 }
 
-/// What kind of address a crash was about.
+/// A place in an image of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ImagePlace {
+    /// The image.
+    pub image: ImageId,
+    /// The address there.
+    pub address: FileAddress,
+}
+
+/// Where an instruction is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CodePlace {
+    /// In an image of the program, traced or not.
+    Program(ImagePlace),
+    /// In a shared library.
+    Library(LibraryPlace),
+    /// In memory that belongs to no file, at this address: code that was made at run time.
+    Made(u64),
+    /// Nowhere: control has gone to where no code is.
+    Astray,
+    /// Anywhere: the signal came from elsewhere.
+    Any,
+}
+
+/// A place in a shared library.
+#[derive(Clone, Debug, Eq)]
+pub struct LibraryPlace {
+    /// The library's file. In a copy of a folder it is the same library.
+    pub file: PathBuf,
+    /// The address there.
+    pub address: FileAddress,
+}
+
+impl PartialEq for LibraryPlace {
+    fn eq(&self, other: &LibraryPlace) -> bool {
+        (self.file.file_name(), self.address) == (other.file.file_name(), other.address)
+    }
+}
+
+/// An address that could not be used, as exactly as crashes are compared: what lies outside of all memory is
+/// as good as any other such address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AddressClass {
+pub enum BadAddress {
     /// The signal is not about an address.
     None,
-    /// The first page: a null pointer, or a member of an object at one.
-    NullPage,
-    /// Any other.
-    Other,
+    /// In the first page: a null pointer, or so many bytes behind one.
+    FirstPage(u64),
+    /// In memory of the program that must not be used so; see [`MappedPlace`].
+    Mapped(MappedPlace),
+    /// Where no memory is.
+    Unmapped,
+    /// No address at all: its upper bits do not agree.
+    NotCanonical,
+    /// What the processor forbids for another reason than an address.
+    Forbidden,
+}
+
+/// An address in memory, told so that it is the same in each run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MappedPlace {
+    /// In an image of the program.
+    Image(ImagePlace),
+    /// On the stack: so many bytes below where it began.
+    Stack(i64),
+    /// Anywhere else.
+    Other(u64),
+}
+
+impl Crash {
+    /// The latest event's leader of the innermost call.
+    pub fn innermost(&self) -> Option<LeaderId> {
+        self.calls.first().copied().flatten()
+    }
+
+    /// The first in which another crash differs from this one; `None` if it is the same.
+    pub fn difference(&self, other: &Crash) -> Option<CrashDifference> {
+        let differ = [
+            (self.signal != other.signal, CrashDifference::Signal),
+            (self.instruction != other.instruction, CrashDifference::Instruction),
+            (self.address != other.address, CrashDifference::Address),
+            (self.back != other.back, CrashDifference::Back),
+            (self.calls != other.calls, CrashDifference::Calls),
+        ];
+        differ.into_iter().find_map(|(differs, difference)| differs.then_some(difference))
+    }
+}
+
+/// In what two crashes differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CrashDifference {
+    /// The signal.
+    Signal,
+    /// The instruction.
+    Instruction,
+    /// The address that could not be used.
+    Address,
+    /// The place in the traced code from which untraced code was called.
+    Back,
+    /// The calls that were open.
+    Calls,
 }
 
 /// Why the tracer ended a run.

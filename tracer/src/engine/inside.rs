@@ -381,6 +381,13 @@ fn share(length: u64) -> Result<Shared, Unable> {
     })
 }
 
+/// Whether an address is one of the agent's: of its stack, its code, its tables, or the session.
+pub(super) fn is_of_agent(detours: &Detours, address: u64) -> bool {
+    let Layout { stack, code, .. } = detours.layout;
+    let near = stack - STACK..code + (detours.code.len() as u64).next_multiple_of(PAGE);
+    near.contains(&address) || (FAR..far(3)).contains(&address)
+}
+
 const fn far(number: u64) -> u64 {
     FAR + number * FAR_STEP
 }

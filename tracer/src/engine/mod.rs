@@ -7,8 +7,10 @@
 //! inside of the program decides ([`Method::Inside`]), only what is no arrival comes to this place.
 
 mod checkpoint;
+mod crash;
 mod inside;
 mod ledger;
+mod operand;
 mod placement;
 mod recorder;
 mod replayer;
@@ -37,12 +39,12 @@ pub(crate) use watch::{Assignment, watch};
 use crate::address::{FileAddress, RuntimeAddress};
 use crate::invocation::Limits;
 use crate::process::{
-    Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, Stop, Tracee,
+    Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, Stop, Tracee,
 };
 use crate::program::Program;
 use crate::program::detour::Detours;
-use crate::run::Usage;
-use crate::termination::{AddressClass, Crash, Cut, Termination};
+use crate::run::{Operand, Usage};
+use crate::termination::{Cut, Termination};
 
 /// What runs under the same schedule may differ in.
 #[derive(Clone, Debug)]
@@ -98,6 +100,10 @@ pub(crate) struct Execution<'a> {
     pub(crate) overwritten: Option<FileAddress>,
     /// The files whose code was in memory at the end.
     pub(crate) objects: Vec<PathBuf>,
+    /// What the instruction that crashed was to use, if the run is recorded.
+    pub(crate) operand: Option<Operand>,
+    /// How much of its output the C library held when it crashed, in bytes, if the run is recorded.
+    pub(crate) unwritten: u64,
 }
 
 impl Execution<'_> {
@@ -139,7 +145,7 @@ impl Execution<'_> {
             };
             if signal != 0 && self.tracee.is_fatal(signal) {
                 self.objects = self.tracee.mapped_code();
-                return Ok(self.crash(signal, guide));
+                return Ok(self.crash(signal, method, guide));
             }
             resume(self, signal);
         }
@@ -329,37 +335,10 @@ impl Execution<'_> {
             }
             Stop::Killed(signal) => {
                 let cut = self.alarm.raised();
-                return Some(cut.map_or_else(|| self.crash(signal, guide), Termination::Cut));
+                return Some(cut.map_or_else(|| self.crash(signal, method, guide), Termination::Cut));
             }
         }
         None
-    }
-
-    /// The account of a crash by `signal`. The signal itself is not delivered: a handler of core dumps
-    /// must not be started for each test (trap 31).
-    fn crash(&self, signal: i32, guide: &dyn Guide) -> Termination {
-        if signal == SIGXFSZ {
-            return Termination::Cut(Cut::FileSize);
-        }
-        let address = match (signal, self.tracee.signal_cause()) {
-            (SIGSEGV | SIGBUS, Some((code, _))) if code <= 0 => AddressClass::None,
-            // The processor reports no address that is not canonical.
-            (SIGSEGV | SIGBUS, Some((code, _))) if code == SI_KERNEL => AddressClass::Other,
-            (SIGSEGV | SIGBUS, Some((_, 0..4096))) => AddressClass::NullPage,
-            (SIGSEGV | SIGBUS, Some(_)) => AddressClass::Other,
-            _ => AddressClass::None,
-        };
-        let position = guide.position();
-        let innermost = position.first().copied().flatten();
-        Termination::Crashed(Crash {
-            signal,
-            address,
-            statement: innermost.map(|leader| self.program.leader(leader).statement),
-            calls: position
-                .iter()
-                .map(|leader| leader.map(|leader| self.program.leader(leader).function))
-                .collect(),
-        })
     }
 
     /// Fills the frame of the function that begins at `entry`, which lies below the return address.

@@ -11,6 +11,7 @@ use crate::address::{FileAddress, LoadBias, RuntimeAddress};
 use crate::process::{AT_BASE, AT_ENTRY, Pid, Tracee};
 use crate::program::detour::Patch;
 use crate::program::{ImageId, LeaderId, Program, symbol_address};
+use crate::termination::ImagePlace;
 
 /// Where the images lie.
 #[derive(Clone, Default)]
@@ -139,6 +140,16 @@ impl Placement {
     pub(crate) fn text(&self, address: u64) -> Option<&[u8]> {
         let chunk = &self.chunks[self.chunk_at(RuntimeAddress(address))?];
         chunk.original.get(chunk.offset(RuntimeAddress(address))..)
+    }
+
+    /// The place in an image that lies at an address.
+    pub(crate) fn image_place(&self, program: &Program, address: u64) -> Option<ImagePlace> {
+        let images = program.images().iter().zip(&self.biases).zip(0..);
+        images.into_iter().find_map(|((image, bias), number)| {
+            let place = bias.as_ref()?.to_file(RuntimeAddress(address));
+            let is_within = image.base <= place && place < image.end;
+            is_within.then_some(ImagePlace { image: ImageId(number), address: place })
+        })
     }
 
     /// What has to be added to the addresses of an image; 0 as long as it is not in memory.

@@ -94,6 +94,26 @@ impl Tracee {
         files
     }
 
+    /// All that is in its memory, in the order of addresses.
+    pub(crate) fn mapped(&self) -> Vec<Mapped> {
+        Mapped::all(self.pid())
+    }
+
+    /// The stack pointer before its first instruction, proc_pid_stat(5): from there on its environment lies.
+    pub(crate) fn stack_start(&self) -> Option<u64> {
+        const STARTSTACK: usize = 28;
+        // The name of the process, in parentheses, is the second field and may hold anything.
+        let stat = std::fs::read(format!("/proc/{}/stat", self.pid())).ok()?;
+        let stat = String::from_utf8_lossy(&stat);
+        let (_, fields) = stat.rsplit_once(") ")?;
+        fields.split(' ').nth(STARTSTACK - 3)?.parse().ok().filter(|&start| start != 0)
+    }
+
+    /// Whether somebody wants to know of its end.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.tells_exit
+    }
+
     /// The files whose code is in memory, in order; none if nobody wants to know of the end.
     pub(crate) fn mapped_code(&self) -> Vec<PathBuf> {
         if !self.tells_exit {

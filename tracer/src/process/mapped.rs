@@ -1,4 +1,4 @@
-//! Say which files a process has in memory, and where.
+//! Say what a process has in memory, and where: files, its stack, memory without a file.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,43 +9,59 @@ use nix::unistd::Pid;
 
 use crate::address::RuntimeAddress;
 
-/// A piece of a file in a process' memory.
-#[derive(Debug)]
-pub(super) struct Mapped {
+/// A piece of a process' memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Mapped {
     /// Where it begins in memory.
-    pub(super) start: RuntimeAddress,
+    pub(crate) start: RuntimeAddress,
     /// How long it is.
-    pub(super) length: u64,
+    pub(crate) length: u64,
     /// Where it begins in the file.
-    pub(super) offset: u64,
+    pub(crate) offset: u64,
     /// Whether it can be executed.
-    pub(super) is_code: bool,
-    /// The file, or what the kernel says instead.
-    pub(super) path: PathBuf,
+    pub(crate) is_code: bool,
+    /// Whether it can be used at all.
+    pub(crate) is_accessible: bool,
+    /// The file; what the kernel says instead, `[stack]`; or nothing.
+    pub(crate) path: PathBuf,
 }
 
 impl Mapped {
-    /// All of a process, in the order of addresses.
+    /// All pieces of files that a process has in memory, in the order of addresses.
     pub(super) fn of(pid: Pid) -> Vec<Mapped> {
+        let is_file = |mapped: &Mapped| mapped.path.as_os_str().as_bytes().starts_with(b"/");
+        Mapped::all(pid).into_iter().filter(is_file).collect()
+    }
+
+    /// All memory of a process, in the order of addresses.
+    pub(super) fn all(pid: Pid) -> Vec<Mapped> {
         let maps = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
         maps.split(|&byte| byte == b'\n').filter_map(Mapped::read).collect()
     }
 
-    /// Reads a line of proc_pid_maps(5), if it is about a file.
+    /// Whether an address lies in it.
+    pub(crate) fn contains(&self, address: u64) -> bool {
+        address.checked_sub(self.start.0).is_some_and(|distance| distance < self.length)
+    }
+
+    /// Reads a line of proc_pid_maps(5).
     fn read(line: &[u8]) -> Option<Mapped> {
-        let (facts, path) = line.split_at(line.iter().position(|&byte| byte == b'/')?);
+        let path = line.iter().position(|&byte| byte == b'/' || byte == b'[').unwrap_or(line.len());
+        let (facts, path) = line.split_at(path);
         let path = PathBuf::from(OsStr::from_bytes(path));
         let mut words = str::from_utf8(facts).ok()?.split(' ');
         let number = |word| u64::from_str_radix(word, 16).ok();
         let (start, end) = words.next()?.split_once('-')?;
         let (start, end) = (number(start)?, number(end)?);
-        let is_code = words.next()?.contains('x');
+        let access = words.next()?;
+        let (is_code, is_accessible) = (access.contains('x'), !access.starts_with("---"));
         let offset = number(words.next()?)?;
         Some(Mapped {
             start: RuntimeAddress(start),
             length: end.saturating_sub(start),
             offset,
             is_code,
+            is_accessible,
             path,
         })
     }
@@ -61,6 +77,10 @@ mod tests {
         let mapped = Mapped::read(line).expect("a file");
         assert_eq!((mapped.start.0, mapped.length, mapped.offset), (0x7f00_000a_0000, 0x3000, 0x1000));
         assert!(mapped.is_code && mapped.path.as_os_str().as_bytes() == b"/usr/lib/a \xff (deleted)");
-        assert!(Mapped::read(b"7ffd0000-7ffe0000 rw-p 00000000 00:00 0    [stack]").is_none());
+        let stack = Mapped::read(b"7ffd0000-7ffe0000 rw-p 00000000 00:00 0    [stack]").expect("memory");
+        assert!(stack.path.as_os_str() == "[stack]" && !stack.is_code && stack.contains(0x7ffd_ffff));
+        let heap = Mapped::read(b"10000-20000 rw-p 00000000 00:00 0 ").expect("memory without a file");
+        assert!(heap.path.as_os_str().is_empty() && !heap.contains(0x20000) && !heap.contains(0xffff));
+        assert!(Mapped::read(b"").is_none());
     }
 }

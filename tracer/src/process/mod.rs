@@ -27,11 +27,13 @@ pub use bytes::Bytes;
 pub(crate) use children::Stop;
 pub use keyboard::{Keyboard, ending_signals};
 pub(crate) use launch::{Launch, Luggage};
+pub(crate) use mapped::Mapped;
 pub(crate) use output::{Output, Written};
 pub use patience::{Refusal, patiently};
 pub use sandbox::Containment;
 pub(crate) use sandbox::Sandbox;
 pub(crate) use shared::Shared;
+pub(crate) use signals::{Cause, Subject};
 pub(crate) use tracee::Tracee;
 pub(crate) use watchdog::{Alarm, Watchdog};
 

@@ -2,7 +2,48 @@
 
 use super::{Tracee, status};
 
+/// What has made a signal come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cause {
+    /// The instruction that did, by its address; `None` if the signal came from elsewhere, at a moment
+    /// that has nothing to do with what was being executed.
+    pub(crate) instruction: Option<u64>,
+    /// What it is about.
+    pub(crate) subject: Subject,
+}
+
+/// What a signal is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// No address.
+    Nothing,
+    /// This address, which could not be used.
+    Address(u64),
+    /// An address that is not canonical, or something that is forbidden: the processor does not tell.
+    Untold,
+}
+
+/// The code of a signal that the kernel sends without saying more.
+const SI_KERNEL: i32 = 0x80;
+
 impl Tracee {
+    /// What has made the latest signal come, for which the program has stopped.
+    pub(crate) fn cause(&self, signal: i32) -> Option<Cause> {
+        let (code, address) = self.signal_cause()?;
+        let registers = self.registers()?;
+        // The instruction before: that one is over, and no longer than this.
+        let before = |length: u64| Some(registers.rip.wrapping_sub(length));
+        let cause = |instruction, subject| Some(Cause { instruction, subject });
+        match (signal, code) {
+            (libc::SIGSEGV | libc::SIGBUS, SI_KERNEL) => cause(Some(registers.rip), Subject::Untold),
+            (libc::SIGSEGV | libc::SIGBUS, 1..) => cause(Some(registers.rip), Subject::Address(address)),
+            (libc::SIGILL | libc::SIGFPE, 1..) => cause(Some(registers.rip), Subject::Nothing),
+            (libc::SIGTRAP, SI_KERNEL) => cause(before(1), Subject::Nothing),
+            _ if asks_for(signal, registers.orig_rax as i64) => cause(before(2), Subject::Nothing),
+            _ => cause(None, Subject::Nothing),
+        }
+    }
+
     /// What the latest signal was about: its code and the address that could not be used.
     pub(crate) fn signal_cause(&self) -> Option<(i32, u64)> {
         let info = nix::sys::ptrace::getsiginfo(self.pid()).ok()?;
@@ -49,4 +90,17 @@ impl Tracee {
         let mask = status::field(self.pid(), field);
         mask.and_then(|mask| u64::from_str_radix(&mask, 16).ok()).unwrap_or(0)
     }
+}
+
+/// Whether a signal comes of the very system call that the program is in: it sends it to itself, or the call
+/// cannot be made.
+fn asks_for(signal: i32, call: i64) -> bool {
+    let sends = [
+        libc::SYS_kill,
+        libc::SYS_tkill,
+        libc::SYS_tgkill,
+        libc::SYS_rt_sigqueueinfo,
+        libc::SYS_rt_tgsigqueueinfo,
+    ];
+    call >= 0 && (sends.contains(&call) || matches!(signal, libc::SIGPIPE | libc::SIGSYS))
 }

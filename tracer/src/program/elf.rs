@@ -99,6 +99,15 @@ impl<'data> Elf<'data> {
         self.file.segments().map(|segment| segment.address()).min().unwrap_or(0) & !0xfff
     }
 
+    /// The address behind the last loaded segment.
+    pub(super) fn end(&self) -> u64 {
+        self.file
+            .segments()
+            .map(|segment| segment.address().saturating_add(segment.size()))
+            .max()
+            .unwrap_or(0)
+    }
+
     /// Whether the program needs a dynamic loader.
     pub(super) fn is_dynamic(&self) -> bool {
         self.file.section_by_name(".interp").is_some()
@@ -136,6 +145,13 @@ impl<'data> Elf<'data> {
     pub(super) fn dynamic_symbol(&self, name: &str) -> Option<u64> {
         let mut symbols = self.file.dynamic_symbols();
         symbols.find(|symbol| symbol.name() == Ok(name)).map(|symbol| symbol.address())
+    }
+
+    /// The address of a symbol that the image defines, whether it offers it to others or not.
+    pub(super) fn symbol(&self, name: &str) -> Option<u64> {
+        let symbols = self.file.symbols().chain(self.file.dynamic_symbols());
+        let mut named = symbols.filter(|symbol| symbol.is_definition() && symbol.name() == Ok(name));
+        named.next().map(|symbol| symbol.address())
     }
 
     /// All addresses of code that the image's data holds, or will hold once it is relocated; and some

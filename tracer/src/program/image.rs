@@ -1,7 +1,6 @@
 //! Bring the readers of this module together: from files to one [`Program`].
 
 use std::collections::{HashMap, HashSet};
-use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
 use gimli::{AbbreviationsCacheStrategy, Dwarf, EndianSlice, RunTimeEndian, Section, Unit, UnitType};
@@ -11,6 +10,7 @@ use super::code::Disassembler;
 use super::elf::{self, Elf};
 use super::flow::JumpTables;
 use super::functions::{self, Extent};
+use super::guard::guarded;
 use super::leaders::{self, Found};
 use super::lines::{self, Files, Home, Row, UnitLines};
 use super::moving::{self, Landings};
@@ -32,6 +32,8 @@ pub struct Image {
     pub entry: FileAddress,
     /// The lowest address of its segments.
     pub base: FileAddress,
+    /// The address behind its segments.
+    pub end: FileAddress,
     /// Whether the dynamic loader starts it.
     pub is_dynamic: bool,
     /// The build id in hexadecimal, where the linker left one.
@@ -117,6 +119,7 @@ impl<'a> Builder<'a> {
             path: path.into(),
             entry: FileAddress(elf.entry()),
             base: FileAddress(elf.base()),
+            end: FileAddress(elf.end()),
             is_dynamic: elf.is_dynamic(),
             build_id: elf.build_id(),
             imports: elf.imports(),
@@ -298,18 +301,6 @@ impl<'a> Builder<'a> {
 /// How many bytes of debug information there are, uncompressed.
 fn size(dwarf: &Dwarf<lines::Slice<'_>>) -> usize {
     dwarf.debug_info.reader().len() + dwarf.debug_line.reader().len() + dwarf.debug_str.reader().len()
-}
-
-/// Reads debug information with libraries that may panic where it is damaged: gimli 0.34 adds addresses
-/// and sizes without asking whether the sum fits.
-fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, LoadError>) -> Result<T, LoadError> {
-    // What the reader leaves half done in the builder is dropped along with it.
-    panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|payload| {
-        let said = payload.downcast_ref::<&str>().map(|&text| text.to_owned());
-        let said = said.or_else(|| payload.downcast_ref::<String>().cloned());
-        let said = said.unwrap_or_else(|| "for no known reason".into()).replace('\n', " ");
-        Err(LoadError::Confusing { path: path.into(), said })
-    })
 }
 
 /// All rows of an image in the order of their addresses.

@@ -6,6 +6,7 @@
 
 pub(crate) mod accesses;
 mod agent_code;
+mod backtrace;
 mod claims;
 mod code;
 pub(crate) mod detour;
@@ -13,11 +14,13 @@ mod elf;
 mod error;
 mod flow;
 mod functions;
+mod guard;
 mod image;
 mod leaders;
 mod lines;
 mod moving;
 mod names;
+pub(crate) mod origins;
 mod readings;
 mod registers;
 mod scope;
@@ -25,6 +28,7 @@ mod scope;
 pub(crate) mod sketch;
 mod split;
 mod stack;
+pub(crate) mod unwinding;
 pub(crate) mod variables;
 
 use std::collections::HashMap;
@@ -34,12 +38,16 @@ use std::path::{Path, PathBuf};
 
 pub use agent::names::{FunctionId, LeaderId, LeaderKind, Mark};
 use agent::session::MAX_FRAME;
+pub use backtrace::SourceFrame;
 pub use detour::DetourCounts;
 pub use error::LoadError;
 pub use image::Image;
 pub(crate) use readings::{Read, Reading, is_loaded_by_glibc, readings};
 pub use registers::RegisterSet;
 pub use scope::{InvalidPattern, Scope};
+
+use backtrace::Names;
+use unwinding::Objects;
 
 use crate::address::FileAddress;
 
@@ -134,6 +142,10 @@ pub struct Program {
     leaders: Vec<Leader>,
     marks: Vec<Mark>,
     by_address: HashMap<(ImageId, FileAddress), LeaderId>,
+    /// The names of places that were asked for.
+    names: Names,
+    /// The unwind tables that were asked for.
+    objects: Objects,
 }
 
 impl Program {
@@ -169,7 +181,8 @@ impl Program {
         let ids = (0..leaders.len() as u32).map(LeaderId);
         let by_address = leaders.iter().map(|leader| (leader.image, leader.address)).zip(ids).collect();
         let marks = leaders.iter().map(mark).collect();
-        Program { images, files, functions, leaders, marks, by_address }
+        let (names, objects) = (Names::default(), Objects::default());
+        Program { images, files, functions, leaders, marks, by_address, names, objects }
     }
 
     /// The executable, then the traced shared libraries.
@@ -225,6 +238,17 @@ impl Program {
     /// The file with this number.
     pub fn file(&self, id: FileId) -> &File {
         &self.files[id.0 as usize]
+    }
+
+    /// The functions that the code at an address of a file is of, the innermost first, then those into which a
+    /// compiler has put it; none if nothing is known. The file is an image of the program or a library.
+    pub fn source_frames(&self, file: &Path, address: FileAddress) -> Vec<SourceFrame> {
+        self.names.at(self, file, address)
+    }
+
+    /// The unwind tables of the files whose code is executed.
+    pub(crate) fn objects(&self) -> &Objects {
+        &self.objects
     }
 
     /// The leader at an address of an image.

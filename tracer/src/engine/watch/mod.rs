@@ -18,11 +18,12 @@ use fixedbitset::FixedBitSet;
 use calls::Calling;
 use glance::{Glance, Past};
 
+use super::crash::{Inside, registers};
 use super::ledger::Ledger;
 use super::{Execution, Method, Replayer, Trap};
 use crate::address::RuntimeAddress;
 use crate::observation::{Limit, Observation};
-use crate::process::{ProcessError, Registers, SIGTRAP, Stop, Tracee};
+use crate::process::{ProcessError, SIGTRAP, Stop, Tracee};
 use crate::program::accesses::{self, Effect, Mode, Way};
 use crate::program::variables::{Memory, RegisterValues, Variables};
 use crate::program::{LeaderKind, Program};
@@ -75,15 +76,6 @@ pub(crate) struct Witness<'w> {
     last: Option<EventId>,
     /// How many instructions may still be looked at.
     left: u32,
-}
-
-/// The memory of a program.
-struct Inside<'t>(&'t Tracee);
-
-impl Memory for Inside<'_> {
-    fn read(&self, address: u64, length: usize) -> Option<Vec<u8>> {
-        self.0.read(RuntimeAddress(address), length)
-    }
 }
 
 /// Runs the program along its trace and looks at what is wanted, until all of that was seen.
@@ -151,7 +143,7 @@ impl Witness<'_> {
                 },
             };
             if signal != 0 && execution.tracee.is_fatal(signal) {
-                return Ok(Some(execution.crash(signal, guide)));
+                return Ok(Some(execution.crash(signal, Method::Breakpoint, guide)));
             }
         }
     }
@@ -340,13 +332,4 @@ impl Witness<'_> {
     fn limit(&mut self, limit: Limit) {
         self.ledger.observation.limit = Some(limit);
     }
-}
-
-fn registers(tracee: &Tracee) -> Option<RegisterValues> {
-    let r: Registers = tracee.registers()?;
-    let general = [
-        r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13,
-        r.r14, r.r15,
-    ];
-    Some(RegisterValues { general, pc: r.rip, fs_base: r.fs_base })
 }

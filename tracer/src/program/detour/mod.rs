@@ -127,6 +127,8 @@ pub(crate) struct Detours {
     /// The arrival code of each leader, and the part of it that is seldom needed, behind the body.
     arrivals: Vec<u64>,
     seldom: Vec<u64>,
+    /// Where moved instructions stand, and where each stood, in order.
+    moved: Vec<(u64, u64)>,
     /// The breakpoints that remain.
     breakpoints: HashMap<u64, LeaderId>,
 }
@@ -183,7 +185,8 @@ impl Detours {
             .filter(|((_, detour), _)| **detour == Detour::Breakpoint)
             .map(|((run, _), leader)| (run.start, leader))
             .collect();
-        Ok(Detours { code: writer.finish(), sites, patches, layout, undefine, arrivals, seldom, breakpoints })
+        let (code, moved) = writer.finish();
+        Ok(Detours { code, sites, patches, layout, undefine, arrivals, seldom, moved, breakpoints })
     }
 
     /// Where an arrival at the leader is taken.
@@ -199,6 +202,17 @@ impl Detours {
         let leader = self.arrivals.partition_point(|&arrival| arrival <= pc);
         let is_of_program = |leader: usize| (self.sites[leader].body..self.seldom[leader]).contains(&pc);
         offset < self.code.len() as u64 && !leader.checked_sub(1).is_some_and(is_of_program)
+    }
+
+    /// Where the instruction at `pc` stands in the program's own text, if it was moved from there; `pc` itself
+    /// if not.
+    pub(crate) fn original(&self, pc: u64) -> u64 {
+        let is_inside = pc.checked_sub(self.layout.code).is_some_and(|at| at < self.code.len() as u64);
+        if !is_inside || self.is_critical(pc) {
+            return pc;
+        }
+        let behind = self.moved.partition_point(|&(moved, _)| moved <= pc);
+        behind.checked_sub(1).map_or(pc, |at| self.moved[at].1)
     }
 
     /// The leader that has a breakpoint at `pc`.

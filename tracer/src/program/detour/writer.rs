@@ -17,6 +17,8 @@ pub(super) struct Writer {
     code: Vec<u8>,
     layout: Layout,
     how: Arrivals,
+    /// Where moved instructions stand, and where each stood, in order.
+    moved: Vec<(u64, u64)>,
 }
 
 /// Jumps to be completed: where their distances stand.
@@ -25,12 +27,12 @@ pub(super) struct Exit(Vec<usize>);
 impl Writer {
     /// Goes on behind the agent's code.
     pub(super) fn new(agent: Vec<u8>, layout: Layout, how: Arrivals) -> Writer {
-        Writer { code: agent, layout, how }
+        Writer { code: agent, layout, how, moved: Vec::new() }
     }
 
-    /// All code.
-    pub(super) fn finish(self) -> Vec<u8> {
-        self.code
+    /// All code; and where moved instructions stand, and where each stood, in order.
+    pub(super) fn finish(self) -> (Vec<u8>, Vec<(u64, u64)>) {
+        (self.code, self.moved)
     }
 
     /// The address of the next instruction.
@@ -224,6 +226,7 @@ impl Writer {
     /// The moved code of a leader, and the way back.
     pub(super) fn body(&mut self, run: &Run) {
         for instruction in &run.instructions {
+            self.moved.push((self.here(), instruction.ip()));
             if instruction.is_call_near() || instruction.is_call_near_indirect() {
                 self.call(instruction);
             } else {
@@ -236,6 +239,7 @@ impl Writer {
                 || last.is_call_near()
                 || last.is_call_near_indirect()
         };
+        self.moved.push((self.here(), run.end));
         if !run.instructions.last().is_some_and(goes_elsewhere) {
             self.relative(&[0xe9], run.end, &[]); // jmp behind
         }

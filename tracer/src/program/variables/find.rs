@@ -48,6 +48,33 @@ impl Variables {
         self.found(view, (piece, 1), |search, whole| search.beginning(whole, piece))
     }
 
+    /// What the source calls a piece of memory that was to be reached by the pointer at an address: the name of
+    /// that pointer's place, and that of the piece.
+    pub(crate) fn through(&self, view: View<'_>, pointer: u64, piece: Piece) -> Option<(Named, Named)> {
+        let pointer = self.name(view, Piece { address: pointer, length: 8 })?;
+        let types = &self.images.get(pointer.image)?.types;
+        let (to, is_reference) = match types.get(pointer.kind).shape {
+            Shape::Pointer(Some(to)) => (to, false),
+            Shape::Reference(Some(to)) => (to, true),
+            _ => return None,
+        };
+        let bytes = view.memory.read(pointer.address, 8)?;
+        let address = u64::from_le_bytes(bytes.try_into().ok()?);
+        let size = types.get(to).size.max(1);
+        let number = (piece.address.wrapping_sub(address) as i64).div_euclid(size as i64);
+        let name = match number {
+            0 if is_reference => pointer.name.clone(),
+            0 => format!("*{}", pointer.name),
+            _ => format!("{}[{number}]", pointer.name),
+        };
+        let address = address.wrapping_add_signed(number.wrapping_mul(size as i64));
+        let search = Search { image: pointer.image, types, memory: view.memory, followed: view.followed };
+        let whole = Found { name, address, kind: to, syntax: pointer.syntax };
+        let part =
+            if whole.holds(piece, types) { search.within(whole, piece) } else { search.named(whole, None) };
+        Some((pointer, part?))
+    }
+
     /// The variables of the function itself.
     pub(crate) fn own(&self, view: View<'_>) -> Vec<Named> {
         let Some(&(image, position)) = self.functions.get(&view.function) else { return Vec::new() };

@@ -41,6 +41,9 @@ impl Memory for Nowhere {
     }
 }
 
+/// The first registers in DWARF's order: System V ABI for AMD64, Figure 3.36.
+const NUMBERS: [usize; 8] = [0, 2, 1, 3, 6, 7, 5, 4];
+
 /// The registers of a stopped program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RegisterValues {
@@ -53,15 +56,24 @@ pub(crate) struct RegisterValues {
 }
 
 impl RegisterValues {
-    /// The register with this number of DWARF: System V ABI for AMD64, Figure 3.36.
-    fn dwarf(&self, number: u16) -> Option<u64> {
-        const NUMBERS: [usize; 8] = [0, 2, 1, 3, 6, 7, 5, 4];
+    /// The register with this number of DWARF.
+    pub(crate) fn dwarf(&self, number: u16) -> Option<u64> {
         let number = usize::from(number);
         match number {
             0..8 => Some(self.general[NUMBERS[number]]),
             8..16 => Some(self.general[number]),
             16 => Some(self.pc),
             _ => None,
+        }
+    }
+
+    /// Sets the register with this number of DWARF.
+    pub(crate) fn set_dwarf(&mut self, number: u16, value: u64) {
+        match usize::from(number) {
+            place @ 0..8 => self.general[NUMBERS[place]] = value,
+            place @ 8..16 => self.general[place] = value,
+            16 => self.pc = value,
+            _ => {}
         }
     }
 
