@@ -10,7 +10,9 @@ use super::documents::{
     SeenDocument, ValuesDocument,
 };
 use crate::dd::Counts;
-use crate::slice::{ByProduct, CriticalSlice, Evidence, Manner, Needed, Question, stretches};
+use crate::slice::{
+    ByProduct, Control, CriticalSlice, Effects, Evidence, Manner, Needed, Question, stretches,
+};
 
 pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
     let seen = |seen: &Evidence| SeenDocument { outcome: seen.outcome, why: seen.why.clone() };
@@ -23,6 +25,7 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
         engine: slice.question.manner.engine.clone(),
         containment: slice.question.manner.containment.clone(),
         status: slice.status,
+        effects_tried: Some(slice.effects == Effects::Tried),
         recorded: slice.recorded,
         omittable: slice.omittable,
         needed: slice.needed.iter().map(needed).collect(),
@@ -51,9 +54,11 @@ pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSli
     };
     let CountsDocument { reproduced: fail, not_reproduced: pass, unresolved, cached } = document.tests;
     let manner = Manner { engine: document.engine, containment: document.containment };
+    let tried = document.effects_tried.unwrap_or(question.control != Control::Program);
     CriticalSlice {
         question: Question { manner, ..question },
         status: document.status,
+        effects: if tried { Effects::Tried } else { Effects::Untried },
         recorded: document.recorded,
         omittable: document.omittable,
         needed: document.needed.into_iter().map(needed).collect(),

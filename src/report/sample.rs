@@ -19,7 +19,9 @@ use super::html::Case;
 use crate::dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 use crate::history::History;
 use crate::investigation::Nobody;
-use crate::slice::{Control, CriticalSlice, Evidence, Manner, Necessity, Needed, Question, Recorded, Status};
+use crate::slice::{
+    Control, CriticalSlice, Effects, Evidence, Manner, Necessity, Needed, Question, Recorded, Status,
+};
 
 /// A folder of its own for a test; gone with the value.
 pub(super) struct Folder(PathBuf);
@@ -123,6 +125,7 @@ impl Sample {
         CriticalSlice {
             question: question(),
             status: Status::Minimal,
+            effects: Effects::Tried,
             recorded: self.trace.len(),
             omittable: self.trace.events().filter(is_omittable).count(),
             needed: all,

@@ -39,6 +39,8 @@ pub(super) struct Slice<'a> {
     pub(super) containment_reason: Option<&'a str>,
     /// `minimal`, `budget` or `interrupted`.
     pub(super) status: &'static str,
+    /// Whether effects were told from decisions; if not, `effect` means no more than: not a decision.
+    pub(super) effects_tried: bool,
     /// Numbers of events.
     pub(super) events: Events,
     /// Numbers of tests.
@@ -223,6 +225,8 @@ pub(super) struct Line<'a> {
     pub(super) executed: u64,
     /// How many of them are needed.
     pub(super) needed: u64,
+    /// How many of them are not, but cannot be left out.
+    pub(super) fixed: u64,
 }
 
 /// A recorded run. `E` writes itself as a list of [`TraceEvent`]s.
