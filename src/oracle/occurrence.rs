@@ -172,10 +172,11 @@ impl Table<'_> {
             let first = row.saturating_sub(behind);
             let mut diagonal = first.checked_sub(1).map_or(Cell::UNREACHED, |column| cells[column]);
             let mut left = Cell::UNREACHED;
-            for column in first..=(row + ahead).min(columns) {
-                let above = cells[column];
+            let last = (row + ahead).min(columns);
+            for (column, cell) in cells.iter_mut().enumerate().take(last + 1).skip(first) {
+                let above = *cell;
                 left = left.edited().or(self.paired(row, column, diagonal)).or(self.missing(row, above));
-                (diagonal, cells[column]) = (above, left);
+                (diagonal, *cell) = (above, left);
             }
         }
         cells[columns]
