@@ -211,9 +211,9 @@ impl Criterion {
     }
 }
 
-/// The remark where the correct output is given, nothing that the run has printed is wrong, and it crashed.
-const NOTHING_WRONG: &str = "no line that the recorded run prints is wrong by the output given with --reference; it crashed, and \
-                             that is taken for the failure";
+/// The remark where the correct output is given, and nothing that the run has printed is wrong.
+const NOTHING_WRONG: &str = "no line that the recorded run prints is wrong by the output given with --reference; that it crashed, \
+                             or what a sanitizer has reported, is taken for the failure";
 
 /// The condition that the output is the expected one, or the lines of it that match.
 fn output(expected: Bytes, only: Option<Regex>, recorded: &[u8]) -> Condition {
