@@ -126,6 +126,11 @@ impl History {
         }
     }
 
+    /// What makes a statement be executed in the last phase that has begun.
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
     /// Of each so many tests one has its configuration: 1 if all of them have.
     pub fn stride(&self) -> usize {
         self.stride

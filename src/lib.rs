@@ -20,6 +20,7 @@
 //! - [`investigation`] leads from a recorded run to what is needed: the checks, then the phases of the
 //!   search.
 //! - [`history`] remembers the tests of that search, [`fate`] when an execution was gone.
+//! - [`remarks`] says what a list of needed executions does not show.
 //! - [`report`] writes slices, traces and searches down: as text, as JSON, as a page, and for other tools.
 //! - [`archive`] keeps runs in folders, so that searches can go on and reports can be made later.
 //! - [`cli`] does what the command line says, one file for each subcommand.
@@ -59,5 +60,6 @@ pub mod history;
 pub mod investigation;
 pub mod oracle;
 pub mod printed;
+pub mod remarks;
 pub mod report;
 pub mod slice;

@@ -36,6 +36,15 @@ pub enum Necessity {
     Decision,
 }
 
+/// Whether effects were told from decisions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effects {
+    /// Where the trace states the control flow, executions were left out.
+    Tried,
+    /// Not yet, or not at all: what needs no decision only seems to be needed for its effect.
+    Untried,
+}
+
 /// An execution that the failure needs.
 #[derive(Clone, Debug)]
 pub struct Needed {
@@ -126,6 +135,8 @@ pub struct CriticalSlice {
     pub status: Status,
     /// Of which level the result is minimal, if it is.
     pub level: Level,
+    /// Whether it has come to what is needed for its effect.
+    pub effects: Effects,
     /// How many events the recorded run has, structural ones included.
     pub recorded: usize,
     /// How many of them can be omitted at all.
@@ -163,17 +174,12 @@ pub struct ByProduct {
 }
 
 impl CriticalSlice {
-    /// The same, with the other failures that came up.
-    pub fn with_by_products(self, by_products: Vec<ByProduct>) -> CriticalSlice {
-        CriticalSlice { by_products, ..self }
-    }
-
     /// The events that a report is about: those that are needed, or else the one that crashes.
     pub fn told(&self) -> impl Iterator<Item = EventId> {
         self.needed.iter().map(|needed| needed.event).chain(self.crashed_at)
     }
 
-    /// How many executions are needed for their effect.
+    /// How many executions are needed for their effect; where that has not been tried, how many are no decisions.
     pub fn kept_for_effect(&self) -> usize {
         self.needed.iter().filter(|needed| needed.necessity == Necessity::Effect).count()
     }

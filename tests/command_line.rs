@@ -941,7 +941,7 @@ fn json_has_exactly_the_documented_keys() {
     let program = sample(GCC, "");
     let slice = program.slice(&BOTH, 0);
     let top = "schema command program criterion control granularity algorithm engine engine_reason containment \
-               containment_reason status events tests seconds slice lines warnings by_products";
+               containment_reason status effects_tried events tests seconds slice lines warnings by_products";
     assert_eq!(keys(&slice), words(top));
     assert_eq!(keys(&slice["program"]), words("path build_id"));
     assert_eq!(keys(&slice["events"]), words("recorded omittable kept kept_for_effect"));
@@ -959,7 +959,7 @@ fn json_has_exactly_the_documented_keys() {
         );
     }
     for line in slice["lines"].as_array().expect("lines") {
-        assert_eq!(keys(line), words("file line executed needed"));
+        assert_eq!(keys(line), words("file line executed needed fixed"));
     }
     assert_eq!(slice["schema"], "stripe.slice/1");
     assert_eq!([&slice["engine"], &slice["engine_reason"]], [&Value::from("jump"), &Value::Null]);

@@ -552,8 +552,10 @@ fn an_older_format_is_told_and_a_folder_without_a_run_too() {
         &told,
         &["result.json: has the format `stripe.result/0`, and this stripe reads `stripe.result/1`"],
     );
-    replace("run.json", "stripe.run/1", "stripe.run/2");
-    assert_says(&message(&about(&program, &["report"]), 1), &["run.json: has the format `stripe.run/2`"]);
+    replace("run.json", "stripe.run/2", "stripe.run/1");
+    let told = message(&about(&program, &["report"]), 1);
+    let formats = "run.json: has the format `stripe.run/1`, and this stripe reads `stripe.run/2`: use the stripe that wrote";
+    assert_says(&told, &[formats, "or run the command again"]);
     fs::remove_file(folder.join("run.json")).expect("removed");
     assert_says(&message(&about(&program, &["report"]), 1), &["1-sum-mul: holds no run", "again"]);
     assert_says(&text(&about(&program, &["runs"]).stdout), &["holds no run"]);

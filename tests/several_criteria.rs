@@ -89,12 +89,12 @@ fn every_line_of_the_output_can_be_asked_about() {
         .iter()
         .map(|one| one["slice"]["criterion"].as_str().expect("words"))
         .collect();
-    assert_eq!(criteria, ["the line `a? b? sum = 15`", "the line `mul = 0`"]);
+    assert_eq!(criteria, ["the line `a? b? sum = 15` (line 1)", "the line `mul = 0` (line 2)"]);
     let silent = tiny("silent", "int main(void) { return 0;\n}\n");
     assert_says(&message(&silent.stripe("run", &["--each-line"]), 3), &["prints nothing", "--expect-exit"]);
     let many = "#include <stdio.h>\nint main(void) { for (int i = 0; i < 101; i++) printf(\"%d\\n\", i);\n    return 0;\n}\n";
     let told = message(&tiny("many", many).stripe("run", &["--each-line"]), 3);
-    assert_says(&told, &["101 different lines", "--criterion"]);
+    assert_says(&told, &["101 lines", "--criterion"]);
 }
 
 /// Adds and multiplies; the product is wrong.

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use regex::bytes::Regex;
-use stripe::oracle::{Criterion, Part, diff, first_difference};
+use stripe::oracle::{Criterion, Part, diff, expression, first_difference};
 use stripe::slice::Recorded;
 use tracer::run::Run;
 
@@ -19,8 +19,8 @@ pub const SEPARATOR: &[u8] = b"\n--\n";
 /// If judging does, if a message has more than one line, or if an output differs from itself.
 pub fn run(input: &[u8]) {
     let (expected, rest) = parted(input);
-    let (actual, expression) = parted(rest);
-    let regex = std::str::from_utf8(expression).ok().and_then(|text| Regex::new(text).ok());
+    let (actual, words) = parted(rest);
+    let regex = std::str::from_utf8(words).ok().and_then(|text| expression(text).ok());
     let run = finished(actual);
     for criterion in criteria(expected, actual, regex.as_ref()) {
         judge(criterion, &run, expected);
@@ -39,7 +39,7 @@ fn finished(output: &[u8]) -> Run {
 
 fn criteria(expected: &[u8], actual: &[u8], regex: Option<&Regex>) -> Vec<Criterion> {
     let text = || Some(expected.into());
-    let part = |part: Part| Criterion { part: Some(part), ..Criterion::default() };
+    let part = |part: Part| Criterion { part: Some(part), reference: text(), ..Criterion::default() };
     let mut criteria = vec![
         Criterion { output: text(), only_lines: regex.cloned(), ..Criterion::default() },
         Criterion { stderr: text(), exit: Some(1), ..Criterion::default() },
@@ -62,7 +62,9 @@ fn judge(criterion: Criterion, run: &Run, other: &[u8]) {
     one_line(&oracle.describe());
     let evidence = oracle.judge(run, recorded).expect("there is no check that could fail");
     one_line(&evidence.why);
-    black_box(oracle.accepts(other, recorded));
+    let elsewhere = oracle.judge(&finished(other), recorded).expect("there is no check that could fail");
+    one_line(&elsewhere.why);
+    oracle.remarks().iter().for_each(|remark| one_line(remark));
     if let Some(unmet) = oracle.unmet_text(run) {
         black_box(diff(&unmet.expected, &unmet.actual, 10));
     }

@@ -24,7 +24,7 @@ pub fn run(input: &[u8]) {
     write("journal", input);
     read_journal();
     black_box(tests(input));
-    for format in ["stripe.run/1", "stripe.result/1"] {
+    for format in ["stripe.run/2", "stripe.result/1"] {
         let sealed = sealed(format, input);
         for document in [Some(input.to_vec()), sealed].into_iter().flatten() {
             write("result.json", &document);

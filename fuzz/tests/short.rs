@@ -112,7 +112,7 @@ fn seeds_are_what_they_are_meant_to_be() {
     assert_eq!(read(&seeds::traces()[0]).expect("a sound trace").len(), subject.trace.len());
     let told = read(&trace_file::sealed(&[0, 1, 0])).expect_err("no trace").to_string();
     assert!(told.contains("do not form a trace"), "the checksums are sound: {told}");
-    let document = kept_run::sealed("stripe.run/1", &seeds::kept_runs()[0]).expect("JSON");
+    let document = kept_run::sealed("stripe.run/2", &seeds::kept_runs()[0]).expect("JSON");
     assert!(kept_run::opens(&document));
     assert!(kept_run::tests(&seeds::kept_runs()[3]) > 0);
 }

@@ -18,7 +18,7 @@ use super::documents::{
 };
 use super::kept::{KeptRun, KeptSearch};
 use super::texts::{os_string, os_strings, path, text, texts};
-use crate::oracle::{Check, Criterion, Part};
+use crate::oracle::{Check, Criterion, Part, expression};
 use crate::slice::Manner;
 
 /// The files of a run besides its documents, its trace and its journal, with their contents.
@@ -192,22 +192,22 @@ fn criterion_document(run: &KeptRun) -> CriterionDocument {
 fn part_document(run: &KeptRun, name: &str, part: &Part) -> PartDocument {
     let (matching, line) = match part {
         Part::Matching(regex) => (Some(regex.as_str().to_owned()), None),
-        Part::Line(line) => (None, Some(line.clone())),
+        Part::Line(number) => (None, Some(*number)),
     };
     PartDocument { name: name.to_owned(), matching, line, wrong: run.wrong.iter().any(|wrong| wrong == name) }
 }
 
 fn kept_part(document: &PartDocument) -> Result<(String, Part), String> {
-    let part = match (&document.matching, &document.line) {
+    let part = match (&document.matching, document.line) {
         (Some(text), None) => Part::Matching(regex(text)?),
-        (None, Some(line)) => Part::Line(line.clone()),
+        (None, Some(number)) => Part::Line(number),
         _ => return Err("a criterion is neither an expression nor a line".into()),
     };
     Ok((document.name.clone(), part))
 }
 
 fn regex(text: &String) -> Result<Regex, String> {
-    Regex::new(text).map_err(|_| format!("`{text}` is no expression"))
+    expression(text).map_err(|_| format!("`{text}` is no expression"))
 }
 
 fn kept_criterion(

@@ -14,8 +14,9 @@ use dd::{Algorithm, Outcome};
 use super::crashes::CrashDocument;
 use crate::slice::{Control, Level, Necessity, Status};
 
-/// The format of `run.json`.
-pub(super) const RUN: &str = "stripe.run/1";
+/// The format of `run.json`. In version 1 a line of a criterion was a text that could stand anywhere, and `^`
+/// in some expressions the beginning of the output: its outcomes mean something else.
+pub(super) const RUN: &str = "stripe.run/2";
 /// The format of `result.json`.
 pub(super) const RESULT: &str = "stripe.result/1";
 
@@ -118,7 +119,8 @@ pub(super) struct CriterionDocument {
 pub(super) struct PartDocument {
     pub(super) name: String,
     pub(super) matching: Option<String>,
-    pub(super) line: Option<Vec<u8>>,
+    /// Its number in the recorded output, from 0.
+    pub(super) line: Option<usize>,
     /// Whether it is known that a correct output would not meet it.
     pub(super) wrong: bool,
 }
@@ -188,6 +190,9 @@ pub(super) struct ResultDocument {
     /// Not there in results of earlier versions, which knew single executions only.
     #[serde(default, with = "LevelWord")]
     pub(super) level: Level,
+    /// Whether effects were told from decisions; not there in results of earlier versions.
+    #[serde(default)]
+    pub(super) effects_tried: Option<bool>,
     pub(super) recorded: usize,
     pub(super) omittable: usize,
     pub(super) needed: Vec<NeededDocument>,

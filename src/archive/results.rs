@@ -9,7 +9,9 @@ use super::documents::{
     ByProductDocument, CountsDocument, EventValues, LimitDocument, NeededDocument, ResultDocument,
     SeenDocument, ValuesDocument,
 };
-use crate::slice::{ByProduct, CriticalSlice, Evidence, Manner, Needed, Question, stretches};
+use crate::slice::{
+    ByProduct, Control, CriticalSlice, Effects, Evidence, Manner, Needed, Question, stretches,
+};
 use dd::Counts;
 
 pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
@@ -24,6 +26,7 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
         containment: slice.question.manner.containment.clone(),
         status: slice.status,
         level: slice.level,
+        effects_tried: Some(slice.effects == Effects::Tried),
         recorded: slice.recorded,
         omittable: slice.omittable,
         needed: slice.needed.iter().map(needed).collect(),
@@ -53,10 +56,12 @@ pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSli
     };
     let CountsDocument { reproduced: fail, not_reproduced: pass, unresolved, cached } = document.tests;
     let manner = Manner { engine: document.engine, containment: document.containment };
+    let tried = document.effects_tried.unwrap_or(question.control != Control::Program);
     CriticalSlice {
         question: Question { manner, ..question },
         status: document.status,
         level: document.level,
+        effects: if tried { Effects::Tried } else { Effects::Untried },
         recorded: document.recorded,
         omittable: document.omittable,
         crashed_at: document.crashed_at.map(EventId),

@@ -166,7 +166,7 @@ pub struct OracleOptions {
     /// It crashes with this signal, such as SEGV, where the recorded run does.
     #[arg(long, value_name = "SIGNAL", value_parser = signal)]
     pub expect_signal: Option<i32>,
-    /// The standard output matches RE.
+    /// The standard output matches RE. In all expressions ^ and $ are the beginning and the end of a line.
     #[arg(long, value_name = "RE", value_parser = regex)]
     pub expect_match: Vec<Regex>,
     /// The standard output does not match RE.
@@ -179,7 +179,7 @@ pub struct OracleOptions {
     /// It reads the output; STRIPE_STDOUT, STRIPE_STDERR (files) and STRIPE_EXIT tell more.
     #[arg(long, value_name = "CMD")]
     pub check: Option<String>,
-    /// FILE is the correct output; the failure is the first line that differs from it.
+    /// FILE is the correct output; the failure is the first line that is wrong by it, or the crash if none is.
     #[arg(long, value_name = "FILE")]
     pub reference: Option<PathBuf>,
 }
@@ -192,7 +192,7 @@ pub struct SeveralOptions {
     /// given more than once. With --reference: tells which of them are wrong.
     #[arg(long, value_name = "NAME=RE", value_parser = named_regex, conflicts_with_all = ALONE)]
     pub criterion: Vec<(String, Regex)>,
-    /// One for each line of the output. With --reference: tells which of them are wrong.
+    /// One for each line of the output, in its place. With --reference: tells which of them are wrong.
     #[arg(long, conflicts_with_all = ALONE, conflicts_with = "criterion")]
     pub each_line: bool,
 }

@@ -1,11 +1,12 @@
 //! Make the questions of a run: one criterion, or several that share the recording.
 
+use tracer::program::Program;
 use tracer::run::Run;
+use tracer::termination::Termination;
 
 use super::exit::{Exit, Failure};
 use super::options::SeveralOptions;
 use crate::oracle::{Criterion, Oracle, Part};
-use crate::slice::Recorded;
 
 /// As many lines of an output are asked about one by one.
 const MOST_LINES: usize = 100;
@@ -19,9 +20,9 @@ pub(super) struct Inquiry {
 }
 
 /// The parts of the output that the user asks about, with names; none if there is a single criterion.
-pub(super) fn parts(options: &SeveralOptions, output: &[u8]) -> Result<Vec<(String, Part)>, Failure> {
+pub(super) fn parts(options: &SeveralOptions, run: &Run) -> Result<Vec<(String, Part)>, Failure> {
     let named = options.criterion.iter().map(|(name, regex)| (name.clone(), Part::Matching(regex.clone())));
-    let parts: Vec<(String, Part)> = if options.each_line { each_line(output)? } else { named.collect() };
+    let parts: Vec<(String, Part)> = if options.each_line { each_line(run)? } else { named.collect() };
     for (number, (name, _)) in parts.iter().enumerate() {
         if parts[..number].iter().any(|(other, _)| other == name) {
             let message = format!("--criterion: the name {name} is given twice: give each its own");
@@ -31,19 +32,26 @@ pub(super) fn parts(options: &SeveralOptions, output: &[u8]) -> Result<Vec<(Stri
     Ok(parts)
 }
 
-fn each_line(output: &[u8]) -> Result<Vec<(String, Part)>, Failure> {
-    let lines = Part::each_line(output);
+/// The lines of the output, named by their numbers.
+fn each_line(run: &Run) -> Result<Vec<(String, Part)>, Failure> {
+    let lines = Part::each_line(&run.stdout);
     let refused = |message: String| Err(Failure::new(Exit::NotReproduced, message));
-    match lines.len() {
-        0 => {
+    let name = |line: &Part| match line {
+        Part::Line(number) => format!("line{}", number + 1),
+        Part::Matching(_) => unreachable!("each part is a line"),
+    };
+    match (lines.len(), &run.termination) {
+        (0, Termination::Crashed(_)) => refused(
+            "--each-line: the recorded run prints nothing and crashes: without --each-line the crash is the failure"
+                .into(),
+        ),
+        (0, _) => {
             refused("--each-line: the recorded run prints nothing: ask with --expect-exit or --check".into())
         }
-        1..=MOST_LINES => {
-            Ok(lines.into_iter().enumerate().map(|(at, line)| (format!("line{}", at + 1), line)).collect())
-        }
-        many => refused(format!(
-            "--each-line: the recorded run prints {many} different lines, and {MOST_LINES} are the most: name those that \
-             matter with --criterion"
+        (1..=MOST_LINES, _) => Ok(lines.into_iter().map(|line| (name(&line), line)).collect()),
+        (many, _) => refused(format!(
+            "--each-line: the recorded run prints {many} lines, and {MOST_LINES} are the most: name those that matter with \
+             --criterion"
         )),
     }
 }
@@ -53,27 +61,22 @@ pub(super) fn questions(
     criterion: &Criterion,
     parts: &[(String, Part)],
     run: &Run,
-    recorded: Recorded<'_>,
+    program: &Program,
 ) -> Result<Vec<Inquiry>, Failure> {
     let unmet = Failure::of(Exit::NotReproduced);
     if parts.is_empty() {
-        let oracle = criterion.clone().oracle(run).map_err(unmet)?.telling(run, recorded.program);
+        let oracle = criterion.clone().oracle(run).map_err(unmet)?.telling(run, program);
         return Ok(vec![Inquiry { name: None, oracle, is_wrong: false }]);
     }
     let question = |(name, part): &(String, Part)| {
-        let criterion = Criterion { part: Some(part.clone()), ..Criterion::default() };
+        let reference = criterion.reference.clone();
+        let criterion = Criterion { part: Some(part.clone()), reference, ..Criterion::default() };
         let oracle = criterion
             .oracle(run)
             .map_err(|error| Failure::new(Exit::NotReproduced, format!("--criterion {name}: {error}")))?;
-        Ok(Inquiry { name: Some(name.clone()), oracle, is_wrong: false })
+        Ok(Inquiry { name: Some(name.clone()), is_wrong: oracle.is_about_wrong_output(), oracle })
     };
-    let mut questions = parts.iter().map(question).collect::<Result<Vec<Inquiry>, Failure>>()?;
-    if let Some(correct) = &criterion.reference {
-        for question in &mut questions {
-            question.is_wrong = !question.oracle.accepts(correct, recorded);
-        }
-    }
-    Ok(questions)
+    parts.iter().map(question).collect()
 }
 
 /// The questions in words, for a list.

@@ -20,7 +20,7 @@ use crate::archive::{KeptRun, RunFolder};
 use crate::baseline::{Baseline, recording_limits};
 use crate::history::History;
 use crate::investigation::{Nobody, Plan, Watcher};
-use crate::slice::{CriticalSlice, Evidence, Question, Recorded};
+use crate::slice::{CriticalSlice, Evidence, Question};
 use dd::Configuration;
 
 /// A kept run with everything that questions about it need.
@@ -42,8 +42,7 @@ impl Reopened {
         let patterns = if run.poisoned { Poison::PATTERNS.to_vec() } else { vec![Poison::Off] };
         let recording = Recording { run: run.run.clone(), trace };
         let baseline = Baseline { recording, patterns, warnings: run.warnings.clone() };
-        let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
-        let questions = questions(&run.criterion, &run.criteria, &run.run, recorded)?;
+        let questions = questions(&run.criterion, &run.criteria, &run.run, &target.program)?;
         Ok(Reopened { folder, run, target, questions, baseline })
     }
 

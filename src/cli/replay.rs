@@ -63,7 +63,7 @@ pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
         recorded.trace.len(),
         words::contained(&tracer.containment())
     );
-    for warning in openings(&target.invocation.permissions) {
+    for warning in openings(&target.invocation.permissions).iter().chain(oracle.remarks()) {
         let _ = writeln!(stderr, "stripe: warning: {warning}");
     }
     Ok(match evidence.outcome {

@@ -60,8 +60,8 @@ pub(super) fn search(
     let baseline = establish(&target, &mut tracers[0], &demands, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
     let run = &baseline.recording.run;
-    let parts = parts(&options.several, &run.stdout)?;
-    let questions = questions(&criterion, &parts, run, recorded)?;
+    let parts = parts(&options.several, run)?;
+    let questions = questions(&criterion, &parts, run, &target.program)?;
     for question in &questions {
         require_failure(&question.oracle, &baseline, recorded)
             .map_err(|failure| interrupt.or(failure.exit, failure.message))?;
@@ -184,7 +184,9 @@ fn require_failure(oracle: &Oracle, baseline: &Baseline, recorded: Recorded<'_>)
     match evidence.outcome {
         Outcome::Fail => Ok(()),
         _ => {
-            let message = not_reproduced(&evidence.why, oracle.unmet_text(run), recorded, run);
+            let hint = oracle.hint(run).map_or_else(String::new, |hint| format!(" ({hint})"));
+            let why = evidence.why + &hint;
+            let message = not_reproduced(&why, oracle.unmet_text(run), recorded, run);
             Err(Failure::new(Exit::NotReproduced, message))
         }
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use tracer::invocation::Limits;
+use tracer::schedule::Control as Rule;
 use tracer::{Processors, Tracer};
 
 use super::exit::{Exit, Failure};
@@ -20,7 +21,8 @@ use crate::circumstances::{Laboratory, RunMemo, Universe};
 use crate::history::History;
 use crate::investigation::{Finding, Means, Memory, Plan, Watcher, investigate};
 use crate::printed::Outputs;
-use crate::slice::{ByProduct, CriticalSlice, Manner, Recorded};
+use crate::remarks::remarks;
+use crate::slice::{ByProduct, CriticalSlice, Effects, Manner, Recorded};
 
 /// A recorded run, and how it is searched.
 #[derive(Clone, Copy)]
@@ -100,7 +102,7 @@ impl Case<'_> {
         let tracer = crew.tracers.first();
         let more = warnings(self.subject.target, self.subject.baseline, &self.question.oracle, &finding);
         let manner = tracer.map_or_else(|| self.subject.manner.clone(), manner);
-        let slice = self.slice(finding, manner, spent, more).with_by_products(self.by_products(&history));
+        let slice = self.slice((finding, &history), manner, spent, more);
         keeping.conclude(self.question.name.as_deref(), &slice);
         Ok((Answer { slice, history }, exit))
     }
@@ -114,15 +116,14 @@ impl Case<'_> {
         let found = investigate(&laboratory, self.subject.plan, means, &mut history.beside(watcher));
         let (finding, _) = conclude(found, &Interrupt::default())?;
         let spent = (past.runs, past.elapsed);
-        let slice = self.slice(finding, self.subject.manner.clone(), spent, Vec::new());
-        let slice = slice.with_by_products(self.by_products(&history));
+        let slice = self.slice((finding, &history), self.subject.manner.clone(), spent, Vec::new());
         Ok(Answer { slice, history })
     }
 
     /// The result, for which so many runs were made in this time.
     fn slice(
         &self,
-        finding: Finding,
+        (finding, history): (Finding, &History),
         manner: Manner,
         (runs, elapsed): (u64, Duration),
         more: Vec<String>,
@@ -130,20 +131,23 @@ impl Case<'_> {
         let Subject { target, baseline, plan, .. } = self.subject;
         let is_alone = finding.needed.is_empty() && self.question.oracle.asks_for_crash();
         let last = baseline.recording.trace.events().last();
+        let remarks = remarks(self.subject.recorded(), &finding.needed);
+        let remarks = self.question.oracle.remarks().iter().cloned().chain(remarks);
         CriticalSlice {
             crashed_at: last.filter(|_| is_alone),
             question: question(target, &self.question.oracle, plan, manner),
             status: finding.status,
             level: finding.level,
+            effects: if history.rule() == Rule::Trace { Effects::Tried } else { Effects::Untried },
             recorded: baseline.recording.trace.len(),
             omittable: finding.omittable,
             needed: finding.needed,
             tests: finding.tests,
             runs,
             elapsed,
-            warnings: baseline.warnings.iter().cloned().chain(more).collect(),
+            warnings: baseline.warnings.iter().cloned().chain(more).chain(remarks).collect(),
             values: None,
-            by_products: Vec::new(),
+            by_products: self.by_products(history),
         }
     }
 

@@ -11,6 +11,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 use regex::bytes::Regex;
 
+use crate::oracle::expression;
+
 /// A file to be written.
 #[derive(Clone, Debug)]
 pub struct Emission {
@@ -93,7 +95,7 @@ pub(super) fn environment_variable(text: OsString) -> Result<(OsString, OsString
 
 /// The message of a bad expression is a drawing of several lines; its last one says what is wrong.
 pub(super) fn regex(text: &str) -> Result<Regex, String> {
-    Regex::new(text).map_err(|error| {
+    expression(text).map_err(|error| {
         let message = error.to_string();
         let last = message.lines().last().unwrap_or_default();
         last.trim_start_matches("error: ").to_owned()

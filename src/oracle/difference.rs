@@ -158,7 +158,7 @@ pub fn shown_lines(text: &[u8], width: usize) -> impl Iterator<Item = String> {
 }
 
 /// An expression of the user's, in quotes.
-pub(super) fn expression(regex: &Regex) -> String {
+pub(super) fn in_quotes(regex: &Regex) -> String {
     format!("`{}`", in_one_line(regex.as_str().as_bytes()))
 }
 

@@ -4,11 +4,18 @@
 //! [`Oracle`]. A run that was ended by the tracer, or that crashed in another way, says nothing:
 //! unresolved. Knows no configurations and starts no traced program; only `--check` starts a command
 //! of the user's.
+//!
+//! A line of a criterion is an occurrence, not a text: an equal line elsewhere in the output is another line.
+//! Outputs are aligned to tell them apart, see `occurrence`.
 
 mod check;
 mod crashes;
 mod difference;
+mod expression;
+mod line;
+mod occurrence;
 mod part;
+mod reference;
 mod sanitizer;
 mod words;
 
@@ -23,11 +30,16 @@ use tracer::termination::{Crash, Termination, signal_name};
 pub use check::Check;
 pub use crashes::{crash, instead};
 pub use difference::{Comparison, Extent, Line, compare, diff, first_difference, shown_lines};
+pub use expression::expression;
+pub use line::is_untold;
 pub use part::Part;
 pub use words::{deviation, other_failure, termination};
 
-use self::difference::{expression, quoted};
+use self::difference::{in_quotes, quoted};
+use self::line::{Reason, RecordedLine, misplaced};
+use self::occurrence::Occurrences;
 use self::part::Tails;
+use self::reference::{Comparison as Compared, Fault};
 use self::words::{OTHER_CRASH, OTHER_REPORT};
 use crate::slice::{Evidence, Recorded};
 use dd::Outcome;
@@ -50,7 +62,8 @@ pub struct Criterion {
     pub rejects: Vec<Regex>,
     /// Compare only the lines that match.
     pub only_lines: Option<Regex>,
-    /// The correct output: the first line of the failing output that differs from it is the failure.
+    /// The correct output: the first wrong line of the failing output is the failure. With a part: it tells
+    /// whether that is wrong.
     pub reference: Option<Bytes>,
     /// A command that judges.
     pub check: Option<Check>,
@@ -68,15 +81,17 @@ pub enum OracleError {
     )]
     EqualsReference,
     #[error(
-        "the output ends before line {line} of the one given with --reference, and is right so far: what is not there \
-         cannot be looked for; say with --expect-output or --check what shows the failure"
+        "{printed}, and line {number} of the output given with --reference, {line}, is missing: omissions cannot explain \
+         what is missing; say with --expect-output or --check what shows the failure"
     )]
-    LineMissing { line: usize },
+    LineMissing { printed: &'static str, number: usize, line: String },
     #[error(
-        "the recorded run has no line of output that matches `{expression}`: take the expression from its output, \
-         which is {lines}"
+        "the recorded run has no line of output that matches {expression}: take the expression from its output, which \
+         is {lines}"
     )]
     NoLine { expression: String, lines: String },
+    #[error("the recorded run has no line {number} of output: take the number from its output")]
+    NoSuchLine { number: usize },
     #[error(
         "the check `{command}` failed: {reason}; let it exit with 0 (reproduced), 1 (not) or 125 (unresolved)"
     )]
@@ -103,13 +118,20 @@ pub struct Oracle {
     crash_told: Option<String>,
     /// What a sanitizer has reported of the recorded run.
     report: Option<String>,
+    /// Whether the correct output is known, and differs in what the criterion is about.
+    is_wrong: bool,
+    /// How the criterion is understood, and what is doubtful about it; each one sentence.
+    remarks: Vec<String>,
 }
 
 #[derive(Debug)]
 enum Condition {
-    Output {
+    Output(Bytes),
+    /// The lines of the output that match.
+    Lines {
         expected: Bytes,
-        only: Option<Regex>,
+        only: Regex,
+        places: Occurrences,
     },
     Stderr(Bytes),
     Exit(i32),
@@ -118,17 +140,14 @@ enum Condition {
     Report(String),
     Match(Regex),
     Reject(Regex),
-    Line {
-        number: usize,
-        text: Vec<u8>,
-    },
+    /// A line of the recorded output.
+    Line(RecordedLine),
     /// From the match to the end of the line, in all lines that match.
     Part {
         tails: Tails,
         expected: Vec<u8>,
+        places: Occurrences,
     },
-    /// A line of the recorded output.
-    Stays(Vec<u8>),
     Check(Check),
 }
 
@@ -144,14 +163,33 @@ impl Criterion {
             _ => None,
         };
         let report = sanitizer::report(&recorded.stderr);
-        let mut conditions = Vec::new();
+        let (mut conditions, mut remarks, mut is_wrong) = (Vec::new(), Vec::new(), false);
         let only = self.only_lines;
         let compares_output = self.output.is_some();
         if let Some(expected) = self.output {
-            conditions.push(Condition::Output { expected, only: only.clone() });
+            conditions.push(output(expected, only.clone(), &recorded.stdout));
         }
-        if let Some(reference) = self.reference {
-            conditions.push(first_wrong_line(&recorded.stdout, &reference)?);
+        match (self.part, self.reference) {
+            (Some(part), correct) => {
+                let correct = correct.as_deref();
+                is_wrong = correct.is_some_and(|correct| part.is_wrong(&recorded.stdout, correct));
+                remarks.extend(correct.and_then(|correct| part.doubt(&recorded.stdout, correct)));
+                conditions.push(part.condition(&recorded.stdout)?);
+            }
+            (None, Some(correct)) => match first_wrong_line(&recorded.stdout, &correct) {
+                Ok((line, doubt)) => {
+                    conditions.push(line);
+                    remarks.extend(doubt);
+                }
+                // Whatever went wrong, it is no line of the output.
+                Err(_) if crash.is_some() || report.is_some() => {
+                    conditions.extend(crash.is_some().then_some(Condition::Crash(None)));
+                    conditions.extend(report.clone().map(Condition::Report));
+                    remarks.push(NOTHING_WRONG.to_owned());
+                }
+                Err(error) => return Err(error),
+            },
+            (None, None) => {}
         }
         conditions.extend(self.stderr.map(Condition::Stderr));
         conditions.extend(self.exit.map(Condition::Exit));
@@ -159,7 +197,6 @@ impl Criterion {
         conditions.extend(self.matches.into_iter().map(Condition::Match));
         conditions.extend(self.rejects.into_iter().map(Condition::Reject));
         conditions.extend(self.check.map(Condition::Check));
-        conditions.extend(self.part.map(|part| part.condition(&recorded.stdout)).transpose()?);
         let nothing_given = conditions.is_empty();
         if let Some(only) =
             only.as_ref().filter(|only| !compares_output && matching(&recorded.stdout, only).next().is_none())
@@ -167,7 +204,7 @@ impl Criterion {
             return Err(part::no_line(only, &recorded.stdout));
         }
         if nothing_given || only.is_some() && !compares_output {
-            conditions.push(Condition::Output { expected: recorded.stdout.clone(), only });
+            conditions.push(output(recorded.stdout.clone(), only, &recorded.stdout));
         }
         if nothing_given && crash.is_some() {
             conditions.push(Condition::Crash(None));
@@ -175,8 +212,20 @@ impl Criterion {
         if nothing_given {
             conditions.extend(report.clone().map(Condition::Report));
         }
-        Ok(Oracle { conditions, crash, crash_told: None, report })
+        Ok(Oracle { conditions, crash, crash_told: None, report, is_wrong, remarks })
     }
+}
+
+/// The remark where the correct output is given, and nothing that the run has printed is wrong.
+const NOTHING_WRONG: &str = "no line that the recorded run prints is wrong by the output given with --reference; that it crashed, \
+                             or what a sanitizer has reported, is taken for the failure";
+
+/// The condition that the output is the expected one, or the lines of it that match.
+fn output(expected: Bytes, only: Option<Regex>, recorded: &[u8]) -> Condition {
+    let Some(only) = only else { return Condition::Output(expected) };
+    let wanted = difference::lines(recorded).map(|line| (line, only.is_match(line)));
+    let places = Occurrences::new(wanted);
+    Condition::Lines { expected, only, places }
 }
 
 impl Oracle {
@@ -232,11 +281,21 @@ impl Oracle {
             .any(|condition| !matches!(condition, Condition::Reject(_) | Condition::Exit(_)))
     }
 
-    /// Whether a run that ends by itself with this output would meet the criterion: for a correct output,
-    /// whether what the criterion looks for is right.
-    pub fn accepts(&self, output: &[u8], recorded: Recorded<'_>) -> bool {
-        self.judge(&Run::with_output(output, b""), recorded)
-            .is_ok_and(|evidence| evidence.outcome == Outcome::Fail)
+    /// Whether the criterion is about one of several parts of the output that is known to be wrong.
+    pub fn is_about_wrong_output(&self) -> bool {
+        self.is_wrong
+    }
+
+    /// How the criterion is understood where that is not plain, and what is doubtful about it; each one
+    /// sentence.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// What the expressions mean that a run does not match, if that is easily taken for something else.
+    pub fn hint(&self, run: &Run) -> Option<&'static str> {
+        let misses = |condition: &Condition| matches!(condition, Condition::Match(regex) if expression::is_anchored(regex) && !regex.is_match(&run.stdout));
+        self.conditions.iter().any(misses).then_some(expression::ANCHORS)
     }
 
     /// The expected and the actual text of the first condition on a text that the run does not meet,
@@ -247,10 +306,8 @@ impl Oracle {
             Some(Unmet { expected: expected.into(), actual: actual.into() })
         };
         self.conditions.iter().find_map(|condition| match condition {
-            Condition::Output { expected, only: None } if *expected != run.stdout => {
-                text(expected, &run.stdout)
-            }
-            Condition::Output { expected, only: Some(only) } => unmet_lines(expected, &run.stdout, only),
+            Condition::Output(expected) if *expected != run.stdout => text(expected, &run.stdout),
+            Condition::Lines { expected, only, .. } => unmet_lines(expected, &run.stdout, only),
             Condition::Stderr(expected) if *expected != run.stderr => text(expected, &run.stderr),
             Condition::Match(regex) if !regex.is_match(&run.stdout) => {
                 text(regex.as_str().as_bytes(), &run.stdout)
@@ -264,8 +321,10 @@ impl Condition {
     /// `None` if the run meets the condition.
     fn judge(&self, run: &Run, oracle: &Oracle) -> Result<Option<Evidence>, OracleError> {
         let why = match self {
-            Condition::Output { expected, only } => {
-                first_difference("output", expected, &run.stdout, only.as_ref())
+            Condition::Output(expected) => first_difference("output", expected, &run.stdout, None),
+            Condition::Lines { expected, only, places } => {
+                first_difference("output", expected, &run.stdout, Some(only))
+                    .or_else(|| misplaced(places, difference::lines(&run.stdout)))
             }
             Condition::Stderr(expected) => first_difference("standard error", expected, &run.stderr, None),
             Condition::Exit(expected) => match run.termination {
@@ -278,21 +337,15 @@ impl Condition {
                 sanitizer::report(&run.stderr).is_none().then(|| format!("no report of {report}"))
             }
             Condition::Match(regex) => {
-                (!regex.is_match(&run.stdout)).then(|| format!("output does not match {}", expression(regex)))
+                (!regex.is_match(&run.stdout)).then(|| format!("output does not match {}", in_quotes(regex)))
             }
             Condition::Reject(regex) => {
                 regex.find(&run.stdout).map(|found| format!("output has {}", quoted(found.as_bytes())))
             }
-            Condition::Line { text: expected, .. } => {
-                let found = difference::lines(&run.stdout).any(|line| line == expected);
-                (!found).then(|| format!("output has no line {}", quoted(expected)))
-            }
-            Condition::Part { tails, expected } => {
+            Condition::Line(line) => line.missing_in(&run.stdout),
+            Condition::Part { tails, expected, places } => {
                 first_difference("matching output", expected, &tails.of(&run.stdout), None)
-            }
-            Condition::Stays(line) => {
-                let found = difference::lines(&run.stdout).any(|other| other == line);
-                (!found).then(|| format!("output has no line {}", quoted(line)))
+                    .or_else(|| misplaced(places, tails.keys(&run.stdout).map(|(key, _)| key)))
             }
             Condition::Check(check) => return check.judge(run),
         };
@@ -301,10 +354,10 @@ impl Condition {
 
     fn describe(&self, oracle: &Oracle) -> String {
         match self {
-            Condition::Output { expected, only: None } if expected.is_empty() => "no output".into(),
-            Condition::Output { only: None, .. } => "the same standard output".into(),
-            Condition::Output { only: Some(regex), .. } => {
-                format!("the same lines of output that match {}", expression(regex))
+            Condition::Output(expected) if expected.is_empty() => "no output".into(),
+            Condition::Output(_) => "the same standard output".into(),
+            Condition::Lines { only, .. } => {
+                format!("the same lines of output that match {}", in_quotes(only))
             }
             Condition::Stderr(_) => "the same standard error".into(),
             Condition::Exit(status) => format!("exit status {status}"),
@@ -317,13 +370,10 @@ impl Condition {
                     None => format!("the same crash ({})", signal_name(signal.or(recorded).unwrap_or(0))),
                 }
             }
-            Condition::Match(regex) => format!("output that matches {}", expression(regex)),
-            Condition::Reject(regex) => format!("output that does not match {}", expression(regex)),
+            Condition::Match(regex) => format!("output that matches {}", in_quotes(regex)),
+            Condition::Reject(regex) => format!("output that does not match {}", in_quotes(regex)),
             Condition::Report(report) => format!("the same report ({report})"),
-            Condition::Line { number, text: line } => {
-                format!("the line {}, the first wrong one (line {number})", quoted(line))
-            }
-            Condition::Stays(line) => format!("the line {}", quoted(line)),
+            Condition::Line(line) => line.describe(),
             Condition::Check(check) => {
                 format!("`{}` says so", difference::in_one_line(check.command().as_bytes()))
             }
@@ -362,17 +412,24 @@ fn unmet_lines<'t>(expected: &[u8], actual: &[u8], only: &Regex) -> Option<Unmet
     (expected != actual).then(|| Unmet { expected: expected.into(), actual: actual.into() })
 }
 
-/// The first line of `output` that differs from the correct one.
-fn first_wrong_line(output: &[u8], reference: &[u8]) -> Result<Condition, OracleError> {
-    let mut correct = difference::lines(reference);
-    for (index, line) in difference::lines(output).enumerate() {
-        if correct.next() != Some(line) {
-            return Ok(Condition::Line { number: index + 1, text: line.to_vec() });
+/// The condition that the first wrong line is there, and what is doubtful about it.
+fn first_wrong_line(output: &[u8], correct: &[u8]) -> Result<(Condition, Option<String>), OracleError> {
+    let comparison = Compared::new(output, correct);
+    match comparison.fault() {
+        Fault::Line(number) => {
+            let line = RecordedLine::new(output, number, Reason::FirstWrong);
+            let line = line.ok_or(OracleError::NoSuchLine { number: number + 1 })?;
+            Ok((Condition::Line(line), comparison.doubt(number)))
         }
-    }
-    match correct.next() {
-        Some(_) => Err(OracleError::LineMissing { line: difference::lines(output).count() + 1 }),
-        None => Err(OracleError::EqualsReference),
+        Fault::Missing(number) => Err(OracleError::LineMissing {
+            printed: match output {
+                [] => "the recorded run prints nothing",
+                _ => "nothing that the recorded run prints is wrong",
+            },
+            number: number + 1,
+            line: difference::lines(correct).nth(number).map(quoted).unwrap_or_default(),
+        }),
+        Fault::None => Err(OracleError::EqualsReference),
     }
 }
 

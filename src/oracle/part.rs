@@ -1,10 +1,12 @@
 //! Choose a part of an output that must stay.
 
-use std::collections::HashSet;
-
 use regex::bytes::Regex;
 
-use super::difference::{expression, in_one_line, lines, quoted};
+use super::difference::{in_quotes, lines, quoted};
+use super::expression::is_anchored;
+use super::line::{Reason, RecordedLine};
+use super::occurrence::Occurrences;
+use super::reference::Comparison;
 use super::{Condition, OracleError};
 
 /// A part of an output.
@@ -17,30 +19,48 @@ pub enum Part {
     /// expression is tried on what is left of each line from each of its words on, and `^` is the beginning of a
     /// word.
     Matching(Regex),
-    /// This line, wherever it stands.
-    Line(Vec<u8>),
+    /// The line with this number, from 0. Equal lines elsewhere are other lines.
+    Line(usize),
 }
 
 impl Part {
-    /// One part for each line of an output, equal ones once.
+    /// One part for each line of an output that is not empty.
     pub fn each_line(output: &[u8]) -> Vec<Part> {
-        let mut seen = HashSet::new();
-        let new = lines(output).filter(|line| !line.is_empty() && seen.insert(*line));
-        new.map(|line| Part::Line(line.to_vec())).collect()
+        let numbered = lines(output).enumerate().filter(|(_, line)| !line.is_empty());
+        numbered.map(|(number, _)| Part::Line(number)).collect()
     }
 
     /// The condition that the part is as in the recorded `output`.
     pub(super) fn condition(self, output: &[u8]) -> Result<Condition, OracleError> {
-        let regex = match self {
-            Part::Line(line) => return Ok(Condition::Stays(line)),
-            Part::Matching(regex) => regex,
-        };
-        let found = [Beginning::Line, Beginning::Word].into_iter().find_map(|beginning| {
-            let tails = Tails { regex: regex.clone(), beginning };
-            let expected = tails.of(output);
-            (!expected.is_empty()).then_some(Condition::Part { tails, expected })
-        });
-        found.ok_or_else(|| no_line(&regex, output))
+        match self {
+            Part::Line(number) => {
+                let line = RecordedLine::new(output, number, Reason::Asked);
+                line.map(Condition::Line).ok_or(OracleError::NoSuchLine { number: number + 1 })
+            }
+            Part::Matching(regex) => {
+                let tails = Tails::new(regex, output)?;
+                let (expected, places) = (tails.of(output), Occurrences::new(tails.keys(output)));
+                Ok(Condition::Part { tails, expected, places })
+            }
+        }
+    }
+
+    /// Whether the part of the recorded `output` differs from that of the correct one.
+    pub(super) fn is_wrong(&self, output: &[u8], correct: &[u8]) -> bool {
+        match self {
+            Part::Line(number) => Comparison::new(output, correct).is_wrong(*number),
+            Part::Matching(regex) => {
+                Tails::new(regex.clone(), output).is_ok_and(|tails| tails.of(output) != tails.of(correct))
+            }
+        }
+    }
+
+    /// What makes that doubtful; one sentence.
+    pub(super) fn doubt(&self, output: &[u8], correct: &[u8]) -> Option<String> {
+        match self {
+            Part::Line(number) => Comparison::new(output, correct).doubt(*number),
+            Part::Matching(_) => None,
+        }
     }
 }
 
@@ -59,6 +79,19 @@ enum Beginning {
 }
 
 impl Tails {
+    /// What matches in a recorded output: from beginnings of lines or, if there is nothing, of words.
+    fn new(regex: Regex, output: &[u8]) -> Result<Tails, OracleError> {
+        let beginnings = [Beginning::Line, Beginning::Word].into_iter();
+        let mut tried = beginnings.map(|beginning| Tails { regex: regex.clone(), beginning });
+        tried.find(|tails| !tails.of(output).is_empty()).ok_or_else(|| no_line(&regex, output))
+    }
+
+    /// What each line of an output is compared by where outputs are aligned: its end from the match on, or all of
+    /// it if it does not match; and whether it does.
+    pub(super) fn keys<'t>(&self, output: &'t [u8]) -> impl Iterator<Item = (&'t [u8], bool)> {
+        lines(output).map(|line| self.tail(line).map_or((line, false), |tail| (tail, true)))
+    }
+
     /// The ends of the lines of an output, a line each.
     pub(super) fn of(&self, output: &[u8]) -> Vec<u8> {
         lines(output).filter_map(|line| self.tail(line)).flat_map(|tail| [tail, b"\n"].concat()).collect()
@@ -79,7 +112,7 @@ impl Tails {
             Beginning::Line => "",
             Beginning::Word => " at the beginning of a word",
         };
-        format!("the same output from {}{place} on", expression(&self.regex))
+        format!("the same output from {}{place} on", in_quotes(&self.regex))
     }
 }
 
@@ -91,7 +124,9 @@ pub(super) fn no_line(regex: &Regex, output: &[u8]) -> OracleError {
         shown.push("...".to_owned());
     }
     let lines = if shown.is_empty() { "empty".to_owned() } else { shown.join(", ") };
-    OracleError::NoLine { expression: in_one_line(regex.as_str().as_bytes()), lines }
+    let meaning =
+        if is_anchored(regex) { " (`^` and `$` are the beginning and the end of a line)" } else { "" };
+    OracleError::NoLine { expression: in_quotes(regex) + meaning, lines }
 }
 
 #[cfg(test)]
@@ -101,7 +136,7 @@ mod tests {
     /// What is expected of a part, and how the criterion is told.
     fn expected(expression: &str, output: &str) -> Result<(String, String), OracleError> {
         match Part::Matching(Regex::new(expression).unwrap()).condition(output.as_bytes())? {
-            Condition::Part { tails, expected } => {
+            Condition::Part { tails, expected, .. } => {
                 Ok((String::from_utf8(expected).unwrap(), tails.describe()))
             }
             _ => unreachable!("an expression makes a part"),
@@ -126,7 +161,8 @@ mod tests {
     #[test]
     fn an_expression_that_matches_nothing_is_told_with_the_lines_that_there_are() {
         let told = expected("^x", "a? b? sum = 15\nmul = 0\n").unwrap_err().to_string();
-        assert!(told.contains("matches `^x`") && told.ends_with("`a? b? sum = 15`, `mul = 0`"), "{told}");
+        let meaning = "matches `^x` (`^` and `$` are the beginning and the end of a line): ";
+        assert!(told.contains(meaning) && told.ends_with("`a? b? sum = 15`, `mul = 0`"), "{told}");
         assert!(expected("x", "").unwrap_err().to_string().ends_with("which is empty"));
         assert!(expected("x", "1\n2\n3\n4\n").unwrap_err().to_string().ends_with("`1`, `2`, `3`, ..."));
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use tracer::program::FileId;
 
+use crate::remarks::tells_apart;
 use crate::slice::{CriticalSlice, Needed, Recorded};
 
 use super::by_products;
@@ -88,6 +89,9 @@ struct Table<'t> {
     parts: &'t [listing::Part<'t>],
     /// For each criterion: the executions of each line.
     needs: Vec<Lines>,
+    /// The same without what is needed only to tell equal lines of the output apart: that has nothing to do with
+    /// whether a line is right.
+    reasons: Vec<Lines>,
     style: Style,
 }
 
@@ -99,7 +103,9 @@ impl<'t> Table<'t> {
         style: Style,
     ) -> Table<'t> {
         let needs = all.iter().map(|compared| executions::count(recorded, compared.slice)).collect();
-        Table { recorded, all, parts, needs, style }
+        let reasons =
+            all.iter().map(|compared| executions::count(recorded, &with_reason(compared.slice))).collect();
+        Table { recorded, all, parts, needs, reasons, style }
     }
 
     fn write(&self) -> String {
@@ -128,18 +134,12 @@ impl<'t> Table<'t> {
         let Some(executions) = row.executions() else {
             return self.row(widths, &number_text, text, "", Vec::new());
         };
-        let counts = self.counts(file, *number);
+        let counts = counts(&self.needs, file, *number);
         let nothing = if self.style.unicode { "·" } else { "." };
         let cell = |&count: &u64| if count == 0 { nothing.to_owned() } else { count.to_string() };
         let executed = executions.executed().to_string();
         let line = self.row(widths, &number_text, text, &executed, counts.iter().map(cell).collect());
         if counts.iter().all(|&count| count == 0) { self.style.dim(&line) } else { line }
-    }
-
-    /// How many executions of a line each criterion needs.
-    fn counts(&self, file: FileId, line: u32) -> Vec<u64> {
-        let count = |lines: &Lines| lines.get(&(file, line)).map_or(0, Executions::needed);
-        self.needs.iter().map(count).collect()
     }
 
     /// The lines that only criteria about wrong output need, if there are both kinds.
@@ -167,7 +167,7 @@ impl<'t> Table<'t> {
     }
 
     fn is_suspect(&self, file: FileId, line: u32) -> bool {
-        let counts = self.counts(file, line);
+        let counts = counts(&self.reasons, file, line);
         let needed =
             |wrong| self.all.iter().zip(&counts).any(|(one, &count)| one.is_wrong == wrong && count > 0);
         needed(true) && !needed(false)
@@ -195,6 +195,17 @@ impl<'t> Table<'t> {
         }
         row.trim_end().to_owned()
     }
+}
+
+/// How many executions of a line each criterion needs.
+fn counts(needs: &[Lines], file: FileId, line: u32) -> Vec<u64> {
+    needs.iter().map(|lines| lines.get(&(file, line)).map_or(0, Executions::needed)).collect()
+}
+
+/// The slice without executions that are needed only to tell equal lines of the output apart.
+fn with_reason(slice: &CriticalSlice) -> CriticalSlice {
+    let needed = slice.needed.iter().filter(|needed| !tells_apart(needed));
+    CriticalSlice { needed: needed.cloned().collect(), ..slice.clone() }
 }
 
 /// The widths of the columns that vary.

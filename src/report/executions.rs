@@ -61,8 +61,15 @@ impl Executions {
     }
 
     pub(super) fn needed(&self) -> u64 {
-        let is_needed = |run: &&Run| matches!(run.mark, Mark::Effect | Mark::Decision);
-        self.0.iter().filter(is_needed).map(|run| run.count).sum()
+        self.count(|mark| matches!(mark, Mark::Effect | Mark::Decision))
+    }
+
+    pub(super) fn fixed(&self) -> u64 {
+        self.count(|mark| mark == Mark::Fixed)
+    }
+
+    fn count(&self, counts: impl Fn(Mark) -> bool) -> u64 {
+        self.0.iter().filter(|run| counts(run.mark)).map(|run| run.count).sum()
     }
 }
 

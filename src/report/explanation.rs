@@ -10,7 +10,7 @@ use tracer::observation::{Flow, Observation, Seen};
 use tracer::trace::EventId;
 
 use crate::fate::Departure;
-use crate::slice::{CriticalSlice, Evidence, Necessity, Needed, Recorded};
+use crate::slice::{CriticalSlice, Effects, Evidence, Necessity, Needed, Recorded};
 
 use super::executions::{self, Mark};
 use super::happening;
@@ -225,11 +225,12 @@ impl<'a, 'k> Told<'a, 'k> {
 
     fn fate(&mut self, event: EventId, trial: Option<&Trial>) {
         let Some(necessity) = self.needed(event) else { return self.needless(event) };
-        self.title(match necessity {
-            Necessity::Effect => "Needed for its effect; without it",
-            Necessity::Decision => "Needed only as a decision; without it",
-        });
         let slice = self.known.slice;
+        self.title(match (slice.effects, necessity) {
+            (Effects::Untried, _) => "Needed; without it",
+            (Effects::Tried, Necessity::Effect) => "Needed for its effect; without it",
+            (Effects::Tried, Necessity::Decision) => "Needed only as a decision; without it",
+        });
         let at = slice.needed.binary_search_by_key(&event, |needed| needed.event);
         let remembered = at.ok().and_then(|at| slice.needed[at].without.as_ref());
         match trial.map(|trial| &trial.evidence).or(remembered) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use tracer::program::Program;
 
-use crate::slice::{CriticalSlice, Recorded, Status};
+use crate::slice::{CriticalSlice, Effects, Recorded, Status};
 
 use super::by_products;
 use super::comparison::Compared;
@@ -49,6 +49,7 @@ fn slice_document<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Slice
         containment_reason: spelling::containment_reason(&question.manner.containment),
         status: spelling::status(slice.status),
         level: (slice.status == Status::Minimal).then(|| spelling::level(slice.level)),
+        effects_tried: slice.effects == Effects::Tried,
         events: events(slice),
         tests: tests(slice),
         seconds: seconds(slice.elapsed),
@@ -110,6 +111,7 @@ fn lines<'a>(recorded: Recorded<'a>, slice: &CriticalSlice) -> Vec<Line<'a>> {
         line,
         executed: executions.executed(),
         needed: executions.needed(),
+        fixed: executions.fixed(),
     };
     let mut lines: Vec<Line<'_>> = executed.map(line).collect();
     lines.sort_by_key(|line| (line.file, line.line));
@@ -153,7 +155,7 @@ mod tests {
     fn the_result_is_told_by_stable_keys() {
         let document = document();
         let mut keys: Vec<&str> = "schema command program criterion control granularity algorithm engine \
-            engine_reason containment containment_reason status events tests seconds slice lines warnings \
+            engine_reason containment containment_reason status effects_tried events tests seconds slice lines warnings \
             by_products"
             .split_whitespace()
             .collect();
@@ -191,7 +193,10 @@ mod tests {
         let lines = document()["lines"].clone();
         let numbers: Vec<_> = lines.as_array().unwrap().iter().map(|line| line["line"].clone()).collect();
         assert_eq!(numbers, [6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17]);
-        assert_eq!(lines[5], json!({"file": "sum-mul.c", "line": 11, "executed": 6, "needed": 2}));
+        assert_eq!(
+            lines[5],
+            json!({"file": "sum-mul.c", "line": 11, "executed": 6, "needed": 2, "fixed": 0})
+        );
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::html::Case;
 use crate::history::History;
 use crate::investigation::Nobody;
 use crate::slice::{
-    Control, CriticalSlice, Evidence, Level, Manner, Necessity, Needed, Question, Recorded, Status,
+    Control, CriticalSlice, Effects, Evidence, Level, Manner, Necessity, Needed, Question, Recorded, Status,
 };
 use dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 
@@ -126,6 +126,7 @@ impl Sample {
             question: question(),
             status: Status::Minimal,
             level: Level::Execution,
+            effects: Effects::Tried,
             recorded: self.trace.len(),
             omittable: self.trace.events().filter(is_omittable).count(),
             needed: all,

@@ -42,6 +42,8 @@ pub(super) struct Slice<'a> {
     /// What was left out one by one to show that the result is minimal, if it is: `statement`, `history` or
     /// `execution`.
     pub(super) level: Option<&'static str>,
+    /// Whether effects were told from decisions; if not, `effect` means no more than: not a decision.
+    pub(super) effects_tried: bool,
     /// Numbers of events.
     pub(super) events: Events,
     /// Numbers of tests.
@@ -226,6 +228,8 @@ pub(super) struct Line<'a> {
     pub(super) executed: u64,
     /// How many of them are needed.
     pub(super) needed: u64,
+    /// How many of them are not, but cannot be left out.
+    pub(super) fixed: u64,
 }
 
 /// A recorded run. `E` writes itself as a list of [`TraceEvent`]s.

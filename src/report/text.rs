@@ -1,6 +1,6 @@
 //! Write a critical slice as annotated source text with a verdict.
 
-use crate::slice::{Control, CriticalSlice, Recorded};
+use crate::slice::{CriticalSlice, Effects, Recorded};
 
 use super::by_products;
 use super::executions::{self, Mark};
@@ -40,20 +40,21 @@ fn write(recorded: Recorded<'_>, slice: &CriticalSlice, values: &str, style: Sty
         return conclusion;
     }
     let listing = listing::write(recorded.program, &parts, style);
-    let legend = legend(&parts, slice.question.control, style);
+    let legend = legend(&parts, slice.effects, style);
     format!("{listing}\n\n{legend}\n\n{values}{conclusion}")
 }
 
 /// What the markers that occur mean.
-fn legend(parts: &[Part<'_>], control: Control, style: Style) -> String {
+fn legend(parts: &[Part<'_>], effects: Effects, style: Style) -> String {
     let occurs = |mark: &Mark| {
         let rows = parts.iter().flat_map(|(_, rows)| rows);
         rows.filter_map(Row::executions).flat_map(|all| all.runs()).any(|run| run.mark == *mark)
     };
-    let meaning = |mark| match (mark, control) {
-        (Mark::Effect, Control::Program) => "needed",
-        (Mark::Effect, Control::Both | Control::Trace) => "needed for its effect",
-        (Mark::Decision, _) => "needed only as a decision",
+    let meaning = |mark| match (mark, effects) {
+        (Mark::Effect, Effects::Untried) => "needed",
+        (Mark::Effect, Effects::Tried) => "needed for its effect",
+        (Mark::Decision, Effects::Untried) => "needed, a decision",
+        (Mark::Decision, Effects::Tried) => "needed only as a decision",
         (Mark::Unneeded, _) => "executed but not needed",
         (Mark::Fixed, _) => "cannot be left out",
     };

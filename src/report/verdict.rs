@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::slice::{Control, CriticalSlice, Level, Status};
+use crate::slice::{Control, CriticalSlice, Effects, Level, Status};
 
 use super::words::{contained, count, duration, one_or_more};
 
@@ -26,18 +26,37 @@ fn kept(slice: &CriticalSlice) -> String {
 fn purposes(slice: &CriticalSlice) -> String {
     let effects = slice.kept_for_effect();
     let decisions = slice.needed.len() - effects;
+    if slice.effects == Effects::Untried {
+        return untried(slice, decisions as u64);
+    }
     let only_decisions = one_or_more(decisions as u64, "only as a decision", "only as decisions");
     match (slice.question.control, effects, decisions) {
-        (Control::Trace, ..) | (Control::Program, _, 0) | (_, 0, 0) => String::new(),
+        (Control::Trace, ..) | (_, 0, 0) => String::new(),
         (_, 1, 0) => " (for its effect)".to_owned(),
         (_, _, 0) => " (all for their effect)".to_owned(),
         (_, 0, 1) => format!(" ({only_decisions})"),
         (_, 0, _) => format!(" (all {only_decisions})"),
         _ => {
             let their = one_or_more(effects as u64, "its", "their");
-            format!(" ({effects} for {their} effect, {decisions} {only_decisions})")
+            // What has not been tried may turn out to be needed as a decision only, or not at all.
+            let at_most = if slice.status == Status::Minimal { "" } else { "at most " };
+            format!(" ({at_most}{effects} for {their} effect, {decisions} {only_decisions})")
         }
     }
+}
+
+/// What is to be said of purposes as long as effects have not been tried.
+fn untried(slice: &CriticalSlice, decisions: u64) -> String {
+    let number = match decisions {
+        0 => String::new(),
+        _ => format!("{} among them", count(decisions, "decision")),
+    };
+    let effects = match slice.question.control {
+        Control::Both if !slice.needed.is_empty() => "effects have not been tried",
+        _ => "",
+    };
+    let told: Vec<&str> = [&number[..], effects].into_iter().filter(|part| !part.is_empty()).collect();
+    if told.is_empty() { String::new() } else { format!(" ({})", told.join("; ")) }
 }
 
 fn minimality(slice: &CriticalSlice) -> String {
@@ -98,12 +117,27 @@ mod tests {
     use super::*;
     use dd::Counts;
 
+    #[test]
+    fn nobody_speaks_of_effects_that_have_not_been_tried() {
+        let sample = Sample::sum_mul();
+        let told = |control, decisions: usize| {
+            let mut slice = sample.slice(&sample.omittable(11), &sample.omittable(10)[..decisions]);
+            (slice.question.control, slice.effects) = (control, Effects::Untried);
+            purposes(&slice)
+        };
+        assert_eq!(told(Control::Both, 2), " (2 decisions among them; effects have not been tried)");
+        assert_eq!(told(Control::Both, 0), " (effects have not been tried)");
+        assert_eq!(told(Control::Program, 1), " (1 decision among them)");
+        assert_eq!(told(Control::Program, 0), "");
+    }
+
     /// The first sentence about a slice of so many effects and decisions.
     fn finding(effects: usize, decisions: usize, control: Control, status: Status) -> String {
         let sample = Sample::sum_mul();
         let (sums, tests) = (sample.omittable(11), sample.omittable(10));
         let mut slice = sample.slice(&sums[..effects], &tests[..decisions]);
         slice.question.control = control;
+        slice.effects = if control == Control::Program { Effects::Untried } else { Effects::Tried };
         slice.status = status;
         verdict(&slice).split_inclusive('.').next().unwrap().to_owned()
     }
@@ -140,6 +174,11 @@ mod tests {
 
     #[test]
     fn a_search_that_was_cut_short_claims_neither_need_nor_minimality() {
+        let found = finding(5, 3, Control::Both, Status::Budget);
+        assert!(
+            found.contains("are kept (at most 5 for their effect, 3 only as decisions); not 1-min"),
+            "{found}"
+        );
         let found = finding(5, 0, Control::Program, Status::Budget);
         let budget = "not 1-minimal: the search was ended by its budget, fewer may do.";
         assert_eq!(found, format!("5 of 34 statement executions are kept; {budget}"));

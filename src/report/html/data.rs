@@ -13,6 +13,7 @@ pub(super) struct Chapter<'a> {
     pub(super) control: &'static str,
     /// Whether decisions are told from effects.
     pub(super) has_decisions: bool,
+    pub(super) effects_tried: bool,
     pub(super) command_line: &'a str,
     pub(super) remark: &'a str,
     pub(super) verdict: String,

@@ -31,8 +31,8 @@ const SIGNS = { e: "●", d: "○", u: "·", f: "■" };
 /** What the signs of a chapter mean. */
 function meanings(chapter) {
   return {
-    e: chapter.control === "program" ? "needed" : "needed for its effect",
-    d: "needed only as a decision",
+    e: chapter.effects_tried ? "needed for its effect" : "needed",
+    d: chapter.effects_tried ? "needed only as a decision" : "needed, a decision",
     u: "executed but not needed",
     f: "cannot be left out",
   };

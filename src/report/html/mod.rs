@@ -16,7 +16,7 @@ use serde_json::Value;
 use tracer::run::Run;
 
 use crate::history::History;
-use crate::slice::{Control, CriticalSlice, Recorded};
+use crate::slice::{Control, CriticalSlice, Effects, Recorded};
 
 use super::by_products;
 use super::json;
@@ -63,6 +63,7 @@ pub fn chapter(case: &Case<'_>) -> Chapter {
         criterion: &slice.question.criterion,
         control: spelling::control(slice.question.control),
         has_decisions: slice.question.control != Control::Trace,
+        effects_tried: slice.effects == Effects::Tried,
         command_line: case.command_line,
         remark: case.remark,
         verdict: verdict(slice),

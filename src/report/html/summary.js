@@ -12,7 +12,7 @@ function showSummary(chapter) {
 }
 
 /** What is left over, stage by stage: key of the JSON result, number, meaning. */
-function stages({ events, has_decisions, status }) {
+function stages({ events, has_decisions, effects_tried, status }) {
   const needed = status === "minimal" ? "needed" : "kept";
   const decisions = has_decisions ? `${needed}, with the decisions that lead there` : needed;
   const all = [
@@ -20,7 +20,7 @@ function stages({ events, has_decisions, status }) {
     ["omittable", "executions that can be left out"],
     ["kept", decisions],
   ];
-  if (has_decisions) all.push(["kept_for_effect", `${needed} for their effect`]);
+  if (has_decisions && effects_tried) all.push(["kept_for_effect", `${needed} for their effect`]);
   return all.map(([key, meaning]) => ({ key, meaning, number: events[key] }));
 }
 

@@ -8,6 +8,7 @@ use gimli::{AbbreviationsCacheStrategy, Dwarf, EndianSlice, RunTimeEndian, Secti
 use super::claims::{Claims, Damage};
 use super::code::Disassembler;
 use super::elf::{self, Elf};
+use super::errands;
 use super::flow::JumpTables;
 use super::functions::{self, Extent};
 use super::guard::guarded;
@@ -234,9 +235,11 @@ impl<'a> Builder<'a> {
         let landings = Landings::new(&code, &insns, &tables, || elf.pointers());
         self.jumps_out.extend(moving::jumps_out(&code));
         let flags_live = moving::flags_live(&code);
+        let only_call = errands::only_call(&code, &insns);
         let function = FunctionId(self.functions.len() as u32);
         let first = self.leaders.len() as u32;
-        for (Found { insn, kind, row, live }, follow) in found.iter().zip(follow) {
+        let found = found.iter().zip(follow).zip(only_call);
+        for ((Found { insn, kind, row, live }, follow), only_calls) in found {
             self.leaders.push(Leader {
                 image,
                 address: FileAddress(code.at(*insn).address),
@@ -247,6 +250,7 @@ impl<'a> Builder<'a> {
                 flags_live: flags_live[*insn],
                 statement: self.statement(row, *kind),
                 decides: follow.successors.len() > 1,
+                only_calls,
                 post_dominator: follow.post_dominator.map(|number| LeaderId(first + number as u32)),
             });
         }

@@ -11,6 +11,7 @@ mod claims;
 mod code;
 pub(crate) mod detour;
 mod elf;
+mod errands;
 mod error;
 mod flow;
 mod functions;
@@ -111,6 +112,8 @@ pub struct Leader {
     pub flags_live: bool,
     /// Whether more than one leader can follow: a decision.
     pub decides: bool,
+    /// Whether its statement calls functions and stores nothing itself.
+    pub only_calls: bool,
     /// The leader that every way to the end of the function passes first, if there is one.
     pub post_dominator: Option<LeaderId>,
 }

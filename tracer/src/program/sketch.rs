@@ -39,6 +39,7 @@ pub(crate) fn program(outlines: &[Outline<'_>]) -> Program {
                 movable: 0,
                 flags_live: false,
                 decides: decision.is_some(),
+                only_calls: false,
                 post_dominator: decision.and_then(|&(_, end)| position(if end == 0 { 99 } else { end })),
             });
         }
