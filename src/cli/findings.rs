@@ -111,8 +111,8 @@ impl Findings {
         let text = found.render(output.format, style);
         let printed = text.and_then(|text| super::print(text.as_bytes())).map(drop);
         let plain = Style { color: false, ..style };
-        let write = |Emission { kind, file }: &Emission| {
-            emissions::write(file, found.render(*kind, plain)?.as_bytes(), output)
+        let write = |emission: &Emission| {
+            emissions::write(emission, found.render(emission.kind, plain)?.as_bytes(), output)
         };
         let written: Vec<_> = output.emit.iter().map(write).collect();
         std::iter::once(printed).chain(written).collect()

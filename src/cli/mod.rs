@@ -18,6 +18,7 @@ mod permissions;
 mod place;
 mod progress;
 mod questions;
+mod reading;
 mod reduce;
 mod rendering;
 mod reopened;
@@ -26,6 +27,7 @@ mod report;
 mod run;
 mod runs;
 mod search;
+mod secrets;
 mod shell;
 mod sources;
 mod status;
@@ -49,18 +51,24 @@ pub use options::CommandLine;
 /// Parses the arguments, does what they say and prints what went wrong.
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let ended = internal::guarded(|| match understand(&words) {
-        Ok(line) => dispatch(line),
-        Err(Reply::Shown(help)) => show(&help),
-        Err(Reply::Refused(failure)) => Err(failure),
-    });
-    match ended {
+    let work = || internal::guarded(|| obey(&words));
+    let ended = interrupt::outlive_file_limits().and_then(|()| tracer::with_room(work));
+    match ended.unwrap_or_else(|error| Err(error.into())) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             // Nobody can be told that standard error is closed.
             let _ = writeln!(io::stderr(), "stripe: {}", failure.message);
             failure.exit.into()
         }
+    }
+}
+
+fn obey(words: &[OsString]) -> Result<Exit, Failure> {
+    tracer::raise_limits()?;
+    match understand(words) {
+        Ok(line) => dispatch(line),
+        Err(Reply::Shown(help)) => show(&help),
+        Err(Reply::Refused(failure)) => Err(failure),
     }
 }
 

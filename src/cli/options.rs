@@ -106,6 +106,9 @@ pub struct TargetOptions {
     /// Begin with an empty environment; --env adds to it.
     #[arg(long, help_heading = "The program")]
     pub clear_env: bool,
+    /// Give it, and keep, variables that look like secrets (TOKEN, KEY, PASSWORD); without, only those of --env.
+    #[arg(long, conflicts_with = "clear_env", help_heading = "The program")]
+    pub keep_env: bool,
     /// Its working directory.
     #[arg(long, value_name = "DIR", help_heading = "The program")]
     pub cwd: Option<PathBuf>,

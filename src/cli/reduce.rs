@@ -79,6 +79,9 @@ impl Continuation<'_, '_> {
         let questions = &self.reopened.questions;
         let finished = questions.iter().map(|question| self.finished(question));
         let finished = finished.collect::<Result<Vec<_>, _>>()?;
+        let is_finished = finished.iter().all(Option::is_some);
+        let claim = (!is_finished).then(|| self.reopened.folder.claim()).transpose();
+        let _claim = claim.map_err(keeping::failure)?;
         let mut budget = self.budget(finished.iter().filter(|finished| finished.is_none()).count());
         for (question, finished) in questions.iter().zip(finished) {
             let (answer, exit) = match finished {

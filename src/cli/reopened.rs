@@ -36,7 +36,8 @@ impl Reopened {
     /// Finds the run that the user names; the program is loaded but not started.
     pub(super) fn open(name: Option<&Path>, interrupt: &Interrupt) -> Result<Reopened, Failure> {
         let folder = shelf().find(name).map_err(keeping::failure)?;
-        let run = folder.load().map_err(keeping::failure)?;
+        let mut run = folder.load().map_err(keeping::failure)?;
+        run.criterion.check = run.criterion.check.map(|check| check.until(interrupt.flag()));
         let target = target(&run, interrupt)?;
         let trace = folder.trace(&run, &target.program).map_err(keeping::failure)?;
         let patterns = if run.poisoned { Poison::PATTERNS.to_vec() } else { vec![Poison::Off] };
@@ -157,5 +158,6 @@ fn target(run: &KeptRun, interrupt: &Interrupt) -> Result<Target, Failure> {
         granularity: run.granularity,
         command: run.command.clone(),
         conditions,
+        withheld: Vec::new(),
     })
 }

@@ -24,8 +24,9 @@ use crate::slice::Recorded;
 pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
     let preference = preference(options.target.engine)?;
     let interrupt = Interrupt::default();
-    let criterion = criterion(&options.oracle)?;
+    let criterion = criterion(&options.oracle, &interrupt)?;
     let target = Target::new(&options.target, &interrupt)?;
+    target.mention_withheld();
     Processors::available().bind(0);
     let mut tracer = Tracer::new(&target.program, &target.invocation, preference)?;
     let demands = demands(options.poison, &criterion);

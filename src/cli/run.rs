@@ -47,8 +47,11 @@ pub(super) fn search(
     let preference = preference(options.target.engine)?;
     emissions::check(&options.output, &options.target.program, options.several.are_asked())?;
     let interrupt = Interrupt::default();
-    let criterion = criterion(&options.oracle)?;
+    let criterion = criterion(&options.oracle, &interrupt)?;
     let target = Target::new(&options.target, &interrupt)?;
+    if !options.output.quiet {
+        target.mention_withheld();
+    }
     let board = Board::new("recording the run");
     let answers = Answers::begin(board.clone(), askers(&options.output))?;
     let processors = Processors::available();

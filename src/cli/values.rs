@@ -5,7 +5,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -64,6 +64,11 @@ impl EmissionKind {
     /// Whether it tells of the tests of the search.
     pub(super) fn tells_history(self) -> bool {
         matches!(self, EmissionKind::Html | EmissionKind::Jsonl)
+    }
+
+    /// Whether it holds the environment of the program.
+    pub(super) fn holds_environment(self) -> bool {
+        matches!(self, EmissionKind::Gdb)
     }
 
     /// Whether it can hold the results of several criteria.
@@ -159,7 +164,7 @@ fn kinds() -> String {
 /// none in an empty text.
 pub(super) fn event_list(text: &str) -> Result<EventList, String> {
     match text.strip_prefix('@') {
-        Some(file) => ranges(&std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?),
+        Some(file) => ranges(&super::reading::list(Path::new(file))?),
         None => ranges(text),
     }
 }

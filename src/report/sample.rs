@@ -68,7 +68,7 @@ impl Sample {
         let program = Program::load(&path, &[], &Scope::default(), Granularity::Statement).unwrap();
         let invocation = Invocation {
             arguments: vec!["program".into()],
-            stdin: stdin.into(),
+            stdin: stdin.as_bytes().to_vec().into(),
             ..Invocation::new(path, binaries.path().into())
         };
         let recording =

@@ -11,6 +11,10 @@ pub enum LoadError {
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{}: is a directory: name the program in it", .0.display())]
     Directory(PathBuf),
+    #[error("{}: is a device or a pipe: name a program in a file", .0.display())]
+    NoFile(PathBuf),
+    #[error("{}: has more than 4 GiB, the most that is read: link it with less debug information (-gz, -gsplit-dwarf)", .0.display())]
+    TooLong(PathBuf),
     #[error("{}: is not executable: name a program, or make it executable with chmod +x", .0.display())]
     NotExecutable(PathBuf),
     #[error("{}: is set-uid or set-gid, and the kernel drops these rights under a tracer: copy the file without them", .0.display())]

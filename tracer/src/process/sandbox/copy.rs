@@ -11,7 +11,6 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use nix::fcntl::{Flock, FlockArg};
 use nix::sys::stat::{UtimensatFlags, utimensat};
 use nix::sys::statvfs::statvfs;
 use nix::sys::time::TimeSpec;
@@ -39,7 +38,8 @@ pub(super) struct Copied {
     original: PathBuf,
     /// Holds the copy and its lock.
     folder: tempfile::TempDir,
-    _lock: Flock<File>,
+    /// Closed at the end, which unlocks it: an unlock that is refused would be a panic.
+    _lock: File,
     copy: PathBuf,
     contents: Vec<Item>,
     /// `None` where it cannot be watched, and has to be looked through.
@@ -65,8 +65,8 @@ impl Copied {
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&base)?;
         // Nobody must find it before it is locked.
         let unlocked = folder.path().join("unlocked");
-        let lock = Flock::lock(File::create(&unlocked)?, FlockArg::LockExclusiveNonblock);
-        let lock = lock.map_err(|(_, errno)| errno)?;
+        let lock = File::create(&unlocked)?;
+        lock.try_lock()?;
         fs::rename(&unlocked, folder.path().join(LOCK))?;
         let world = folder.path().join("world");
         fs::create_dir(&world)?;
@@ -147,7 +147,7 @@ fn sweep(base: &Path) {
             continue;
         }
         let is_left = match File::open(entry.path().join(LOCK)) {
-            Ok(lock) => Flock::lock(lock, FlockArg::LockExclusiveNonblock).is_ok(),
+            Ok(lock) => lock.try_lock().is_ok(),
             // Not locked yet, or killed just then.
             Err(_) => entry.metadata().and_then(|folder| folder.modified()).is_ok_and(is_old),
         };
@@ -353,7 +353,7 @@ mod tests {
         let used = base.path().join("stripe-sandbox-used");
         fs::create_dir(&used).expect("made");
         let lock = File::create(used.join("lock")).expect("made");
-        let _held = Flock::lock(lock, FlockArg::LockExclusive).expect("locked");
+        lock.lock().expect("locked");
         sweep(base.path());
         assert!(!left.exists());
         assert!(used.exists());
