@@ -9,7 +9,7 @@ use tracer::trace_file::Identity;
 
 use super::exit::{Exit, Failure};
 use super::options::{KeepOptions, RunOptions};
-use super::progress::say;
+use super::progress::tell;
 use super::questions::{Inquiry, described};
 use super::search::{Past, Subject};
 use crate::archive::{
@@ -121,10 +121,15 @@ impl Keeping {
         }
     }
 
+    /// The word by which commands name the run, if it is kept.
+    pub(super) fn name(&self) -> Option<String> {
+        self.folder.as_ref().map(RunFolder::name)
+    }
+
     /// Says how to go on with a search that was ended early.
     pub(super) fn mention(&self, exit: Exit) {
         if let (Some(folder), Exit::Budget | Exit::Interrupted(_), false) = (&self.folder, exit, self.quiet) {
-            say(&format!("stripe: kept as run {0}; `stripe reduce {0}` goes on\n", folder.name()));
+            tell(&format!("stripe: kept as run {0}; `stripe reduce {0}` goes on", folder.name()));
         }
     }
 
@@ -136,7 +141,7 @@ impl Keeping {
     /// Tells whoever wants to know.
     pub(super) fn tell(&self, line: &str) {
         if !self.quiet {
-            say(&format!("{line}\n"));
+            tell(line);
         }
     }
 
@@ -147,8 +152,8 @@ impl Keeping {
         let same =
             |run: &&RunFolder| run.entry().is_ok_and(|entry| entry.line == line && is_unfinished(&entry));
         if let (Some(run), false) = (runs.iter().rev().take(LOOKED_AT).find(same), self.quiet) {
-            say(&format!(
-                "stripe: run {0} of the same command is not finished: `stripe reduce {0}` would go on with it\n",
+            tell(&format!(
+                "stripe: run {0} of the same command is not finished: `stripe reduce {0}` would go on with it",
                 run.name()
             ));
         }

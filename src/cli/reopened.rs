@@ -67,6 +67,15 @@ impl Reopened {
         Some(format!("run {}: {how}, {consequence}", self.folder.name()))
     }
 
+    /// Refuses to run the program elsewhere: it might not go the recorded way, and every outcome would be in doubt.
+    pub(super) fn require_same_surroundings(&self) -> Result<(), Failure> {
+        let remedy = "go on where it was begun, or begin anew with `stripe run`";
+        match self.estrangement() {
+            None => Ok(()),
+            Some(how) => Err(Failure::new(Exit::Failed, format!("{how}; {remedy}"))),
+        }
+    }
+
     /// The command that has made the run, as typed into a shell.
     pub(super) fn command_line(&self) -> String {
         shell::stripe(self.run.line.iter().cloned())

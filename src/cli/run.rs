@@ -83,7 +83,8 @@ pub(super) fn search(
         started,
     };
     let searches = Searches { subject, questions, options, style: terminal::style(color) };
-    let mut findings = searches.all(&mut crew, &mut keeping, Findings::of(command_line))?;
+    let findings = Findings::of(command_line, keeping.name());
+    let mut findings = searches.all(&mut crew, &mut keeping, findings)?;
     findings.look(&subject, &mut crew.tracers[0], &options.output, &keeping);
     drop(answers);
     // The terminal may have another size by now.

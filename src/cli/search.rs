@@ -140,6 +140,7 @@ impl Case<'_> {
             warnings: baseline.warnings.iter().cloned().chain(more).collect(),
             values: None,
             by_products: Vec::new(),
+            kept_as: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Make a program and its invocation of what the user typed.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tracer::invocation::{Answers, Constancy, Input, Invocation, Limits, Stdout};
@@ -9,10 +10,11 @@ use tracer::Conditions;
 
 use super::choices::GranularityChoice;
 use super::exit::{Exit, Failure};
+use super::interpreters::{self, is_interpreter};
 use super::interrupt::Interrupt;
 use super::options::{OracleOptions, TargetOptions};
 use super::permissions::permissions;
-use super::progress::say;
+use super::progress::tell;
 use super::reading;
 use super::secrets;
 use crate::baseline::recording_limits;
@@ -60,23 +62,44 @@ impl Target {
     pub(super) fn mention_withheld(&self) {
         if !self.withheld.is_empty() {
             let names = self.withheld.join(", ");
-            say(&format!("stripe: not given to the program: {names}; --keep-env gives and keeps them\n"));
+            tell(&format!("stripe: not given to the program: {names}; --keep-env gives and keeps them"));
         }
     }
 }
 
-/// The absolute path of the executable that the user means.
+/// The absolute path of the executable that the user means: a file, or else, for a name without a slash, what a
+/// shell would start.
 pub(super) fn executable(path: &Path) -> Result<PathBuf, Failure> {
-    path.canonicalize().map_err(|error| {
+    path.canonicalize().or_else(|error| in_search_path(path).ok_or(error)).map_err(|error| {
         Failure::new(Exit::Usage, format!("{}: {error}; name an executable, such as ./prog", path.display()))
     })
+}
+
+/// What PATH leads to.
+fn in_search_path(name: &Path) -> Option<PathBuf> {
+    if name.components().count() != 1 || name.as_os_str().as_encoded_bytes().contains(&b'/') {
+        return None;
+    }
+    let folders = std::env::var_os("PATH")?;
+    let found = std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|file| is_executable(file));
+    found?.canonicalize().ok()
+}
+
+fn is_executable(file: &Path) -> bool {
+    file.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
 /// A program that is not there or not executable is a matter of usage; one that cannot be traced is
 /// not.
 pub(super) fn load_failure(error: tracer::program::LoadError) -> Failure {
-    use tracer::program::LoadError::{Directory, NoFile, NotExecutable, TooLong, Unreadable};
-    let exit = match error {
+    use tracer::program::LoadError::{
+        Directory, NoFile, NoLineTable, NotExecutable, NothingInScope, TooLong, Unreadable,
+    };
+    let exit = match &error {
+        // Where its own statements can be seen, an interpreter is a program like any other.
+        NoLineTable(path) | NothingInScope(path) if is_interpreter(path) => {
+            return Failure::new(Exit::Failed, interpreters::explanation(path));
+        }
         Directory(_) | NoFile(_) | NotExecutable(_) | TooLong(_) | Unreadable { .. } => Exit::Usage,
         _ => Exit::Failed,
     };

@@ -98,7 +98,7 @@ impl Sample {
     /// A result for a page.
     pub(super) fn case<'a>(&'a self, slice: &'a CriticalSlice, history: &'a History) -> Case<'a> {
         let (recorded, run) = (self.recorded(), &self.run);
-        Case { recorded, run, slice, history, command_line: "stripe run", remark: "" }
+        Case { recorded, run, slice, history, command_line: "stripe run", name: "", remark: "" }
     }
 
     /// All omittable events of a line.
@@ -132,6 +132,7 @@ impl Sample {
             warnings: Vec::new(),
             values: None,
             by_products: Vec::new(),
+            kept_as: None,
         }
     }
 }

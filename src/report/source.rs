@@ -54,8 +54,10 @@ fn read(path: &Path) -> Vec<String> {
     String::from_utf8_lossy(&bytes).lines().map(printable).collect()
 }
 
-/// The text with tabs expanded, and without characters that would steer a terminal.
-pub(super) fn printable(text: &str) -> String {
+/// The text in one line, with tabs expanded, and without characters that would steer a terminal: names of programs
+/// and files, arguments and debug information may hold any. All that is shown and may come from outside goes through
+/// here.
+pub fn printable(text: &str) -> String {
     let mut printable = String::with_capacity(text.len());
     let mut column = 0;
     for character in text.chars() {

@@ -19,7 +19,7 @@ pub enum LoadError {
     NotExecutable(PathBuf),
     #[error("{}: is set-uid or set-gid, and the kernel drops these rights under a tracer: copy the file without them", .0.display())]
     SetUid(PathBuf),
-    #[error("{}: is not an ELF file but a script: name its interpreter, `{interpreter}`, as the program and the script as its argument", path.display())]
+    #[error("{}: is not an ELF file but a script for `{interpreter}`, and only statements of native programs can be traced: take a debugger of its language, or name the native program that it starts", path.display())]
     Script { path: PathBuf, interpreter: String },
     #[error("{}: is not an ELF file: name a native program for Linux x86-64", .0.display())]
     NotElf(PathBuf),
