@@ -27,7 +27,9 @@ impl RunFolder {
         let mut files = Vec::new();
         for (name, content) in convert::contents(run) {
             let path = self.path.join(name);
-            create(&path).and_then(|mut file| file.write_all(content)).map_err(ArchiveError::unwritable(&path))?;
+            create(&path)
+                .and_then(|mut file| file.write_all(content))
+                .map_err(ArchiveError::unwritable(&path))?;
             files.push(FileDocument { name: name.to_owned(), hash: format!("{:x}", hash(content)) });
         }
         let path = self.path.join("trace");

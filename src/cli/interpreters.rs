@@ -4,8 +4,8 @@ use std::path::Path;
 
 /// By the beginning of their names; versions may follow, as in `python3.12`.
 const NAMES: [&str; 16] = [
-    "python", "pypy", "perl", "ruby", "node", "deno", "bun", "java", "php", "Rscript", "bash", "dash", "zsh", "sh",
-    "guile", "tclsh",
+    "python", "pypy", "perl", "ruby", "node", "deno", "bun", "java", "php", "Rscript", "bash", "dash", "zsh",
+    "sh", "guile", "tclsh",
 ];
 
 /// Whether a program of this name interprets others.

@@ -20,8 +20,8 @@ use super::help::{
     REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, TRACE_EXAMPLES,
 };
 use super::values::{
-    ByProductNumber, Emission, EmissionKind, EventList, by_product, duration, emission, environment_variable, event_list, named_regex,
-    regex, signal,
+    ByProductNumber, Emission, EmissionKind, EventList, by_product, duration, emission, environment_variable,
+    event_list, named_regex, regex, signal,
 };
 
 /// The whole command line.

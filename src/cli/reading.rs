@@ -72,7 +72,8 @@ mod tests {
     fn a_file_that_is_too_long_is_refused_before_it_is_read() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("long");
-        let length = |length| File::create(&path).and_then(|file| file.set_len(length)).expect("a file of zeros");
+        let length =
+            |length| File::create(&path).and_then(|file| file.set_len(length)).expect("a file of zeros");
         length(1 << 40);
         let refused = file("--expect-output", &path).expect_err("too long");
         let (name, bound) = (format!("--expect-output {}: ", path.display()), "has more than 1024 MiB");

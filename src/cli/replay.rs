@@ -32,7 +32,8 @@ pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
 /// Records the program first.
 fn of_new_run(options: ReplayOptions) -> Result<Exit, Failure> {
     if options.by_product.is_some() {
-        let message = "--by-product is about a kept run: name it, by its number in `stripe runs`, instead of a program";
+        let message =
+            "--by-product is about a kept run: name it, by its number in `stripe runs`, instead of a program";
         return Err(Failure::new(Exit::Usage, message));
     }
     let preference = preference(options.target.engine)?;
@@ -86,7 +87,10 @@ fn of_kept_run(options: ReplayOptions) -> Result<Exit, Failure> {
 }
 
 /// What another failure that came up in the search for a kept run has executed.
-fn by_product(reopened: &Reopened, ByProductNumber { criterion, number }: &ByProductNumber) -> Result<Choice, Failure> {
+fn by_product(
+    reopened: &Reopened,
+    ByProductNumber { criterion, number }: &ByProductNumber,
+) -> Result<Choice, Failure> {
     let usage = |message: String| Failure::new(Exit::Usage, message);
     let mut questions = reopened.questions.iter();
     let question = match criterion {
@@ -105,9 +109,10 @@ fn by_product(reopened: &Reopened, ByProductNumber { criterion, number }: &ByPro
         None => reopened.best_so_far(question)?,
     };
     let all = &answer.slice.by_products;
-    let chosen = number.checked_sub(1).and_then(|at| all.get(at)).ok_or_else(|| {
-        usage(format!("there is no by-product {number}: the run has {}", all.len()))
-    })?;
+    let chosen = number
+        .checked_sub(1)
+        .and_then(|at| all.get(at))
+        .ok_or_else(|| usage(format!("there is no by-product {number}: the run has {}", all.len())))?;
     let events = stretches(chosen.executed.iter().copied()).map(|(first, last)| first.time()..=last.time());
     Ok(Choice { control: chosen.rule, list: EventList::new(events.collect()), kept: true })
 }
@@ -176,7 +181,13 @@ impl Experiment<'_> {
         Ok(exit)
     }
 
-    fn tell_outcome(&self, name: Option<&str>, evidence: &Evidence, schedule: &Schedule, tracer: &Tracer<'_>) {
+    fn tell_outcome(
+        &self,
+        name: Option<&str>,
+        evidence: &Evidence,
+        schedule: &Schedule,
+        tracer: &Tracer<'_>,
+    ) {
         let why = match evidence.outcome {
             Outcome::Fail => String::new(),
             Outcome::Pass | Outcome::Unresolved => format!(": {}", evidence.why),

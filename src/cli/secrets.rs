@@ -39,16 +39,41 @@ mod tests {
     #[test]
     fn secrets_are_told_by_the_words_of_their_names() {
         let secret = [
-            "GITHUB_TOKEN", "token", "NPM_TOKEN_2", "API_TOKENS", "AWS_ACCESS_KEY_ID", "OPENAI_API_KEY",
-            "apikey", "SSH_KEYS", "KEY1", "AWS_SECRET_ACCESS_KEY", "my-secret", "CLIENTSECRET", "PGPASSWORD",
-            "db_password", "MYSQL_PASSWD", "GPG_PASSPHRASE", "GOOGLE_APPLICATION_CREDENTIALS",
+            "GITHUB_TOKEN",
+            "token",
+            "NPM_TOKEN_2",
+            "API_TOKENS",
+            "AWS_ACCESS_KEY_ID",
+            "OPENAI_API_KEY",
+            "apikey",
+            "SSH_KEYS",
+            "KEY1",
+            "AWS_SECRET_ACCESS_KEY",
+            "my-secret",
+            "CLIENTSECRET",
+            "PGPASSWORD",
+            "db_password",
+            "MYSQL_PASSWD",
+            "GPG_PASSPHRASE",
+            "GOOGLE_APPLICATION_CREDENTIALS",
         ];
         for name in secret {
             assert!(is_secret(name.as_ref()), "{name}");
         }
         let harmless = [
-            "PATH", "PWD", "KEYBOARD", "XKB_DEFAULT_LAYOUT", "KEYMAP", "KEYTIMEOUT", "TOKENIZERS_PARALLELISM",
-            "MONKEY", "HOTKEYS", "SSH_AUTH_SOCK", "GNOME_KEYRING_CONTROL", "LS_COLORS", "",
+            "PATH",
+            "PWD",
+            "KEYBOARD",
+            "XKB_DEFAULT_LAYOUT",
+            "KEYMAP",
+            "KEYTIMEOUT",
+            "TOKENIZERS_PARALLELISM",
+            "MONKEY",
+            "HOTKEYS",
+            "SSH_AUTH_SOCK",
+            "GNOME_KEYRING_CONTROL",
+            "LS_COLORS",
+            "",
         ];
         for name in harmless {
             assert!(!is_secret(name.as_ref()), "{name}");

@@ -3,10 +3,10 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use tracer::Conditions;
 use tracer::invocation::{Answers, Constancy, Input, Invocation, Limits, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
-use tracer::Conditions;
 
 use super::choices::GranularityChoice;
 use super::exit::{Exit, Failure};
@@ -81,7 +81,8 @@ fn in_search_path(name: &Path) -> Option<PathBuf> {
         return None;
     }
     let folders = std::env::var_os("PATH")?;
-    let found = std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|file| is_executable(file));
+    let found =
+        std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|file| is_executable(file));
     found?.canonicalize().ok()
 }
 

@@ -136,6 +136,9 @@ mod tests {
             judging.join().expect("no panic")
         });
         let evidence = judged.expect("a judgement").expect("not reproduced");
-        assert_eq!((evidence.outcome, &evidence.why[..]), (Outcome::Unresolved, "the check was ended by SIGKILL"));
+        assert_eq!(
+            (evidence.outcome, &evidence.why[..]),
+            (Outcome::Unresolved, "the check was ended by SIGKILL")
+        );
     }
 }

@@ -65,7 +65,13 @@ pub(super) fn suspects(recorded: Recorded<'_>, all: &[Compared<'_>]) -> Option<B
         let mut of_kind = all.iter().filter(|one| one.is_wrong == wrong).peekable();
         of_kind.peek()?;
         let lines = of_kind.map(|one| executions::count(recorded, one.slice));
-        Some(lines.flatten().filter(|(_, executions)| executions.needed() > 0).map(|(place, _)| place).collect())
+        Some(
+            lines
+                .flatten()
+                .filter(|(_, executions)| executions.needed() > 0)
+                .map(|(place, _)| place)
+                .collect(),
+        )
     };
     let (wrong, right) = (needed_by(true)?, needed_by(false)?);
     Some(wrong.difference(&right).copied().collect())

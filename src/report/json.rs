@@ -29,10 +29,12 @@ pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
         wrong: one.is_wrong,
         slice: slice_document(recorded, one.slice),
     });
-    let document = schema::Slices { schema: schema::SLICES,
+    let document = schema::Slices {
+        schema: schema::SLICES,
         version: schema::VERSION,
         wrong_only: wrong_only(recorded, all),
-        criteria: criteria.collect() };
+        criteria: criteria.collect(),
+    };
     serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
 }
 
@@ -164,11 +166,12 @@ mod tests {
     #[test]
     fn the_result_is_told_by_stable_keys() {
         let document = document();
-        let mut keys: Vec<&str> = "schema version command program criterion control granularity algorithm engine \
+        let mut keys: Vec<&str> =
+            "schema version command program criterion control granularity algorithm engine \
             engine_reason containment containment_reason status events tests seconds slice lines warnings \
             by_products"
-            .split_whitespace()
-            .collect();
+                .split_whitespace()
+                .collect();
         keys.sort_unstable();
         assert_eq!(document.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
         assert_eq!([&document["schema"], &document["status"]], ["stripe.slice/1", "budget"]);

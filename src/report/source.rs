@@ -50,7 +50,8 @@ fn read(path: &Path) -> Vec<String> {
     if !data.is_file() || data.len() > LONGEST_SOURCE {
         return Vec::new();
     }
-    let bytes = File::open(path).and_then(|file| Bytes::read_at_most(file, LONGEST_SOURCE)).unwrap_or_default();
+    let bytes =
+        File::open(path).and_then(|file| Bytes::read_at_most(file, LONGEST_SOURCE)).unwrap_or_default();
     String::from_utf8_lossy(&bytes).lines().map(printable).collect()
 }
 

@@ -40,7 +40,10 @@ impl Bytes {
     /// if there is no room for it.
     pub fn read_at_most(mut source: impl Read, most: u64) -> io::Result<Bytes> {
         let mut beginning = Vec::new();
-        source.by_ref().take(most.min(MOST_IN_MEMORY as u64).saturating_add(1)).read_to_end(&mut beginning)?;
+        source
+            .by_ref()
+            .take(most.min(MOST_IN_MEMORY as u64).saturating_add(1))
+            .read_to_end(&mut beginning)?;
         if beginning.len() as u64 > most {
             return Err(ErrorKind::FileTooLarge.into());
         }

@@ -72,7 +72,10 @@ pub enum ProcessError {
     NoProc,
     #[error(
         "the working directory cannot be copied to {to}: {source}; {}",
-        remedy(source, "set TMPDIR to a directory with room, or start the program in a smaller one with --cwd")
+        remedy(
+            source,
+            "set TMPDIR to a directory with room, or start the program in a smaller one with --cwd"
+        )
     )]
     Copy { to: String, source: io::Error },
     #[error("the agent cannot be put into the program: {reason}; take --engine breakpoint or auto")]
@@ -83,7 +86,9 @@ pub enum ProcessError {
          (in a container --security-opt seccomp=unconfined), or give up all protection with --no-sandbox"
     )]
     Uncontained { full: String, basic: String },
-    #[error("the shell allows {files} open files, and {needed} are needed: raise that with `ulimit -n {needed}`, and the hard limit where it is lower")]
+    #[error(
+        "the shell allows {files} open files, and {needed} are needed: raise that with `ulimit -n {needed}`, and the hard limit where it is lower"
+    )]
     TooFewFiles { files: u64, needed: u64 },
     #[error("forking the program failed: {source}: {}", remedy(source, ROOM))]
     NotForked { source: io::Error },
