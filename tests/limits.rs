@@ -166,7 +166,9 @@ fn a_second_search_of_the_same_run_is_refused_with_the_number_of_the_first() {
     assert_eq!(run.status.code(), Some(5), "{}", text(&run.stderr));
     // A search that waits: nobody reads what it tells.
     let mut first = stripe();
-    let first = first.args(["reduce", "locked", "-v", "-j1"]).current_dir(&program.directory);
+    let first = first
+        .args(["reduce", "locked", "-v", "-j1", "--max-tests", "100000"])
+        .current_dir(&program.directory);
     let mut first = first.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("started");
     let owner = folder.join("owner");
     let number = first.id().to_string();

@@ -94,11 +94,11 @@ fn is_executable(file: &Path) -> bool {
 /// not.
 pub(super) fn load_failure(error: tracer::program::LoadError) -> Failure {
     use tracer::program::LoadError::{
-        Directory, NoFile, NoLineTable, NotExecutable, NothingInScope, TooLong, Unreadable,
+        DebugFileMissing, Directory, NoFile, NoLineTable, NotExecutable, NothingInScope, TooLong, Unreadable,
     };
     let exit = match &error {
         // Where its own statements can be seen, an interpreter is a program like any other.
-        NoLineTable(path) | NothingInScope(path) if is_interpreter(path) => {
+        NoLineTable(path) | NothingInScope(path) | DebugFileMissing { path, .. } if is_interpreter(path) => {
             return Failure::new(Exit::Failed, interpreters::explanation(path));
         }
         Directory(_) | NoFile(_) | NotExecutable(_) | TooLong(_) | Unreadable { .. } => Exit::Usage,
