@@ -128,7 +128,7 @@ mod tests {
     fn a_check_that_does_not_end_is_ended_with_the_search() {
         let stop = Arc::new(AtomicBool::new(false));
         let check = Check::new("exec sleep 600".into()).until(Arc::clone(&stop));
-        let run = Run::with_output(Vec::new().into(), Vec::new().into());
+        let run = Run::with_output(b"", b"");
         let judged = std::thread::scope(|scope| {
             let judging = scope.spawn(|| check.judge(&run));
             sleep(Duration::from_millis(50));
