@@ -440,7 +440,7 @@ impl Subject {
             arguments: std::iter::once(name).chain(self.arguments.iter().map(Into::into)).collect(),
             environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
             directory: self.folder.clone(),
-            stdin: fs::read(&self.stdin).expect("an input"),
+            stdin: fs::read(&self.stdin).expect("an input").into(),
             stdout: Stdout::File,
             permissions: Permissions { shelter: self.shelter, ..Permissions::default() },
             constancy: Constancy::default(),

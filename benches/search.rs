@@ -240,7 +240,7 @@ fn record(program: &Program) -> tracer::trace::Trace {
         arguments: vec![path.clone().into_os_string()],
         environment: Vec::new(),
         directory: path.parent().expect("a folder").to_owned(),
-        stdin: Vec::new(),
+        stdin: Default::default(),
         stdout: Stdout::File,
         permissions: Permissions::default(),
         constancy: Constancy::default(),

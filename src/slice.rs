@@ -158,6 +158,8 @@ pub struct CriticalSlice {
     pub values: Option<Observation>,
     /// Other failures that came up on the way, those that came up most often first.
     pub by_products: Vec<ByProduct>,
+    /// The word by which commands name the run; `None` if it is not kept.
+    pub kept_as: Option<String>,
 }
 
 /// A failure other than the one under study, in which tests have ended: those tests are unresolved.

@@ -103,7 +103,7 @@ const PRINTING_FUNCTIONS: [(&str, &str); 9] = [
     ("src/cli/mod.rs", "main"),
     ("src/cli/mod.rs", "print"),
     ("src/cli/progress.rs", "say"),
-    ("src/cli/replay.rs", "replay"),
+    ("src/cli/replay.rs", "tell"),
     ("src/cli/terminal.rs", "clipped"),
     ("src/cli/terminal.rs", "is_watched"),
     ("src/cli/terminal.rs", "style"),

@@ -940,8 +940,8 @@ fn the_values_in_json_have_exactly_the_documented_keys() {
 fn json_has_exactly_the_documented_keys() {
     let program = sample(GCC, "");
     let slice = program.slice(&BOTH, 0);
-    let top = "schema command program criterion control granularity algorithm engine engine_reason containment \
-               containment_reason status effects_tried events tests seconds slice lines warnings by_products";
+    let top = "schema version command program criterion control granularity algorithm engine engine_reason containment \
+               containment_reason status level effects_tried events tests seconds slice lines warnings by_products";
     assert_eq!(keys(&slice), words(top));
     assert_eq!(keys(&slice["program"]), words("path build_id"));
     assert_eq!(keys(&slice["events"]), words("recorded omittable kept kept_for_effect"));

@@ -53,7 +53,7 @@ fn another_crash_is_told_at_the_end_and_can_be_seen_again() {
     let told = text(&told.stdout).replace("\n  ", " ");
     assert_says(
         &told,
-        &["by-product: SIGSEGV at pointer.c:6 in main", keep, &format!("--control {control}")],
+        &["by-product: SIGSEGV at pointer.c:6 in main", "the JSON result tells how to see it again"],
     );
 }
 

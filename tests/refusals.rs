@@ -62,7 +62,10 @@ fn a_script_is_refused_with_the_name_of_its_interpreter() {
     });
     for verb in ["run", "trace", "replay"] {
         let told = message(&program.stripe(verb, &[]), 1);
-        assert_says(&told, &["script: is not an ELF file", "name its interpreter", "/usr/bin/env"]);
+        assert_says(
+            &told,
+            &["script: is not an ELF file", "a script for `", "/usr/bin/env", "name the native program"],
+        );
     }
 }
 
@@ -350,7 +353,10 @@ fn doctor_tells_the_same_with_the_same_remedies() {
     let good = doctor(&sample(GCC, ""), 0);
     assert_says(&good, &["line table", "in scope: 1 function with 13 statements, in sum-mul.c", "Ready"]);
     let script = changed("shell-script", |path| fs::write(path, "#!/bin/sh\n").expect("written"));
-    assert_says(&doctor(&script, 1), &["BAD", "is not an ELF file but a script", "-> name its interpreter"]);
+    assert_says(
+        &doctor(&script, 1),
+        &["BAD", "is not an ELF file but a script", "-> take a debugger of its language"],
+    );
     let threads = doctor(&Fixture::named("thread").build(GCC), 0);
     assert_says(&threads, &["fair uses pthread_create", "->"]);
     let optimised = sample(GCC, "-O2");

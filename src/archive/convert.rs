@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use regex::bytes::Regex;
 use tracer::Bytes;
 use tracer::denial::Actions;
-use tracer::invocation::{Constancy, Invocation, Network, Permissions, Shelter, Stdout};
+use tracer::invocation::{Constancy, Input, Invocation, Network, Permissions, Shelter, Stdout};
 use tracer::run::{Run, Usage};
 use tracer::surroundings::{Object, Surroundings};
 use tracer::termination::Termination;
@@ -75,7 +75,7 @@ pub(super) fn kept_run(
             arguments: os_strings(start.arguments),
             environment: start.environment.into_iter().map(|(n, v)| (os_string(n), os_string(v))).collect(),
             directory: path(start.directory),
-            stdin: stdin.to_vec(),
+            stdin: Input::new(stdin),
             stdout: if start.terminal { Stdout::Terminal } else { Stdout::File },
             permissions: Permissions {
                 shelter: if start.sandbox { Shelter::Sandbox } else { Shelter::None },

@@ -32,8 +32,8 @@ pub enum ArchiveError {
     Damaged { path: PathBuf, what: String },
     #[error("{}: is no longer the program of this run: {how}; restore it as it was, or run the command again", program.display())]
     OtherProgram { program: PathBuf, how: String },
-    #[error("{}: another stripe is at work on this run: wait for its end", .0.display())]
-    Busy(PathBuf),
+    #[error("{}: another stripe is at work on this run{}: wait for its end, or end it", path.display(), process.map_or_else(String::new, |process| format!(", process {process}")))]
+    Busy { path: PathBuf, process: Option<u32> },
     #[error("{}: exists and is not empty: give --out another folder", .0.display())]
     Occupied(PathBuf),
     #[error(transparent)]

@@ -1,14 +1,16 @@
 //! Write files as a whole or not at all, and read them with suspicion.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::hash::Hasher;
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use siphasher::sip128::{Hasher128, SipHasher13};
+use tracer::Bytes;
 
 use super::error::ArchiveError;
 
@@ -44,7 +46,7 @@ pub(super) fn read_document<T: DeserializeOwned>(
     path: &Path,
     format: &'static str,
 ) -> Result<T, ArchiveError> {
-    let text = fs::read(path).map_err(ArchiveError::unreadable(path))?;
+    let text = read_whole(path).map_err(ArchiveError::unreadable(path))?;
     let envelope: Envelope = serde_json::from_slice(&text).map_err(|e| ArchiveError::damaged(path, e))?;
     if envelope.format != format {
         return Err(ArchiveError::Format {
@@ -59,16 +61,40 @@ pub(super) fn read_document<T: DeserializeOwned>(
     serde_json::from_value(envelope.content).map_err(|error| ArchiveError::damaged(path, error))
 }
 
+/// No file of a kept run is longer, in bytes.
+const LONGEST: u64 = 8 << 30;
+
+/// All that is in a file of a kept run. Others may have put a pipe or a device there, which has no end.
+pub(super) fn read_whole(path: &Path) -> io::Result<Bytes> {
+    match fs::metadata(path)? {
+        data if !data.is_file() => Err(io::Error::other("is no file")),
+        _ => Bytes::read_at_most(File::open(path)?, LONGEST),
+    }
+}
+
 /// Keys are in the order of the alphabet, so that equal contents have equal checks.
 fn check(content: &Value) -> String {
     format!("{:032x}", hash(content.to_string().as_bytes()))
+}
+
+/// Makes a file that nobody else may read, whatever the folder allows: the environment may hold secrets, the
+/// output anything.
+pub(super) fn create(path: &Path) -> io::Result<File> {
+    private().create(true).truncate(true).open(path)
+}
+
+/// How files of kept runs are opened; new ones are for their owner alone.
+pub(super) fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(0o600);
+    options
 }
 
 /// Replaces a file so that at any time either the old or the new one is there, even after a power cut.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = path.with_extension("new");
     let write = || {
-        let mut file = File::create(&temporary)?;
+        let mut file = create(&temporary)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&temporary, path)

@@ -78,7 +78,7 @@ impl Shelf {
 
     /// What is kept may hold secrets from the environment; and none of it belongs into a repository.
     fn make(&self) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.0)?;
+        make_private(&self.0)?;
         let ignore = self.0.join(".gitignore");
         if ignore.exists() { Ok(()) } else { fs::write(ignore, "*\n") }
     }
@@ -124,8 +124,7 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be made, or holds anything already.
     pub fn create(path: &Path) -> Result<RunFolder, ArchiveError> {
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-        made.map_err(ArchiveError::unwritable(path))?;
+        make_private(path).map_err(ArchiveError::unwritable(path))?;
         let mut entries = fs::read_dir(path).map_err(ArchiveError::unreadable(path))?;
         match entries.next() {
             Some(_) => Err(ArchiveError::Occupied(path.into())),
@@ -179,6 +178,11 @@ impl RunFolder {
     fn is_called(&self, word: &str) -> bool {
         self.path.file_name().is_some_and(|name| name == word)
     }
+}
+
+/// Makes a folder that nobody else may look into, with those above it, unless it is there.
+pub(super) fn make_private(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// The program's name, as far as it makes a harmless part of a file name.

@@ -11,6 +11,7 @@
 //! - `trace`: see [`tracer::trace_file`];
 //! - `journal`: every test with its outcome and what it printed, and every improvement, appended as they
 //!   come; see `journal`;
+//! - `owner`: locked by the process that is at work on the run, with its number;
 //! - `result.json`: how the search ended, and what is needed. Not there while a search is under way.
 //!
 //! A run with several criteria has a `journal` and a `result.json` for each, in `criteria/<name>`.
@@ -20,6 +21,7 @@
 //! there. Documents have types of their own, so that the format does not change with the program.
 //! Knows files and formats; decides nothing about searches.
 
+mod claim;
 mod convert;
 mod crashes;
 mod documents;
@@ -36,6 +38,7 @@ mod results;
 mod tests;
 mod texts;
 
+pub use claim::Claim;
 pub use error::ArchiveError;
 pub use folder::{RunFolder, Shelf};
 pub use journal::{Journal, JournalContent, PhaseContent};

@@ -1,7 +1,7 @@
 //! Write a run into its folder, and read it again.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use tracer::Bytes;
@@ -11,8 +11,8 @@ use tracer::trace_file::{self, Identity};
 
 use super::documents::{EndDocument, FileDocument, RESULT, RUN, ResultDocument, RunDocument};
 use super::error::ArchiveError;
-use super::files::{hash, read_document, write_document};
-use super::folder::RunFolder;
+use super::files::{create, hash, read_document, read_whole, write_document};
+use super::folder::{RunFolder, make_private};
 use super::journal::{Journal, JournalContent};
 use super::kept::KeptRun;
 use super::{convert, results};
@@ -27,11 +27,13 @@ impl RunFolder {
         let mut files = Vec::new();
         for (name, content) in convert::contents(run) {
             let path = self.path.join(name);
-            fs::write(&path, content).map_err(ArchiveError::unwritable(&path))?;
+            create(&path)
+                .and_then(|mut file| file.write_all(content))
+                .map_err(ArchiveError::unwritable(&path))?;
             files.push(FileDocument { name: name.to_owned(), hash: format!("{:x}", hash(content)) });
         }
         let path = self.path.join("trace");
-        let written = File::create(&path).and_then(|file| {
+        let written = create(&path).and_then(|file| {
             trace_file::write(&file, program, &run.identity, trace)?;
             file.sync_all()
         });
@@ -72,7 +74,7 @@ impl RunFolder {
 
     fn checked(&self, file: &FileDocument) -> Result<Bytes, ArchiveError> {
         let path = self.path.join(&file.name);
-        let content = File::open(&path).and_then(Bytes::read).map_err(ArchiveError::unreadable(&path))?;
+        let content = read_whole(&path).map_err(ArchiveError::unreadable(&path))?;
         match format!("{:x}", hash(&content)) == file.hash {
             true => Ok(content),
             false => Err(ArchiveError::damaged(&path, "its checksum is wrong")),
@@ -103,7 +105,7 @@ impl RunFolder {
     /// If it cannot be written.
     pub fn begin_journal(&self, part: Option<&str>) -> Result<Journal, ArchiveError> {
         let folder = self.part(part);
-        fs::create_dir_all(&folder).map_err(ArchiveError::unwritable(&folder))?;
+        make_private(&folder).map_err(ArchiveError::unwritable(&folder))?;
         Journal::create(&folder.join("journal"))
     }
 
@@ -117,7 +119,7 @@ impl RunFolder {
         part: Option<&str>,
     ) -> Result<(Journal, JournalContent), ArchiveError> {
         let folder = self.part(part);
-        fs::create_dir_all(&folder).map_err(ArchiveError::unwritable(&folder))?;
+        make_private(&folder).map_err(ArchiveError::unwritable(&folder))?;
         Journal::resume(&folder.join("journal"), run.events)
     }
 

@@ -72,6 +72,7 @@ pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSli
         warnings: document.warnings,
         by_products: document.by_products.into_iter().map(by_product).collect(),
         values: document.values.map(observation),
+        kept_as: None,
     }
 }
 

@@ -11,7 +11,7 @@ use super::exit::{Exit, Failure};
 use super::options::DoctorOptions;
 use super::target::executable;
 use super::terminal;
-use crate::report::{self, words};
+use crate::report::{self, printable, words};
 
 /// As many files are named.
 const FILES: usize = 5;
@@ -54,17 +54,21 @@ pub(super) fn doctor(options: DoctorOptions, color: ColorChoice) -> Result<Exit,
     if let Some(program) = &options.program {
         let scope = Scope::new(&options.scope).map_err(Failure::of(Exit::Usage))?;
         let about = program_findings(&executable(program)?, &scope, options.verbose);
-        text += &format!("\n{}:\n{}", program.display(), listed(&about, width));
+        text += &format!("\n{}:\n{}", shown(program), listed(&about, width));
         findings.extend(about);
     }
     let sick = findings.iter().any(|finding| finding.weight == Weight::Bad);
     text += &match &options.program {
         _ if sick => "\nFirst mend what is marked BAD.\n".to_owned(),
         None => "\nReady. Look at a program with `stripe doctor ./prog`, or try `stripe demo`.\n".to_owned(),
-        Some(program) => format!("\nReady: stripe run {}\n", program.display()),
+        Some(program) => format!("\nReady: stripe run {}\n", shown(program)),
     };
     super::print(text.as_bytes())?;
     Ok(if sick { Exit::Failed } else { Exit::Done })
+}
+
+fn shown(program: &Path) -> String {
+    printable(&program.to_string_lossy())
 }
 
 fn listed(findings: &[Finding], width: usize) -> String {
@@ -87,7 +91,7 @@ fn listed(findings: &[Finding], width: usize) -> String {
 /// A text behind `lead`; its further lines begin where the first one does.
 fn wrapped(lead: &str, text: &str, width: usize) -> String {
     let room = lead.trim_start_matches('\n').len();
-    let lines = report::wrap(text, width.saturating_sub(room));
+    let lines = report::wrap(&printable(text), width.saturating_sub(room));
     lead.to_owned() + &lines.replace('\n', &format!("\n{}", " ".repeat(room)))
 }
 

@@ -60,7 +60,8 @@ pub(super) fn check(output: &OutputOptions, program: &Path, several: bool) -> Re
 }
 
 /// Writes one output file.
-pub(super) fn write(file: &Path, bytes: &[u8], output: &OutputOptions) -> Result<(), Failure> {
+pub(super) fn write(emission: &Emission, bytes: &[u8], output: &OutputOptions) -> Result<(), Failure> {
+    let Emission { kind, file } = emission;
     let written = place(file).and_then(|place| match place {
         Place::Special => OpenOptions::new().write(true).open(file)?.write_all(bytes),
         Place::File(target) if output.force => {
@@ -72,6 +73,9 @@ pub(super) fn write(file: &Path, bytes: &[u8], output: &OutputOptions) -> Result
         // Somebody else may have been faster.
         Place::File(_) | Place::Free => {
             let temporary = temporary_beside(file)?;
+            if kind.holds_environment() {
+                temporary.as_file().set_permissions(fs::Permissions::from_mode(0o600))?;
+            }
             temporary.as_file().write_all(bytes)?;
             temporary.persist_noclobber(file).map(drop).map_err(|error| error.error)
         }
@@ -128,12 +132,30 @@ mod tests {
         }
     }
 
+    fn emission(file: PathBuf) -> Emission {
+        Emission { kind: EmissionKind::Text, file }
+    }
+
+    #[test]
+    fn what_holds_the_environment_is_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |kind, name: &str| {
+            let file = folder.path().join(name);
+            write(&Emission { kind, file: file.clone() }, b"ours", &output(false)).unwrap();
+            fs::metadata(&file).unwrap().permissions().mode() & 0o777
+        };
+        let usual = mode(EmissionKind::Json, "json");
+        assert_eq!(mode(EmissionKind::Gdb, "gdb"), 0o600);
+        fs::write(folder.path().join("any"), "").unwrap();
+        assert_eq!(usual, fs::metadata(folder.path().join("any")).unwrap().permissions().mode() & 0o777);
+    }
+
     #[test]
     fn a_file_that_came_into_being_in_the_meantime_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("out");
         fs::write(&file, "theirs").unwrap();
-        assert!(write(&file, b"ours", &output(false)).is_err());
+        assert!(write(&emission(file.clone()), b"ours", &output(false)).is_err());
         assert_eq!(fs::read(&file).unwrap(), b"theirs");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
@@ -145,7 +167,7 @@ mod tests {
         fs::write(&file, "theirs").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
         std::os::unix::fs::symlink("out", &link).unwrap();
-        assert!(write(&link, b"ours", &output(true)).is_ok());
+        assert!(write(&emission(link.clone()), b"ours", &output(true)).is_ok());
         assert_eq!(fs::read(&file).unwrap(), b"ours");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());

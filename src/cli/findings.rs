@@ -13,6 +13,7 @@ use super::options::OutputOptions;
 use super::questions::Inquiry;
 use super::rendering::{Detail, Found};
 use super::search::{Answer, Subject};
+use super::shell;
 use super::values::Emission;
 use crate::report::Style;
 use crate::report::comparison::Compared;
@@ -26,6 +27,8 @@ const CRASHES_ANYWAY: &str = "the crash comes whatever is left out: nothing is n
 /// What was found, in the order of the questions.
 pub(super) struct Findings {
     command_line: String,
+    /// The word by which commands name the run, if it is kept.
+    run: Option<String>,
     answers: Vec<Answered>,
     exit: Option<Exit>,
 }
@@ -52,13 +55,15 @@ impl Answered {
 }
 
 impl Findings {
-    /// What this command finds, as typed into a shell; nothing so far.
-    pub(super) fn of(command_line: String) -> Findings {
-        Findings { command_line, answers: Vec::new(), exit: None }
+    /// What this command finds about a run, as typed into a shell; nothing so far.
+    pub(super) fn of(command_line: String, run: Option<String>) -> Findings {
+        let run = run.map(|run| shell::command_line([&run[..]]));
+        Findings { command_line, run, answers: Vec::new(), exit: None }
     }
 
     /// Adds what a question has led to.
-    pub(super) fn add(&mut self, question: &Inquiry, answer: Answer, exit: Exit) {
+    pub(super) fn add(&mut self, question: &Inquiry, mut answer: Answer, exit: Exit) {
+        answer.slice.kept_as.clone_from(&self.run);
         // The first that says more than that all is well is the exit of all.
         self.exit = self.exit.filter(|known| *known != Exit::Done).or(Some(exit));
         let (name, is_wrong) = (question.name.clone(), question.is_wrong);
@@ -130,8 +135,8 @@ impl Findings {
         let text = found.render(output.format, style);
         let printed = text.and_then(|text| super::print(text.as_bytes())).map(drop);
         let plain = Style { color: false, ..style };
-        let write = |Emission { kind, file }: &Emission| {
-            emissions::write(file, found.render(*kind, plain)?.as_bytes(), output)
+        let write = |emission: &Emission| {
+            emissions::write(emission, found.render(emission.kind, plain)?.as_bytes(), output)
         };
         let written: Vec<_> = output.emit.iter().map(write).collect();
         std::iter::once(printed).chain(written).collect()

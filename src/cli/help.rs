@@ -11,7 +11,8 @@ Examples:
   stripe reduce                               go on with a run that was ended early
   stripe trace ./prog --stdin in.txt          what was executed, in order
   stripe replay ./prog --omit 8-12,40         one experiment of your own
-  stripe doctor ./prog                        can it be traced here?";
+  stripe doctor ./prog                        can it be traced here?
+  stripe help words                           what the words of results mean";
 
 /// Of `stripe run`.
 pub(super) const RUN_EXAMPLES: &str = "\
@@ -60,7 +61,9 @@ pub(super) const REPLAY_EXAMPLES: &str = "\
 Examples:
   stripe replay ./prog --stdin in.txt --omit 8-12,40  all events but these
   stripe replay ./prog --stdin in.txt --keep 3,7,8    these, and what has to stay
-  stripe replay ./prog --omit 12 --expect-match 'sum = 15' -- 0 5";
+  stripe replay ./prog --omit 12 --expect-match 'sum = 15' -- 0 5
+  stripe replay 3 --omit 8-12         as run 3 of `stripe runs` was started
+  stripe replay 3 --by-product 1      another failure that came up in its search";
 
 /// Of `stripe replay`.
 pub(super) const REPLAY_STATUS: &str = "\
@@ -85,3 +88,42 @@ Exit status:
     3  the run does not show the failure
     4  the program differs from run to run
   130  interrupted: best so far; 129 and 143 by SIGHUP and SIGTERM";
+
+/// What `stripe help words` tells.
+pub(super) const WORDS: &str = "\
+Words:
+  event            one execution of a statement in the recorded run; events are
+                   numbered from 1, in order
+  needed           without this event, the failure was gone in an experiment:
+      ●            it is needed for its effect, what it writes or prints
+      ○            it is needed only as a decision: its branch leads the program
+                   to what is needed, but has no effect of its own
+      ·            it was executed, and is not needed
+      ■            it cannot be left out: no later event of the same call, to
+                   which control could go on
+  critical slice   all needed events together; they were seen to reproduce the
+                   failure without the others
+  1-minimal        without any single one of the needed events the failure is
+                   gone; a group of several could still be left out at once
+  test             one partial execution of the program, with some events left
+                   out; it may take several runs, with different values in
+                   undefined memory
+  reproduced       a test shows the failure under study
+  not reproduced   it ended without it
+  unresolved       it says nothing: it crashed in another way, hung, or left the
+                   recorded path
+  by-product       another failure, in which tests have ended that are
+                   unresolved; `stripe replay RUN --by-product 1` shows it
+  control          what makes a statement be executed in a test. program: its
+                   own branches decide; a test that takes another branch than
+                   was recorded is unresolved. trace: the recorded order is
+                   imposed, whatever the branches say; so a branch as such is
+                   never needed. both: first program, then trace from there
+  criterion        what makes a run show the failure
+  fully contained  runs have a view of their own of files, processes and
+                   network: what they do ends with them. At the basic level
+                   their writing is confined, not hidden
+  undefined value  of memory that was never written, or written only by events
+                   that were left out; it is set to patterns, so that luck with
+                   old contents reproduces nothing
+";

@@ -46,3 +46,9 @@ impl Interrupt {
         }
     }
 }
+
+/// Lets a write beyond the limit of file sizes (`ulimit -f`) be an error with a message. Without a handler the
+/// kernel ends this program. Programs that it starts have none.
+pub(super) fn outlive_file_limits() -> std::io::Result<()> {
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default()).map(drop)
+}

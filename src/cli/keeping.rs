@@ -9,11 +9,11 @@ use tracer::trace_file::Identity;
 
 use super::exit::{Exit, Failure};
 use super::options::{KeepOptions, RunOptions};
-use super::progress::say;
+use super::progress::tell;
 use super::questions::{Inquiry, described};
 use super::search::{Past, Subject};
 use crate::archive::{
-    ArchiveError, Entry, Journal, JournalContent, KeptRun, KeptSearch, RunFolder, Shelf, Stage,
+    ArchiveError, Claim, Entry, Journal, JournalContent, KeptRun, KeptSearch, RunFolder, Shelf, Stage,
 };
 use crate::investigation::{Memory, PhaseMemory};
 use crate::oracle::{Criterion, Part};
@@ -26,6 +26,8 @@ const LOOKED_AT: usize = 20;
 pub(super) struct Keeping {
     folder: Option<RunFolder>,
     quiet: bool,
+    /// Keeps others from the run.
+    claim: Option<Claim>,
 }
 
 /// What a run is about, as the user said it.
@@ -55,18 +57,18 @@ impl Keeping {
     /// Makes a folder before anything is recorded, because a program that looks around must see the
     /// same in all its runs. One that the user names must be there; without, none is no misfortune.
     pub(super) fn reserve(options: &KeepOptions, program: &Path, quiet: bool) -> Result<Keeping, Failure> {
-        let nowhere = Keeping { folder: None, quiet };
+        let nowhere = Keeping { folder: None, quiet, claim: None };
         if options.no_save {
             return Ok(nowhere);
         }
         if let Some(out) = &options.out {
             let folder = RunFolder::create(out).map_err(Failure::of(Exit::Usage))?;
-            return Ok(Keeping { folder: Some(folder), quiet });
+            return Ok(Keeping { folder: Some(folder), quiet, claim: None });
         }
         let shelf = shelf();
         nowhere.mention_unfinished(&shelf);
         match shelf.reserve(program) {
-            Ok(folder) => Ok(Keeping { folder: Some(folder), quiet }),
+            Ok(folder) => Ok(Keeping { folder: Some(folder), quiet, claim: None }),
             Err(error) => {
                 nowhere.warn(&format!("{error}: this run is not kept"));
                 Ok(nowhere)
@@ -76,7 +78,7 @@ impl Keeping {
 
     /// A run that is in its folder.
     pub(super) fn of(folder: RunFolder, quiet: bool) -> Keeping {
-        Keeping { folder: Some(folder), quiet }
+        Keeping { folder: Some(folder), quiet, claim: None }
     }
 
     /// Writes down what is known before the search.
@@ -87,11 +89,15 @@ impl Keeping {
             .map_err(|source| ArchiveError::Unreadable { path: program.executable().path.clone(), source })
             .and_then(|identity| {
                 let run = kept_run(asked, subject, identity);
-                folder.record(&run, program, &subject.baseline.recording.trace)
+                folder.record(&run, program, &subject.baseline.recording.trace)?;
+                folder.claim()
             });
-        if let Err(error) = kept {
-            self.warn(&format!("{error}: this run is not kept"));
-            self.folder = None;
+        match kept {
+            Ok(claim) => self.claim = Some(claim),
+            Err(error) => {
+                self.warn(&format!("{error}: this run is not kept"));
+                self.folder = None;
+            }
         }
     }
 
@@ -115,10 +121,15 @@ impl Keeping {
         }
     }
 
+    /// The word by which commands name the run, if it is kept.
+    pub(super) fn name(&self) -> Option<String> {
+        self.folder.as_ref().map(RunFolder::name)
+    }
+
     /// Says how to go on with a search that was ended early.
     pub(super) fn mention(&self, exit: Exit) {
         if let (Some(folder), Exit::Budget | Exit::Interrupted(_), false) = (&self.folder, exit, self.quiet) {
-            say(&format!("stripe: kept as run {0}; `stripe reduce {0}` goes on\n", folder.name()));
+            tell(&format!("stripe: kept as run {0}; `stripe reduce {0}` goes on", folder.name()));
         }
     }
 
@@ -130,7 +141,7 @@ impl Keeping {
     /// Tells whoever wants to know.
     pub(super) fn tell(&self, line: &str) {
         if !self.quiet {
-            say(&format!("{line}\n"));
+            tell(line);
         }
     }
 
@@ -141,8 +152,8 @@ impl Keeping {
         let same =
             |run: &&RunFolder| run.entry().is_ok_and(|entry| entry.line == line && is_unfinished(&entry));
         if let (Some(run), false) = (runs.iter().rev().take(LOOKED_AT).find(same), self.quiet) {
-            say(&format!(
-                "stripe: run {0} of the same command is not finished: `stripe reduce {0}` would go on with it\n",
+            tell(&format!(
+                "stripe: run {0} of the same command is not finished: `stripe reduce {0}` would go on with it",
                 run.name()
             ));
         }

@@ -10,6 +10,7 @@ mod explain;
 mod findings;
 mod help;
 mod internal;
+mod interpreters;
 mod interrupt;
 mod keeping;
 mod observing;
@@ -18,6 +19,7 @@ mod permissions;
 mod place;
 mod progress;
 mod questions;
+mod reading;
 mod reduce;
 mod rendering;
 mod reopened;
@@ -26,6 +28,7 @@ mod report;
 mod run;
 mod runs;
 mod search;
+mod secrets;
 mod shell;
 mod sources;
 mod status;
@@ -42,6 +45,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
+use crate::report::printable;
 pub use exit::{Exit, Failure};
 use options::Command;
 pub use options::CommandLine;
@@ -49,18 +53,25 @@ pub use options::CommandLine;
 /// Parses the arguments, does what they say and prints what went wrong.
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let ended = internal::guarded(|| match understand(&words) {
-        Ok(line) => dispatch(line),
-        Err(Reply::Shown(help)) => show(&help),
-        Err(Reply::Refused(failure)) => Err(failure),
-    });
-    match ended {
+    let work = || internal::guarded(|| obey(&words));
+    let ended = interrupt::outlive_file_limits().and_then(|()| tracer::with_room(work));
+    match ended.unwrap_or_else(|error| Err(error.into())) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             // Nobody can be told that standard error is closed.
-            let _ = writeln!(io::stderr(), "stripe: {}", failure.message);
+            let _ = writeln!(io::stderr(), "stripe: {}", printable(&failure.message));
             failure.exit.into()
         }
+    }
+}
+
+fn obey(words: &[OsString]) -> Result<Exit, Failure> {
+    tracer::raise_limits()?;
+    match understand(words) {
+        Ok(line) => dispatch(line),
+        Err(Reply::Shown(help)) => show(&help),
+        Err(Reply::Told(text)) => print(text.as_bytes()),
+        Err(Reply::Refused(failure)) => Err(failure),
     }
 }
 
@@ -69,6 +80,8 @@ pub fn main() -> ExitCode {
 pub enum Reply {
     /// Help or version, which were asked for; or the summary, because nothing was.
     Shown(clap::Error),
+    /// A text that was asked for.
+    Told(&'static str),
     /// A mistake.
     Refused(Failure),
 }
@@ -79,13 +92,15 @@ pub enum Reply {
 /// # Errors
 /// If help is asked for, or if the words make no command line.
 pub fn understand(words: &[OsString]) -> Result<CommandLine, Reply> {
+    if words.get(1..).is_some_and(|words| words == ["help", "words"]) {
+        return Err(Reply::Told(help::WORDS));
+    }
     CommandLine::try_parse_from(words).map_err(|error| {
         let nothing = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
         if !error.use_stderr() || nothing {
             return Reply::Shown(error);
         }
-        let subcommand = words.get(1).and_then(|name| name.to_str());
-        Reply::Refused(usage::failure(&error, subcommand))
+        Reply::Refused(usage::failure(&error, words))
     })
 }
 
@@ -142,6 +157,7 @@ fn manual() -> Result<Vec<u8>, Failure> {
         section.extend(verbatim(subcommand.get_after_help()));
         page.extend(String::from_utf8_lossy(&section).replace(".SH ", ".SS ").bytes());
     }
+    page.extend(verbatim(Some(&help::WORDS.into())));
     man.render_version_section(&mut page)?;
     Ok(page)
 }

@@ -4,7 +4,7 @@
 //! completions and the man page all come from these definitions.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -20,8 +20,8 @@ use super::help::{
     REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, TRACE_EXAMPLES,
 };
 use super::values::{
-    Emission, EmissionKind, EventList, duration, emission, environment_variable, event_list, named_regex,
-    regex, signal,
+    ByProductNumber, Emission, EmissionKind, EventList, by_product, duration, emission, environment_variable,
+    event_list, named_regex, regex, signal,
 };
 
 /// The whole command line.
@@ -106,6 +106,9 @@ pub struct TargetOptions {
     /// Begin with an empty environment; --env adds to it.
     #[arg(long, help_heading = "The program")]
     pub clear_env: bool,
+    /// Give it, and keep, variables that look like secrets (TOKEN, KEY, PASSWORD); without, only those of --env.
+    #[arg(long, conflicts_with = "clear_env", help_heading = "The program")]
+    pub keep_env: bool,
     /// Its working directory.
     #[arg(long, value_name = "DIR", help_heading = "The program")]
     pub cwd: Option<PathBuf>,
@@ -392,7 +395,7 @@ pub struct TraceOptions {
     pub format: TraceFormat,
 }
 
-/// `stripe replay`.
+/// `stripe replay`. Instead of a program it may name a kept run.
 #[derive(Debug, Args)]
 pub struct ReplayOptions {
     /// The program.
@@ -407,12 +410,63 @@ pub struct ReplayOptions {
     /// Leave out all events that can be but these; an empty text keeps none.
     #[arg(long, value_name = "EVENTS", value_parser = event_list, help_heading = "The experiment")]
     pub keep: Option<EventList>,
+    /// Execute what this other failure of the search for a kept RUN has executed; they count from 1.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = by_product,
+        conflicts_with_all = ["omit", "keep", "control"],
+        help_heading = "The experiment"
+    )]
+    pub by_product: Option<ByProductNumber>,
     /// What makes a statement be executed.
     #[arg(long, value_enum, default_value_t, value_name = "CONTROL", help_heading = "The experiment")]
     pub control: SingleControl,
     /// Whether undefined values are set to patterns.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "The experiment")]
     pub poison: PoisonOption,
+}
+
+/// Whether a word that stands for a program names a kept run: by its number, as the latest, or by its folder. A
+/// program of such a name is given as `./3`.
+pub(super) fn names_run(word: &Path) -> bool {
+    let is_name = |word: &str| word == "latest" || word.parse::<u32>().is_ok();
+    word.to_str().is_some_and(is_name) || word.join("run.json").exists()
+}
+
+impl ReplayOptions {
+    /// An option that has no place beside a kept run, if there is one.
+    pub(super) fn unfit_for_kept_run(&self) -> Option<&'static str> {
+        let (target, oracle) = (&self.target, &self.oracle);
+        let given = [
+            (target.stdin.is_some(), "--stdin"),
+            (!target.env.is_empty(), "--env"),
+            (target.clear_env, "--clear-env"),
+            (target.keep_env, "--keep-env"),
+            (target.cwd.is_some(), "--cwd"),
+            (target.pty, "--pty"),
+            (target.real_time, "--real-time"),
+            (target.real_random, "--real-random"),
+            (!target.scope.is_empty(), "--scope"),
+            (matches!(target.granularity, GranularityChoice::Line), "--granularity"),
+            (target.timeout.is_some(), "--timeout"),
+            (target.engine != EngineChoice::Auto, "--engine"),
+            (target.no_sandbox, "--no-sandbox"),
+            (!target.allow.is_empty(), "--allow"),
+            (!target.allow_write.is_empty(), "--allow-write"),
+            (!target.arguments.is_empty(), "an argument"),
+            (oracle.expect_output.is_some(), "--expect-output"),
+            (oracle.expect_stderr.is_some(), "--expect-stderr"),
+            (oracle.expect_exit.is_some(), "--expect-exit"),
+            (oracle.expect_signal.is_some(), "--expect-signal"),
+            (!oracle.expect_match.is_empty(), "--expect-match"),
+            (!oracle.reject_match.is_empty(), "--reject-match"),
+            (oracle.only_lines.is_some(), "--only-lines"),
+            (oracle.check.is_some(), "--check"),
+            (oracle.reference.is_some(), "--reference"),
+        ];
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
+    }
 }
 
 /// `stripe demo`.

@@ -11,7 +11,7 @@ use super::options::OutputOptions;
 use super::status::Board;
 use super::terminal;
 use crate::investigation::Watcher;
-use crate::report::{Style, bullets, words};
+use crate::report::{Style, bullets, printable, words};
 use crate::slice::Evidence;
 use dd::{Configuration, Counts, Observer, Outcome};
 
@@ -113,10 +113,15 @@ impl Progress {
     fn draw(&mut self) {
         let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= INTERVAL);
         if self.detail == Detail::Live && due {
-            say(&format!("\r\x1b[K{}", terminal::clipped(&self.board.line())));
+            say(&format!("\r\x1b[K{}", terminal::clipped(&printable(&self.board.line()))));
             self.drawn = Some(Instant::now());
         }
     }
+}
+
+/// Tells something in a line; what comes from outside may hold anything.
+pub(super) fn tell(line: &str) {
+    say(&(printable(line) + "\n"));
 }
 
 /// What cannot be shown is not worth an error.

@@ -31,7 +31,7 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let reopened = Reopened::open(options.run.as_deref(), &interrupt)?;
     let program = &reopened.target.program.executable().path;
     emissions::check(&options.output, program, reopened.has_several())?;
-    require_same_surroundings(&reopened)?;
+    reopened.require_same_surroundings()?;
     interrupt.listen()?;
     let processors = Processors::available();
     let jobs = options.limits.jobs.or(reopened.run.search.jobs);
@@ -53,15 +53,6 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     findings.done()
 }
 
-/// Elsewhere the program might not go the recorded way, and every outcome would be in doubt.
-fn require_same_surroundings(reopened: &Reopened) -> Result<(), Failure> {
-    let remedy = "go on where it was begun, or begin anew with `stripe run`";
-    match reopened.estrangement() {
-        None => Ok(()),
-        Some(how) => Err(Failure::new(Exit::Failed, format!("{how}; {remedy}"))),
-    }
-}
-
 /// The searches that go on.
 struct Continuation<'c, 'p> {
     options: &'c ReduceOptions,
@@ -75,10 +66,13 @@ impl Continuation<'_, '_> {
     /// The results of the searches that had ended, and of the others, which go on.
     fn all(&mut self) -> Result<Findings, Failure> {
         let memo = RunMemo::default();
-        let mut findings = Findings::of(self.reopened.command_line());
+        let mut findings = Findings::of(self.reopened.command_line(), self.keeping.name());
         let questions = &self.reopened.questions;
         let finished = questions.iter().map(|question| self.finished(question));
         let finished = finished.collect::<Result<Vec<_>, _>>()?;
+        let is_finished = finished.iter().all(Option::is_some);
+        let claim = (!is_finished).then(|| self.reopened.folder.claim()).transpose();
+        let _claim = claim.map_err(keeping::failure)?;
         let mut budget = self.budget(finished.iter().filter(|finished| finished.is_none()).count());
         for (question, finished) in questions.iter().zip(finished) {
             let (answer, exit) = match finished {

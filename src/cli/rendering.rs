@@ -129,6 +129,7 @@ impl<'a> Found<'a> {
                 slice: &answer.slice,
                 history: &answer.history,
                 command_line: self.command_line,
+                name: name.as_deref().unwrap_or_default(),
                 remark: named.as_deref().unwrap_or(remark),
             })
         };

@@ -36,7 +36,8 @@ impl Reopened {
     /// Finds the run that the user names; the program is loaded but not started.
     pub(super) fn open(name: Option<&Path>, interrupt: &Interrupt) -> Result<Reopened, Failure> {
         let folder = shelf().find(name).map_err(keeping::failure)?;
-        let run = folder.load().map_err(keeping::failure)?;
+        let mut run = folder.load().map_err(keeping::failure)?;
+        run.criterion.check = run.criterion.check.map(|check| check.until(interrupt.flag()));
         let target = target(&run, interrupt)?;
         let trace = folder.trace(&run, &target.program).map_err(keeping::failure)?;
         let patterns = if run.poisoned { Poison::PATTERNS.to_vec() } else { vec![Poison::Off] };
@@ -63,6 +64,15 @@ impl Reopened {
         let how = self.run.surroundings.difference()?;
         let consequence = "so that the program may take another way than was recorded";
         Some(format!("run {}: {how}, {consequence}", self.folder.name()))
+    }
+
+    /// Refuses to run the program elsewhere: it might not go the recorded way, and every outcome would be in doubt.
+    pub(super) fn require_same_surroundings(&self) -> Result<(), Failure> {
+        let remedy = "go on where it was begun, or begin anew with `stripe run`";
+        match self.estrangement() {
+            None => Ok(()),
+            Some(how) => Err(Failure::new(Exit::Failed, format!("{how}; {remedy}"))),
+        }
     }
 
     /// The command that has made the run, as typed into a shell.
@@ -156,5 +166,6 @@ fn target(run: &KeptRun, interrupt: &Interrupt) -> Result<Target, Failure> {
         granularity: run.granularity,
         command: run.command.clone(),
         conditions,
+        withheld: Vec::new(),
     })
 }

@@ -3,100 +3,238 @@
 use std::io::{Write, stderr};
 use std::sync::atomic::AtomicU64;
 
-use tracer::Processors;
-use tracer::Tracer;
+use tracer::invocation::Permissions;
+use tracer::poison::Poison;
 use tracer::schedule::{Control, Schedule};
+use tracer::{Processors, Tracer};
 
-use super::choices::SingleControl;
+use super::choices::{PoisonOption, SingleControl};
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
-use super::options::ReplayOptions;
+use super::options::{ReplayOptions, names_run};
 use super::permissions::openings;
+use super::reopened::Reopened;
 use super::run::{demands, establish, limits, preference};
+use super::search::Subject;
 use super::target::{Target, criterion};
-use super::values::EventList;
+use super::values::{ByProductNumber, EventList};
 use crate::circumstances::{EventTest, Laboratory, Universe};
-use crate::report::words;
-use crate::slice::Recorded;
+use crate::oracle::Oracle;
+use crate::report::{printable, words};
+use crate::slice::{Evidence, Recorded, stretches};
 use dd::Outcome;
 
 /// Does it.
 pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
+    if names_run(&options.target.program) { of_kept_run(options) } else { of_new_run(options) }
+}
+
+/// Records the program first.
+fn of_new_run(options: ReplayOptions) -> Result<Exit, Failure> {
+    if options.by_product.is_some() {
+        let message =
+            "--by-product is about a kept run: name it, by its number in `stripe runs`, instead of a program";
+        return Err(Failure::new(Exit::Usage, message));
+    }
     let preference = preference(options.target.engine)?;
     let interrupt = Interrupt::default();
-    let criterion = criterion(&options.oracle)?;
+    let criterion = criterion(&options.oracle, &interrupt)?;
     let target = Target::new(&options.target, &interrupt)?;
+    target.mention_withheld();
     Processors::available().bind(0);
     let mut tracer = Tracer::new(&target.program, &target.invocation, preference)?;
     let demands = demands(options.poison, &criterion);
     let baseline = establish(&target, &mut tracer, &demands, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
     let oracle = criterion.oracle(&baseline.recording.run).map_err(Failure::of(Exit::NotReproduced))?;
-    let control = match options.control {
-        SingleControl::Program => Control::Program,
-        SingleControl::Trace => Control::Trace,
-    };
-    let universe = Universe::new(recorded.program, recorded.trace, control);
-    let schedule = schedule(&universe, recorded, options.omit, options.keep)?;
-    let laboratory = Laboratory {
+    let experiment = Experiment {
         recorded,
-        oracle: &oracle,
         patterns: &baseline.patterns,
         limits: limits(&baseline, options.target.timeout),
-        runs: &AtomicU64::new(0),
-        memo: None,
-        outputs: None,
+        permissions: &target.invocation.permissions,
+        choice: Choice::of(&options),
     };
-    let (run, evidence) = EventTest::new(&laboratory, &universe, &mut tracer).examine(&schedule)?;
-    super::print(&run.stdout)?;
-    let mut stderr = stderr().lock();
-    let _ = stderr.write_all(&run.stderr);
-    let executed = schedule.kept().count();
-    let why = match evidence.outcome {
-        Outcome::Fail => String::new(),
-        Outcome::Pass | Outcome::Unresolved => format!(": {}", evidence.why),
-    };
-    let _ = writeln!(
-        stderr,
-        "stripe: {}{why} ({executed} of {} events executed, {})",
-        words::outcome(evidence.outcome),
-        recorded.trace.len(),
-        words::contained(&tracer.containment())
-    );
-    for warning in openings(&target.invocation.permissions).iter().chain(oracle.remarks()) {
-        let _ = writeln!(stderr, "stripe: warning: {warning}");
-    }
-    Ok(match evidence.outcome {
-        Outcome::Fail => Exit::Done,
-        Outcome::Pass => Exit::Failed,
-        Outcome::Unresolved => Exit::Unresolved,
-    })
+    experiment.perform(&mut tracer, &[(None, &oracle)])
 }
 
-/// The schedule that the user asks for; events that cannot be omitted stay.
-fn schedule(
-    universe: &Universe,
-    recorded: Recorded<'_>,
-    omit: Option<EventList>,
-    keep: Option<EventList>,
-) -> Result<Schedule, Failure> {
-    let (list, kept) = match (omit, keep) {
-        (_, Some(keep)) => (keep, true),
-        (omit, None) => (omit.unwrap_or_default(), false),
+/// Takes the recorded run, the program's start and the criterion from a kept run.
+fn of_kept_run(options: ReplayOptions) -> Result<Exit, Failure> {
+    if let Some(option) = options.unfit_for_kept_run() {
+        let message = format!("{option}: is as it was for the kept run: leave it out, or name a program");
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    let interrupt = Interrupt::default();
+    let reopened = Reopened::open(Some(&options.target.program), &interrupt)?;
+    reopened.require_same_surroundings()?;
+    interrupt.listen()?;
+    let choice = match &options.by_product {
+        Some(number) => by_product(&reopened, number)?,
+        None => Choice::of(&options),
     };
-    let last = recorded.trace.len() as u32;
-    if let Some(range) = list.0.iter().find(|range| *range.end() > last) {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!(
-                "there is no event {}: this run has events 1 to {last}; `stripe trace` lists them",
-                range.end()
-            ),
+    Processors::available().bind(0);
+    let Target { program, invocation, .. } = &reopened.target;
+    let mut tracer = Tracer::new(program, invocation, reopened.run.search.preference)?;
+    let Subject { baseline, limits, .. } = reopened.subject();
+    let patterns = match options.poison {
+        PoisonOption::Auto => &baseline.patterns,
+        PoisonOption::Off => &[Poison::Off][..],
+    };
+    let permissions = &invocation.permissions;
+    let recorded = reopened.subject().recorded();
+    let experiment = Experiment { recorded, patterns, limits, permissions, choice };
+    let questions = reopened.questions.iter().map(|question| (question.name.as_deref(), &question.oracle));
+    experiment.perform(&mut tracer, &questions.collect::<Vec<_>>())
+}
+
+/// What another failure that came up in the search for a kept run has executed.
+fn by_product(
+    reopened: &Reopened,
+    ByProductNumber { criterion, number }: &ByProductNumber,
+) -> Result<Choice, Failure> {
+    let usage = |message: String| Failure::new(Exit::Usage, message);
+    let mut questions = reopened.questions.iter();
+    let question = match criterion {
+        Some(name) => questions.find(|question| question.name.as_ref() == Some(name)),
+        None => questions.next().filter(|_| !reopened.has_several()),
+    };
+    let names = reopened.questions.iter().filter_map(|question| question.name.as_deref()).collect::<Vec<_>>();
+    let question = question.ok_or_else(|| {
+        usage(match names.first() {
+            Some(first) => format!("--by-product: name one of {}, as in {first}:{number}", names.join(", ")),
+            None => format!("--by-product: this run has a single criterion: write {number}"),
+        })
+    })?;
+    let answer = match reopened.result(question, false)? {
+        Some(answer) => answer,
+        None => reopened.best_so_far(question)?,
+    };
+    let all = &answer.slice.by_products;
+    let chosen = number
+        .checked_sub(1)
+        .and_then(|at| all.get(at))
+        .ok_or_else(|| usage(format!("there is no by-product {number}: the run has {}", all.len())))?;
+    let events = stretches(chosen.executed.iter().copied()).map(|(first, last)| first.time()..=last.time());
+    Ok(Choice { control: chosen.rule, list: EventList::new(events.collect()), kept: true })
+}
+
+/// Which events are executed.
+struct Choice {
+    control: Control,
+    list: EventList,
+    /// Whether those of the list are executed, or all others.
+    kept: bool,
+}
+
+impl Choice {
+    fn of(options: &ReplayOptions) -> Choice {
+        let control = match options.control {
+            SingleControl::Program => Control::Program,
+            SingleControl::Trace => Control::Trace,
+        };
+        match &options.keep {
+            Some(keep) => Choice { control, list: keep.clone(), kept: true },
+            None => Choice { control, list: options.omit.clone().unwrap_or_default(), kept: false },
+        }
+    }
+}
+
+/// A partial execution of a recorded run.
+struct Experiment<'e> {
+    recorded: Recorded<'e>,
+    patterns: &'e [Poison],
+    limits: tracer::invocation::Limits,
+    permissions: &'e Permissions,
+    choice: Choice,
+}
+
+impl Experiment<'_> {
+    /// Executes, and judges by each criterion. The program's output is printed once: it is the same for all.
+    fn perform(
+        &self,
+        tracer: &mut Tracer<'_>,
+        questions: &[(Option<&str>, &Oracle)],
+    ) -> Result<Exit, Failure> {
+        let universe = Universe::new(self.recorded.program, self.recorded.trace, self.choice.control);
+        let schedule = self.schedule(&universe)?;
+        let mut exit = Exit::Done;
+        for (position, &(name, oracle)) in questions.iter().enumerate() {
+            let laboratory = Laboratory {
+                recorded: self.recorded,
+                oracle,
+                patterns: self.patterns,
+                limits: self.limits,
+                runs: &AtomicU64::new(0),
+                memo: None,
+                outputs: None,
+            };
+            let (run, evidence) = EventTest::new(&laboratory, &universe, tracer).examine(&schedule)?;
+            if position == 0 {
+                super::print(&run.stdout)?;
+                tell(&run.stderr);
+            }
+            self.tell_outcome(name, &evidence, &schedule, tracer);
+            exit = worse(exit, evidence.outcome);
+        }
+        let remarks = questions.iter().flat_map(|(_, oracle)| oracle.remarks());
+        for warning in openings(self.permissions).iter().chain(remarks) {
+            tell_line(&format!("stripe: warning: {warning}"));
+        }
+        Ok(exit)
+    }
+
+    fn tell_outcome(
+        &self,
+        name: Option<&str>,
+        evidence: &Evidence,
+        schedule: &Schedule,
+        tracer: &Tracer<'_>,
+    ) {
+        let why = match evidence.outcome {
+            Outcome::Fail => String::new(),
+            Outcome::Pass | Outcome::Unresolved => format!(": {}", evidence.why),
+        };
+        let name = name.map_or_else(String::new, |name| format!("{name}: "));
+        tell_line(&format!(
+            "stripe: {name}{}{why} ({} of {} events executed, {})",
+            words::outcome(evidence.outcome),
+            schedule.kept().count(),
+            self.recorded.trace.len(),
+            words::contained(&tracer.containment())
         ));
     }
-    let chosen = recorded
-        .trace
-        .events()
-        .filter(|event| list.0.iter().any(|range| range.contains(&event.time())) == kept);
-    Ok(universe.schedule(&universe.configuration(chosen)))
+
+    /// The schedule that the user asks for; events that cannot be omitted stay.
+    fn schedule(&self, universe: &Universe) -> Result<Schedule, Failure> {
+        let Choice { list, kept, .. } = &self.choice;
+        let last = self.recorded.trace.len() as u32;
+        if let Some(range) = list.0.iter().find(|range| *range.end() > last) {
+            return Err(Failure::new(
+                Exit::Usage,
+                format!(
+                    "there is no event {}: this run has events 1 to {last}; `stripe trace` lists them",
+                    range.end()
+                ),
+            ));
+        }
+        let chosen = self.recorded.trace.events().filter(|event| list.contains(event.time()) == *kept);
+        Ok(universe.schedule(&universe.configuration(chosen)))
+    }
+}
+
+/// A replay that says nothing outweighs one that has not reproduced the failure, and that one that has.
+fn worse(exit: Exit, outcome: Outcome) -> Exit {
+    match (exit, outcome) {
+        (_, Outcome::Unresolved) => Exit::Unresolved,
+        (Exit::Done, Outcome::Pass) => Exit::Failed,
+        _ => exit,
+    }
+}
+
+fn tell_line(line: &str) {
+    tell((printable(line) + "\n").as_bytes());
+}
+
+/// What cannot be shown is not worth an error.
+fn tell(bytes: &[u8]) {
+    let _ = stderr().lock().write_all(bytes);
 }

@@ -16,7 +16,7 @@ pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit,
     let reopened = Reopened::open(options.run.as_deref(), &Interrupt::default())?;
     let program = &reopened.target.program.executable().path;
     emissions::check(&options.output, program, reopened.has_several())?;
-    let mut findings = Findings::of(reopened.command_line());
+    let mut findings = Findings::of(reopened.command_line(), Some(reopened.folder.name()));
     for question in &reopened.questions {
         let answer = without_values(answer(&reopened, question, &options)?, &options);
         findings.add(question, answer, Exit::Done);

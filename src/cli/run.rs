@@ -47,8 +47,11 @@ pub(super) fn search(
     let preference = preference(options.target.engine)?;
     emissions::check(&options.output, &options.target.program, options.several.are_asked())?;
     let interrupt = Interrupt::default();
-    let criterion = criterion(&options.oracle)?;
+    let criterion = criterion(&options.oracle, &interrupt)?;
     let target = Target::new(&options.target, &interrupt)?;
+    if !options.output.quiet {
+        target.mention_withheld();
+    }
     let board = Board::new("recording the run");
     let answers = Answers::begin(board.clone(), askers(&options.output))?;
     let processors = Processors::available();
@@ -80,7 +83,8 @@ pub(super) fn search(
         started,
     };
     let searches = Searches { subject, questions, options, style: terminal::style(color) };
-    let mut findings = searches.all(&mut crew, &mut keeping, Findings::of(command_line))?;
+    let findings = Findings::of(command_line, keeping.name());
+    let mut findings = searches.all(&mut crew, &mut keeping, findings)?;
     findings.look(&subject, &mut crew.tracers[0], &options.output, &keeping);
     drop(answers);
     // The terminal may have another size by now.

@@ -7,7 +7,7 @@ use super::exit::{Exit, Failure};
 use super::keeping::{failure, shelf};
 use super::terminal;
 use crate::archive::{Entry, RunFolder, Stage, Standing};
-use crate::report::Style;
+use crate::report::{Style, printable};
 use crate::slice::Status;
 
 const TITLES: [&str; 7] = ["run", "when (UTC)", "status", "kept", "tests", "command", "criterion"];
@@ -24,6 +24,7 @@ pub(super) fn runs(color: ColorChoice) -> Result<Exit, Failure> {
     // Who reads the listing by a program wants it whole.
     let style = Style { width: terminal::width().unwrap_or(usize::MAX), ..terminal::style(color) };
     let rows = runs.iter().flat_map(|run| rows(run, style));
+    let rows = rows.map(|row| row.map(|cell| printable(&cell)));
     let all: Vec<[String; 7]> = std::iter::once(TITLES.map(str::to_owned)).chain(rows).collect();
     super::print(table(&all, style).as_bytes())
 }

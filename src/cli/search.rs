@@ -148,6 +148,7 @@ impl Case<'_> {
             warnings: baseline.warnings.iter().cloned().chain(more).chain(remarks).collect(),
             values: None,
             by_products: self.by_products(history),
+            kept_as: None,
         }
     }
 

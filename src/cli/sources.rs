@@ -7,6 +7,8 @@ use std::time::SystemTime;
 
 use tracer::program::Program;
 
+use crate::report::LONGEST_SOURCE;
+
 /// What is wrong with the sources of the traced functions; one sentence for each file.
 pub(super) fn doubts(program: &Program) -> Vec<String> {
     let compiled = modified(&program.executable().path);
@@ -21,10 +23,19 @@ pub(super) fn doubts(program: &Program) -> Vec<String> {
                 "{} is newer than the program: its lines are shown without their text; compile the program again",
                 file.shown
             )),
+            _ if length(&file.path) > LONGEST_SOURCE => Some(format!(
+                "{} has more than {} MiB: its lines are shown without their text; split it",
+                file.shown,
+                LONGEST_SOURCE >> 20
+            )),
             _ => None,
         }
     };
     files.into_iter().filter_map(doubt).collect()
+}
+
+fn length(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |metadata| metadata.len())
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {

@@ -14,7 +14,7 @@ use super::exit::{Exit, Failure};
 use super::options::OutputOptions;
 use super::progress::say;
 use super::terminal;
-use crate::report::words;
+use crate::report::{printable, words};
 
 /// How soon an answer comes, in milliseconds.
 const PATIENCE: u8 = 100;
@@ -157,7 +157,7 @@ fn wait(keyboard: Option<&mut Keyboard>) -> bool {
 fn answer(board: &Board) -> String {
     // A line may stand there that is drawn again and again.
     let clear = if terminal::draws_again() { "\r\x1b[K" } else { "" };
-    format!("{clear}stripe: {}\n", board.line())
+    format!("{clear}stripe: {}\n", printable(&board.line()))
 }
 
 impl Drop for Answers {

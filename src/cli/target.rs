@@ -1,19 +1,22 @@
 //! Make a program and its invocation of what the user typed.
 
-use std::fs::File;
-use std::io::{IsTerminal, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use tracer::invocation::{Answers, Constancy, Invocation, Limits, Stdout};
+use tracer::Conditions;
+use tracer::invocation::{Answers, Constancy, Input, Invocation, Limits, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
-use tracer::{Bytes, Conditions};
 
 use super::choices::GranularityChoice;
 use super::exit::{Exit, Failure};
+use super::interpreters::{self, is_interpreter};
 use super::interrupt::Interrupt;
 use super::options::{OracleOptions, TargetOptions};
 use super::permissions::permissions;
+use super::progress::tell;
+use super::reading;
+use super::secrets;
 use crate::baseline::recording_limits;
 use crate::oracle::{Check, Criterion};
 
@@ -26,6 +29,8 @@ pub(super) struct Target {
     pub(super) command: Vec<String>,
     /// How it is recorded.
     pub(super) conditions: Conditions,
+    /// Variables of the environment that it is not given.
+    pub(super) withheld: Vec<String>,
 }
 
 impl Target {
@@ -40,7 +45,7 @@ impl Target {
         };
         // Refuses what cannot be traced before the standard input is read, which may take for ever.
         let mut program = Program::load(&path, &[], &scope, granularity).map_err(load_failure)?;
-        let invocation = invocation(options, path.clone())?;
+        let (invocation, withheld) = invocation(options, path.clone())?;
         interrupt.listen()?;
         if scope.names_libraries() {
             let mut libraries = tracer::survey(&invocation, &conditions)?;
@@ -50,23 +55,53 @@ impl Target {
         let words = std::iter::once(options.program.as_os_str())
             .chain(options.arguments.iter().map(|a| a.as_os_str()));
         let command = words.map(|word| word.to_string_lossy().into_owned()).collect();
-        Ok(Target { program, invocation, granularity, command, conditions })
+        Ok(Target { program, invocation, granularity, command, conditions, withheld })
+    }
+
+    /// Tells what the program is not given.
+    pub(super) fn mention_withheld(&self) {
+        if !self.withheld.is_empty() {
+            let names = self.withheld.join(", ");
+            tell(&format!("stripe: not given to the program: {names}; --keep-env gives and keeps them"));
+        }
     }
 }
 
-/// The absolute path of the executable that the user means.
+/// The absolute path of the executable that the user means: a file, or else, for a name without a slash, what a
+/// shell would start.
 pub(super) fn executable(path: &Path) -> Result<PathBuf, Failure> {
-    path.canonicalize().map_err(|error| {
+    path.canonicalize().or_else(|error| in_search_path(path).ok_or(error)).map_err(|error| {
         Failure::new(Exit::Usage, format!("{}: {error}; name an executable, such as ./prog", path.display()))
     })
+}
+
+/// What PATH leads to.
+fn in_search_path(name: &Path) -> Option<PathBuf> {
+    if name.components().count() != 1 || name.as_os_str().as_encoded_bytes().contains(&b'/') {
+        return None;
+    }
+    let folders = std::env::var_os("PATH")?;
+    let found =
+        std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|file| is_executable(file));
+    found?.canonicalize().ok()
+}
+
+fn is_executable(file: &Path) -> bool {
+    file.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
 /// A program that is not there or not executable is a matter of usage; one that cannot be traced is
 /// not.
 pub(super) fn load_failure(error: tracer::program::LoadError) -> Failure {
-    use tracer::program::LoadError::{Directory, NotExecutable, Unreadable};
-    let exit = match error {
-        Directory(_) | NotExecutable(_) | Unreadable { .. } => Exit::Usage,
+    use tracer::program::LoadError::{
+        DebugFileMissing, Directory, NoFile, NoLineTable, NotExecutable, NothingInScope, TooLong, Unreadable,
+    };
+    let exit = match &error {
+        // Where its own statements can be seen, an interpreter is a program like any other.
+        NoLineTable(path) | NothingInScope(path) | DebugFileMissing { path, .. } if is_interpreter(path) => {
+            return Failure::new(Exit::Failed, interpreters::explanation(path));
+        }
+        Directory(_) | NoFile(_) | NotExecutable(_) | TooLong(_) | Unreadable { .. } => Exit::Usage,
         _ => Exit::Failed,
     };
     Failure::new(exit, error)
@@ -80,10 +115,13 @@ fn limits(options: &TargetOptions) -> Limits {
     }
 }
 
-fn invocation(options: &TargetOptions, program: PathBuf) -> Result<Invocation, Failure> {
+/// How the program is started, and the variables that it is not given.
+fn invocation(options: &TargetOptions, program: PathBuf) -> Result<(Invocation, Vec<String>), Failure> {
     let mut environment = if options.clear_env { Vec::new() } else { std::env::vars_os().collect() };
+    let mut withheld = if options.keep_env { Vec::new() } else { secrets::withhold(&mut environment) };
     for (name, value) in &options.env {
         environment.retain(|(known, _)| known != name);
+        withheld.retain(|known| name != known.as_str());
         environment.push((name.clone(), value.clone()));
     }
     let directory = options.cwd.as_deref().unwrap_or(Path::new("."));
@@ -94,56 +132,43 @@ fn invocation(options: &TargetOptions, program: PathBuf) -> Result<Invocation, F
     if !directory.is_dir() {
         return Err(no_directory("is not a directory".into()));
     }
-    Ok(Invocation {
+    let invocation = Invocation {
         program,
         arguments: std::iter::once(options.program.clone().into_os_string())
             .chain(options.arguments.iter().cloned())
             .collect(),
         environment,
         directory,
-        stdin: standard_input(options.stdin.as_deref())?,
+        stdin: Input::new(match &options.stdin {
+            Some(file) => reading::file("--stdin", file)?,
+            None => reading::standard_input()?,
+        }),
         stdout: if options.pty { Stdout::Terminal } else { Stdout::File },
         permissions: permissions(options)?,
         constancy: Constancy { time: answers(options.real_time), chance: answers(options.real_random) },
-    })
+    };
+    Ok((invocation, withheld))
 }
 
 fn answers(is_real: bool) -> Answers {
     if is_real { Answers::Real } else { Answers::Constant }
 }
 
-fn standard_input(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
-    match file {
-        Some(file) => Ok(read(file)?.to_vec()),
-        None if std::io::stdin().is_terminal() => Ok(Vec::new()),
-        None => {
-            let mut bytes = Vec::new();
-            // A closed standard input is an empty one.
-            let _ = std::io::stdin().read_to_end(&mut bytes);
-            Ok(bytes)
-        }
-    }
-}
-
-fn read(file: &Path) -> Result<Bytes, Failure> {
-    File::open(file).and_then(Bytes::read).map_err(|error| {
-        Failure::new(Exit::Usage, format!("{}: {error}; name a file that can be read", file.display()))
-    })
-}
-
 /// The criterion that the user asks for.
-pub(super) fn criterion(options: &OracleOptions) -> Result<Criterion, Failure> {
-    let text = |file: &Option<PathBuf>| file.as_deref().map(read).transpose();
+pub(super) fn criterion(options: &OracleOptions, interrupt: &Interrupt) -> Result<Criterion, Failure> {
+    let text = |option: &str, file: &Option<PathBuf>| {
+        file.as_deref().map(|file| reading::file(option, file)).transpose()
+    };
     Ok(Criterion {
-        output: text(&options.expect_output)?,
-        stderr: text(&options.expect_stderr)?,
+        output: text("--expect-output", &options.expect_output)?,
+        stderr: text("--expect-stderr", &options.expect_stderr)?,
         exit: options.expect_exit.map(i32::from),
         signal: options.expect_signal,
         matches: options.expect_match.clone(),
         rejects: options.reject_match.clone(),
         only_lines: options.only_lines.clone(),
-        reference: text(&options.reference)?,
-        check: options.check.clone().map(Check::new),
+        reference: text("--reference", &options.reference)?,
+        check: options.check.clone().map(|command| Check::new(command).until(interrupt.flag())),
         part: None,
     })
 }

@@ -18,6 +18,7 @@ use crate::slice::Recorded;
 pub(super) fn trace(options: TraceOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     let target = Target::new(&options.target, &interrupt)?;
+    target.mention_withheld();
     let engine = options.target.engine;
     let by_steps = matches!(engine, EngineChoice::Step);
     let preference = if by_steps { Preference::Breakpoint } else { preference(engine)? };

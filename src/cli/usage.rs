@@ -2,16 +2,25 @@
 //!
 //! Takes the words of the parser, which draws several lines and ends with a summary of all options.
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Error};
 
 use super::exit::{Exit, Failure};
+use super::interpreters;
 use super::options::CommandLine;
 
 /// The failure that `error` is.
-pub(super) fn failure(error: &Error, subcommand: Option<&str>) -> Failure {
+pub(super) fn failure(error: &Error, words: &[OsString]) -> Failure {
     let mut message = one_line(&error.render().to_string());
+    let subcommand = words.get(1).and_then(|name| name.to_str());
     if is_stray_word(error) {
+        let interpreter = words.get(2).map(Path::new).filter(|word| interpreters::is_interpreter(word));
+        if let Some(interpreter) = interpreter {
+            return Failure::new(Exit::Usage, interpreters::explanation(interpreter));
+        }
         message += "; the program's own arguments go behind --";
     }
     let known = |name: &&str| CommandLine::command().find_subcommand(name).is_some();
@@ -55,9 +64,9 @@ mod tests {
     use super::*;
 
     fn message(line: &str) -> String {
-        let words: Vec<&str> = line.split(' ').collect();
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let error = CommandLine::try_parse_from(&words).expect_err("wrong usage");
-        failure(&error, words.get(1).copied()).message
+        failure(&error, &words).message
     }
 
     #[test]
@@ -70,6 +79,8 @@ mod tests {
             message("stripe run ./p 5"),
             "unexpected argument '5' found; the program's own arguments go behind --; see `stripe run --help`"
         );
+        let told = message("stripe run python3 x.py");
+        assert!(told.starts_with("python3: is an interpreter, and stripe sees"), "{told}");
         let message = message("stripe rum ./p");
         assert!(message.starts_with("unrecognized subcommand 'rum'; "), "{message}");
         assert!(message.ends_with("; see `stripe --help`"), "{message}");

@@ -4,8 +4,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -68,6 +69,11 @@ impl EmissionKind {
         matches!(self, EmissionKind::Html | EmissionKind::Jsonl)
     }
 
+    /// Whether it holds the environment of the program.
+    pub(super) fn holds_environment(self) -> bool {
+        matches!(self, EmissionKind::Gdb)
+    }
+
     /// Whether it can hold the results of several criteria.
     pub(super) fn holds_several(self) -> bool {
         !matches!(self, EmissionKind::Dot | EmissionKind::Gdb)
@@ -76,7 +82,51 @@ impl EmissionKind {
 
 /// Events by number, as ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EventList(pub Vec<std::ops::RangeInclusive<u32>>);
+pub struct EventList(pub Vec<RangeInclusive<u32>>);
+
+impl EventList {
+    /// These ranges, in order.
+    pub(super) fn new(mut ranges: Vec<RangeInclusive<u32>>) -> EventList {
+        ranges.sort_by_key(|range| *range.start());
+        let mut list: Vec<RangeInclusive<u32>> = Vec::new();
+        for range in ranges {
+            match list.last_mut() {
+                Some(last) if *range.start() <= *last.end() => {
+                    *last = *last.start()..=(*last.end()).max(*range.end());
+                }
+                _ => list.push(range),
+            }
+        }
+        EventList(list)
+    }
+
+    /// Whether an event is among them.
+    pub(super) fn contains(&self, event: u32) -> bool {
+        let later = self.0.partition_point(|range| *range.start() <= event);
+        self.0[..later].last().is_some_and(|range| range.contains(&event))
+    }
+}
+
+/// One of the by-products of a search, counted from 1; of several criteria, `NAME:N`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByProductNumber {
+    /// The name of the criterion.
+    pub criterion: Option<String>,
+    /// From 1.
+    pub number: usize,
+}
+
+/// A by-product, `N` or `NAME:N`.
+pub(super) fn by_product(text: &str) -> Result<ByProductNumber, String> {
+    let (criterion, number) = match text.rsplit_once(':') {
+        Some((name, number)) => (Some(name.to_owned()), number),
+        None => (None, text),
+    };
+    match number.parse() {
+        Ok(number @ 1..) => Ok(ByProductNumber { criterion, number }),
+        _ => Err("no by-product: they count from 1; of several criteria write NAME:N".into()),
+    }
+}
 
 /// What a user typed need not be UTF-8.
 fn split_at_equals(text: &OsStr) -> Option<(&OsStr, &OsStr)> {
@@ -161,7 +211,7 @@ fn kinds() -> String {
 /// none in an empty text.
 pub(super) fn event_list(text: &str) -> Result<EventList, String> {
     match text.strip_prefix('@') {
-        Some(file) => ranges(&std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?),
+        Some(file) => ranges(&super::reading::list(Path::new(file))?),
         None => ranges(text),
     }
 }
@@ -179,7 +229,7 @@ fn ranges(text: &str) -> Result<EventList, String> {
         None => Ok(number(text)?..=number(text)?),
     };
     let parts = text.split([',', '\n']).filter(|part| !part.trim().is_empty());
-    parts.map(range).collect::<Result<_, String>>().map(EventList)
+    parts.map(range).collect::<Result<_, String>>().map(EventList::new)
 }
 
 #[cfg(test)]
@@ -208,8 +258,21 @@ mod tests {
     fn event_lists_are_ranges_from_one() {
         assert_eq!(event_list("8-12,40"), Ok(EventList(vec![8..=12, 40..=40])));
         assert_eq!(event_list(""), Ok(EventList::default()));
+        let list = event_list("40,8-12,10-14,3").expect("events");
+        assert_eq!(list, EventList(vec![3..=3, 8..=14, 40..=40]));
+        let contained: Vec<u32> = (0..50).filter(|&event| list.contains(event)).collect();
+        assert_eq!(contained, [3, 8, 9, 10, 11, 12, 13, 14, 40]);
         for bad in ["0", "a", "5-3", "-"] {
             assert!(event_list(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_by_product_has_a_number_and_perhaps_the_name_of_a_criterion() {
+        assert_eq!(by_product("2"), Ok(ByProductNumber { criterion: None, number: 2 }));
+        assert_eq!(by_product("sum:1"), Ok(ByProductNumber { criterion: Some("sum".into()), number: 1 }));
+        for bad in ["", "0", "sum", "sum:", "-1"] {
+            assert!(by_product(bad).is_err(), "{bad}");
         }
     }
 

@@ -4,7 +4,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use tracer::patiently;
 use tracer::run::Run;
@@ -18,6 +22,10 @@ use dd::Outcome;
 /// The signals by which a user ends this program and its check with it: SIGHUP, SIGINT, SIGTERM.
 const ENDED: [i32; 3] = [1, 2, 15];
 
+/// How long to wait before looking again whether a check has ended.
+const SHORTEST: Duration = Duration::from_micros(50);
+const LONGEST: Duration = Duration::from_millis(20);
+
 /// The exit status by which a check says that a run says nothing; the one of `git bisect run`.
 const UNRESOLVED: i32 = 125;
 
@@ -27,12 +35,19 @@ const UNRESOLVED: i32 = 125;
 #[derive(Clone, Debug)]
 pub struct Check {
     command: String,
+    /// Whether the user has asked for the end.
+    stop: Arc<AtomicBool>,
 }
 
 impl Check {
     /// A check by `command`.
     pub fn new(command: String) -> Check {
-        Check { command }
+        Check { command, stop: Arc::default() }
+    }
+
+    /// The same; it is ended once the flag is set.
+    pub fn until(self, stop: Arc<AtomicBool>) -> Check {
+        Check { stop, ..self }
     }
 
     /// The command as the user gave it.
@@ -56,7 +71,7 @@ impl Check {
             }
             (Some(code), _) => Err(failed(format!("exit status {code}"))),
             // Whoever asked for the end asked this program, too: let it end in peace.
-            (None, Some(signal)) if ENDED.contains(&signal) => {
+            (None, Some(signal)) if ENDED.contains(&signal) || self.stop.load(Ordering::Relaxed) => {
                 evidence(Outcome::Unresolved, format!("the check was ended by {}", signal_name(signal)))
             }
             (None, signal) => {
@@ -75,7 +90,25 @@ impl Check {
         let mut command = Command::new("sh");
         command.args(["-c", &self.command]).stdout(Stdio::null());
         command.env("STRIPE_STDOUT", &stdout).env("STRIPE_STDERR", &stderr).env("STRIPE_EXIT", exit);
-        patiently(|| command.stdin(File::open(&stdout)?).status())
+        let mut child = patiently(|| command.stdin(File::open(&stdout)?).spawn())?;
+        self.wait(&mut child)
+    }
+
+    /// Waits for the end of the check, or makes it end if the user has asked for the end of all: the check may
+    /// have not been told, or not listen.
+    fn wait(&self, child: &mut Child) -> io::Result<ExitStatus> {
+        let started = Instant::now();
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(status);
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                child.kill()?;
+                return child.wait();
+            }
+            // Looks more often at first: the wait is to be a small part of what the check takes.
+            sleep((started.elapsed() / 8).clamp(SHORTEST, LONGEST));
+        }
     }
 }
 
@@ -85,4 +118,27 @@ fn nameless(bytes: &[u8]) -> io::Result<(File, String)> {
     file.write_all(bytes)?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     Ok((file, path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_that_does_not_end_is_ended_with_the_search() {
+        let stop = Arc::new(AtomicBool::new(false));
+        let check = Check::new("exec sleep 600".into()).until(Arc::clone(&stop));
+        let run = Run::with_output(b"", b"");
+        let judged = std::thread::scope(|scope| {
+            let judging = scope.spawn(|| check.judge(&run));
+            sleep(Duration::from_millis(50));
+            stop.store(true, Ordering::Relaxed);
+            judging.join().expect("no panic")
+        });
+        let evidence = judged.expect("a judgement").expect("not reproduced");
+        assert_eq!(
+            (evidence.outcome, &evidence.why[..]),
+            (Outcome::Unresolved, "the check was ended by SIGKILL")
+        );
+    }
 }

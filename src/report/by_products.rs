@@ -4,36 +4,22 @@ use crate::slice::{ByProduct, CriticalSlice, stretches};
 
 use super::schema;
 use super::spelling;
-use super::words::{count, one_or_more};
+use super::words::count;
 
-/// So many are told in words; JSON has all of them.
-const MOST: usize = 5;
-/// A list of events that is longer is not for people.
-const LONGEST: usize = 60;
-
-/// A sentence for each of those that came up most often.
-pub(super) fn sentences(slice: &CriticalSlice) -> Vec<String> {
-    let mut sentences: Vec<String> = slice.by_products.iter().take(MOST).map(sentence).collect();
-    let more = slice.by_products.len().saturating_sub(MOST) as u64;
-    if more > 0 {
-        let were = one_or_more(more, "is", "are");
-        sentences.push(format!("by-product: {} {were} in the JSON result", count(more, "further failure")));
-    }
-    sentences
-}
-
-fn sentence(by_product: &ByProduct) -> String {
-    let ByProduct { what, tests, rule, .. } = by_product;
-    let events = keep(by_product);
-    let again = match events.len() {
-        ..=LONGEST => format!("--keep {events}"),
-        _ => "--keep @FILE with its events, which the JSON result lists".into(),
+/// A sentence: how many there are, the one that came up most often, and how to see it again. `criterion` names what
+/// the slice is for, if it has a name.
+pub(super) fn sentence(slice: &CriticalSlice, criterion: &str) -> Option<String> {
+    let ByProduct { what, .. } = slice.by_products.first()?;
+    let number = if criterion.is_empty() { "1".to_owned() } else { format!("{criterion}:1") };
+    let again = match &slice.kept_as {
+        Some(run) => format!("`stripe replay {run} --by-product {number}` shows it again"),
+        None => "the JSON result tells how to see it again".to_owned(),
     };
-    let tests = count(*tests, "test");
-    format!(
-        "by-product: {what}, in {tests}: `stripe replay` with --control {} {again}",
-        spelling::rule(*rule)
-    )
+    let what = match slice.by_products.len() as u64 {
+        1 => what.clone(),
+        several => format!("{}, most often {what}", count(several, "other failure")),
+    };
+    Some(format!("by-product: {what}: {again}"))
 }
 
 /// All of them.

@@ -2,7 +2,7 @@
 //!
 //! Source: Cleve and Zeller, AADEBUG 2000, Figure 6.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tracer::program::FileId;
 
@@ -60,6 +60,24 @@ fn swap<A, B>((one, other): (A, B)) -> (B, A) {
     (other, one)
 }
 
+/// The lines that only criteria about wrong output need; `None` unless there are such criteria and others.
+pub(super) fn suspects(recorded: Recorded<'_>, all: &[Compared<'_>]) -> Option<BTreeSet<(FileId, u32)>> {
+    let needed_by = |wrong: bool| -> Option<BTreeSet<(FileId, u32)>> {
+        let mut of_kind = all.iter().filter(|one| one.is_wrong == wrong).peekable();
+        of_kind.peek()?;
+        let lines = of_kind.map(|one| executions::count(recorded, &with_reason(one.slice)));
+        Some(
+            lines
+                .flatten()
+                .filter(|(_, executions)| executions.needed() > 0)
+                .map(|(place, _)| place)
+                .collect(),
+        )
+    };
+    let (wrong, right) = (needed_by(true)?, needed_by(false)?);
+    Some(wrong.difference(&right).copied().collect())
+}
+
 /// What any of the criteria needs.
 fn union(all: &[Compared<'_>]) -> Option<CriticalSlice> {
     let needed = all.iter().flat_map(|compared| &compared.slice.needed);
@@ -75,7 +93,7 @@ fn verdicts(all: &[Compared<'_>], style: Style) -> String {
         for warning in &slice.warnings {
             text += &format!("\n{}", wrap(&format!("warning: {}", printable(warning)), style.width));
         }
-        for sentence in by_products::sentences(slice) {
+        if let Some(sentence) = by_products::sentence(slice, name) {
             text += &format!("\n{}", wrap(&printable(&sentence), style.width));
         }
         text
@@ -89,9 +107,6 @@ struct Table<'t> {
     parts: &'t [listing::Part<'t>],
     /// For each criterion: the executions of each line.
     needs: Vec<Lines>,
-    /// The same without what is needed only to tell equal lines of the output apart: that has nothing to do with
-    /// whether a line is right.
-    reasons: Vec<Lines>,
     style: Style,
 }
 
@@ -103,9 +118,7 @@ impl<'t> Table<'t> {
         style: Style,
     ) -> Table<'t> {
         let needs = all.iter().map(|compared| executions::count(recorded, compared.slice)).collect();
-        let reasons =
-            all.iter().map(|compared| executions::count(recorded, &with_reason(compared.slice))).collect();
-        Table { recorded, all, parts, needs, reasons, style }
+        Table { recorded, all, parts, needs, style }
     }
 
     fn write(&self) -> String {
@@ -144,17 +157,14 @@ impl<'t> Table<'t> {
 
     /// The lines that only criteria about wrong output need, if there are both kinds.
     fn suspects(&self) -> Option<String> {
-        let wrong = |wanted: bool| self.all.iter().any(|compared| compared.is_wrong == wanted);
-        if !wrong(true) || !wrong(false) {
-            return None;
-        }
+        let suspects = suspects(self.recorded, self.all)?;
         let mut lines = vec!["Needed for what is wrong and for nothing that is right:".to_owned()];
         for (section, rows) in self.parts {
             let numbered = rows.iter().filter_map(|row| match row {
                 Row::Line { number, text, .. } => Some((*number, text)),
                 Row::Fold => None,
             });
-            for (number, text) in numbered.filter(|&(number, _)| self.is_suspect(section.file, number)) {
+            for (number, text) in numbered.filter(|&(number, _)| suspects.contains(&(section.file, number))) {
                 let place = self.recorded.program.file(section.file);
                 let line = format!("  {}:{number}  {}", printable(&place.shown), text.trim());
                 lines.push(self.style.cut(&line, self.style.width));
@@ -164,13 +174,6 @@ impl<'t> Table<'t> {
             lines = vec!["Nothing is needed only for what is wrong.".to_owned()];
         }
         Some(lines.join("\n"))
-    }
-
-    fn is_suspect(&self, file: FileId, line: u32) -> bool {
-        let counts = counts(&self.reasons, file, line);
-        let needed =
-            |wrong| self.all.iter().zip(&counts).any(|(one, &count)| one.is_wrong == wrong && count > 0);
-        needed(true) && !needed(false)
     }
 
     fn widths(&self) -> Widths {
@@ -202,7 +205,8 @@ fn counts(needs: &[Lines], file: FileId, line: u32) -> Vec<u64> {
     needs.iter().map(|lines| lines.get(&(file, line)).map_or(0, Executions::needed)).collect()
 }
 
-/// The slice without executions that are needed only to tell equal lines of the output apart.
+/// The slice without executions that are needed only to tell equal lines of the output apart: that has nothing to
+/// do with whether a line is right.
 fn with_reason(slice: &CriticalSlice) -> CriticalSlice {
     let needed = slice.needed.iter().filter(|needed| !tells_apart(needed));
     CriticalSlice { needed: needed.cloned().collect(), ..slice.clone() }

@@ -42,7 +42,10 @@ fn row(event: &NeededEvent<'_>) -> String {
     fields.map(field).join(",") + "\n"
 }
 
+/// A field has no control characters but line ends, says the RFC, whether it is quoted or not.
 fn field(text: &str) -> String {
+    let is_foreign = |c: char| c.is_control() && !"\n\r".contains(c);
+    let text = &text.replace(is_foreign, "\u{fffd}");
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -86,8 +89,8 @@ mul,3,sum-mul.c,7,9,main,1,effect,not_reproduced,no output
     #[test]
     fn what_would_end_a_field_is_quoted() {
         assert_eq!(
-            ["f(int, int)", "\"a\"", "two\nlines", "plain"].map(field),
-            ["\"f(int, int)\"", "\"\"\"a\"\"\"", "\"two\nlines\"", "plain"]
+            ["f(int, int)", "\"a\"", "two\nlines", "plain", "\x1b[2J"].map(field),
+            ["\"f(int, int)\"", "\"\"\"a\"\"\"", "\"two\nlines\"", "plain", "\u{fffd}[2J"]
         );
     }
 }

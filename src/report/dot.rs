@@ -9,6 +9,7 @@ use std::fmt::Write;
 use tracer::observation::Observation;
 use tracer::trace::{ActivationId, EventId};
 
+use super::source::printable;
 use crate::slice::{CriticalSlice, Necessity, Needed, Recorded};
 
 /// Graphviz takes minutes for more.
@@ -107,7 +108,7 @@ impl Drawing<'_> {
 }
 
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", printable(text).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 #[cfg(test)]

@@ -33,8 +33,10 @@ fn notice(program: &Program, spot: &Spot, title: &str) -> String {
     format!("::notice file={file},line={}{column},title={title}::{}\n", spot.line, message(&spot.remark))
 }
 
+/// Line ends have escapes; there are none for other control characters, which would steer who shows the log.
 fn message(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let is_foreign = |c: char| c.is_control() && !"\n\r".contains(c);
+    text.replace(is_foreign, "\u{fffd}").replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 fn property(text: &str) -> String {
@@ -75,5 +77,6 @@ mod tests {
     fn what_would_end_a_command_is_escaped() {
         assert_eq!(message("50 %\nmore"), "50 %25%0Amore");
         assert_eq!(property("a,b:c.c"), "a%2Cb%3Ac.c");
+        assert_eq!(property("a\x1b[2J\r\n.c"), "a\u{fffd}[2J%0D%0A.c");
     }
 }

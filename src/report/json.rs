@@ -8,12 +8,12 @@ use tracer::program::Program;
 use crate::slice::{CriticalSlice, Effects, Recorded, Status};
 
 use super::by_products;
-use super::comparison::Compared;
+use super::comparison::{Compared, suspects};
 use super::depths::Depths;
 use super::executions::{self, Executions};
 use super::needed;
 use super::places::Places;
-use super::schema::{self, Events, Executable, Line, Slice, Tests, Trace, TraceEvent};
+use super::schema::{self, Events, Executable, Line, Slice, Tests, Trace, TraceEvent, WrongLine};
 use super::spelling;
 
 /// The slice as a document of the schema `stripe.slice/1`.
@@ -29,14 +29,28 @@ pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
         wrong: one.is_wrong,
         slice: slice_document(recorded, one.slice),
     });
-    let document = schema::Slices { schema: schema::SLICES, criteria: criteria.collect() };
+    let document = schema::Slices {
+        schema: schema::SLICES,
+        version: schema::VERSION,
+        wrong_only: wrong_only(recorded, all),
+        criteria: criteria.collect(),
+    };
     serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
+}
+
+fn wrong_only<'a>(recorded: Recorded<'a>, all: &[Compared<'_>]) -> Option<Vec<WrongLine<'a>>> {
+    let lines = suspects(recorded, all)?.into_iter();
+    let line = |(file, line)| WrongLine { file: &recorded.program.file(file).shown, line };
+    let mut lines: Vec<WrongLine<'a>> = lines.map(line).collect();
+    lines.sort_by_key(|line| (line.file, line.line));
+    Some(lines)
 }
 
 fn slice_document<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Slice<'a> {
     let question = &slice.question;
     Slice {
         schema: schema::SLICE,
+        version: schema::VERSION,
         command: &question.command,
         program: executable(recorded.program),
         criterion: &question.criterion,
@@ -64,6 +78,7 @@ fn slice_document<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Slice
 pub fn trace(recorded: Recorded<'_>, command: &[String]) -> String {
     let document = Trace {
         schema: schema::TRACE,
+        version: schema::VERSION,
         command,
         program: executable(recorded.program),
         events: AllEvents(recorded),
@@ -154,14 +169,17 @@ mod tests {
     #[test]
     fn the_result_is_told_by_stable_keys() {
         let document = document();
-        let mut keys: Vec<&str> = "schema command program criterion control granularity algorithm engine \
-            engine_reason containment containment_reason status effects_tried events tests seconds slice lines warnings \
+        let mut keys: Vec<&str> =
+            "schema version command program criterion control granularity algorithm engine \
+             engine_reason containment containment_reason status level effects_tried events tests seconds slice lines \
+             warnings \
             by_products"
-            .split_whitespace()
-            .collect();
+                .split_whitespace()
+                .collect();
         keys.sort_unstable();
         assert_eq!(document.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
         assert_eq!([&document["schema"], &document["status"]], ["stripe.slice/1", "budget"]);
+        assert_eq!(document["version"], env!("CARGO_PKG_VERSION"));
         assert_eq!(document["seconds"], 0.21);
         let events = json!({"recorded": 36, "omittable": 34, "kept": 3, "kept_for_effect": 2});
         assert_eq!(document["events"], events);
@@ -197,6 +215,26 @@ mod tests {
             lines[5],
             json!({"file": "sum-mul.c", "line": 11, "executed": 6, "needed": 2, "fixed": 0})
         );
+    }
+
+    #[test]
+    fn what_only_the_wrong_needs_is_a_list_of_lines_where_there_are_both_kinds() {
+        let sample = Sample::sum_mul();
+        let (sum, mul) = ([6, 11, 15], [6, 12, 16]);
+        let [sum, mul] = [sum, mul].map(|lines| {
+            let mut events = lines.map(|line| sample.omittable(line)).concat();
+            events.sort();
+            sample.slice(&events, &[])
+        });
+        let told = |is_wrong: bool| -> Value {
+            let sum = Compared { name: "sum", is_wrong: false, slice: &sum };
+            let mul = Compared { name: "mul", is_wrong, slice: &mul };
+            serde_json::from_str(&slices(sample.recorded(), &[sum, mul])).unwrap()
+        };
+        let line = |line: u32| json!({"file": "sum-mul.c", "line": line});
+        assert_eq!(told(true)["wrong_only"], json!([line(12), line(16)]));
+        assert_eq!(told(false)["wrong_only"], Value::Null);
+        assert_eq!(told(true)["version"], env!("CARGO_PKG_VERSION"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Coverage tools show how often a line was executed. Here a line's count is that of its *needed*
 //! executions: 0 for a line that was executed and not needed. Lines that were never executed are absent,
-//! because nothing was tried about them. A criterion with a name is a test of that name. Source of the form: geninfo(1), "FILES".
+//! because nothing was tried about them. A path is a line without escapes: what would end it is replaced. A criterion with a name is a test of that name. Source of the form: geninfo(1), "FILES".
 
 use std::fmt::Write;
 
@@ -10,6 +10,7 @@ use crate::slice::Recorded;
 
 use super::comparison::Compared;
 use super::executions::{self, Executions};
+use super::source::printable;
 
 /// The name of the test if the criterion has none.
 const TEST: &str = "critical_slice";
@@ -27,9 +28,9 @@ fn coverage(recorded: Recorded<'_>, one: &Compared<'_>, test: &str) -> String {
     let of_files = lines.chunk_by(|((one, _), _), ((next, _), _)| one == next);
     of_files
         .map(|of_file| {
-            let path = &recorded.program.file(of_file[0].0.0).path;
+            let path = printable(&recorded.program.file(of_file[0].0.0).path.to_string_lossy());
             let counts = of_file.iter().map(|((_, line), all)| (*line, *all));
-            format!("TN:{test}\nSF:{}\n{}end_of_record\n", path.display(), data(counts))
+            format!("TN:{test}\nSF:{path}\n{}end_of_record\n", data(counts))
         })
         .collect()
 }

@@ -59,4 +59,5 @@ pub mod values;
 mod verdict;
 pub mod words;
 
+pub use source::{LONGEST_SOURCE, printable};
 pub use style::{Style, wrap};

@@ -21,7 +21,8 @@ pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
 }
 
 fn line(program: &Program, spot: &Spot, name: &str) -> String {
-    let path = program.file(spot.file).path.display();
+    // Editors know no escapes in it: what would end the line is replaced.
+    let path = printable(&program.file(spot.file).path.to_string_lossy());
     // Editors count from 1; without a column the first one is meant.
     let column = spot.column.max(1);
     format!("{path}:{}:{column}: {name}{}\n", spot.line, printable(&spot.remark.replace('\n', " ")))

@@ -70,7 +70,7 @@ impl Sample {
         let program = Program::load(&path, &[], &Scope::default(), Granularity::Statement).unwrap();
         let invocation = Invocation {
             arguments: vec!["program".into()],
-            stdin: stdin.into(),
+            stdin: stdin.as_bytes().to_vec().into(),
             ..Invocation::new(path, binaries.path().into())
         };
         let recording =
@@ -100,7 +100,7 @@ impl Sample {
     /// A result for a page.
     pub(super) fn case<'a>(&'a self, slice: &'a CriticalSlice, history: &'a History) -> Case<'a> {
         let (recorded, run) = (self.recorded(), &self.run);
-        Case { recorded, run, slice, history, command_line: "stripe run", remark: "" }
+        Case { recorded, run, slice, history, command_line: "stripe run", name: "", remark: "" }
     }
 
     /// All omittable events of a line.
@@ -137,6 +137,7 @@ impl Sample {
             values: None,
             by_products: Vec::new(),
             crashed_at: None,
+            kept_as: None,
         }
     }
 }

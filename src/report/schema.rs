@@ -5,6 +5,8 @@
 
 use serde::Serialize;
 
+/// The version of stripe that writes.
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The name and version of [`Slice`].
 pub(super) const SLICE: &str = "stripe.slice/1";
 /// The name and version of [`Slices`].
@@ -17,6 +19,8 @@ pub(super) const TRACE: &str = "stripe.trace/1";
 pub(super) struct Slice<'a> {
     /// [`SLICE`].
     pub(super) schema: &'static str,
+    /// The version of stripe.
+    pub(super) version: &'static str,
     /// The program and its arguments, as the user gave them.
     pub(super) command: &'a [String],
     /// The executable.
@@ -78,8 +82,22 @@ pub(super) struct ByProduct<'a> {
 pub(super) struct Slices<'a> {
     /// [`SLICES`].
     pub(super) schema: &'static str,
+    /// The version of stripe.
+    pub(super) version: &'static str,
+    /// The lines that are needed for what is wrong and for nothing that is right, by file and line; null unless
+    /// some of the criteria are known to be about wrong output, and others are not.
+    pub(super) wrong_only: Option<Vec<WrongLine<'a>>>,
     /// In the order in which the user named them.
     pub(super) criteria: Vec<NamedSlice<'a>>,
+}
+
+/// A line of the source.
+#[derive(Serialize)]
+pub(super) struct WrongLine<'a> {
+    /// The source file as users know it.
+    pub(super) file: &'a str,
+    /// From 1.
+    pub(super) line: u32,
 }
 
 /// A result with the name of its criterion.
@@ -237,6 +255,8 @@ pub(super) struct Line<'a> {
 pub(super) struct Trace<'a, E: Serialize> {
     /// [`TRACE`].
     pub(super) schema: &'static str,
+    /// The version of stripe.
+    pub(super) version: &'static str,
     /// The program and its arguments, as the user gave them.
     pub(super) command: &'a [String],
     /// The executable.

@@ -4,11 +4,16 @@
 //! error: a report can do without.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::path::Path;
 
+use tracer::Bytes;
 use tracer::program::{FileId, Program};
 
 const TAB: usize = 8;
+
+/// A source that has more bytes is not read: a report holds its lines in memory, which takes a multiple of that.
+pub const LONGEST_SOURCE: u64 = 32 << 20;
 
 /// The source files of a program, read when they are first asked for.
 pub(super) struct Sources<'a> {
@@ -38,16 +43,22 @@ fn is_newer(source: &Path, program: &Path) -> bool {
     matches!((modified(source), modified(program)), (Some(source), Some(program)) if source > program)
 }
 
-/// The lines of a file; none where it cannot be read. Devices and pipes are left alone: what a debug
-/// section names may be anything.
+/// The lines of a file; none where it cannot be read. Devices, pipes and what is too long for a source are left
+/// alone: what a debug section names may be anything.
 fn read(path: &Path) -> Vec<String> {
-    let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    let bytes = if is_file { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+    let Ok(data) = std::fs::metadata(path) else { return Vec::new() };
+    if !data.is_file() || data.len() > LONGEST_SOURCE {
+        return Vec::new();
+    }
+    let bytes =
+        File::open(path).and_then(|file| Bytes::read_at_most(file, LONGEST_SOURCE)).unwrap_or_default();
     String::from_utf8_lossy(&bytes).lines().map(printable).collect()
 }
 
-/// The text with tabs expanded, and without characters that would steer a terminal.
-pub(super) fn printable(text: &str) -> String {
+/// The text in one line, with tabs expanded, and without characters that would steer a terminal: names of programs
+/// and files, arguments and debug information may hold any. All that is shown and may come from outside goes through
+/// here.
+pub fn printable(text: &str) -> String {
     let mut printable = String::with_capacity(text.len());
     let mut column = 0;
     for character in text.chars() {
@@ -84,6 +95,17 @@ mod tests {
         let path = folder.path().join("odd.c");
         std::fs::write(&path, b"caf\xe9\r\n\tx\n\nlast").unwrap();
         assert_eq!(read(&path), ["caf\u{fffd}", "        x", "", "last"]);
+    }
+
+    #[test]
+    fn a_file_that_is_too_long_has_no_lines() {
+        let folder = Folder::new();
+        let path = folder.path().join("long.c");
+        let file = File::create(&path).unwrap();
+        file.set_len(LONGEST_SOURCE).unwrap();
+        assert_eq!(read(&path).len(), 1);
+        file.set_len(LONGEST_SOURCE + 1).unwrap();
+        assert!(read(&path).is_empty());
     }
 
     #[test]

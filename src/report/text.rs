@@ -69,7 +69,7 @@ fn conclusion(slice: &CriticalSlice, style: Style) -> String {
     let criterion = format!("Failure: {}", slice.question.criterion);
     let warnings = slice.warnings.iter().map(|warning| format!("warning: {warning}"));
     let sentences = [criterion, verdict(slice)].into_iter().chain(warnings);
-    let sentences = sentences.chain(by_products::sentences(slice));
+    let sentences = sentences.chain(by_products::sentence(slice, ""));
     sentences.map(|sentence| paragraph(&sentence, style) + "\n").collect()
 }
 

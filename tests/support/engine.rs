@@ -48,7 +48,7 @@ pub fn invocation(path: &Path, directory: &Path, arguments: &[&str], stdin: Vec<
             .chain(arguments.iter().map(Into::into))
             .collect(),
         environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
-        stdin,
+        stdin: stdin.into(),
         ..Invocation::new(path.canonicalize().expect("built"), directory.canonicalize().expect("a folder"))
     }
 }

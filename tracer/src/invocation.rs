@@ -1,7 +1,10 @@
 //! Describe how the program is started, the same way for every run.
 
 use std::ffi::OsString;
+use std::fmt;
+use std::ops::Deref;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use agent::poison::Poison;
@@ -22,6 +25,43 @@ pub enum Stdout {
     Terminal,
 }
 
+/// What a program reads, wherever it lies: in memory, or in a file that is mapped. A copy costs nothing.
+#[derive(Clone)]
+pub struct Input(Arc<dyn AsRef<[u8]> + Send + Sync>);
+
+impl Input {
+    /// These bytes.
+    pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Input {
+        Input(Arc::new(bytes))
+    }
+}
+
+impl Default for Input {
+    fn default() -> Input {
+        Input::new([])
+    }
+}
+
+impl From<Vec<u8>> for Input {
+    fn from(bytes: Vec<u8>) -> Input {
+        Input::new(bytes)
+    }
+}
+
+impl Deref for Input {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} bytes", self.len())
+    }
+}
+
 /// A command with everything that it sees of the world when it starts.
 #[derive(Clone, Debug)]
 pub struct Invocation {
@@ -35,7 +75,7 @@ pub struct Invocation {
     /// The working directory, absolute.
     pub directory: PathBuf,
     /// What the program reads from its standard input.
-    pub stdin: Vec<u8>,
+    pub stdin: Input,
     /// The kind of its standard output.
     pub stdout: Stdout,
     /// What it may do to the world.
@@ -104,7 +144,7 @@ impl Invocation {
             program,
             environment: Vec::new(),
             directory,
-            stdin: Vec::new(),
+            stdin: Input::default(),
             stdout: Stdout::default(),
             permissions: Permissions::default(),
             constancy: Constancy::default(),

@@ -88,5 +88,6 @@ pub use agent::{lockstep, poison};
 pub use engine::Conditions;
 pub use process::{
     Bytes, Containment, Keyboard, ProcessError, Processors, Refusal, can_answer, ending_signals, patiently,
+    raise_limits, with_room,
 };
 pub use tracer::{Engine, ObserveError, Preference, RecordError, Tracer, probe, survey};

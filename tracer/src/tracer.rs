@@ -60,6 +60,7 @@ pub enum RecordError {
 fn room(cut: Cut) -> &'static str {
     match cut {
         Cut::Disk => "where its directory is copied, set TMPDIR to a directory with room",
+        Cut::FileSize => "raise the limit of file sizes (ulimit -f) if the shell has set one",
         _ => "raise --timeout if it needs more",
     }
 }

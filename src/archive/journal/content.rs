@@ -1,17 +1,18 @@
 //! Read what a journal holds, as far as it can be trusted.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tracer::Bytes;
 use tracer::schedule::Control as Rule;
 
 use super::MAGIC;
 use super::record::{Record, Torn};
 use crate::archive::ArchiveError;
+use crate::archive::files::read_whole;
 use crate::printed::Printed;
 use crate::slice::Evidence;
 use dd::{Configuration, Outcome};
@@ -54,8 +55,8 @@ impl JournalContent {
     /// # Errors
     /// If the file cannot be read, or is none of this version.
     pub fn read(path: &Path, universe: usize) -> Result<JournalContent, ArchiveError> {
-        let bytes = match fs::read(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        let bytes = match read_whole(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Bytes::default(),
             read => read.map_err(ArchiveError::unreadable(path))?,
         };
         // Death before the first line was complete leaves a torn one.

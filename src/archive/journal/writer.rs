@@ -1,7 +1,7 @@
 //! Append records to a journal.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,18 +12,14 @@ use super::MAGIC;
 use super::content::JournalContent;
 use super::record::{Ranges, Record};
 use crate::archive::ArchiveError;
+use crate::archive::claim::lock;
+use crate::archive::files::private;
 use crate::printed::Printed;
 use crate::slice::Evidence;
 use dd::{Configuration, Outcome};
 
 /// After so long without an improvement, what was found is handed to the system all the same.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// How long the heirs of a killed process may take to die.
-const DYING: Duration = Duration::from_secs(2);
-
-/// How long to wait before looking again.
-const MOMENT: Duration = Duration::from_millis(10);
 
 /// A journal that is being written. The file is locked as long as this lives.
 pub struct Journal {
@@ -49,7 +45,7 @@ impl Journal {
     /// If the file cannot be written.
     pub fn create(path: &Path) -> Result<Journal, ArchiveError> {
         let unwritable = || ArchiveError::unwritable(path);
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+        let file = private().create_new(true).open(path);
         let mut journal = Journal::over(path, lock(file.map_err(unwritable())?, path)?, 0);
         journal.append(MAGIC).and_then(|()| journal.flush()).map_err(unwritable())?;
         Ok(journal)
@@ -61,7 +57,7 @@ impl Journal {
     /// If the file cannot be read or written, is no journal, or is being written by another process.
     pub fn resume(path: &Path, universe: usize) -> Result<(Journal, JournalContent), ArchiveError> {
         let unwritable = || ArchiveError::unwritable(path);
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let file = private().create(true).truncate(false).open(path);
         let file = lock(file.map_err(unwritable())?, path)?;
         let content = JournalContent::read(path, universe)?;
         file.set_len(content.length).map_err(unwritable())?;
@@ -218,17 +214,4 @@ impl Journal {
         self.flushed = Instant::now();
         self.out.flush()
     }
-}
-
-/// Two searches must not write the same journal. The lock goes with the process, however it ends; a
-/// file system without locks is taken as it is.
-fn lock(file: File, path: &Path) -> Result<File, ArchiveError> {
-    // A process that it was starting when it was killed has the lock until it is dead, too.
-    for _ in 0..DYING.as_millis() / MOMENT.as_millis() {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(MOMENT),
-            Ok(()) | Err(TryLockError::Error(_)) => return Ok(file),
-        }
-    }
-    Err(ArchiveError::Busy(path.into()))
 }

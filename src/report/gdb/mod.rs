@@ -281,7 +281,7 @@ mod tests {
         Invocation {
             arguments: vec!["./p".into(), "it's".into()],
             environment: vec![("GLIBC_TUNABLES".into(), "x=1".into()), ("A".into(), "\n".into())],
-            stdin: stdin.to_vec(),
+            stdin: stdin.to_vec().into(),
             ..Invocation::new("/p".into(), "/".into())
         }
     }

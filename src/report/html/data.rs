@@ -15,6 +15,8 @@ pub(super) struct Chapter<'a> {
     pub(super) has_decisions: bool,
     pub(super) effects_tried: bool,
     pub(super) command_line: &'a str,
+    /// The word by which commands name the run; null if it is not kept.
+    pub(super) run: Option<&'a str>,
     pub(super) remark: &'a str,
     pub(super) verdict: String,
     pub(super) warnings: &'a [String],

@@ -1,7 +1,7 @@
 // Draw the tests as in Figure 5 of Cleve and Zeller, AADEBUG 2000: tests down, events across. The slider
 // is how keyboards and screen readers get at the rows of the picture.
 
-let matrix = { search: null, chosen: null, columnOf: new Map(), width: 0, height: 0 };
+let matrix = { search: null, run: null, chosen: null, columnOf: new Map(), width: 0, height: 0 };
 
 /** At the left of each row its outcome, which a row without marks would not tell. */
 const STRIP = 8;
@@ -10,9 +10,9 @@ const STRIP = 8;
 const LONGEST_SIDE = 16000;
 
 function showMatrix(chapter) {
-  const { search } = chapter;
+  const { search, run } = chapter;
   const columnOf = new Map(search.is_exact ? search.columns.map(([event], at) => [event, at]) : []);
-  matrix = { search, chosen: null, columnOf, width: 0, height: 0 };
+  matrix = { search, run, chosen: null, columnOf, width: 0, height: 0 };
   const slider = byId("test");
   slider.max = Math.max(search.rows.length, 1);
   slider.value = 1;

@@ -49,6 +49,8 @@ pub struct Case<'a> {
     pub history: &'a History,
     /// The command that does it again, as typed into a shell.
     pub command_line: &'a str,
+    /// The name of the criterion; empty if it has none.
+    pub name: &'a str,
     /// What there is to see, if somebody knows; otherwise empty.
     pub remark: &'a str,
 }
@@ -68,7 +70,8 @@ pub fn chapter(case: &Case<'_>) -> Chapter {
         remark: case.remark,
         verdict: verdict(slice),
         warnings: &slice.warnings,
-        by_products: by_products::sentences(slice),
+        by_products: by_products::sentence(slice, case.name).into_iter().collect(),
+        run: slice.kept_as.as_deref(),
         status: spelling::status(slice.status),
         events: json::events(slice),
         tests: json::tests(slice),

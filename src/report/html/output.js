@@ -26,9 +26,11 @@ function hideOutput() {
 /** The events of a test, as the command line takes them. */
 function subset({ events, is_cut: isCut, control }) {
   if (isCut) return ["Executed: events ", element("code", {}, `${events},…`), " and more, which there is no room for"];
-  const again = element("code", {}, `--control ${control} --keep ${events || "''"}`);
   const chosen = events ? `events ${events}` : "none of the events";
-  return [`Executed: ${chosen}, and what cannot be left out. Again: stripe replay with `, again];
+  const executed = `Executed: ${chosen}, and what cannot be left out.`;
+  if (matrix.run === null) return [`${executed} The run was not kept, so that this cannot be done again.`];
+  const again = `stripe replay ${matrix.run} --control ${control} --keep ${events || "''"}`;
+  return [`${executed} Again: `, element("code", {}, again)];
 }
 
 function printed(stream) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -29,16 +29,33 @@ impl Bytes {
     ///
     /// # Errors
     /// If it cannot be read, or if there is no room for it.
-    pub fn read(mut source: impl Read) -> io::Result<Bytes> {
+    pub fn read(source: impl Read) -> io::Result<Bytes> {
+        Bytes::read_at_most(source, u64::MAX)
+    }
+
+    /// All that comes from `source`, if that is no more than `most` bytes.
+    ///
+    /// # Errors
+    /// If it is more ([`ErrorKind::FileTooLarge`]: devices and pipes may have no end), if it cannot be read, or
+    /// if there is no room for it.
+    pub fn read_at_most(mut source: impl Read, most: u64) -> io::Result<Bytes> {
         let mut beginning = Vec::new();
-        source.by_ref().take(MOST_IN_MEMORY as u64 + 1).read_to_end(&mut beginning)?;
+        source
+            .by_ref()
+            .take(most.min(MOST_IN_MEMORY as u64).saturating_add(1))
+            .read_to_end(&mut beginning)?;
+        if beginning.len() as u64 > most {
+            return Err(ErrorKind::FileTooLarge.into());
+        }
         if beginning.len() <= MOST_IN_MEMORY {
             return Ok(beginning.into());
         }
         let mut file = tempfile::tempfile()?;
         file.write_all(&beginning)?;
-        drop(beginning);
-        io::copy(&mut source, &mut file)?;
+        let rest = most - beginning.len() as u64;
+        if copy(&mut source.take(rest.saturating_add(1)), &mut file, &mut beginning)? > rest {
+            return Err(ErrorKind::FileTooLarge.into());
+        }
         Bytes::map(&file)
     }
 
@@ -58,6 +75,23 @@ impl Bytes {
     }
 }
 
+/// Copies by way of `buffer`, and never within the kernel, which would heed no signal meanwhile: `sendfile` of
+/// /dev/zero is two gibibytes long. Tells how many bytes there were.
+fn copy(source: &mut impl Read, file: &mut File, buffer: &mut [u8]) -> io::Result<u64> {
+    let mut copied = 0;
+    loop {
+        match source.read(buffer) {
+            Ok(0) => return Ok(copied),
+            Ok(length) => {
+                file.write_all(&buffer[..length])?;
+                copied += length as u64;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 impl Deref for Bytes {
     type Target = [u8];
 
@@ -66,6 +100,12 @@ impl Deref for Bytes {
             Held::Memory(bytes) => bytes,
             Held::File(map) => map,
         }
+    }
+}
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        self
     }
 }
 
@@ -112,6 +152,19 @@ impl fmt::Debug for Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_no_end_is_read_to_the_bound_and_refused() {
+        const MOST: u64 = 2 * MOST_IN_MEMORY as u64;
+        for most in [0, 5, MOST] {
+            let read = |length| Bytes::read_at_most(io::repeat(b'y').take(length), most);
+            assert_eq!(read(most).expect("no more than the bound").len() as u64, most);
+            for length in [most + 1, u64::MAX] {
+                let refused = read(length).expect_err("more than the bound").kind();
+                assert_eq!(refused, ErrorKind::FileTooLarge, "{length} of {most}");
+            }
+        }
+    }
 
     #[test]
     fn many_bytes_are_those_that_were_read_and_lie_in_no_memory() {

@@ -11,11 +11,11 @@ use std::os::unix::ffi::OsStrExt;
 
 use agent::poison::Poison;
 use nix::errno::Errno;
-use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::resource::Resource;
 
 use super::constancy::Filter;
 use super::output::memory_file;
-use super::{Output, ProcessError};
+use super::{Output, ProcessError, limits};
 use crate::invocation::{Answers, Constancy, Invocation, Limits};
 use crate::program::is_loaded_by_glibc;
 
@@ -280,12 +280,10 @@ fn redirect(errand: &Errand, descriptors: &[RawFd], socket: &mut RawFd) -> nix::
 }
 
 fn limit(errand: &Errand) -> nix::Result<()> {
-    setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
-    setrlimit(Resource::RLIMIT_FSIZE, errand.file_size, errand.file_size)?;
-    if errand.memory != u64::MAX {
-        setrlimit(Resource::RLIMIT_AS, errand.memory, errand.memory)?;
-    }
-    Ok(())
+    limits::put_back();
+    limits::limit(Resource::RLIMIT_CORE, 0)?;
+    limits::limit(Resource::RLIMIT_FSIZE, errand.file_size)?;
+    if errand.memory == u64::MAX { Ok(()) } else { limits::limit(Resource::RLIMIT_AS, errand.memory) }
 }
 
 /// Every signal has its default action and none is blocked, whatever this program's own parents like.

@@ -12,6 +12,7 @@ mod handle;
 mod inspection;
 mod keyboard;
 mod launch;
+mod limits;
 mod mapped;
 mod output;
 mod patience;
@@ -27,6 +28,7 @@ pub use bytes::Bytes;
 pub(crate) use children::Stop;
 pub use keyboard::{Keyboard, ending_signals};
 pub(crate) use launch::{Launch, Luggage};
+pub use limits::{raise_limits, with_room};
 pub(crate) use mapped::Mapped;
 pub(crate) use output::{Output, Written};
 pub use patience::{Refusal, patiently};
@@ -55,7 +57,8 @@ pub(crate) use nix::unistd::Pid;
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
 pub enum ProcessError {
     #[error(
-        "cannot start {program}: {step} failed: {source}; check the program, its arguments and its environment"
+        "cannot start {program}: {step} failed: {source}; {}",
+        remedy(source, "check the program, its arguments and its environment")
     )]
     Start { program: String, step: &'static str, source: io::Error },
     #[error(
@@ -70,8 +73,11 @@ pub enum ProcessError {
     #[error("/proc is not what it should be: mount it (mount -t proc proc /proc)")]
     NoProc,
     #[error(
-        "the working directory cannot be copied to {to}: {source}; set TMPDIR to a directory with room, or start the \
-         program in a smaller one with --cwd"
+        "the working directory cannot be copied to {to}: {source}; {}",
+        remedy(
+            source,
+            "set TMPDIR to a directory with room, or start the program in a smaller one with --cwd"
+        )
     )]
     Copy { to: String, source: io::Error },
     #[error("the agent cannot be put into the program: {reason}; take --engine breakpoint or auto")]
@@ -82,10 +88,30 @@ pub enum ProcessError {
          (in a container --security-opt seccomp=unconfined), or give up all protection with --no-sandbox"
     )]
     Uncontained { full: String, basic: String },
-    #[error("forking the program failed: {source}: free memory, disk space or process slots and try again")]
+    #[error(
+        "the shell allows {files} open files, and {needed} are needed: raise that with `ulimit -n {needed}`, and the hard limit where it is lower"
+    )]
+    TooFewFiles { files: u64, needed: u64 },
+    #[error("forking the program failed: {source}: {}", remedy(source, ROOM))]
     NotForked { source: io::Error },
-    #[error("{what} failed: {source}: free memory, disk space or process slots and try again")]
+    #[error("{what} failed: {source}: {}", remedy(source, ROOM))]
     System { what: &'static str, source: io::Error },
+}
+
+/// What to do where the machine has run out of something.
+const ROOM: &str = "free memory, disk space or process slots and try again";
+
+/// What to do about this error: raise the limit of the shell that it comes from, or else what is usual.
+fn remedy(source: &io::Error, usual: &'static str) -> &'static str {
+    match source.raw_os_error() {
+        Some(libc::EMFILE) => "raise the limit of open files with `ulimit -n`, or take fewer --jobs",
+        Some(libc::EFBIG) => "raise the limit of file sizes with `ulimit -f`",
+        Some(libc::EAGAIN) => {
+            "free memory or process slots, or raise their limits with `ulimit -v` and `ulimit -u`, and try again"
+        }
+        Some(libc::ENOMEM) => "free memory, or raise its limit with `ulimit -v`, and try again",
+        _ => usual,
+    }
 }
 
 impl ProcessError {

@@ -55,13 +55,29 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     if mode & 0o6000 != 0 {
         return Err(LoadError::SetUid(path.into()));
     }
-    let data = fs::read(path).map_err(unreadable)?;
+    let data = contents(path)?;
     if data.starts_with(b"#!") {
         let first = data[2..].split(|&byte| byte == b'\n').next().unwrap_or_default();
         let interpreter = String::from_utf8_lossy(first).trim().to_owned();
         return Err(LoadError::Script { path: path.into(), interpreter });
     }
     Ok(data)
+}
+
+/// No executable with its debug information is longer, in bytes.
+const LONGEST: u64 = 4 << 30;
+
+/// All that is in a file with code or debug information. Pipes and devices may have no end.
+pub(super) fn contents(path: &Path) -> Result<Vec<u8>, LoadError> {
+    let unreadable = |source| LoadError::Unreadable { path: path.into(), source };
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(LoadError::NoFile(path.into()));
+    }
+    if metadata.len() > LONGEST {
+        return Err(LoadError::TooLong(path.into()));
+    }
+    fs::read(path).map_err(unreadable)
 }
 
 impl<'data> Elf<'data> {
@@ -257,7 +273,7 @@ impl<'data> Elf<'data> {
     /// Whether a file is the debug file of this one: by its build id, or else by the checksum in
     /// `.gnu_debuglink`, the CRC-32 of the whole file.
     fn owns(&self, candidate: &Path, checksum: Option<u32>) -> bool {
-        let Some(data) = candidate.is_file().then(|| fs::read(candidate).ok()).flatten() else {
+        let Ok(data) = contents(candidate) else {
             return false;
         };
         let id = Elf::parse(candidate, &data).ok().and_then(|debug| debug.build_id());

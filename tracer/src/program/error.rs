@@ -11,11 +11,15 @@ pub enum LoadError {
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{}: is a directory: name the program in it", .0.display())]
     Directory(PathBuf),
+    #[error("{}: is a device or a pipe: name a program in a file", .0.display())]
+    NoFile(PathBuf),
+    #[error("{}: has more than 4 GiB, the most that is read: link it with less debug information (-gz, -gsplit-dwarf)", .0.display())]
+    TooLong(PathBuf),
     #[error("{}: is not executable: name a program, or make it executable with chmod +x", .0.display())]
     NotExecutable(PathBuf),
     #[error("{}: is set-uid or set-gid, and the kernel drops these rights under a tracer: copy the file without them", .0.display())]
     SetUid(PathBuf),
-    #[error("{}: is not an ELF file but a script: name its interpreter, `{interpreter}`, as the program and the script as its argument", path.display())]
+    #[error("{}: is not an ELF file but a script for `{interpreter}`, and only statements of native programs can be traced: take a debugger of its language, or name the native program that it starts", path.display())]
     Script { path: PathBuf, interpreter: String },
     #[error("{}: is not an ELF file: name a native program for Linux x86-64", .0.display())]
     NotElf(PathBuf),

@@ -105,8 +105,7 @@ impl<'a> Builder<'a> {
         let elf = Elf::parse(path, &data)?;
         let info = match elf.separate_debug_file()? {
             Some(debug) => {
-                let data = std::fs::read(&debug)
-                    .map_err(|source| LoadError::Unreadable { path: debug.clone(), source })?;
+                let data = elf::contents(&debug)?;
                 let debug = Elf::parse(&debug, &data)?;
                 guarded(path, || self.debug_info(&debug, path))?
             }

@@ -272,7 +272,7 @@ impl Program {
 
 /// Where the ELF file at `path` has this dynamic symbol.
 pub(crate) fn symbol_address(path: &Path, name: &str) -> Option<FileAddress> {
-    let data = std::fs::read(path).ok()?;
+    let data = elf::contents(path).ok()?;
     elf::Elf::parse(path, &data).ok()?.dynamic_symbol(name).map(FileAddress)
 }
 

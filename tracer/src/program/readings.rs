@@ -30,7 +30,7 @@ pub(crate) enum Read {
 
 /// Those of the file at `path`; none if it cannot be read.
 pub(crate) fn readings(path: &Path) -> Vec<Reading> {
-    let Ok(data) = std::fs::read(path) else { return Vec::new() };
+    let Ok(data) = super::elf::contents(path) else { return Vec::new() };
     let Ok(file) = object::File::parse(&*data) else { return Vec::new() };
     let mut readings = Vec::new();
     for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {

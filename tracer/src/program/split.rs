@@ -4,13 +4,12 @@
 //! What the functions are is in a `.dwo` file, or in `PROGRAM.dwp`, a package of these. Sources: DWARF 5,
 //! 7.3 and appendix F; GCC's older form of it, "DebugFission".
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use gimli::{Dwarf, DwarfPackageSections, DwarfSections, EndianSlice, RunTimeEndian, SectionId, Unit};
 
 use super::claims::Damage;
-use super::elf::Elf;
+use super::elf::{self, Elf};
 use super::lines::{self, Slice};
 use super::{LoadError, Scope};
 
@@ -55,7 +54,7 @@ impl<'p> Companions<'p> {
             None if self.may_lack => return Ok(None),
             None => return Err(self.missing(name).into()),
         };
-        let data = read(&file)?;
+        let data = elf::contents(&file)?;
         let elf = Elf::parse(&file, &data)?;
         let sections = DwarfSections::load(|id| section(&elf, id))?;
         let mut dwo = sections.borrow(|bytes| slice(bytes));
@@ -92,14 +91,10 @@ fn with_unit<T>(
 }
 
 fn read_package(path: &Path) -> Result<DwarfPackageSections<Vec<u8>>, LoadError> {
-    let data = read(path)?;
+    let data = elf::contents(path)?;
     let elf = Elf::parse(path, &data)?;
     let sections = DwarfPackageSections::load(|id| section(&elf, id));
     sections.map_err(|damage: Damage| damage.of(path))
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
-    fs::read(path).map_err(|source| LoadError::Unreadable { path: path.into(), source })
 }
 
 fn section(elf: &Elf<'_>, id: SectionId) -> Result<Vec<u8>, Damage> {

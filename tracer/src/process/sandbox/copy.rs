@@ -5,13 +5,15 @@
 //! and grows while runs are made. A copy that was left by a program that has been killed is removed by the
 //! next one: whoever holds the lock of a copy is alive.
 
-use std::fs::{self, DirEntry, File, Permissions};
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata, Permissions};
+use std::io::{self, ErrorKind, Read};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use nix::fcntl::{Flock, FlockArg};
 use nix::sys::stat::{UtimensatFlags, utimensat};
 use nix::sys::statvfs::statvfs;
 use nix::sys::time::TimeSpec;
@@ -39,7 +41,8 @@ pub(super) struct Copied {
     original: PathBuf,
     /// Holds the copy and its lock.
     folder: tempfile::TempDir,
-    _lock: Flock<File>,
+    /// Closed at the end, which unlocks it: an unlock that is refused would be a panic.
+    _lock: File,
     copy: PathBuf,
     contents: Vec<Item>,
     /// `None` where it cannot be watched, and has to be looked through.
@@ -59,14 +62,14 @@ struct Item {
 
 impl Copied {
     pub(super) fn new(original: &Path) -> io::Result<Copied> {
-        measure(original, &mut Budget::default())?;
+        measure(&Spot::new(original), &mut Budget::default())?;
         let base = base();
         sweep(&base);
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&base)?;
         // Nobody must find it before it is locked.
         let unlocked = folder.path().join("unlocked");
-        let lock = Flock::lock(File::create(&unlocked)?, FlockArg::LockExclusiveNonblock);
-        let lock = lock.map_err(|(_, errno)| errno)?;
+        let lock = File::create(&unlocked)?;
+        lock.try_lock()?;
         fs::rename(&unlocked, folder.path().join(LOCK))?;
         let world = folder.path().join("world");
         fs::create_dir(&world)?;
@@ -118,7 +121,7 @@ impl Copied {
     }
 
     fn make(&mut self) -> io::Result<()> {
-        copy(&self.original, &self.copy, &mut Budget::default())?;
+        copy(&Spot::new(&self.original), &Spot::new(&self.copy), &mut Budget::default())?;
         self.contents = inventory(&self.copy)?;
         let folders = self.contents.iter().filter(|item| item.is_folder);
         self.watch = Watch::over(folders.map(|folder| folder.path.as_path()));
@@ -147,7 +150,7 @@ fn sweep(base: &Path) {
             continue;
         }
         let is_left = match File::open(entry.path().join(LOCK)) {
-            Ok(lock) => Flock::lock(lock, FlockArg::LockExclusiveNonblock).is_ok(),
+            Ok(lock) => lock.try_lock().is_ok(),
             // Not locked yet, or killed just then.
             Err(_) => entry.metadata().and_then(|folder| folder.modified()).is_ok_and(is_old),
         };
@@ -166,11 +169,14 @@ fn is_old(time: SystemTime) -> bool {
 struct Budget {
     bytes: u64,
     files: usize,
+    /// The device and number of the folder in which copies lie, which may be below what is copied.
+    copies: Option<(u64, u64)>,
 }
 
 impl Default for Budget {
     fn default() -> Budget {
-        Budget { bytes: MOST_BYTES, files: MOST_FILES }
+        let copies = fs::metadata(base()).ok().map(|folder| (folder.dev(), folder.ino()));
+        Budget { bytes: MOST_BYTES, files: MOST_FILES, copies }
     }
 }
 
@@ -180,22 +186,81 @@ impl Budget {
         let Some((bytes, files)) = rest else {
             return Err(io::Error::other("it holds more than 1 GiB or 100,000 files"));
         };
-        *self = Budget { bytes, files };
+        (self.bytes, self.files) = (bytes, files);
         Ok(())
+    }
+
+    /// What in a folder does not belong into a copy, by the beginning of its name: other copies.
+    fn foreign(&self, folder: &Metadata) -> Option<&'static str> {
+        (self.copies == Some((folder.dev(), folder.ino()))).then_some(PREFIX)
+    }
+}
+
+/// A file or folder in a tree. The kernel walks a path from its beginning each time, so that deep ones are
+/// reached by way of an open folder.
+#[derive(Clone)]
+struct Spot {
+    path: PathBuf,
+    /// What leads there in a few steps.
+    short: PathBuf,
+    steps: u32,
+    _anchor: Option<Arc<File>>,
+}
+
+impl Spot {
+    fn new(path: &Path) -> Spot {
+        Spot { path: path.into(), short: path.into(), steps: 0, _anchor: None }
+    }
+
+    fn below(&self, name: &OsStr) -> Spot {
+        Spot {
+            path: self.path.join(name),
+            short: self.short.join(name),
+            steps: self.steps + 1,
+            _anchor: self._anchor.clone(),
+        }
+    }
+
+    /// The same folder; what is below it can be reached in a few steps.
+    fn anchored(&self) -> io::Result<Spot> {
+        const MOST_STEPS: u32 = 64;
+        if self.steps < MOST_STEPS {
+            return Ok(self.clone());
+        }
+        let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW;
+        let folder = File::options().read(true).custom_flags(flags).open(&self.short)?;
+        let short = format!("/proc/self/fd/{}", folder.as_raw_fd()).into();
+        Ok(Spot { path: self.path.clone(), short, steps: 0, _anchor: Some(Arc::new(folder)) })
     }
 }
 
 /// Whether a file or a folder can be copied, which for a large one takes long to find out by doing it.
-fn measure(path: &Path, budget: &mut Budget) -> io::Result<()> {
-    let data = fs::symlink_metadata(path)?;
+fn measure(spot: &Spot, budget: &mut Budget) -> io::Result<()> {
+    let data = fs::symlink_metadata(&spot.short)?;
     budget.spend(if data.is_file() { data.len() } else { 0 })?;
-    if data.is_dir() { for_each(path, |entry| measure(&entry.path(), budget)) } else { Ok(()) }
+    if !data.is_dir() {
+        return Ok(());
+    }
+    let folder = spot.anchored()?;
+    for_each(&folder, budget.foreign(&data), |name| measure(&folder.below(name), budget))
 }
 
-/// Does something with all in a folder that belongs into a copy.
-fn for_each(folder: &Path, mut act: impl FnMut(&DirEntry) -> io::Result<()>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)?.flatten().filter(|entry| entry.file_name() != SHELF) {
-        match act(&entry) {
+/// Does something with the name of all in a folder that belongs into a copy.
+fn for_each(
+    folder: &Spot,
+    foreign: Option<&str>,
+    mut act: impl FnMut(&OsStr) -> io::Result<()>,
+) -> io::Result<()> {
+    let is_foreign = |name: &OsStr| {
+        let starts_with = |foreign: &str| name.as_encoded_bytes().starts_with(foreign.as_bytes());
+        name == SHELF || foreign.is_some_and(starts_with)
+    };
+    for entry in fs::read_dir(&folder.short)?.flatten() {
+        let name = entry.file_name();
+        if is_foreign(&name) {
+            continue;
+        }
+        match act(&name) {
             // What cannot be read now cannot be read by the program either; others may remove their files.
             Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) => {}
             done => done?,
@@ -205,22 +270,26 @@ fn for_each(folder: &Path, mut act: impl FnMut(&DirEntry) -> io::Result<()>) -> 
 }
 
 /// Copies a file or a folder with what is in it. Sockets, pipes and devices stay out.
-fn copy(from: &Path, to: &Path, budget: &mut Budget) -> io::Result<()> {
-    let data = fs::symlink_metadata(from)?;
+fn copy(from: &Spot, to: &Spot, budget: &mut Budget) -> io::Result<()> {
+    let data = fs::symlink_metadata(&from.short)?;
     let kind = data.file_type();
     if kind.is_dir() {
         budget.spend(0)?;
-        fs::create_dir(to)?;
-        for_each(from, |entry| copy(&entry.path(), &to.join(entry.file_name()), budget))?;
+        fs::create_dir(&to.short)?;
+        let (source, copied) = (from.anchored()?, to.anchored()?);
+        let foreign = budget.foreign(&data);
+        for_each(&source, foreign, |name| copy(&source.below(name), &copied.below(name), budget))?;
     } else if kind.is_symlink() {
         budget.spend(0)?;
-        symlink(fs::read_link(from)?, to)?;
+        symlink(fs::read_link(&from.short)?, &to.short)?;
     } else if kind.is_file() {
         budget.spend(data.len())?;
-        fs::copy(from, to)?;
+        // No more than was measured: somebody may write it meanwhile, faster than it is read.
+        io::copy(&mut File::open(&from.short)?.take(data.len()), &mut File::create_new(&to.short)?)?;
     } else {
         return Ok(());
     }
+    let to = &to.short;
     let owner = nix::unistd::Uid::effective().is_root().then(|| (data.uid(), data.gid()));
     if let Some((user, group)) = owner {
         std::os::unix::fs::lchown(to, Some(user), Some(group))?;
@@ -236,17 +305,18 @@ fn copy(from: &Path, to: &Path, budget: &mut Budget) -> io::Result<()> {
 /// All that is below a folder, in order.
 fn inventory(folder: &Path) -> io::Result<Vec<Item>> {
     let mut items = Vec::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(path) = open.pop() {
-        let data = fs::symlink_metadata(&path)?;
+    let mut open = vec![Spot::new(folder)];
+    while let Some(spot) = open.pop() {
+        let data = fs::symlink_metadata(&spot.short)?;
         if data.is_dir() {
-            let entries = fs::read_dir(&path)?.map(|entry| entry.map(|entry| entry.path()));
-            let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
-            entries.sort();
-            open.extend(entries);
+            let folder = spot.anchored()?;
+            let names = fs::read_dir(&folder.short)?.map(|entry| entry.map(|entry| entry.file_name()));
+            let mut names = names.collect::<io::Result<Vec<_>>>()?;
+            names.sort();
+            open.extend(names.iter().map(|name| folder.below(name)));
         }
         items.push(Item {
-            path,
+            path: spot.path,
             is_folder: data.is_dir(),
             inode: data.ino(),
             changed: (data.ctime(), data.ctime_nsec()),
@@ -272,8 +342,9 @@ fn remove(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsStr;
+    use std::io::Write;
     use std::thread::sleep;
+    use std::time::Instant;
 
     use super::*;
 
@@ -335,6 +406,68 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_is_without_other_copies_in_the_same_folder() {
+        let original = original();
+        let copies = original.path().join("deep");
+        fs::create_dir_all(copies.join("stripe-sandbox-other/world")).expect("made");
+        fs::create_dir(copies.join("stripes")).expect("made");
+        let data = fs::metadata(&copies).expect("there");
+        let mut budget = Budget { copies: Some((data.dev(), data.ino())), ..Budget::default() };
+        let target = tempfile::tempdir().expect("a folder");
+        let to = target.path().join("copy");
+        copy(&Spot::new(original.path()), &Spot::new(&to), &mut budget).expect("copied");
+        let names = fs::read_dir(to.join("deep")).expect("copied").flatten().map(|entry| entry.file_name());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        assert_eq!(names, ["file", "stripes"]);
+    }
+
+    #[test]
+    fn a_file_that_grows_is_copied_as_it_was_measured() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, is_over) = (folder.path().join("growing"), std::sync::atomic::AtomicBool::new(false));
+        fs::write(&path, vec![b'x'; 1 << 20]).expect("written");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut file = File::options().append(true).open(&path).expect("opened");
+                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    file.write_all(&[b'y'; 1 << 16]).expect("room");
+                }
+            });
+            for number in 0..5 {
+                let before = fs::metadata(&path).expect("there").len();
+                let to = folder.path().join(format!("copy{number}"));
+                copy(&Spot::new(&path), &Spot::new(&to), &mut Budget::default()).expect("copied");
+                let copied = fs::metadata(&to).expect("copied").len();
+                let after = fs::metadata(&path).expect("there").len();
+                assert!((before..=after).contains(&copied), "{before} {copied} {after}");
+            }
+            is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+    }
+
+    #[test]
+    fn a_deep_folder_is_copied_with_what_is_at_its_end() {
+        // Deeper than a path may be long.
+        const DEPTH: usize = 3000;
+        let original = tempfile::tempdir().expect("a folder");
+        let mut spot = Spot::new(original.path());
+        for _ in 0..DEPTH {
+            spot = spot.anchored().expect("opened").below("d".as_ref());
+            fs::create_dir(&spot.short).expect("made");
+        }
+        fs::write(spot.anchored().expect("opened").below("file".as_ref()).short, "text").expect("written");
+        let started = Instant::now();
+        let copied = Copied::new(original.path()).expect("copied");
+        assert_eq!(copied.contents.len(), DEPTH + 2);
+        assert!(copied.contents[DEPTH + 1].path.ends_with("d/file"));
+        // By full paths it takes as many steps as the square of the depth.
+        assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+        drop(copied);
+        remove(original.path()).expect("removed");
+    }
+
+    #[test]
     fn nothing_stays_of_a_copy_whose_folders_are_locked() {
         let original = original();
         let copied = Copied::new(original.path()).expect("copied");
@@ -353,7 +486,7 @@ mod tests {
         let used = base.path().join("stripe-sandbox-used");
         fs::create_dir(&used).expect("made");
         let lock = File::create(used.join("lock")).expect("made");
-        let _held = Flock::lock(lock, FlockArg::LockExclusive).expect("locked");
+        lock.lock().expect("locked");
         sweep(base.path());
         assert!(!left.exists());
         assert!(used.exists());

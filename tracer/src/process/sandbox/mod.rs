@@ -177,6 +177,10 @@ impl Sandbox {
     }
 }
 
+fn is_short_of_files(error: &io::Error) -> bool {
+    [libc::EMFILE, libc::ENFILE].map(Some).contains(&error.raw_os_error())
+}
+
 fn not_copied(source: io::Error) -> ProcessError {
     ProcessError::Copy { to: copy::base().display().to_string(), source }
 }
@@ -208,8 +212,8 @@ impl World {
                 let _ = FULL.set(Ok(()));
                 Ok((Containment::Full, world))
             }
-            // What was possible once is no matter of the level.
-            Err(source) if FULL.get().is_some() => {
+            // What was possible once is no matter of the level, nor are limits of the shell.
+            Err(source) if FULL.get().is_some() || is_short_of_files(&source) => {
                 Err(ProcessError::System { what: "preparing a sandbox", source })
             }
             Err(error) => {

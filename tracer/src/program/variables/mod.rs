@@ -202,8 +202,7 @@ impl Variables {
         };
         let dwarf = match elf.separate_debug_file()? {
             Some(debug) => {
-                let data = std::fs::read(&debug)
-                    .map_err(|source| LoadError::Unreadable { path: debug.clone(), source })?;
+                let data = elf::contents(&debug)?;
                 let elf = Elf::parse(&debug, &data)?;
                 Dwarf::load(|id| owned(&elf, id.name()))?
             }

@@ -1,0 +1,41 @@
+//! Know the programs that execute programs in other languages: what users mean there, stripe cannot see.
+
+use std::path::Path;
+
+/// By the beginning of their names; versions may follow, as in `python3.12`.
+const NAMES: [&str; 16] = [
+    "python", "pypy", "perl", "ruby", "node", "deno", "bun", "java", "php", "Rscript", "bash", "dash", "zsh",
+    "sh", "guile", "tclsh",
+];
+
+/// Whether a program of this name interprets others.
+pub(super) fn is_interpreter(program: &Path) -> bool {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let is_version = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || ".-".contains(c));
+    NAMES.iter().any(|known| name.strip_prefix(known).is_some_and(is_version))
+}
+
+/// What to tell who names one.
+pub(super) fn explanation(program: &Path) -> String {
+    format!(
+        "{0}: is an interpreter, and stripe sees statements of native programs only (C, C++, Rust, Fortran, ...), not \
+         those of the script that {0} executes: take a debugger of that language; or name the native program that the \
+         script starts",
+        program.display()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interpreter_is_known_by_its_name_whatever_its_version() {
+        for name in ["python3", "/usr/bin/python3.12", "perl5.36", "sh", "node"] {
+            assert!(is_interpreter(Path::new(name)), "{name}");
+        }
+        for name in ["pythonic", "./shift", "nodes", "show", ""] {
+            assert!(!is_interpreter(Path::new(name)), "{name}");
+        }
+    }
+}
