@@ -1,5 +1,6 @@
 //! Start programs and run them to their ends, however they are made to obey.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use agent::pace::Pace;
@@ -114,6 +115,7 @@ impl<'p> Stage<'p> {
             objects: Vec::new(),
         };
         let termination = lead(&mut execution)?;
+        self.must_be_unchanged(&execution.objects)?;
         let Execution { usage, pace: Pace { arrivals, redirections, .. }, objects, tracee, alarm, .. } =
             execution;
         let termination = match (termination, alarm.end()) {
@@ -124,6 +126,14 @@ impl<'p> Stage<'p> {
         let denied = tracee.denied();
         let (stdout, stderr) = (Bytes::default(), Bytes::default());
         Ok(Run { stdout, stderr, termination, usage, arrivals, redirections, denied, objects })
+    }
+
+    /// That a run, and so all before it, has executed the code that was examined. These are files that it had in
+    /// memory; its own copies are not for others to change.
+    fn must_be_unchanged(&self, objects: &[PathBuf]) -> Result<(), ProcessError> {
+        let files = self.program.code_files();
+        objects.iter().filter(|path| !self.sandbox.holds(path)).for_each(|path| files.add(path));
+        files.changed().map_or(Ok(()), |path| Err(ProcessError::Changed { path }))
     }
 
     /// Ends what is left of a program that was run, and adds what it has written.

@@ -8,6 +8,7 @@
 
 mod checkpoint;
 mod inside;
+mod integrity;
 mod ledger;
 mod placement;
 mod recorder;

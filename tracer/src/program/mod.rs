@@ -8,6 +8,7 @@ pub(crate) mod accesses;
 mod agent_code;
 mod claims;
 mod code;
+mod code_files;
 pub(crate) mod detour;
 mod elf;
 mod error;
@@ -34,6 +35,7 @@ use std::path::{Path, PathBuf};
 
 pub use agent::names::{FunctionId, LeaderId, LeaderKind, Mark};
 use agent::session::MAX_FRAME;
+pub(crate) use code_files::CodeFiles;
 pub use detour::DetourCounts;
 pub use error::LoadError;
 pub use image::Image;
@@ -134,6 +136,7 @@ pub struct Program {
     leaders: Vec<Leader>,
     marks: Vec<Mark>,
     by_address: HashMap<(ImageId, FileAddress), LeaderId>,
+    code_files: CodeFiles,
 }
 
 impl Program {
@@ -165,11 +168,17 @@ impl Program {
     }
 
     fn new(images: Vec<Image>, files: Vec<File>, functions: Vec<Function>, leaders: Vec<Leader>) -> Program {
+        let code_files = CodeFiles::default();
         let mark = |leader: &Leader| Mark { function: leader.function, kind: leader.kind };
         let ids = (0..leaders.len() as u32).map(LeaderId);
         let by_address = leaders.iter().map(|leader| (leader.image, leader.address)).zip(ids).collect();
         let marks = leaders.iter().map(mark).collect();
-        Program { images, files, functions, leaders, marks, by_address }
+        Program { images, files, functions, leaders, marks, by_address, code_files }
+    }
+
+    /// The files whose code its runs execute.
+    pub(crate) fn code_files(&self) -> &CodeFiles {
+        &self.code_files
     }
 
     /// The executable, then the traced shared libraries.
