@@ -9,7 +9,7 @@ mod memo;
 mod speculation;
 mod universe;
 
-pub use events::{EventTest, Laboratory, TestError};
+pub use events::{EventTest, Laboratory, TestError, Turns};
 pub use memo::RunMemo;
 pub use speculation::{Normalise, Speculation, Worker};
 pub use universe::{Draft, Universe};

@@ -15,7 +15,7 @@ use super::permissions::openings;
 use super::run::{demands, establish, limits, preference};
 use super::target::{Target, criterion};
 use super::values::EventList;
-use crate::circumstances::{EventTest, Laboratory, Universe};
+use crate::circumstances::{EventTest, Laboratory, Turns, Universe};
 use crate::dd::Outcome;
 use crate::report::words;
 use crate::slice::Recorded;
@@ -46,6 +46,7 @@ pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
         runs: &AtomicU64::new(0),
         memo: None,
         outputs: None,
+        turns: Turns::default(),
     };
     let (run, evidence) = EventTest::new(&laboratory, &universe, &mut tracer).examine(&schedule)?;
     super::print(&run.stdout)?;

@@ -62,7 +62,7 @@ static long of_file(int file, const char *what) {
     if (is(what, "flags")) return fcntl(file, F_GETFL) & (O_APPEND | O_NONBLOCK | O_NOATIME);
     if (is(what, "signal")) return fcntl(file, 10 + 1) + fcntl(file, F_GETOWN);
     if (is(what, "offset")) return lseek(file, 0, SEEK_CUR);
-    if (is(what, "mode")) return data.st_mode + 10 * (anew(file, O_RDONLY) >= 0);
+    if (is(what, "mode")) return ((data.st_mode & 0777) != 0) + 10 * (anew(file, O_RDONLY) >= 0);
     if (is(what, "owner")) return data.st_uid + data.st_gid;
     if (is(what, "times")) return data.st_mtime == 1;
     if (is(what, "attribute")) return flistxattr(file, text, sizeof text);
@@ -181,7 +181,7 @@ static void change(const char *kind) {
     }
     if (is(kind, "memory-of-children")) {
         for (int i = 0; i < 40; i++) if (fork() == 0) { memset(malloc(60 << 20), i + 1, 60 << 20); pause(); }
-        sleep(1);
+        sleep(30);
     }
     if (is(kind, "shared-memory")) for (int i = 0; i < 100; i++) {
         char *piece = shmat(shmget(IPC_PRIVATE, 60 << 20, 0600), NULL, 0);
@@ -249,7 +249,7 @@ static long leave(const char *kind, int guard) { if (!guard) change(kind); retur
 
 int main(int argc, char **argv) { int guard = 0; long seen = 0; int idle = 0;
     guard = 1;
-    seen = look(argv[1]);
+    seen = 1000 + look(argv[1]);
     idle = idle + 1;
     idle = idle + 2;
     printf("seen %ld\n", seen + leave(argv[1], guard));
