@@ -222,7 +222,7 @@ impl Search<'_, '_, '_> {
         }
         self.means.processors.bind(0);
         // What is remembered confirms nothing.
-        let laboratory = Laboratory { memo: None, ..*self.laboratory };
+        let laboratory = Laboratory { memo: None, ..self.laboratory.clone() };
         let mut test = EventTest::new(&laboratory, universe, tracer);
         let schedule = universe.schedule(&universe.configuration(phase.executed.iter().copied()));
         for _ in 0..CONFIRMATIONS {

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 use stripe::baseline::recording_limits;
-use stripe::circumstances::Laboratory;
+use stripe::circumstances::{Laboratory, Turns};
 use stripe::investigation::{Finding, Means, Memory, PhaseMemory, Plan, Watcher, investigate};
 use stripe::oracle::{Criterion, Oracle};
 use stripe::slice::{Control, Evidence, Recorded, Status};
@@ -77,6 +77,7 @@ impl Subject {
             runs: &runs,
             memo: None,
             outputs: None,
+            turns: Turns::default(),
         };
         let new = |_| Tracer::new(&self.program, &self.start, Preference::Auto).expect("a tracer");
         let mut tracers: Vec<Tracer<'_>> = (0..workers).map(new).collect();

@@ -334,3 +334,41 @@ fn a_replay_that_nobody_will_wake_is_ended_without_using_up_its_time() {
         }
     });
 }
+
+/// Without its second event it takes a second; without its third it never ends where an undefined value is positive.
+const SLOW: &str = r#"#include <stdio.h>
+#include <unistd.h>
+static void rest(int pause) { usleep(pause * 1000); }
+static void count_down(int n) { volatile int left = n; while (left > 0) left = n; }
+int main(void) { int pause = 1000; int n;
+    pause = 0;
+    n = -1;
+    rest(pause);
+    count_down(n);
+    puts("done");
+    return 0;
+}
+"#;
+
+#[test]
+fn a_replay_counts_as_timed_out_only_after_ten_times_the_time_alone() {
+    let program = compile(&scratch("slow"), SLOW);
+    for engine in ["jump", "breakpoint"] {
+        let options = ["--omit", "3", "--scope", "main", "--timeout", "300ms", "--engine", engine];
+        let output = program.stripe("replay", &options);
+        assert_eq!(output.status.code(), Some(0), "{engine}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_replay_that_is_out_of_time_under_a_further_pattern_is_unresolved() {
+    let program = compile(&scratch("slow-pattern"), SLOW);
+    for engine in ["jump", "breakpoint"] {
+        let options = ["--omit", "4", "--scope", "main", "--timeout", "200ms", "--engine", engine];
+        let output = program.stripe("replay", &options);
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(125), "{engine}: {told}");
+        assert!(told.contains("took too long") || told.contains("processor time"), "{engine}: {told}");
+        assert!(!told.contains("only with some values"), "{engine}: {told}");
+    }
+}

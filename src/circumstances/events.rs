@@ -5,8 +5,8 @@
 //! others, because a failure that needs lucky garbage is not the one under study.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use tracer::invocation::Limits;
 use tracer::poison::Poison;
@@ -36,7 +36,7 @@ pub enum TestError {
 }
 
 /// What all tests of a reduction share.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Laboratory<'a> {
     /// The recorded run.
     pub recorded: Recorded<'a>,
@@ -52,7 +52,31 @@ pub struct Laboratory<'a> {
     pub memo: Option<&'a RunMemo>,
     /// Keeps what the tests print, if anybody wants to see it.
     pub outputs: Option<&'a Outputs<'a>>,
+    /// Says who may run while another one does.
+    pub turns: Turns,
 }
+
+/// Lets the runs of all workers go on side by side, or one alone: the others take processors, caches and disks
+/// from it, and a limit of time then says nothing about the run itself.
+#[derive(Clone, Debug, Default)]
+pub struct Turns(Arc<RwLock<()>>);
+
+impl Turns {
+    /// Makes a run beside others.
+    fn beside_others<T>(&self, run: impl FnOnce() -> T) -> T {
+        let _turn = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        run()
+    }
+
+    /// Makes a run once those under way have ended, and lets none begin before its end.
+    fn alone<T>(&self, run: impl FnOnce() -> T) -> T {
+        let _turn = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        run()
+    }
+}
+
+/// How much more time a run gets that confirms a time-out.
+const CONFIRMATION: u32 = 10;
 
 /// One worker's testing function.
 pub struct EventTest<'a, 't, 'p> {
@@ -80,7 +104,8 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         Ok(self.examine(schedule)?.1)
     }
 
-    /// Replays under each pattern as long as the failure shows; tells the last run with its evidence.
+    /// Replays under each pattern as long as the failure shows; tells the last run with its evidence. A run that
+    /// was out of time says nothing, whatever the pattern is: it might have shown the failure.
     ///
     /// # Errors
     /// If the set-up is broken.
@@ -90,7 +115,7 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
             let run = self.replay(schedule, poison)?;
             let mut evidence = self.laboratory.oracle.judge(&run, self.laboratory.recorded)?;
             let reproduced = evidence.outcome == Outcome::Fail;
-            if !reproduced && number > 0 {
+            if !reproduced && number > 0 && !is_out_of_time(&run) {
                 let why = format!("reproduced only with some values of undefined memory: {}", evidence.why);
                 evidence = Evidence::new(Outcome::Pass, why);
             }
@@ -113,23 +138,28 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         Ok(run)
     }
 
-    /// Replays once; a run that took too long gets a second chance with twice the time.
+    /// Replays once. One time-out proves nothing, because all limits of time can be reached by a machine that is
+    /// busy enough: it is confirmed by a run that has ten times as much, and that no other worker disturbs.
     fn replay_anew(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
-        let limits = self.laboratory.limits;
-        let conditions = Conditions { poison, limits, stop: Arc::clone(&self.stop) };
-        let run = self.replay_once(schedule, &conditions)?;
-        match run.termination {
-            Termination::Cut(cut) if cut.is_time() => {
-                self.replay_once(schedule, &Conditions { limits: limits.with_time(2), ..conditions })
-            }
-            _ => Ok(run),
+        let Laboratory { limits, turns, .. } = self.laboratory;
+        let conditions = Conditions { poison, limits: *limits, stop: Arc::clone(&self.stop) };
+        let run = turns.beside_others(|| self.replay_once(schedule, &conditions))?;
+        if !is_out_of_time(&run) {
+            return Ok(run);
         }
+        let conditions = Conditions { limits: limits.with_time(CONFIRMATION), ..conditions };
+        turns.alone(|| self.replay_once(schedule, &conditions))
     }
 
     fn replay_once(&mut self, schedule: &Schedule, conditions: &Conditions) -> Result<Run, ProcessError> {
         self.laboratory.runs.fetch_add(1, Ordering::Relaxed);
         self.tracer.replay(self.laboratory.recorded.trace, schedule, conditions)
     }
+}
+
+/// Whether a run was ended because of the time that it took.
+fn is_out_of_time(run: &Run) -> bool {
+    matches!(run.termination, Termination::Cut(cut) if cut.is_time())
 }
 
 impl Test for EventTest<'_, '_, '_> {
@@ -146,5 +176,38 @@ impl Test for EventTest<'_, '_, '_> {
         let (run, evidence) = self.examine(&schedule)?;
         let printed = self.laboratory.outputs.and_then(|outputs| outputs.keep(&run));
         Ok((evidence.outcome, Evidence { printed, ..evidence }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn who_runs_alone_runs_while_nobody_else_does() {
+        let (turns, running) = (Turns::default(), AtomicUsize::new(0));
+        let run = |alone: bool| {
+            let others = running.fetch_add(1, Ordering::SeqCst);
+            assert!(!alone || others == 0);
+            std::thread::sleep(Duration::from_millis(2));
+            assert!(!alone || running.load(Ordering::SeqCst) == 1);
+            running.fetch_sub(1, Ordering::SeqCst);
+        };
+        std::thread::scope(|scope| {
+            for worker in 0..4 {
+                let (turns, run) = (&turns, &run);
+                scope.spawn(move || {
+                    for round in 0..20 {
+                        match (worker + round) % 4 {
+                            0 => turns.alone(|| run(true)),
+                            _ => turns.beside_others(|| run(false)),
+                        }
+                    }
+                });
+            }
+        });
     }
 }

@@ -9,7 +9,7 @@ mod groups;
 mod memo;
 mod universe;
 
-pub use events::{EventTest, Laboratory, TestError};
+pub use events::{EventTest, Laboratory, TestError, Turns};
 pub use groups::{HISTORY, STATEMENTS};
 pub use memo::RunMemo;
 pub use universe::{Draft, Universe};

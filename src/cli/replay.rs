@@ -18,7 +18,7 @@ use super::run::{demands, establish, limits, preference};
 use super::search::Subject;
 use super::target::{Target, criterion};
 use super::values::{ByProductNumber, EventList};
-use crate::circumstances::{EventTest, Laboratory, Universe};
+use crate::circumstances::{EventTest, Laboratory, Turns, Universe};
 use crate::oracle::Oracle;
 use crate::report::{printable, words};
 use crate::slice::{Evidence, Recorded, stretches};
@@ -166,6 +166,7 @@ impl Experiment<'_> {
                 runs: &AtomicU64::new(0),
                 memo: None,
                 outputs: None,
+                turns: Turns::default(),
             };
             let (run, evidence) = EventTest::new(&laboratory, &universe, tracer).examine(&schedule)?;
             if position == 0 {

@@ -17,7 +17,7 @@ use super::status::Board;
 use super::target::Target;
 use crate::archive::{Journal, Keeper};
 use crate::baseline::Baseline;
-use crate::circumstances::{Laboratory, RunMemo, Universe};
+use crate::circumstances::{Laboratory, RunMemo, Turns, Universe};
 use crate::history::History;
 use crate::investigation::{Finding, Means, Memory, Plan, Watcher, investigate};
 use crate::printed::Outputs;
@@ -178,6 +178,7 @@ impl Case<'_> {
             runs,
             memo: self.memo,
             outputs: None,
+            turns: Turns::default(),
         }
     }
 

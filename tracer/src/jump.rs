@@ -154,10 +154,14 @@ impl Jump {
             }
             tracee = server.go_on_from(start.tracee, schedule, conditions)?;
         };
-        let (pace, end) = server.talk().result();
-        (run.arrivals, run.redirections) = (pace.arrivals, pace.redirections);
-        if let (Termination::Exited(_), Some(end)) = (&run.termination, end) {
-            run.termination = account(end)?;
+        if server.is_intact() {
+            let (pace, end) = server.talk().result();
+            (run.arrivals, run.redirections) = (pace.arrivals, pace.redirections);
+            if let (Termination::Exited(_), Some(end)) = (&run.termination, end) {
+                run.termination = account(end)?;
+            }
+        } else {
+            run.termination = Termination::Cut(Cut::Overwrote);
         }
         (run.usage.wall, run.usage.taken_over) = (time.elapsed(), taken_over);
         (run.stdout, run.stderr) = server.take_output()?;
@@ -236,6 +240,7 @@ fn account(end: End) -> Result<Termination, Unable> {
         End::Left(deviation) => Ok(Termination::Left(deviation)),
         End::Enough => Ok(Termination::Cut(Cut::Arrivals)),
         End::TooDeep => Err(Unable::Unfit("too many calls are open at the same time".into())),
-        End::Serving => Err(Unable::Unfit("it ends while it serves".into())),
+        // What has ended was no server.
+        End::Serving => Ok(Termination::Cut(Cut::Overwrote)),
     }
 }

@@ -1,5 +1,6 @@
 //! Start programs and run them to their ends, however they are made to obey.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use agent::pace::Pace;
@@ -116,6 +117,7 @@ impl<'p> Stage<'p> {
             unwritten: 0,
         };
         let termination = lead(&mut execution)?;
+        self.must_be_unchanged(&execution.objects)?;
         let Execution { usage, pace, objects, operand, unwritten, tracee, alarm, .. } = execution;
         let Pace { arrivals, redirections, .. } = pace;
         let termination = match (termination, alarm.end()) {
@@ -137,6 +139,14 @@ impl<'p> Stage<'p> {
             operand,
             unwritten,
         })
+    }
+
+    /// That a run, and so all before it, has executed the code that was examined. These are files that it had in
+    /// memory; its own copies are not for others to change.
+    fn must_be_unchanged(&self, objects: &[PathBuf]) -> Result<(), ProcessError> {
+        let files = self.program.code_files();
+        objects.iter().filter(|path| !self.sandbox.holds(path)).for_each(|path| files.add(path));
+        files.changed().map_or(Ok(()), |path| Err(ProcessError::Changed { path }))
     }
 
     /// Ends what is left of a program that was run, and adds what it has written.

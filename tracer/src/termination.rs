@@ -169,6 +169,8 @@ pub enum Cut {
     Escaped(Action),
     /// The code of its traced functions was found changed at its end, here first.
     ChangedText(FileAddress),
+    /// It overwrote memory that the tracer has put into it, so that nothing that this tells can be believed.
+    Overwrote,
     /// The user, or a test that is no longer needed, asked for the end.
     Interrupted,
 }
@@ -196,6 +198,7 @@ impl fmt::Display for Cut {
             Cut::Memory => "wanted too much memory",
             Cut::Escaped(action) => return write!(f, "escaped: it tried to {action}"),
             Cut::ChangedText(_) => "changed its own code",
+            Cut::Overwrote => "overwrote memory of the tracer",
             Cut::Interrupted => "was interrupted",
         })
     }

@@ -8,6 +8,7 @@
 use agent::calls::Call;
 use agent::lockstep::{Expectation, Frame, Position};
 use agent::pace::Pace;
+use agent::session::{Session, StackArea};
 
 use super::inside::{Talk, nothing_expected, offset};
 use crate::process::{Tracee, Written};
@@ -55,15 +56,18 @@ impl Moment {
         }
     }
 
-    /// Makes the agent take it for now; there may be `limit` arrivals from the first event on.
-    pub(super) fn put(&self, talk: &Talk, limit: u64) {
-        let memory = &talk.memory;
-        memory.set(offset::PACE, Pace { limit, ..self.pace });
-        memory.set(offset::POSITION, self.position);
-        memory.set(offset::EXPECTATION, self.expectation);
-        memory.set(offset::FLOOR, self.floor);
-        memory.set(offset::DEPTH, self.calls.len() as u32);
-        memory.put(Talk::REST, &self.calls);
+    /// The session in which the agent takes it for now; there may be `limit` arrivals from the first event on.
+    /// Also puts the open calls where the agent finds them.
+    pub(super) fn put(&self, talk: &Talk, limit: u64) -> Session {
+        talk.memory.put(Talk::REST, &self.calls);
+        Session {
+            pace: Pace { limit, ..self.pace },
+            position: self.position,
+            expectation: self.expectation,
+            depth: self.calls.len() as u32,
+            stack: StackArea { floor: self.floor, ..talk.session.stack },
+            ..talk.session
+        }
     }
 }
 

@@ -6,15 +6,20 @@
 //! tracer starts.
 //!
 //! ```text
-//!   near the text                                far from everything
-//!   ┌──────────────┬─────────┬───────────────┐   ┌────────────────┐ ┌────────────────────────┐
-//!   │ agent's stack│ session │ code: agent,  │   │ marks, sites   │ │ rest of the session:   │
-//!   │ (private)    │ (shared)│ arrivals,     │   │ (read only)    │ │ open calls, kept events│
-//!   │              │         │ bodies        │   ├────────────────┤ │ or buffers of arrivals │
-//!   └──────────────┴─────────┴───────────────┘   │ events, activ- │ │ (shared)               │
-//!                                                │ ations (r. o.) │ └────────────────────────┘
-//!                                                └────────────────┘
+//!   near the text, with nothing mapped between   far from everything, with nothing mapped between
+//!   ┌───────────────┐ ┌─────────┐ ┌──────────┐   ┌────────────────┐ ┌────────────────────────┐
+//!   │ agent's stack │ │ session │ │ code:    │   │ marks, sites   │ │ rest of the session:   │
+//!   │ (private)     │ │ (shared)│ │ agent,   │   │ (sealed)       │ │ open calls, kept events│
+//!   │               │ │         │ │ arrivals,│   ├────────────────┤ │ or buffers of arrivals │
+//!   └───────────────┘ └─────────┘ │ bodies   │   │ events, activ- │ │ (shared)               │
+//!                                 │ (sealed) │   │ ations (sealed)│ └────────────────────────┘
+//!                                 └──────────┘   └────────────────┘
 //! ```
+//!
+//! A program that runs amok writes there, too. What is sealed stays as it is for all other runs; what it makes
+//! of its own copy is gone with it. The session is written anew before each test, and looked at after it: a run
+//! that has changed there what the tracer wrote and the agent only reads is ended as such, and nothing that
+//! its session tells is believed (`integrity.rs`).
 
 use std::mem::offset_of;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -33,7 +38,7 @@ use super::{Conditions, Placement};
 use crate::address::RuntimeAddress;
 use crate::process::{
     MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_EXEC, PROT_READ, PROT_WRITE,
-    ProcessError, SYS_close, SYS_mmap, Shared, Tracee, stack_limit,
+    ProcessError, SYS_close, SYS_mmap, Sealed, Shared, Tracee, stack_limit,
 };
 use crate::program::Program;
 use crate::program::detour::{Arrivals, Detours, Layout};
@@ -56,6 +61,9 @@ impl From<ProcessError> for Unable {
 
 /// The size of a page.
 const PAGE: u64 = 4096;
+/// So much address space is left free between the parts near the program: who writes on beyond the end of one
+/// does not reach the next.
+const GAP: u64 = 16 * PAGE;
 /// The size of the agent's stack, in bytes.
 const STACK: u64 = 64 << 10;
 /// So many calls may be open: as many as the smallest frames fit on the usual stack.
@@ -81,19 +89,17 @@ pub(super) mod offset {
     pub(crate) const EXPECTATION: u64 = offset_of!(Session, expectation) as u64;
     pub(crate) const VERDICT: u64 = offset_of!(Session, verdict) as u64;
     pub(crate) const DEPTH: u64 = offset_of!(Session, depth) as u64;
-    pub(crate) const CONTROL: u64 = offset_of!(Session, control) as u64;
     pub(crate) const FLOOR: u64 = offset_of!(Session, stack.floor) as u64;
     pub(crate) const SERVICE: u64 = offset_of!(Session, service) as u64;
     pub(crate) const WANTED: u64 = offset_of!(Session, service.wanted) as u64;
-    pub(crate) const RANK: u64 = offset_of!(Session, service.rank) as u64;
 }
 
 /// The agent for one program.
 pub(crate) struct Inside {
     pub(crate) placement: Placement,
     pub(crate) detours: Detours,
-    code: Shared,
-    tables: Shared,
+    code: Sealed,
+    tables: Sealed,
     leaders: u64,
 }
 
@@ -101,7 +107,7 @@ pub(crate) struct Inside {
 pub(crate) struct Tape {
     /// Of which run they are.
     pub(crate) trace: Trace,
-    memory: Shared,
+    memory: Sealed,
 }
 
 /// What a process and this one tell each other.
@@ -115,7 +121,7 @@ struct Mapping<'a> {
     address: u64,
     length: u64,
     access: i32,
-    file: Option<(&'a Shared, u64)>,
+    file: Option<(BorrowedFd<'a>, u64)>,
     flags: i32,
 }
 
@@ -138,7 +144,7 @@ impl Inside {
         let tables = share(sites_offset(leaders) + leaders * size_of::<Site>() as u64)?;
         tables.put(0, program.marks());
         tables.put(sites_offset(leaders), &detours.sites);
-        Ok(Inside { placement, detours, code, tables, leaders })
+        Ok(Inside { placement, detours, code: sealed(code)?, tables: sealed(tables)?, leaders })
     }
 
     /// How much of a program's address space all this takes, in bytes.
@@ -175,14 +181,14 @@ impl Inside {
                 address: session,
                 length: PAGE,
                 access: write,
-                file: Some((&talk.memory, 0)),
+                file: Some((talk.memory.file(), 0)),
                 flags: MAP_SHARED,
             },
             Mapping {
                 address: code,
                 length: self.code.length(),
                 access: PROT_READ | PROT_EXEC,
-                file: Some((&self.code, 0)),
+                file: Some((self.code.descriptor(), 0)),
                 // Its own, so that the tracer can put a system call into it for a moment.
                 flags: MAP_PRIVATE,
             },
@@ -190,21 +196,22 @@ impl Inside {
                 address: FAR,
                 length: self.tables.length(),
                 access: read,
-                file: Some((&self.tables, 0)),
-                flags: MAP_SHARED,
+                file: Some((self.tables.descriptor(), 0)),
+                // Whoever makes it writable gets a copy.
+                flags: MAP_PRIVATE,
             },
             Mapping {
                 address: far(1),
                 length: talk.memory.length() - PAGE,
                 access: write,
-                file: Some((&talk.memory, PAGE)),
+                file: Some((talk.memory.file(), PAGE)),
                 flags: MAP_SHARED,
             },
         ];
         if let Some(tape) = tape {
-            let file = Some((&tape.memory, 0));
+            let file = Some((tape.memory.descriptor(), 0));
             let length = tape.memory.length();
-            mappings.push(Mapping { address: far(2), length, access: read, file, flags: MAP_SHARED });
+            mappings.push(Mapping { address: far(2), length, access: read, file, flags: MAP_PRIVATE });
         }
         talk.memory.set(0, talk.session);
         tracee.leave_exec()?;
@@ -220,8 +227,9 @@ impl Inside {
 
     /// The files that the program has to inherit.
     pub(crate) fn files<'a>(&'a self, talk: &'a Talk, tape: Option<&'a Tape>) -> Vec<BorrowedFd<'a>> {
-        let tape = tape.map(|tape| tape.memory.file());
-        [self.code.file(), self.tables.file(), talk.memory.file()].into_iter().chain(tape).collect()
+        let tape = tape.map(|tape| tape.memory.descriptor());
+        let agent = [self.code.descriptor(), self.tables.descriptor(), talk.memory.file()];
+        agent.into_iter().chain(tape).collect()
     }
 
     /// A session in which arrivals are taken down.
@@ -348,14 +356,14 @@ impl Tape {
             .set((events * size_of::<Foreseen>()) as u64, Foreseen { event: Link::NONE, leader: Link::NONE });
         memory.put(events_offset(events), tape.events);
         memory.put(activations_offset(events), tape.activations);
-        Ok(Tape { trace: trace.clone(), memory })
+        Ok(Tape { trace: trace.clone(), memory: sealed(memory)? })
     }
 }
 
 impl Mapping<'_> {
     fn put(&self, tracee: &mut Tracee) -> Result<(), Unable> {
         let (file, offset) = match self.file {
-            Some((shared, offset)) => (shared.file().as_raw_fd() as i64, offset),
+            Some((file, offset)) => (file.as_raw_fd() as i64, offset),
             None => (-1, 0),
         };
         let flags = (self.flags | MAP_FIXED_NOREPLACE) as u64;
@@ -375,10 +383,19 @@ impl Mapping<'_> {
 /// Memory for both sides; a machine that has none to share, or a limit of the size of files, leaves the
 /// breakpoints.
 fn share(length: u64) -> Result<Shared, Unable> {
-    Shared::new(length).map_err(|error| match error {
+    Shared::new(length).map_err(without_memory)
+}
+
+/// What is the same for all runs, and stays so.
+fn sealed(memory: Shared) -> Result<Sealed, Unable> {
+    memory.seal().map_err(without_memory)
+}
+
+fn without_memory(error: ProcessError) -> Unable {
+    match error {
         ProcessError::System { source, .. } => Unable::Unfit(format!("memory cannot be shared: {source}")),
         error => Unable::Process(error),
-    })
+    }
 }
 
 /// Whether an address is one of the agent's: of its stack, its code, its tables, or the session.
@@ -417,6 +434,7 @@ fn layout(placement: &Placement) -> Option<Layout> {
         _ => REACH - ROOM,
     };
     let within_reach = end.0.abs_diff(stack).max(start.0.abs_diff(stack)) < REACH;
-    let session = stack;
-    within_reach.then_some(Layout { stack, session, code: session + PAGE, foreseen: far(2), kept: KEPT })
+    let session = stack + GAP;
+    let code = session + PAGE + GAP;
+    within_reach.then_some(Layout { stack, session, code, foreseen: far(2), kept: KEPT })
 }

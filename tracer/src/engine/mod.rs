@@ -9,6 +9,7 @@
 mod checkpoint;
 mod crash;
 mod inside;
+mod integrity;
 mod ledger;
 mod operand;
 mod placement;

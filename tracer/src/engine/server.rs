@@ -5,10 +5,11 @@ use std::thread::ThreadId;
 use agent::lockstep::CHECKPOINT;
 use agent::names::LeaderId;
 use agent::poison::Poison;
-use agent::session::{Duty, End, Service, Verdict, Wanted};
+use agent::session::{Duty, End, Service, Session, Verdict, Wanted};
 
 use super::checkpoint::{self, Checkpoint, Moment};
 use super::inside::{Talk, Unable, offset};
+use super::integrity::Integrity;
 use super::{Conditions, Guide};
 use crate::process::{Output, ProcessError, Tracee, Written, patiently};
 use crate::schedule::Schedule;
@@ -34,6 +35,10 @@ pub(crate) struct Server {
     held_at: Option<EventId>,
     /// How many more checkpoints may turn out to be of no use before it is given up.
     patience: u32,
+    /// What the test under way must leave as it is.
+    integrity: Integrity,
+    /// Whether a test has done what others would see.
+    is_spoiled: bool,
 }
 
 /// What all tests of a server have in common, because it was started with it.
@@ -73,7 +78,11 @@ impl Server {
         if service.tid_address == 0 {
             return Err(Unable::Unfit("the kernel does not tell where its thread's number is kept".into()));
         }
-        talk.session.duty = Duty::Replay;
+        if !tracee.is_fork_safe(&output) {
+            let reason = "before its first statement it has opened files, shared memory or set a timer";
+            return Err(Unable::Unfit(reason.into()));
+        }
+        (talk.session.duty, talk.session.service) = (Duty::Replay, service);
         talk.memory.set(offset::DUTY, talk.session.duty);
         let first = Moment::first(&talk, trace, output.written()?);
         tracee.serves()?;
@@ -88,6 +97,8 @@ impl Server {
             latest: None,
             held_at: None,
             patience: PATIENCE,
+            integrity: Integrity::default(),
+            is_spoiled: false,
         })
     }
 
@@ -96,9 +107,23 @@ impl Server {
         self.terms == *terms
     }
 
-    /// Whether it can still do tests: it is this thread's, and no program that ran amok has killed it.
+    /// Whether it can still do tests: it is this thread's, and no program that ran amok has killed it or has left
+    /// anything that others would see.
     pub(crate) fn is_useful(&mut self) -> bool {
-        self.terms.thread == std::thread::current().id() && self.tracee.is_alive()
+        !self.is_spoiled && self.terms.thread == std::thread::current().id() && self.tracee.is_alive()
+    }
+
+    /// Whether the test under way has left alone what the tracer has told it: only then its session can be
+    /// believed. Otherwise there will be no more tests here.
+    pub(crate) fn is_intact(&mut self) -> bool {
+        let is_intact = self.integrity.holds(&self.talk, self.kept(EventId(0)), self.wanted.0);
+        if !is_intact {
+            self.is_spoiled = true;
+            // A server may have taken what was written there for the wish for a test.
+            let servers = self.checkpoints.iter().map(|checkpoint| &checkpoint.tracee);
+            servers.chain([&self.tracee]).for_each(Tracee::end_children);
+        }
+        is_intact
     }
 
     /// Starts a test: a child that is stopped before the first arrival, or at the last checkpoint on its
@@ -121,9 +146,12 @@ impl Server {
     }
 
     /// Whether the test under way is held where that was wanted.
-    pub(crate) fn holds(&self, termination: &Termination) -> bool {
+    pub(crate) fn holds(&mut self, termination: &Termination) -> bool {
         let (_, end) = self.talk.result();
-        self.held_at.is_some() && *termination == Termination::Cut(Cut::Stopped) && end == Some(End::Serving)
+        let is_serving = *termination == Termination::Cut(Cut::Stopped)
+            && end == Some(End::Serving)
+            && self.held_at.is_some();
+        is_serving && self.is_intact()
     }
 
     /// Makes a checkpoint of a test that is held, and goes on with it as a child.
@@ -136,9 +164,10 @@ impl Server {
         let Some(event) = self.held_at.take() else {
             return Ok(held);
         };
-        if !held.is_fork_safe() {
+        if !held.is_fork_safe(&self.output) {
             self.patience -= 1;
             self.talk.memory.set(self.kept(event), 1u8);
+            self.integrity.keep(event.0 as usize);
             self.talk.memory.set(offset::VERDICT, Verdict::NONE);
             self.ask(self.wanted.go_on(self.next_rank()));
             return Ok(held);
@@ -168,16 +197,17 @@ impl Server {
 
     /// Starts the rest of a test, which begins at the last checkpoint.
     fn start(&mut self, schedule: &Schedule, conditions: &Conditions) -> Result<Tracee, ProcessError> {
-        let memory = &self.talk.memory;
         let last = self.checkpoints.last();
-        last.map_or(&self.first, |last| &last.moment).put(&self.talk, conditions.limits.arrivals);
-        memory.set(offset::VERDICT, Verdict::NONE);
-        memory.set(offset::CONTROL, schedule.control());
-        memory.put(self.kept(EventId(0)), &schedule.bytes());
+        let moment = last.map_or(&self.first, |last| &last.moment);
+        let session = moment.put(&self.talk, conditions.limits.arrivals);
+        let Wanted(wanted) = self.wanted;
+        let service = Service { wanted, rank: u32::from(self.next_rank()), ..session.service };
+        let session = Session { verdict: Verdict::NONE, control: schedule.control(), service, ..session };
+        let mut kept = schedule.bytes();
         if let Some(event) = self.held_at {
-            memory.set(self.kept(event), CHECKPOINT);
+            kept[event.0 as usize] = CHECKPOINT;
         }
-        memory.set(offset::RANK, u32::from(self.next_rank()));
+        self.integrity.establish(&self.talk, session, self.kept(EventId(0)), kept);
         if self.checkpoints.is_empty() {
             return patiently(|| self.ask_for_child(conditions));
         }
@@ -213,6 +243,8 @@ impl Server {
         let now = self.output.written()?;
         let last = self.checkpoints.last().map_or(&self.first, |last| &last.moment);
         self.output.take_back(&now, &last.written)?;
+        self.tracee.restore_stdin();
+        self.is_spoiled |= !self.output.is_as_made();
         Ok(now)
     }
 

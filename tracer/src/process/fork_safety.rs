@@ -1,4 +1,4 @@
-//! Tell whether a fork of a held program would go on as the program itself.
+//! Tell whether a fork of a held program would go on as the program itself, and undo what forks share.
 //!
 //! A child gets a copy of the memory, and the same open files; it does not get timers and pending
 //! signals, has no children, and shares with its parent what was mapped to be shared and what is
@@ -11,19 +11,33 @@ use std::path::{Path, PathBuf};
 
 use agent::session::{MOST_FILES, OUTPUT};
 
-use super::{Tracee, status};
+use super::children::kill;
+use super::descriptions::restore_description;
+use super::{Output, Pid, Tracee, status};
 
 impl Tracee {
     /// Whether nothing that a fork of it does can be seen by another fork of it, and whether the forks
-    /// lack nothing.
-    pub(crate) fn is_fork_safe(&self) -> bool {
+    /// lack nothing. What it writes to `output` is taken back.
+    pub(crate) fn is_fork_safe(&self, output: &Output) -> bool {
         let folder = PathBuf::from(format!("/proc/{}", self.pid()));
         let folder = folder.as_path();
         !self.has_others()
             && self.awaits_no_signal()
             && has_no_timer(folder)
             && shares_no_memory(folder)
-            && writes_no_file(folder)
+            && writes_no_file(folder, output)
+    }
+
+    /// Undoes what those that this program has forked have done to the standard input that they share with it.
+    pub(crate) fn restore_stdin(&self) {
+        self.stdin.iter().for_each(restore_description);
+    }
+
+    /// Kills the processes that this one has forked and that live, whoever has asked it to.
+    pub(crate) fn end_children(&self) {
+        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.pid()));
+        let children = children.unwrap_or_default();
+        children.split_whitespace().filter_map(|pid| pid.parse().ok()).map(Pid::from_raw).for_each(kill);
     }
 
     fn awaits_no_signal(&self) -> bool {
@@ -50,16 +64,14 @@ fn shares_no_memory(folder: &Path) -> bool {
 }
 
 /// All open files are the output, or are only read.
-fn writes_no_file(folder: &Path) -> bool {
+fn writes_no_file(folder: &Path, output: &Output) -> bool {
     let Ok(list) = fs::read_dir(folder.join("fd")) else {
         return false;
     };
     list.flatten().all(|entry| {
         let number = entry.file_name().to_str().and_then(|name| name.parse::<usize>().ok());
-        let target = fs::read_link(entry.path()).unwrap_or_default();
-        let is_output = is_ours(&target.to_string_lossy());
         match number {
-            Some(number) if OUTPUT.contains(&number) => is_output,
+            Some(number) if OUTPUT.contains(&number) => output.has(&entry.path()),
             Some(number) if number < MOST_FILES => {
                 let data = fs::metadata(entry.path());
                 data.is_ok_and(|data| data.is_file()) && is_only_read(folder, number)
@@ -69,7 +81,7 @@ fn writes_no_file(folder: &Path) -> bool {
     })
 }
 
-/// Whether the path, or the line that ends with it, is that of a file in memory of the tracer.
+/// Whether the line ends with the path of a file in memory of the tracer.
 fn is_ours(line: &str) -> bool {
     line.ends_with("/memfd:stripe (deleted)")
 }

@@ -5,16 +5,18 @@
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 
 use agent::poison::Poison;
 use nix::errno::Errno;
 use nix::sys::resource::Resource;
 
 use super::constancy::Filter;
-use super::output::memory_file;
+use super::descriptions::Look;
+use super::sealed::Sealed;
 use super::{Output, ProcessError, limits};
 use crate::invocation::{Answers, Constancy, Invocation, Limits};
 use crate::program::is_loaded_by_glibc;
@@ -33,11 +35,18 @@ pub(super) struct Launcher {
     arguments: Vec<CString>,
     /// One for each of [`POISONS`].
     environments: [Vec<CString>; POISONS.len()],
-    stdin: File,
+    stdin: Stdin,
     name: String,
     constancy: Constancy,
     cycles: Cycles,
     filter: Filter,
+}
+
+/// What runs read. All have one file, which is sealed, and each has a description of its own.
+struct Stdin {
+    file: Sealed,
+    /// How it looked when it was made, and when anything of that was changed last.
+    made: (Look, (i64, i64)),
 }
 
 /// Whether the count of the processor's cycles is trapped from the start.
@@ -87,9 +96,7 @@ impl Launcher {
             invocation.environment_under(poison).iter().map(variable).collect::<Result<Vec<CString>, _>>()
         };
         let [off, negative, zero, positive] = POISONS.map(environment);
-        let failed = |source| ProcessError::System { what: "keeping the standard input", source };
-        let mut stdin = memory_file()?;
-        stdin.write_all(&invocation.stdin).and_then(|()| stdin.rewind()).map_err(failed)?;
+        let stdin = Stdin::new(&invocation.stdin)?;
         let is_real = invocation.constancy.time == Answers::Real;
         let cycles = match is_real || is_loaded_by_glibc(&invocation.program) {
             true => Cycles::Counted,
@@ -124,7 +131,18 @@ impl Launcher {
     /// The standard input from its beginning.
     pub(super) fn stdin(&self) -> Result<File, ProcessError> {
         let failed = |source| ProcessError::System { what: "opening the standard input", source };
-        File::open(format!("/proc/self/fd/{}", self.stdin.as_raw_fd())).map_err(failed)
+        let descriptor = self.stdin.file.file().as_raw_fd();
+        File::open(format!("/proc/self/fd/{descriptor}")).map_err(failed)
+    }
+
+    /// Makes the file of the standard input anew if a run has changed its mode, owner, times or attributes;
+    /// tells whether one had.
+    pub(super) fn renew_stdin(&mut self) -> Result<bool, ProcessError> {
+        if self.stdin.now() == self.stdin.made {
+            return Ok(false);
+        }
+        self.stdin = Stdin::new(&self.stdin.content()?)?;
+        Ok(true)
     }
 
     /// The lists that execve(2) takes.
@@ -136,6 +154,27 @@ impl Launcher {
         };
         let environments = self.environments.each_ref().map(|texts| ended(pointers(texts)));
         Prepared { launcher: self, arguments: ended(pointers(&self.arguments)), environments }
+    }
+}
+
+impl Stdin {
+    fn new(content: &[u8]) -> Result<Stdin, ProcessError> {
+        let mut stdin = Stdin { file: Sealed::holding(content)?, made: Default::default() };
+        stdin.made = stdin.now();
+        Ok(stdin)
+    }
+
+    fn now(&self) -> (Look, (i64, i64)) {
+        let file = self.file.file();
+        let changed = file.metadata().map_or((0, 0), |data| (data.ctime(), data.ctime_nsec()));
+        (Look::of(file), changed)
+    }
+
+    fn content(&self) -> Result<Vec<u8>, ProcessError> {
+        let mut content = vec![0; self.file.length() as usize];
+        let read = self.file.file().read_exact_at(&mut content, 0);
+        let failed = |source| ProcessError::System { what: "reading the standard input", source };
+        read.map(|()| content).map_err(failed)
     }
 }
 

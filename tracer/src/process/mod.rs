@@ -7,8 +7,10 @@
 mod bytes;
 mod children;
 mod constancy;
+mod descriptions;
 mod fork_safety;
 mod handle;
+mod holding;
 mod inspection;
 mod keyboard;
 mod launch;
@@ -17,6 +19,7 @@ mod mapped;
 mod output;
 mod patience;
 mod sandbox;
+mod sealed;
 mod shared;
 mod signals;
 mod status;
@@ -34,6 +37,7 @@ pub(crate) use output::{Output, Written};
 pub use patience::{Refusal, patiently};
 pub use sandbox::Containment;
 pub(crate) use sandbox::Sandbox;
+pub(crate) use sealed::Sealed;
 pub(crate) use shared::Shared;
 pub(crate) use signals::{Cause, Subject};
 pub(crate) use tracee::Tracee;
@@ -80,6 +84,12 @@ pub enum ProcessError {
         )
     )]
     Copy { to: String, source: io::Error },
+    #[error(
+        "{} was changed while runs of it were compared, which needs the same code in each: start anew, and leave the \
+         file as it is until the end",
+        path.display()
+    )]
+    Changed { path: std::path::PathBuf },
     #[error("the agent cannot be put into the program: {reason}; take --engine breakpoint or auto")]
     Agent { reason: String },
     #[error(

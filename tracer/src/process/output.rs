@@ -2,18 +2,20 @@
 //!
 //! Each run gets files of its own, so that nothing an earlier one left behind can write into them.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
 use std::thread::{Builder, JoinHandle};
 
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::pty::openpty;
 use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::stat::{Mode, fchmod};
 use nix::sys::statvfs::fstatvfs;
 use nix::sys::termios::{OutputFlags, SetArg, tcgetattr, tcsetattr};
 
+use super::descriptions::{Look, restore_description};
 use super::{Bytes, ProcessError, patiently};
 use crate::invocation::Stdout;
 
@@ -21,6 +23,8 @@ use crate::invocation::Stdout;
 pub(crate) struct Output {
     stdout: Channel,
     stderr: File,
+    /// How the files were made.
+    looks: Vec<Look>,
 }
 
 /// What a run has written to its standard output and its standard error so far.
@@ -38,7 +42,9 @@ impl Output {
             Stdout::File => Channel::File(file_for(limit)?),
             Stdout::Terminal => terminal(limit)?,
         };
-        Ok(Output { stdout, stderr: file_for(limit)? })
+        let mut output = Output { stdout, stderr: file_for(limit)?, looks: Vec::new() };
+        output.looks = output.files().map(Look::of).collect();
+        Ok(output)
     }
 
     /// What becomes descriptor 1.
@@ -71,6 +77,27 @@ impl Output {
         take_back(&mut self.stderr, &now.1, &earlier.1)
     }
 
+    /// Whether the files have the modes, owners and attributes that they had at first. Their contents, lengths
+    /// and positions are restored by [`Output::take_back`].
+    pub(crate) fn is_as_made(&self) -> bool {
+        self.files().map(Look::of).eq(self.looks.iter().copied())
+    }
+
+    /// Whether the path is that of one of the files.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        let number = |data: Metadata| (data.dev(), data.ino());
+        let sought = fs::metadata(path).map(number).ok();
+        sought.is_some() && self.files().any(|file| file.metadata().map(number).ok() == sought)
+    }
+
+    fn files(&self) -> impl Iterator<Item = &File> {
+        let stdout = match &self.stdout {
+            Channel::File(file) => Some(file),
+            Channel::Terminal { .. } => None,
+        };
+        stdout.into_iter().chain([&self.stderr])
+    }
+
     /// Everything that was written to standard output and error. All writers must be gone.
     pub(crate) fn collect(self) -> Result<Written, ProcessError> {
         let stdout = match self.stdout {
@@ -84,10 +111,13 @@ impl Output {
     }
 }
 
-/// An empty file that no folder holds.
-pub(super) fn memory_file() -> Result<File, ProcessError> {
-    let file = memfd_create(c"stripe", MFdFlags::MFD_CLOEXEC);
-    file.map(File::from).map_err(ProcessError::from_errno("creating a file in memory"))
+/// An empty file in memory that no run can seal, memfd_create(2).
+fn memory_file() -> Result<File, ProcessError> {
+    let failed = ProcessError::from_errno("creating a file in memory");
+    let file = memfd_create(c"stripe", MFdFlags::MFD_CLOEXEC).map_err(&failed)?;
+    // As of a file on disk, so that a program cannot tell the difference.
+    fchmod(&file, Mode::S_IRUSR | Mode::S_IWUSR).map_err(failed)?;
+    Ok(file.into())
 }
 
 /// An empty file that no folder holds, for what one run writes: of so many bytes at most.
@@ -119,8 +149,7 @@ fn take_back(file: &mut File, now: &[u8], earlier: &[u8]) -> Result<(), ProcessE
         file.set_len(earlier.len() as u64).map_err(failed)?;
     }
     file.seek(SeekFrom::Start(earlier.len() as u64)).map_err(failed)?;
-    // What a program can change of the description, which outlives it.
-    let _ = fcntl(&*file, FcntlArg::F_SETFL(OFlag::empty()));
+    restore_description(file);
     Ok(())
 }
 

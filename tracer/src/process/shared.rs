@@ -15,7 +15,7 @@ use agent::session::{Arrival, Ring, Service, Verdict};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::ProcessError;
-use super::output::memory_file;
+use super::sealed::{Sealed, seal_length, sealable_file};
 
 /// Things that are valid whatever their bits are.
 ///
@@ -63,9 +63,9 @@ impl Shared {
     /// written.
     pub(crate) fn new(length: u64) -> Result<Shared, ProcessError> {
         let failed = |source| ProcessError::System { what: "sharing memory with the program", source };
-        let file = memory_file()?;
+        let file = sealable_file()?;
         let length = (length as usize).max(1).next_multiple_of(PAGE);
-        file.set_len(length as u64).map_err(failed)?;
+        file.set_len(length as u64).and_then(|()| seal_length(&file)).map_err(failed)?;
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         let size = length.try_into().expect("at least a page");
         // SAFETY: a new mapping, which nothing else uses.
@@ -82,6 +82,27 @@ impl Shared {
     /// The file to be mapped by a program.
     pub(crate) fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
+    }
+
+    /// Ends the sharing: what it holds now stays as it is, for whoever maps the file.
+    pub(crate) fn seal(self) -> Result<Sealed, ProcessError> {
+        let failed =
+            |source| ProcessError::System { what: "sealing what is shared with the program", source };
+        let file = self.file.try_clone().map_err(failed)?;
+        // No mapping may be left by which it could be written.
+        drop(self);
+        Sealed::new(file).map_err(failed)
+    }
+
+    /// Whether these bytes lie at this offset.
+    pub(crate) fn holds(&self, offset: u64, bytes: &[u8]) -> bool {
+        const PIECE: usize = 1 << 16;
+        let mut found: Vec<u8> = Vec::with_capacity(PIECE.min(bytes.len()));
+        bytes.chunks(PIECE).zip(0..).all(|(expected, number)| {
+            found.clear();
+            self.append_to(&mut found, offset + number * PIECE as u64, expected.len());
+            found == expected
+        })
     }
 
     /// What lies at this offset.

@@ -40,6 +40,8 @@ pub(crate) struct Tracee {
     pid: Pid,
     /// Opened where it is needed.
     memory: OnceCell<Option<File>>,
+    /// What a program that was started reads from, which those have as well that it forks.
+    pub(super) stdin: Option<File>,
     /// The auxiliary vector at its start: kinds and values.
     auxiliary: Vec<(u64, u64)>,
     /// The processes that the program has started and that live.
@@ -92,6 +94,7 @@ impl Tracee {
         let memory = launch.limits.memory.map(|memory| memory.saturating_add(launch.luggage.size));
         let mut tracee = Tracee::new(pid, Limits { memory, ..*launch.limits }, sandbox.guard(), respondent);
         tracee.auxiliary = auxiliary_vector(pid);
+        tracee.stdin = Some(started.stdin);
         Ok(tracee)
     }
 
@@ -99,6 +102,7 @@ impl Tracee {
         Tracee {
             pid,
             memory: OnceCell::new(),
+            stdin: None,
             auxiliary: Vec::new(),
             others: HashSet::new(),
             held: HashSet::new(),

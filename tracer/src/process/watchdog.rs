@@ -1,4 +1,4 @@
-//! End runs that take too long, from a thread of its own: the tracer sleeps in `waitpid`.
+//! End runs that take too long or hold too much memory, from a thread of its own: the tracer sleeps in `waitpid`.
 //!
 //! The thread looks at the clocks every few milliseconds. It kills through a pidfd, so that a reused
 //! process number cannot be hit. All clocks are monotonic.
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::unistd::Pid;
 
 use super::handle::Handle;
-use super::{ProcessError, patiently, status};
+use super::{ProcessError, holding, patiently, status};
 use crate::invocation::Limits;
 use crate::termination::Cut;
 
@@ -29,6 +29,8 @@ struct Watched {
     deadline: Instant,
     rest: Rest,
     cpu: Duration,
+    /// How much memory it and those that it has started may hold together, in bytes.
+    memory: Option<u64>,
     stop: Arc<AtomicBool>,
     bitten: Option<Cut>,
 }
@@ -69,6 +71,7 @@ impl Watchdog {
             deadline: Instant::now() + limits.wall,
             rest: Rest { pid, used: Duration::ZERO, since: Instant::now(), longest: limits.idle },
             cpu: limits.cpu,
+            memory: limits.memory.map(holding::most),
             stop: Arc::clone(stop),
             bitten: None,
         };
@@ -121,6 +124,8 @@ impl Watched {
             Some(Cut::CpuTime)
         } else if Instant::now() > self.deadline {
             Some(Cut::WallTime)
+        } else if self.memory.is_some_and(|most| holding::exceeds(self.rest.pid, most)) {
+            Some(Cut::Memory)
         } else if self.rest.is_too_long(used) {
             Some(Cut::Asleep)
         } else {

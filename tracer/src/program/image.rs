@@ -7,6 +7,7 @@ use gimli::{AbbreviationsCacheStrategy, Dwarf, EndianSlice, RunTimeEndian, Secti
 
 use super::claims::{Claims, Damage};
 use super::code::Disassembler;
+use super::code_files::CodeFiles;
 use super::elf::{self, Elf};
 use super::errands;
 use super::flow::JumpTables;
@@ -75,6 +76,7 @@ pub(super) struct Builder<'a> {
     images: Vec<Image>,
     functions: Vec<Function>,
     leaders: Vec<Leader>,
+    code_files: CodeFiles,
     /// Where the functions of the image at hand jump to outside of themselves.
     jumps_out: Vec<u64>,
 }
@@ -95,12 +97,15 @@ impl<'a> Builder<'a> {
             images: Vec::new(),
             functions: Vec::new(),
             leaders: Vec::new(),
+            code_files: CodeFiles::default(),
             jumps_out: Vec::new(),
         })
     }
 
     /// Adds the image in the file at `path`.
     pub(super) fn add(&mut self, path: &Path) -> Result<(), LoadError> {
+        // As it was before it was read: what changes it meanwhile will be noticed.
+        self.code_files.add(path);
         let data = elf::read(path)?;
         let elf = Elf::parse(path, &data)?;
         let info = match elf.separate_debug_file()? {
@@ -297,7 +302,8 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn finish(self) -> Program {
-        Program::new(self.images, self.files.into_vec(), self.functions, self.leaders)
+        let program = Program::new(self.images, self.files.into_vec(), self.functions, self.leaders);
+        Program { code_files: self.code_files, ..program }
     }
 }
 

@@ -9,6 +9,7 @@ mod agent_code;
 mod backtrace;
 mod claims;
 mod code;
+mod code_files;
 pub(crate) mod detour;
 mod elf;
 mod errands;
@@ -40,6 +41,7 @@ use std::path::{Path, PathBuf};
 pub use agent::names::{FunctionId, LeaderId, LeaderKind, Mark};
 use agent::session::MAX_FRAME;
 pub use backtrace::SourceFrame;
+pub(crate) use code_files::CodeFiles;
 pub use detour::DetourCounts;
 pub use error::LoadError;
 pub use image::Image;
@@ -149,6 +151,7 @@ pub struct Program {
     names: Names,
     /// The unwind tables that were asked for.
     objects: Objects,
+    code_files: CodeFiles,
 }
 
 impl Program {
@@ -180,12 +183,18 @@ impl Program {
     }
 
     fn new(images: Vec<Image>, files: Vec<File>, functions: Vec<Function>, leaders: Vec<Leader>) -> Program {
+        let code_files = CodeFiles::default();
         let mark = |leader: &Leader| Mark { function: leader.function, kind: leader.kind };
         let ids = (0..leaders.len() as u32).map(LeaderId);
         let by_address = leaders.iter().map(|leader| (leader.image, leader.address)).zip(ids).collect();
         let marks = leaders.iter().map(mark).collect();
         let (names, objects) = (Names::default(), Objects::default());
-        Program { images, files, functions, leaders, marks, by_address, names, objects }
+        Program { images, files, functions, leaders, marks, by_address, names, objects, code_files }
+    }
+
+    /// The files whose code its runs execute.
+    pub(crate) fn code_files(&self) -> &CodeFiles {
+        &self.code_files
     }
 
     /// The executable, then the traced shared libraries.

@@ -7,7 +7,7 @@ use std::fs::{self, File, Metadata};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use nix::unistd::Pid;
 
@@ -86,11 +86,13 @@ pub(in crate::process) struct Guard {
     extent: Option<Extent>,
     /// See [`Guard::take_hidden_changes`].
     has_hidden_changes: AtomicBool,
+    /// How much shared memory runs have asked for, in bytes.
+    shared: AtomicU64,
 }
 
 impl Guard {
     pub(super) fn new(extent: Option<Extent>) -> Guard {
-        Guard { extent, has_hidden_changes: AtomicBool::new(false) }
+        Guard { extent, has_hidden_changes: AtomicBool::new(false), shared: AtomicU64::new(0) }
     }
 
     /// Whether a run may have changed what the place for its changes does not tell, since this was asked last:
@@ -99,8 +101,21 @@ impl Guard {
         self.has_hidden_changes.swap(false, Ordering::Relaxed)
     }
 
+    /// Whether a call asks for more shared memory than a run may have together, shmget(2). It stays until the
+    /// namespace goes, so that none is given back.
+    fn shares_too_much(&self, call: &Call<'_>) -> bool {
+        let Some(limit) = call.memory.filter(|_| call.registers.orig_rax == libc::SYS_shmget as u64) else {
+            return false;
+        };
+        let size = call.argument(1).min(u64::from(u32::MAX) << 12);
+        self.shared.fetch_add(size, Ordering::Relaxed) + size > limit
+    }
+
     /// What becomes of a call.
     pub(in crate::process) fn answer(&self, call: &Call<'_>) -> Answer {
+        if self.extent.is_some() && self.shares_too_much(call) {
+            return Answer::TooMuch;
+        }
         self.extent.as_ref().map_or(Answer::Allowed, |extent| extent.answer(call, &self.has_hidden_changes))
     }
 }

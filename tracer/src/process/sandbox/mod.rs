@@ -124,7 +124,7 @@ impl Sandbox {
     /// Starts a run; it is seized, and executes the program once it is continued.
     pub(super) fn start(&self, launch: &Launch<'_>, options: i32) -> Result<Started, ProcessError> {
         let stdin = self.launcher.stdin()?;
-        self.world.starter.start(&Order { launch, stdin: &stdin, name: self.launcher.name() }, options)
+        self.world.starter.start(Order { launch, stdin, name: self.launcher.name() }, options)
     }
 
     /// What runs are told.
@@ -149,6 +149,11 @@ impl Sandbox {
     /// Makes the world as it was at first, if the latest run has changed it; tells whether it had. Whoever
     /// was started before does not see the new one.
     pub(crate) fn refresh(&mut self) -> Result<bool, ProcessError> {
+        let has_new_input = self.launcher.renew_stdin()?;
+        Ok(self.refresh_world()? || has_new_input)
+    }
+
+    fn refresh_world(&mut self) -> Result<bool, ProcessError> {
         let failed = |source| ProcessError::System { what: "renewing the sandbox", source };
         let has_hidden_changes = self.world.guard.take_hidden_changes();
         let can_renew = self.permissions.writable.is_empty() && !has_hidden_changes;
@@ -165,6 +170,11 @@ impl Sandbox {
             self.world = World::best(&self.launcher, &self.directory, &self.permissions)?.1;
         }
         Ok(is_touched)
+    }
+
+    /// Whether this path is that of a copy which the sandbox makes for its runs.
+    pub(crate) fn holds(&self, path: &Path) -> bool {
+        matches!(&self.world.place, Place::Copy(copy) if path.starts_with(copy.place()))
     }
 
     /// Whether the latest run has filled the place for its changes.

@@ -119,7 +119,7 @@ pub(super) struct Plan<'l> {
 /// A run to be started.
 pub(in crate::process) struct Order<'o> {
     pub(in crate::process) launch: &'o Launch<'o>,
-    pub(in crate::process) stdin: &'o File,
+    pub(in crate::process) stdin: File,
     /// The program's name, for messages.
     pub(in crate::process) name: &'o str,
 }
@@ -127,6 +127,8 @@ pub(in crate::process) struct Order<'o> {
 /// A child that is seized and about to execute the program.
 pub(in crate::process) struct Started {
     pub(in crate::process) pid: Pid,
+    /// What it reads from: the same description.
+    pub(in crate::process) stdin: File,
     /// The other end reports which step failed, and is closed by a successful exec.
     socket: UnixStream,
     program: String,
@@ -200,11 +202,11 @@ impl Starter {
     }
 
     /// Has a child forked, and seizes it.
-    pub(super) fn start(&self, order: &Order<'_>, options: i32) -> Result<Started, ProcessError> {
+    pub(super) fn start(&self, order: Order<'_>, options: i32) -> Result<Started, ProcessError> {
         let failed = |source| ProcessError::System { what: "starting the program", source };
         let (mut socket, theirs) = UnixStream::pair().map_err(failed)?;
         setsockopt(&socket, PassCred, &true).map_err(|errno| failed(errno.into()))?;
-        self.send(order, theirs.as_fd()).map_err(failed)?;
+        self.send(&order, theirs.as_fd()).map_err(failed)?;
         drop(theirs);
         let mut word = [0; 8];
         let (length, pid) = hear(&socket, &mut word).map_err(|errno| failed(errno.into()))?;
@@ -216,7 +218,7 @@ impl Starter {
             return Err(ProcessError::of_ptrace(io::Error::last_os_error()));
         }
         socket.write_all(&[1]).map_err(failed)?;
-        Ok(Started { pid, socket, program: order.name.to_owned() })
+        Ok(Started { pid, stdin: order.stdin, socket, program: order.name.to_owned() })
     }
 
     fn send(&self, order: &Order<'_>, socket: BorrowedFd<'_>) -> io::Result<()> {

@@ -1,0 +1,104 @@
+//! Say how much memory a run and the processes that it has started hold together.
+//!
+//! The address space of each process has a limit, and so has the length of each file. But a run may start many
+//! processes, and make many files in memory, memfd_create(2), that are mapped nowhere.
+//!
+//! Source: proc(5), proc_pid_smaps(5).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use nix::unistd::Pid;
+
+/// What a run may hold in any case, in bytes: as much as its changes to files may take.
+const ROOM: u64 = 1 << 30;
+
+/// So much may be held together by a run whose processes may have so much address space each, in bytes.
+pub(super) fn most(memory: u64) -> u64 {
+    memory.saturating_mul(4).max(ROOM)
+}
+
+/// Whether a process and those below it hold more than this, in bytes.
+pub(super) fn exceeds(process: Pid, most: u64) -> bool {
+    let family = family(process);
+    let files = family.iter().copied().map(files_in_memory).fold(BTreeMap::new(), |mut all, files| {
+        all.extend(files);
+        all
+    });
+    let files: u64 = files.values().sum();
+    // The exact numbers take time, because the kernel looks at each page.
+    let resident: u64 = family.iter().copied().map(resident).sum();
+    files > most || files + resident > most && files + family.iter().copied().map(own).sum::<u64>() > most
+}
+
+/// The process and those that it and they have started.
+fn family(process: Pid) -> Vec<Pid> {
+    const MOST: usize = 1 << 12;
+    let mut all = vec![process];
+    let mut next = 0;
+    while let Some(&parent) = all.get(next).filter(|_| next < MOST) {
+        let children =
+            fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+        all.extend(children.split_whitespace().filter_map(|child| child.parse().ok()).map(Pid::from_raw));
+        next += 1;
+    }
+    all
+}
+
+/// The files in memory that a process has open: their numbers, and how many bytes each takes.
+fn files_in_memory(process: Pid) -> BTreeMap<u64, u64> {
+    const BLOCK: u64 = 512;
+    let Ok(entries) = fs::read_dir(format!("/proc/{process}/fd")) else { return BTreeMap::new() };
+    let paths = entries.flatten().map(|entry| entry.path());
+    let in_memory = paths.filter(|path| {
+        fs::read_link(path).is_ok_and(|target| target.to_string_lossy().starts_with("/memfd:"))
+    });
+    in_memory
+        .filter_map(|path| fs::metadata(path).ok())
+        .map(|data| (data.ino(), data.blocks() * BLOCK))
+        .collect()
+}
+
+/// Its pages in memory, in bytes; those that it shares with others are counted for each.
+fn resident(process: Pid) -> u64 {
+    const PAGE: u64 = 4096;
+    let numbers = fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
+    numbers.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * PAGE
+}
+
+/// Its share of the memory that belongs to no file, in bytes.
+fn own(process: Pid) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
+    let share = text.lines().find_map(|line| line.strip_prefix("Pss_Anon:"));
+    let kilobytes = share.and_then(|share| share.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write;
+
+    use nix::sys::memfd::{MFdFlags, memfd_create};
+
+    use super::*;
+
+    #[test]
+    fn files_in_memory_count_once_and_only_what_they_take() {
+        let mut file: File = memfd_create(c"held", MFdFlags::MFD_CLOEXEC).expect("memory").into();
+        file.set_len(1 << 40).expect("a file with a hole");
+        file.write_all(&vec![1; 8 << 20]).expect("room");
+        let _again = file.try_clone().expect("a second descriptor");
+        let number = file.metadata().expect("there").ino();
+        assert_eq!(files_in_memory(Pid::this()).get(&number), Some(&(8 << 20)));
+        assert!(exceeds(Pid::this(), 4 << 20) && !exceeds(Pid::this(), 1 << 40));
+    }
+
+    #[test]
+    fn what_processes_have_of_their_own_counts_together() {
+        let filled = vec![1_u8; 64 << 20];
+        assert!(own(Pid::this()) >= 64 << 20 && resident(Pid::this()) >= own(Pid::this()));
+        assert!(filled.iter().all(|&byte| byte == 1));
+    }
+}
