@@ -297,11 +297,14 @@ fn path_difference(program: &Program, one: &Trace, other: &Trace) -> Option<Stri
     Some(format!("; at event {} one is at {}, the other at {}", event.time(), place(one), place(other)))
 }
 
-/// The option by which the compiler was asked to optimise, as far as the debug information tells.
+/// How the compiler was asked to optimise, as far as the debug information tells: by an option, or in some way.
 pub fn optimisation(program: &Program) -> Option<&str> {
     let producers = program.images().iter().flat_map(|image| &image.producers);
     let mut options = producers.flat_map(|producer| producer.split_whitespace());
-    options.find(|option| option.starts_with("-O") && *option != "-O0")
+    let option = options.find(|option| option.starts_with("-O") && *option != "-O0");
+    // Not all compilers write down their options.
+    let is_optimised = program.images().iter().any(|image| image.is_optimised);
+    option.or_else(|| is_optimised.then_some("optimisation"))
 }
 
 fn optimisation_warning(program: &Program) -> Option<String> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tracer::invocation::{Answers, Constancy, Invocation, Limits, Stdout};
 use tracer::poison::Poison;
-use tracer::program::{Granularity, Program, Scope};
+use tracer::program::{Granularity, Program, Sanitizer, Scope};
 use tracer::{Bytes, Conditions};
 
 use super::choices::GranularityChoice;
@@ -40,7 +40,10 @@ impl Target {
         };
         // Refuses what cannot be traced before the standard input is read, which may take for ever.
         let mut program = Program::load(&path, &[], &scope, granularity).map_err(load_failure)?;
-        let invocation = invocation(options, path.clone())?;
+        let mut invocation = invocation(options, path.clone())?;
+        if leak_checker(&program).is_some() {
+            invocation.look_for_no_leaks();
+        }
         interrupt.listen()?;
         if scope.names_libraries() {
             let mut libraries = tracer::survey(&invocation, &conditions)?;
@@ -52,6 +55,21 @@ impl Target {
         let command = words.map(|word| word.to_string_lossy().into_owned()).collect();
         Ok(Target { program, invocation, granularity, command, conditions })
     }
+}
+
+/// What of the program would look for leaks at its end.
+fn leak_checker(program: &Program) -> Option<Sanitizer> {
+    let sanitizers = &program.executable().sanitizers;
+    sanitizers.iter().copied().find(|sanitizer| sanitizer.looks_for_leaks())
+}
+
+/// What is not looked for in the program's runs, as a warning.
+pub(super) fn unseen_leaks(program: &Program) -> Option<String> {
+    let name = leak_checker(program)?.name();
+    Some(format!(
+        "the program is compiled with {name}, whose search for leaks does not work in a traced program: it is switched \
+         off (detect_leaks=0), so that leaks are not found"
+    ))
 }
 
 /// The absolute path of the executable that the user means.

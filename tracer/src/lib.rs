@@ -89,4 +89,4 @@ pub use engine::Conditions;
 pub use process::{
     Bytes, Containment, Keyboard, ProcessError, Processors, Refusal, can_answer, ending_signals, patiently,
 };
-pub use tracer::{Engine, ObserveError, Preference, RecordError, Tracer, probe, survey};
+pub use tracer::{Engine, ONE_THREAD, ObserveError, Preference, RecordError, Tracer, probe, survey};

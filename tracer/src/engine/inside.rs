@@ -60,11 +60,12 @@ const PAGE: u64 = 4096;
 const STACK: u64 = 64 << 10;
 /// So many calls may be open: as many as the smallest frames fit on the usual stack.
 const CALLS: u64 = 1 << 20;
-/// Where the tables begin that need not be near the program. Programs are never put there, nor is the
-/// shadow memory of sanitizers.
-const FAR: u64 = 0x2000_0000_0000;
+/// Where the tables begin that need not be near the program: high above where executables are put, and in
+/// what AddressSanitizer, MemorySanitizer and ThreadSanitizer take for the memory of programs. They refuse a
+/// program with anything in their own.
+const FAR: u64 = 0x5620_0000_0000;
 /// What lies far away is this far apart.
-const FAR_STEP: u64 = 1 << 40;
+const FAR_STEP: u64 = 1 << 37;
 /// Where a server keeps which events are kept: behind the open calls.
 const KEPT: u64 = far(1) + CALLS * size_of::<Call<Frame>>() as u64;
 /// How many arrivals a buffer holds, and how many buffers there are.

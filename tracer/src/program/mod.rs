@@ -20,6 +20,7 @@ mod moving;
 mod names;
 mod readings;
 mod registers;
+mod sanitizer;
 mod scope;
 #[cfg(test)]
 pub(crate) mod sketch;
@@ -39,6 +40,7 @@ pub use error::LoadError;
 pub use image::Image;
 pub(crate) use readings::{Read, Reading, is_loaded_by_glibc, readings};
 pub use registers::RegisterSet;
+pub use sanitizer::Sanitizer;
 pub use scope::{InvalidPattern, Scope};
 
 use crate::address::FileAddress;
