@@ -13,7 +13,7 @@ use tracer::poison::Poison;
 use tracer::run::Run;
 use tracer::schedule::Schedule;
 use tracer::termination::Termination;
-use tracer::{Conditions, ProcessError, Tracer};
+use tracer::{Conditions, ProcessError, Tracer, Untouched};
 
 use super::memo::RunMemo;
 use super::speculation::{Normalise, Worker};
@@ -43,6 +43,8 @@ pub struct Laboratory<'a> {
     pub oracle: &'a Oracle,
     /// The patterns for undefined values, in the order in which a test uses them.
     pub patterns: &'a [Poison],
+    /// The undefined memory that none of them is written to.
+    pub untouched: &'a Arc<Untouched>,
     /// What a run may use up.
     pub limits: Limits,
     /// Counts all replays.
@@ -104,7 +106,8 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     /// Replays once; a run that took too long gets a second chance with twice the time.
     fn replay_anew(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
         let limits = self.laboratory.limits;
-        let conditions = Conditions { poison, limits, stop: Arc::clone(&self.stop) };
+        let untouched = Arc::clone(self.laboratory.untouched);
+        let conditions = Conditions { poison, untouched, limits, stop: Arc::clone(&self.stop) };
         let run = self.replay_once(schedule, &conditions)?;
         match run.termination {
             Termination::Cut(cut) if cut.is_time() => {

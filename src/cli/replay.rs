@@ -42,6 +42,7 @@ pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
         recorded,
         oracle: &oracle,
         patterns: &baseline.patterns,
+        untouched: &baseline.untouched,
         limits: limits(&baseline, options.target.timeout),
         runs: &AtomicU64::new(0),
         memo: None,

@@ -33,7 +33,12 @@ impl Target {
     pub(super) fn new(options: &TargetOptions, interrupt: &Interrupt) -> Result<Target, Failure> {
         let scope = Scope::new(&options.scope).map_err(Failure::of(Exit::Usage))?;
         let path = executable(&options.program)?;
-        let conditions = Conditions { poison: Poison::Off, limits: limits(options), stop: interrupt.flag() };
+        let conditions = Conditions {
+            poison: Poison::Off,
+            untouched: Default::default(),
+            limits: limits(options),
+            stop: interrupt.flag(),
+        };
         let granularity = match options.granularity {
             GranularityChoice::Statement => Granularity::Statement,
             GranularityChoice::Line => Granularity::Line,

@@ -83,6 +83,7 @@ mod tests;
 pub mod trace;
 pub mod trace_file;
 mod tracer;
+mod untouched;
 
 pub use agent::{lockstep, poison};
 pub use engine::Conditions;
@@ -90,3 +91,4 @@ pub use process::{
     Bytes, Containment, Keyboard, ProcessError, Processors, Refusal, can_answer, ending_signals, patiently,
 };
 pub use tracer::{Engine, ONE_THREAD, ObserveError, Preference, RecordError, Tracer, probe, survey};
+pub use untouched::Untouched;

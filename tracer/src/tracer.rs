@@ -375,7 +375,7 @@ pub fn survey(invocation: &Invocation, conditions: &Conditions) -> Result<Vec<Pa
     let launch = Launch {
         output: &output,
         limits: &conditions.limits,
-        poison: conditions.poison,
+        poison: conditions.heap_poison(),
         luggage: Luggage::default(),
     };
     let mut tracee = Tracee::start(&sandbox, &launch)?;

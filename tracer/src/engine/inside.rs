@@ -18,6 +18,7 @@
 
 use std::mem::offset_of;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::Arc;
 
 use agent::calls::Call;
 use agent::lockstep::{Expectation, Frame, Position};
@@ -38,6 +39,7 @@ use crate::process::{
 use crate::program::Program;
 use crate::program::detour::{Arrivals, Detours, Layout};
 use crate::trace::Trace;
+use crate::untouched::Untouched;
 
 /// Why the agent cannot be used.
 #[derive(Debug)]
@@ -96,6 +98,7 @@ pub(crate) struct Inside {
     code: Shared,
     tables: Shared,
     leaders: u64,
+    untouched: Arc<Untouched>,
 }
 
 /// The tables of a recorded run.
@@ -139,7 +142,25 @@ impl Inside {
         let tables = share(sites_offset(leaders) + leaders * size_of::<Site>() as u64)?;
         tables.put(0, program.marks());
         tables.put(sites_offset(leaders), &detours.sites);
-        Ok(Inside { placement, detours, code, tables, leaders })
+        Ok(Inside { placement, detours, code, tables, leaders, untouched: Arc::default() })
+    }
+
+    /// Fills no memory that these conditions leave untouched. Whether that is another than before, so that
+    /// programs that run already must not go on.
+    pub(crate) fn adopt(&mut self, program: &Program, conditions: &Conditions) -> bool {
+        let untouched = &conditions.untouched;
+        if self.untouched == *untouched {
+            return false;
+        }
+        let mut sites = self.detours.sites.clone();
+        for (site, leader) in sites.iter_mut().zip(program.leaders()) {
+            if untouched.frames.contains(&leader.function) {
+                site.frame_size = 0;
+            }
+        }
+        self.tables.put(sites_offset(self.leaders), &sites);
+        self.untouched = Arc::clone(untouched);
+        true
     }
 
     /// How much of a program's address space all this takes, in bytes.

@@ -39,7 +39,7 @@ pub(super) fn of_unit<'a>(
     while let Some(entry) = entries.next_dfs()? {
         if entry.tag() != gimli::DW_TAG_subprogram {
             // What is declared in a function follows it.
-            if let Some(function) = extents.last_mut().filter(|_| has_location_list(entry)) {
+            if let Some(function) = extents.last_mut().filter(|_| is_optimised(entry)) {
                 function.is_optimised = true;
             }
             continue;
@@ -65,26 +65,22 @@ pub(super) fn of_unit<'a>(
         };
         claims.text(name.len())?;
         ranges.sort_by_key(|&(start, end)| (!(start..end).contains(&entry_pc), start));
-        extents.push(Extent { name, entry: entry_pc, ranges, is_optimised: describes_calls(entry) });
+        extents.push(Extent { name, entry: entry_pc, ranges, is_optimised: false });
     }
     Ok(extents)
 }
 
-/// Whether a variable has other places in other parts of the code: compilers that do not optimise give each
-/// one place in the frame.
-fn has_location_list(entry: &DebuggingInformationEntry<Slice<'_>>) -> bool {
-    matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter)
-        && matches!(
+/// Whether an entry is one that compilers only write where they optimise: a call, or a variable that has other
+/// places in other parts of the code instead of one in the frame.
+fn is_optimised(entry: &DebuggingInformationEntry<Slice<'_>>) -> bool {
+    match entry.tag() {
+        gimli::DW_TAG_call_site | gimli::DW_TAG_GNU_call_site => true,
+        gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter => matches!(
             entry.attr_value(gimli::DW_AT_location),
             Some(AttributeValue::LocationListsRef(_) | AttributeValue::DebugLocListsIndex(_))
-        )
-}
-
-/// Whether all calls of a function are described, which compilers do only where they optimise.
-fn describes_calls(entry: &DebuggingInformationEntry<Slice<'_>>) -> bool {
-    [gimli::DW_AT_call_all_calls, gimli::DW_AT_GNU_all_call_sites]
-        .into_iter()
-        .any(|attribute| entry.attr_value(attribute).is_some())
+        ),
+        _ => false,
+    }
 }
 
 /// The functions of the symbol table that have a size.
