@@ -82,7 +82,8 @@ impl Baseline {
         demands: &Demands,
     ) -> Result<Baseline, BaselineError> {
         let mut recording = tracer.record(&Conditions { poison: Poison::Off, ..conditions.clone() })?;
-        let mut warnings = optimisation_warning(program).into_iter().collect::<Vec<_>>();
+        let forked = forked_warning(recording.run.usage.forked);
+        let mut warnings: Vec<String> = optimisation_warning(program).into_iter().chain(forked).collect();
         let patterns: &[Poison] = match demands.poison {
             PoisonChoice::Auto => &Poison::PATTERNS,
             PoisonChoice::Off => &[Poison::Off],
@@ -362,6 +363,18 @@ fn optimisation_warning(program: &Program) -> Option<String> {
     let option = optimisation(program)?;
     Some(format!(
         "the program is compiled with {option}: few statements have code of their own; compile with -O0 to see them all"
+    ))
+}
+
+fn forked_warning(forked: u32) -> Option<String> {
+    let processes = match forked {
+        0 => return None,
+        1 => "a process".to_owned(),
+        several => format!("{several} processes"),
+    };
+    Some(format!(
+        "the program starts {processes} by fork: what is executed there is neither recorded nor left out, so that a \
+         fault there cannot be found; to find it, let the program do that work itself"
     ))
 }
 

@@ -317,7 +317,10 @@ impl Execution<'_> {
                 Method::Inside(_) => self.placement.arm_all(self.tracee, None),
                 Method::SingleStep => {}
             },
-            Stop::Forked(child) => self.placement.disarm_fork(self.tracee, child),
+            Stop::Forked(child) => {
+                self.usage.forked += 1;
+                self.placement.disarm_fork(self.tracee, child);
+            }
             Stop::Thread => {
                 let statement = guide.position().first().copied().flatten();
                 let statement = statement.map(|leader| self.program.leader(leader).statement);
