@@ -568,7 +568,7 @@ fn sample_recording(sample: &Subject) -> Recording {
 }
 
 fn conditions(poison: Poison) -> Conditions {
-    Conditions { poison, limits: recording_limits(), stop: Arc::default() }
+    Conditions { poison, untouched: Default::default(), limits: recording_limits(), stop: Arc::default() }
 }
 
 /// How long `count` stops take that nothing is done at.

@@ -246,7 +246,12 @@ fn record(program: &Program) -> tracer::trace::Trace {
         constancy: Constancy::default(),
         program: path,
     };
-    let conditions = Conditions { poison: Poison::Off, limits: recording_limits(), stop: Arc::default() };
+    let conditions = Conditions {
+        poison: Poison::Off,
+        untouched: Default::default(),
+        limits: recording_limits(),
+        stop: Arc::default(),
+    };
     let mut tracer = Tracer::new(program, &invocation, Preference::Auto).expect("a tracer");
     tracer.record(&conditions).expect("a recording").trace
 }

@@ -5,6 +5,10 @@
 //! and does not depend on uninitialised memory. This comes before any reduction, because no outcome
 //! means anything otherwise.
 
+mod unread;
+
+use std::sync::Arc;
+
 use regex::bytes::Regex;
 use tracer::denial::Actions;
 use tracer::invocation::Limits;
@@ -14,7 +18,9 @@ use tracer::run::{Recording, Run};
 use tracer::schedule::{Control, Schedule};
 use tracer::termination::{Cut, Termination};
 use tracer::trace::Trace;
-use tracer::{Conditions, RecordError, Tracer};
+use tracer::{Conditions, RecordError, Tracer, Untouched};
+
+use self::unread::Unread;
 
 use crate::oracle::{Unmet, crash, deviation, diff, first_difference, instead, usual_causes};
 use crate::slice::Recorded;
@@ -48,6 +54,8 @@ pub struct Baseline {
     pub recording: Recording,
     /// The patterns under which the run stays the same.
     pub patterns: Vec<Poison>,
+    /// The undefined memory that none of them is written to, because the run reads it.
+    pub untouched: Arc<Untouched>,
     /// What weakens every answer about this run; each one sentence.
     pub warnings: Vec<String>,
 }
@@ -74,7 +82,8 @@ impl Baseline {
         demands: &Demands,
     ) -> Result<Baseline, BaselineError> {
         let mut recording = tracer.record(&Conditions { poison: Poison::Off, ..conditions.clone() })?;
-        let mut warnings = optimisation_warning(program).into_iter().collect::<Vec<_>>();
+        let forked = forked_warning(recording.run.usage.forked);
+        let mut warnings: Vec<String> = optimisation_warning(program).into_iter().chain(forked).collect();
         let patterns: &[Poison] = match demands.poison {
             PoisonChoice::Auto => &Poison::PATTERNS,
             PoisonChoice::Off => &[Poison::Off],
@@ -83,15 +92,18 @@ impl Baseline {
         let mut repetition =
             Repetition { program, tracer, conditions, demands, original: &recording, file_size };
         let dependence = repetition.dependence(patterns)?;
+        let mut untouched = Untouched::default();
+        let mut patterns = patterns.to_vec();
+        if let Some((first, difference)) = dependence {
+            // What shows a difference most easily comes first.
+            patterns.sort_by_key(|&pattern| pattern != first);
+            let unread = repetition.unread(&patterns)?;
+            untouched = unread.untouched;
+            warnings.push(difference.uninitialised(&unread.words));
+            patterns = if unread.is_anything { Poison::PATTERNS.to_vec() } else { vec![Poison::Off] };
+        }
         recording.run.usage.longest_file = repetition.file_size;
-        let patterns = match dependence {
-            None => patterns.to_vec(),
-            Some(difference) => {
-                warnings.push(difference.uninitialised());
-                vec![Poison::Off]
-            }
-        };
-        Ok(Baseline { recording, patterns, warnings })
+        Ok(Baseline { recording, patterns, untouched: Arc::new(untouched), warnings })
     }
 
     /// What a replay may use up: generously more than the recorded run did.
@@ -148,9 +160,9 @@ struct Repetition<'r, 'p> {
 }
 
 impl Repetition<'_, '_> {
-    /// Runs the program again, as it is and with undefined values of these patterns. How these make it differ,
-    /// if they do; a program that differs by itself is refused.
-    fn dependence(&mut self, patterns: &[Poison]) -> Result<Option<Difference>, BaselineError> {
+    /// Runs the program again, as it is and with undefined values of these patterns. Which of them first makes
+    /// it differ, and how, if one does; a program that differs by itself is refused.
+    fn dependence(&mut self, patterns: &[Poison]) -> Result<Option<(Poison, Difference)>, BaselineError> {
         self.must_agree(RUNS - 1 - patterns.len())?;
         for &poison in patterns {
             if self.difference(poison)?.is_none() {
@@ -160,7 +172,7 @@ impl Repetition<'_, '_> {
             self.must_agree(RUNS - 1)?;
             // One time-out on a busy machine proves nothing.
             if let Some(difference) = self.difference(poison)? {
-                return Ok(Some(difference));
+                return Ok(Some((poison, difference)));
             }
         }
         Ok(None)
@@ -191,10 +203,40 @@ impl Repetition<'_, '_> {
             Ok(other) => self.compare(&other).unwrap_or(first),
             Err(error @ (RecordError::Process(_) | RecordError::Cut(Cut::Interrupted))) => return Err(error),
             Err(error) if poison == Poison::Off => return Err(error),
-            Err(RecordError::Cut(cut)) => Difference { path: None, seen: Some(format!("the program {cut}")) },
-            Err(error) => Difference { path: None, seen: Some(error.to_string()) },
+            Err(RecordError::Cut(cut)) => Difference::unseen(format!("the program {cut}")),
+            Err(error) => Difference::unseen(error.to_string()),
         };
         Ok(Some(difference))
+    }
+
+    /// Which undefined memory the run does not read, where it reads some: what can be filled with each of these
+    /// patterns without making it differ.
+    fn unread(&mut self, patterns: &[Poison]) -> Result<Unread, RecordError> {
+        let (program, limits) = (self.program, limits_like(self.original));
+        let all = unread::parts(program, &self.original.trace);
+        unread::divide(program, &all, |filled| {
+            let untouched = Arc::new(unread::untouched(&all, filled));
+            for &poison in patterns {
+                let untouched = Arc::clone(&untouched);
+                let conditions = Conditions { poison, untouched, limits, ..self.conditions.clone() };
+                if self.persistent_difference(conditions)?.is_some() {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })
+    }
+
+    /// How a full replay differs, also if it gets more time: one time-out on a busy machine proves nothing.
+    fn persistent_difference(&mut self, conditions: Conditions) -> Result<Option<Difference>, RecordError> {
+        let limits = Limits { file_size: self.file_size, ..conditions.limits };
+        let conditions = Conditions { limits, ..conditions };
+        match self.difference_of_replay(&conditions)? {
+            Some(difference) if difference.is_late => {
+                self.difference_of_replay(&Conditions { limits: limits.with_time(2), ..conditions })
+            }
+            first => Ok(first),
+        }
     }
 
     /// How a full replay of a program that is started anew differs. Unlike a second recording it needs no
@@ -217,18 +259,20 @@ impl Repetition<'_, '_> {
             return Ok(Some(Difference {
                 path: Some(format!("; {}", deviation(left, recorded))),
                 seen: None,
+                is_late: false,
             }));
         }
         let seen = self.visible_difference(&run);
         let is_shorter = run.arrivals != trace.len() as u64;
         let path = (seen.is_none() && is_shorter).then(|| "; one ends before the other".into());
-        Ok((path.is_some() || seen.is_some()).then_some(Difference { path, seen }))
+        let is_late = matches!(run.termination, Termination::Cut(cut) if cut.is_time());
+        Ok((path.is_some() || seen.is_some()).then_some(Difference { path, seen, is_late }))
     }
 
     fn compare(&self, other: &Recording) -> Option<Difference> {
         let path = path_difference(self.program, &self.original.trace, &other.trace);
         let seen = self.visible_difference(&other.run);
-        (path.is_some() || seen.is_some()).then_some(Difference { path, seen })
+        (path.is_some() || seen.is_some()).then_some(Difference { path, seen, is_late: false })
     }
 
     fn visible_difference(&self, run: &Run) -> Option<String> {
@@ -245,9 +289,16 @@ struct Difference {
     path: Option<String>,
     /// In what could be seen from outside.
     seen: Option<String>,
+    /// Whether the run has taken too long.
+    is_late: bool,
 }
 
 impl Difference {
+    /// There is no second run: why.
+    fn unseen(why: String) -> Difference {
+        Difference { path: None, seen: Some(why), is_late: false }
+    }
+
     /// The program differs by itself: where first, and what the usual causes are.
     fn flaky(&self, program: &Program) -> String {
         let imports = &program.executable().imports;
@@ -268,12 +319,13 @@ impl Difference {
     }
 
     /// The program differs with other values in memory that it has not initialised.
-    fn uninitialised(&self) -> String {
+    /// These are left as they are.
+    fn uninitialised(&self, untouched: &str) -> String {
         let seen =
             self.seen.as_ref().map_or_else(String::new, |seen| format!("; with other values there, {seen}"));
         format!(
-            "the program reads uninitialised memory{}{seen}; this may well be the fault; undefined values are left as \
-             they are, so that some needed statements may be missing",
+            "the program reads uninitialised memory{}{seen}; this may well be the fault; undefined values{untouched} are \
+             left as they are, so that some needed statements may be missing",
             self.path.as_deref().unwrap_or_default()
         )
     }
@@ -300,17 +352,32 @@ fn path_difference(program: &Program, one: &Trace, other: &Trace) -> Option<Stri
     Some(format!("; at event {} one is at {}, the other at {}", event.time(), place(one), place(other)))
 }
 
-/// The option by which the compiler was asked to optimise, as far as the debug information tells.
+/// How the compiler was asked to optimise, as far as the debug information tells: by an option, or in some way.
 pub fn optimisation(program: &Program) -> Option<&str> {
     let producers = program.images().iter().flat_map(|image| &image.producers);
     let mut options = producers.flat_map(|producer| producer.split_whitespace());
-    options.find(|option| option.starts_with("-O") && *option != "-O0")
+    let option = options.find(|option| option.starts_with("-O") && *option != "-O0");
+    // Not all compilers write down their options.
+    let is_optimised = program.images().iter().any(|image| image.is_optimised);
+    option.or_else(|| is_optimised.then_some("optimisation"))
 }
 
 fn optimisation_warning(program: &Program) -> Option<String> {
     let option = optimisation(program)?;
     Some(format!(
         "the program is compiled with {option}: few statements have code of their own; compile with -O0 to see them all"
+    ))
+}
+
+fn forked_warning(forked: u32) -> Option<String> {
+    let processes = match forked {
+        0 => return None,
+        1 => "a process".to_owned(),
+        several => format!("{several} processes"),
+    };
+    Some(format!(
+        "the program starts {processes} by fork: what is executed there is neither recorded nor left out, so that a \
+         fault there cannot be found; to find it, let the program do that work itself"
     ))
 }
 

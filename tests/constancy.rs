@@ -241,3 +241,43 @@ fn a_program_may_name_itself_as_who_gets_signals_about_a_file() {
         assert_eq!(text(&output.stdout), "set 0, own 1, told 1, priority 0\n", "{engine}");
     }
 }
+
+/// Sleeps for hours in each way that the C library has.
+const SLEEPER: &str = "#include <poll.h>\n#include <stdio.h>\n#include <sys/select.h>\n#include <time.h>\n#include <unistd.h>\n\
+    int main(void) { struct timespec now, later = {3600, 0};\n\
+    \x20   clock_gettime(CLOCK_MONOTONIC, &now);\n    long first = now.tv_sec;\n    int left = sleep(3600);\n\
+    \x20   nanosleep(&later, 0);\n    clock_gettime(CLOCK_MONOTONIC, &later);\n    later.tv_sec += 3600;\n\
+    \x20   int late = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &later, 0);\n\
+    \x20   struct timeval hour = {3600, 0};\n    int ready = select(0, 0, 0, 0, &hour);\n    ready += poll(0, 0, 3600000);\n\
+    \x20   later.tv_nsec = -1;\n    int wrong = nanosleep(&later, 0);\n    clock_gettime(CLOCK_MONOTONIC, &now);\n\
+    \x20   printf(\"%ld %d %d %d %d %ld\\n\", now.tv_sec - first, left, late, ready, wrong, (long)hour.tv_sec);\n    return 0; }\n";
+
+#[test]
+fn a_sleep_takes_no_time_on_a_clock_that_is_made_up() {
+    let program = tiny("sleeper", SLEEPER);
+    for preference in [Preference::Auto, Preference::Breakpoint] {
+        let loaded = load(&program.path, Granularity::Statement);
+        let mut tracer = Tracer::new(&loaded, &start(&program), preference).expect("a tracer");
+        let recording = record(&mut tracer, "sleeper");
+        assert_eq!(text(&recording.run.stdout), "18000 0 0 0 -1 0\n", "{preference:?}");
+        assert!(recording.run.usage.wall.as_secs() < 600, "{:?}", recording.run.usage);
+    }
+    replay_again_and_again(&program.path, &start(&program), "sleeper", 4);
+}
+
+#[test]
+fn a_sleep_that_something_may_end_before_its_time_is_slept() {
+    let alarmed = "#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\nstatic void wake(int s) { (void)s;\n}\n\
+        int main(void) { signal(SIGALRM, wake);\n    alarm(1);\n    int left = sleep(100);\n\
+        \x20   printf(\"%d\\n\", left > 0);\n    return 0; }\n";
+    let parent = "#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n#include <sys/wait.h>\nstatic void wake(int s) { (void)s;\n}\n\
+        int main(void) { signal(SIGCHLD, wake);\n    if (!fork()) { usleep(300000); _exit(0);\n    }\n\
+        \x20   int left = sleep(100);\n    wait(0);\n    printf(\"%d\\n\", left > 0);\n    return 0; }\n";
+    for (name, source) in [("alarmed", alarmed), ("parent", parent)] {
+        let program = tiny(name, source);
+        replay_again_and_again(&program.path, &start(&program), name, 2);
+        let loaded = load(&program.path, Granularity::Statement);
+        let mut tracer = Tracer::new(&loaded, &start(&program), Preference::Auto).expect("a tracer");
+        assert_eq!(text(&record(&mut tracer, name).run.stdout), "1\n", "{name}");
+    }
+}

@@ -73,6 +73,7 @@ impl Subject {
             recorded: Recorded { program: &self.program, trace: &self.recording.trace },
             oracle: &self.oracle,
             patterns: &Poison::PATTERNS,
+            untouched: &Default::default(),
             limits: recording_limits(),
             runs: &runs,
             memo: None,

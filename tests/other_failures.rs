@@ -111,3 +111,13 @@ fn a_sanitizer_s_report_of_the_recorded_run_is_part_of_the_failure() {
     // The sum itself ends the run, and cannot be left out.
     assert_eq!(lines, [5]);
 }
+
+#[test]
+fn a_result_tells_that_a_forked_process_was_not_looked_into() {
+    let told = |name: &str| {
+        let slice = Fixture::named(name).build(GCC).slice(&["-j1", "--no-save", "--max-tests", "3"], 5);
+        slice["warnings"].to_string()
+    };
+    assert_says(&told("fork_child"), &["the program starts a process by fork", "cannot be found"]);
+    assert!(!told("system_helper").contains("by fork"), "another program is not the user's");
+}

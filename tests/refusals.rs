@@ -161,7 +161,16 @@ fn a_program_that_starts_a_thread_is_refused_with_the_place_of_the_call() {
     let program = Fixture::named("thread").build(GCC);
     for verb in ["run", "trace", "replay"] {
         let told = message(&program.stripe(verb, &[]), 1);
-        assert_says(&told, &["starts a thread", "thread.c:16", "one thread"]);
+        assert_says(
+            &told,
+            &[
+                "starts a thread",
+                "thread.c:16",
+                "on its first thread",
+                "OMP_NUM_THREADS=1",
+                "RAYON_NUM_THREADS=1",
+            ],
+        );
     }
 }
 

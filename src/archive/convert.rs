@@ -3,13 +3,14 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use regex::bytes::Regex;
-use tracer::Bytes;
 use tracer::denial::Actions;
 use tracer::invocation::{Constancy, Input, Invocation, Network, Permissions, Shelter, Stdout};
+use tracer::program::FunctionId;
 use tracer::run::{Run, Usage};
 use tracer::surroundings::{Object, Surroundings};
 use tracer::termination::Termination;
 use tracer::trace_file::{Identity, ImageIdentity};
+use tracer::{Bytes, Untouched};
 
 use super::crashes::CrashDocument;
 use super::documents::{
@@ -102,6 +103,10 @@ pub(super) fn kept_run(
         manner: Manner { engine: recorded.engine.clone(), containment: recorded.containment.clone() },
         events: recorded.events,
         poisoned: recorded.poisoned,
+        untouched: Untouched {
+            frames: recorded.untouched_frames.iter().copied().map(FunctionId).collect(),
+            heap: recorded.untouched_heap,
+        },
         warnings: recorded.warnings.clone(),
         run: Run { objects, ..kept_recording(recorded, stdout, stderr)? },
     })
@@ -259,6 +264,8 @@ fn recorded_document(run: &KeptRun) -> RecordedDocument {
         arrivals: *arrivals,
         events: run.events,
         poisoned: run.poisoned,
+        untouched_frames: run.untouched.frames.iter().map(|function| function.0).collect(),
+        untouched_heap: run.untouched.heap,
         warnings: run.warnings.clone(),
     }
 }

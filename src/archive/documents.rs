@@ -157,6 +157,12 @@ pub(super) struct RecordedDocument {
     pub(super) arrivals: u64,
     pub(super) events: usize,
     pub(super) poisoned: bool,
+    /// Of which functions, by their numbers, the frames stay undefined. None in runs of earlier versions.
+    #[serde(default)]
+    pub(super) untouched_frames: Vec<u32>,
+    /// Whether allocated memory does.
+    #[serde(default)]
+    pub(super) untouched_heap: bool,
     pub(super) warnings: Vec<String>,
 }
 

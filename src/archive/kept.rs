@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use tracer::Preference;
 use tracer::invocation::Invocation;
 use tracer::program::Granularity;
 use tracer::run::Run;
 use tracer::surroundings::Surroundings;
 use tracer::trace_file::Identity;
+use tracer::{Preference, Untouched};
 
 use crate::oracle::{Criterion, Part};
 use crate::slice::{Control, Manner};
@@ -58,6 +58,8 @@ pub struct KeptRun {
     pub events: usize,
     /// Whether undefined values are set to patterns.
     pub poisoned: bool,
+    /// The undefined memory to which that is not done.
+    pub untouched: Untouched,
     /// What weakens every answer; each one sentence.
     pub warnings: Vec<String>,
 }

@@ -13,7 +13,7 @@ use tracer::poison::Poison;
 use tracer::run::Run;
 use tracer::schedule::Schedule;
 use tracer::termination::Termination;
-use tracer::{Conditions, ProcessError, Tracer};
+use tracer::{Conditions, ProcessError, Tracer, Untouched};
 
 use dd::{Cancellation, Configuration, Outcome, Test};
 
@@ -44,6 +44,8 @@ pub struct Laboratory<'a> {
     pub oracle: &'a Oracle,
     /// The patterns for undefined values, in the order in which a test uses them.
     pub patterns: &'a [Poison],
+    /// The undefined memory that none of them is written to.
+    pub untouched: &'a Arc<Untouched>,
     /// What a run may use up.
     pub limits: Limits,
     /// Counts all replays.
@@ -98,8 +100,9 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     /// If the set-up is broken.
     pub fn confirm(&mut self, schedule: &Schedule) -> Result<Evidence, TestError> {
         for &poison in self.laboratory.patterns {
+            let untouched = Arc::clone(self.laboratory.untouched);
             let (limits, stop) = (self.laboratory.limits, Arc::clone(&self.stop));
-            self.tracer.start_anew(&Conditions { poison, limits, stop });
+            self.tracer.start_anew(&Conditions { poison, untouched, limits, stop });
         }
         Ok(self.examine(schedule)?.1)
     }
@@ -142,7 +145,8 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     /// busy enough: it is confirmed by a run that has ten times as much, and that no other worker disturbs.
     fn replay_anew(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
         let Laboratory { limits, turns, .. } = self.laboratory;
-        let conditions = Conditions { poison, limits: *limits, stop: Arc::clone(&self.stop) };
+        let (untouched, stop) = (Arc::clone(self.laboratory.untouched), Arc::clone(&self.stop));
+        let conditions = Conditions { poison, untouched, limits: *limits, stop };
         let run = turns.beside_others(|| self.replay_once(schedule, &conditions))?;
         if !is_out_of_time(&run) {
             return Ok(run);

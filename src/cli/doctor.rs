@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use tracer::program::{DetourCounts, Granularity, LeaderKind, Program, Scope};
-use tracer::{Containment, Processors};
+use tracer::program::{DetourCounts, Granularity, LeaderKind, Program, Sanitizer, Scope};
+use tracer::{Containment, ONE_THREAD, Processors};
 
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
@@ -134,6 +134,7 @@ fn program_findings(path: &Path, scope: &Scope, verbose: bool) -> Vec<Finding> {
             "compile with -O0",
         ),
     });
+    findings.extend(image.sanitizers.iter().map(|&sanitizer| sanitized(sanitizer)));
     if verbose {
         findings.push(Finding::good(detours(&program)));
     }
@@ -148,7 +149,7 @@ fn program_findings(path: &Path, scope: &Scope, verbose: bool) -> Vec<Finding> {
         None => Finding::good("calls no function that starts threads"),
         Some(name) => Finding::fair(
             format!("uses {name}: a run that starts a thread is refused"),
-            "choose input or options for which it stays on one thread",
+            format!("choose input or options for which it starts none; {ONE_THREAD}"),
         ),
     });
     if let causes @ [_, ..] = &crate::oracle::open_causes(&image.imports)[..] {
@@ -158,6 +159,29 @@ fn program_findings(path: &Path, scope: &Scope, verbose: bool) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// What holds for a program that was compiled with a sanitizer.
+fn sanitized(sanitizer: Sanitizer) -> Finding {
+    let name = sanitizer.name();
+    match sanitizer {
+        Sanitizer::Address => Finding::fair(
+            format!(
+                "compiled with {name}: what it reports is part of the failure; leaks are not looked for, which does not \
+                 work in a traced program"
+            ),
+            "if tests are slow, set ASAN_OPTIONS=symbolize=0: a report then takes some milliseconds instead of a tenth of a second",
+        ),
+        Sanitizer::Leak => Finding::fair(
+            format!(
+                "compiled with {name}: leaks are not looked for, which does not work in a traced program"
+            ),
+            "compile without it",
+        ),
+        Sanitizer::Memory | Sanitizer::Thread | Sanitizer::UndefinedBehaviour => {
+            Finding::good(format!("compiled with {name}: what it reports is part of the failure"))
+        }
+    }
 }
 
 /// An error as a finding: the cause, and the remedy behind its last colon, if it has one.

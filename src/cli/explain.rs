@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use tracer::lockstep::Deviation;
@@ -263,6 +264,7 @@ impl<'e> Explanation<'e> {
         let subject = self.reopened.subject();
         let conditions = Conditions {
             poison: subject.baseline.patterns[0],
+            untouched: Arc::clone(&subject.baseline.untouched),
             limits: subject.limits,
             ..subject.target.conditions.clone()
         };

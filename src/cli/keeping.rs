@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use tracer::Preference;
 use tracer::surroundings::Surroundings;
 use tracer::trace_file::Identity;
+use tracer::{Preference, Untouched};
 
 use super::exit::{Exit, Failure};
 use super::options::{KeepOptions, RunOptions};
@@ -207,6 +207,7 @@ fn kept_run(asked: &Asked<'_>, subject: &Subject<'_>, identity: Identity) -> Kep
         run: baseline.recording.run.clone(),
         events: baseline.recording.trace.len(),
         poisoned: baseline.patterns.len() > 1,
+        untouched: Untouched::clone(&baseline.untouched),
         warnings: baseline.warnings.clone(),
     }
 }

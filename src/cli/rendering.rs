@@ -105,7 +105,8 @@ impl<'a> Found<'a> {
     fn script(self, slice: &CriticalSlice) -> Result<String, Failure> {
         let Subject { target, baseline, limits, .. } = self.subject;
         let poison = baseline.patterns.first().copied().unwrap_or_default();
-        let start = gdb::Start { invocation: &target.invocation, poison, limits };
+        let untouched = &baseline.untouched;
+        let start = gdb::Start { invocation: &target.invocation, poison, untouched, limits };
         gdb::slice(self.subject.recorded(), slice, start).map_err(unscriptable)
     }
 

@@ -1,6 +1,7 @@
 //! Take a kept run up again: the program, the recorded run, the question.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use tracer::Conditions;
 use tracer::poison::Poison;
@@ -42,7 +43,8 @@ impl Reopened {
         let trace = folder.trace(&run, &target.program).map_err(keeping::failure)?;
         let patterns = if run.poisoned { Poison::PATTERNS.to_vec() } else { vec![Poison::Off] };
         let recording = Recording { run: run.run.clone(), trace };
-        let baseline = Baseline { recording, patterns, warnings: run.warnings.clone() };
+        let untouched = Arc::new(run.untouched.clone());
+        let baseline = Baseline { recording, patterns, untouched, warnings: run.warnings.clone() };
         let questions = questions(&run.criterion, &run.criteria, &run.run, &target.program)?;
         Ok(Reopened { folder, run, target, questions, baseline })
     }
@@ -159,7 +161,12 @@ fn target(run: &KeptRun, interrupt: &Interrupt) -> Result<Target, Failure> {
     let scope = Scope::new(&run.scope).map_err(Failure::of(Exit::Usage))?;
     let path = &run.invocation.program;
     let program = Program::load(path, &run.libraries, &scope, run.granularity).map_err(load_failure)?;
-    let conditions = Conditions { poison: Poison::Off, limits: recording_limits(), stop: interrupt.flag() };
+    let conditions = Conditions {
+        poison: Poison::Off,
+        untouched: Default::default(),
+        limits: recording_limits(),
+        stop: interrupt.flag(),
+    };
     Ok(Target {
         program,
         invocation: run.invocation.clone(),

@@ -1,12 +1,13 @@
 //! `stripe replay`: one partial execution, with its output and its outcome.
 
 use std::io::{Write, stderr};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use tracer::invocation::Permissions;
 use tracer::poison::Poison;
 use tracer::schedule::{Control, Schedule};
-use tracer::{Processors, Tracer};
+use tracer::{Processors, Tracer, Untouched};
 
 use super::choices::{PoisonOption, SingleControl};
 use super::exit::{Exit, Failure};
@@ -50,6 +51,7 @@ fn of_new_run(options: ReplayOptions) -> Result<Exit, Failure> {
     let experiment = Experiment {
         recorded,
         patterns: &baseline.patterns,
+        untouched: &baseline.untouched,
         limits: limits(&baseline, options.target.timeout),
         permissions: &target.invocation.permissions,
         choice: Choice::of(&options),
@@ -75,13 +77,14 @@ fn of_kept_run(options: ReplayOptions) -> Result<Exit, Failure> {
     let Target { program, invocation, .. } = &reopened.target;
     let mut tracer = Tracer::new(program, invocation, reopened.run.search.preference)?;
     let Subject { baseline, limits, .. } = reopened.subject();
+    let untouched = &baseline.untouched;
     let patterns = match options.poison {
         PoisonOption::Auto => &baseline.patterns,
         PoisonOption::Off => &[Poison::Off][..],
     };
     let permissions = &invocation.permissions;
     let recorded = reopened.subject().recorded();
-    let experiment = Experiment { recorded, patterns, limits, permissions, choice };
+    let experiment = Experiment { recorded, patterns, untouched, limits, permissions, choice };
     let questions = reopened.questions.iter().map(|question| (question.name.as_deref(), &question.oracle));
     experiment.perform(&mut tracer, &questions.collect::<Vec<_>>())
 }
@@ -142,6 +145,7 @@ impl Choice {
 struct Experiment<'e> {
     recorded: Recorded<'e>,
     patterns: &'e [Poison],
+    untouched: &'e Arc<Untouched>,
     limits: tracer::invocation::Limits,
     permissions: &'e Permissions,
     choice: Choice,
@@ -162,6 +166,7 @@ impl Experiment<'_> {
                 recorded: self.recorded,
                 oracle,
                 patterns: self.patterns,
+                untouched: self.untouched,
                 limits: self.limits,
                 runs: &AtomicU64::new(0),
                 memo: None,

@@ -21,7 +21,7 @@ use super::search::{Case, Crew, Past, Subject};
 use super::shell;
 use super::sources;
 use super::status::{Answers, Board, askers};
-use super::target::{Target, criterion};
+use super::target::{Target, criterion, unseen_leaks};
 use super::terminal;
 use crate::baseline::{Baseline, BaselineError, Demands, PoisonChoice, not_reproduced};
 use crate::circumstances::RunMemo;
@@ -280,6 +280,7 @@ pub(super) fn warnings(
     finding: &Finding,
 ) -> Vec<String> {
     let mut warnings = sources::doubts(&target.program);
+    warnings.extend(unseen_leaks(&target.program));
     warnings.extend(openings(&target.invocation.permissions));
     let denied = baseline.recording.run.denied.iter();
     warnings.extend(denied.map(|action| {

@@ -174,6 +174,7 @@ impl Case<'_> {
             recorded: self.subject.recorded(),
             oracle: &self.question.oracle,
             patterns: &self.subject.baseline.patterns,
+            untouched: &self.subject.baseline.untouched,
             limits: self.subject.limits,
             runs,
             memo: self.memo,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tracer::Conditions;
 use tracer::invocation::{Answers, Constancy, Input, Invocation, Limits, Stdout};
 use tracer::poison::Poison;
-use tracer::program::{Granularity, Program, Scope};
+use tracer::program::{Granularity, Program, Sanitizer, Scope};
 
 use super::choices::GranularityChoice;
 use super::exit::{Exit, Failure};
@@ -38,14 +38,22 @@ impl Target {
     pub(super) fn new(options: &TargetOptions, interrupt: &Interrupt) -> Result<Target, Failure> {
         let scope = Scope::new(&options.scope).map_err(Failure::of(Exit::Usage))?;
         let path = executable(&options.program)?;
-        let conditions = Conditions { poison: Poison::Off, limits: limits(options), stop: interrupt.flag() };
+        let conditions = Conditions {
+            poison: Poison::Off,
+            untouched: Default::default(),
+            limits: limits(options),
+            stop: interrupt.flag(),
+        };
         let granularity = match options.granularity {
             GranularityChoice::Statement => Granularity::Statement,
             GranularityChoice::Line => Granularity::Line,
         };
         // Refuses what cannot be traced before the standard input is read, which may take for ever.
         let mut program = Program::load(&path, &[], &scope, granularity).map_err(load_failure)?;
-        let (invocation, withheld) = invocation(options, path.clone())?;
+        let (mut invocation, withheld) = invocation(options, path.clone())?;
+        if leak_checker(&program).is_some() {
+            invocation.look_for_no_leaks();
+        }
         interrupt.listen()?;
         if scope.names_libraries() {
             let mut libraries = tracer::survey(&invocation, &conditions)?;
@@ -65,6 +73,21 @@ impl Target {
             tell(&format!("stripe: not given to the program: {names}; --keep-env gives and keeps them"));
         }
     }
+}
+
+/// What of the program would look for leaks at its end.
+fn leak_checker(program: &Program) -> Option<Sanitizer> {
+    let sanitizers = &program.executable().sanitizers;
+    sanitizers.iter().copied().find(|sanitizer| sanitizer.looks_for_leaks())
+}
+
+/// What is not looked for in the program's runs, as a warning.
+pub(super) fn unseen_leaks(program: &Program) -> Option<String> {
+    let name = leak_checker(program)?.name();
+    Some(format!(
+        "the program is compiled with {name}, whose search for leaks does not work in a traced program: it is switched \
+         off (detect_leaks=0), so that leaks are not found"
+    ))
 }
 
 /// The absolute path of the executable that the user means: a file, or else, for a name without a slash, what a

@@ -178,5 +178,5 @@ fn conditions() -> Conditions {
         tasks: 1,
         tolerated: Actions::NONE,
     };
-    Conditions { poison: Poison::Off, limits, stop: Default::default() }
+    Conditions { poison: Poison::Off, untouched: Default::default(), limits, stop: Default::default() }
 }

@@ -54,7 +54,12 @@ pub fn invocation(path: &Path, directory: &Path, arguments: &[&str], stdin: Vec<
 }
 
 pub fn conditions() -> Conditions {
-    Conditions { poison: Poison::Off, limits: recording_limits(), stop: Arc::default() }
+    Conditions {
+        poison: Poison::Off,
+        untouched: Default::default(),
+        limits: recording_limits(),
+        stop: Arc::default(),
+    }
 }
 
 /// Replays the recorded run without omitting anything, under both controls.

@@ -173,7 +173,8 @@ fn go_on(session: &mut Session, reached: LeaderId, at: LeaderId, undefined: Unde
 /// Fills the frame of the function that is entered, which lies below the return address.
 fn fill_frame(session: &mut Session, size: u64) {
     let bottom = session.program_sp.wrapping_sub(size);
-    if !is_memory(session, bottom) {
+    // Asking whether there is memory writes to it, and the return address lies above.
+    if size < SIZE_OF_MASK || !is_memory(session, bottom) {
         return;
     }
     // By the distance from the stack's first word: the environment moves the stack.

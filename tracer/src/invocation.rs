@@ -151,6 +151,20 @@ impl Invocation {
         }
     }
 
+    /// Lets no sanitizer look for leaks: these need ptrace(2), which a program cannot use that is traced itself.
+    /// What the environment says besides stays.
+    pub fn look_for_no_leaks(&mut self) {
+        for variable in ["ASAN_OPTIONS", "LSAN_OPTIONS"] {
+            let known = self.environment.iter_mut().find(|(name, _)| name == variable);
+            match known {
+                // The last one counts.
+                Some((_, options)) if !options.is_empty() => options.push(":detect_leaks=0"),
+                Some((_, options)) => options.push("detect_leaks=0"),
+                None => self.environment.push((variable.into(), "detect_leaks=0".into())),
+            }
+        }
+    }
+
     /// The environment with what a run adds to it, in which undefined values are set to `poison`. All are of
     /// one length, because the environment moves the stack.
     pub fn environment_under(&self, poison: Poison) -> Vec<(OsString, OsString)> {

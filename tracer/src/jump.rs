@@ -82,6 +82,7 @@ impl Jump {
             _ => (&mut self.poisoning_recorder, Arrivals::Asked, Duty::Record),
         };
         let inside = made(inside, stage, &self.placement, arrivals)?;
+        inside.adopt(stage.program, conditions)?;
         let mut talk = inside.talk_to_recorder(duty)?;
         talk.set_conditions(conditions);
         let files = inside.files(&talk, None);
@@ -132,11 +133,14 @@ impl Jump {
         if stage.clear()? {
             current.iter_mut().for_each(|staff| staff.servers.clear());
         }
+        let inside = made(&mut self.replayer, stage, &self.placement, Arrivals::Expected)?;
+        if inside.adopt(stage.program, conditions)? {
+            current.iter_mut().for_each(|staff| staff.servers.clear());
+        }
         let staff = self.staff.insert(match current {
             Some(staff) => staff,
             None => Staff { tape: Tape::new(trace)?, servers: Vec::new() },
         });
-        let inside = made(&mut self.replayer, stage, &self.placement, Arrivals::Expected)?;
         let terms = Terms::new(conditions, self.distance);
         let server = match staff.server(stage, inside, conditions, terms)? {
             Continue(server) => server,

@@ -83,6 +83,7 @@ mod tests;
 pub mod trace;
 pub mod trace_file;
 mod tracer;
+mod untouched;
 
 pub use agent::{lockstep, poison};
 pub use engine::Conditions;
@@ -90,4 +91,5 @@ pub use process::{
     Bytes, Containment, Keyboard, ProcessError, Processors, Refusal, can_answer, ending_signals, patiently,
     raise_limits, with_room,
 };
-pub use tracer::{Engine, ObserveError, Preference, RecordError, Tracer, probe, survey};
+pub use tracer::{Engine, ONE_THREAD, ObserveError, Preference, RecordError, Tracer, probe, survey};
+pub use untouched::Untouched;

@@ -70,6 +70,8 @@ pub struct Usage {
     pub cpu: Duration,
     /// Time from start to end.
     pub wall: Duration,
+    /// How many copies of itself the program has started, by fork(2).
+    pub forked: u32,
     /// The largest address space, in bytes.
     pub memory: u64,
     /// No file that it wrote was longer than so many bytes; 0 if that is not known.

@@ -72,7 +72,7 @@ impl<'p> Stage<'p> {
         let output = Output::new(self.stdout, conditions.limits.file_size)?;
         let time = Instant::now();
         let launch =
-            Launch { output: &output, limits: &conditions.limits, poison: conditions.poison, luggage };
+            Launch { output: &output, limits: &conditions.limits, poison: conditions.heap_poison(), luggage };
         let tracee = Tracee::start(&self.sandbox, &launch)?;
         let stack_base = tracee.location().map_or(0, |location| location.sp);
         Ok((Start { tracee, stack_base, time }, output))
@@ -195,7 +195,12 @@ mod tests {
         let invocation = Invocation::new("/bin/true".into(), "/".into());
         let stage = Stage::new(&outline, &invocation).expect("a sandbox");
         let soon = limits(Duration::from_millis(50));
-        let conditions = Conditions { poison: Poison::Off, limits: soon, stop: Default::default() };
+        let conditions = Conditions {
+            poison: Poison::Off,
+            untouched: Default::default(),
+            limits: soon,
+            stop: Default::default(),
+        };
         let (mut start, output) = stage.start(&conditions, Luggage::default()).expect("started");
         let mut placement = Placement::default();
         let course =

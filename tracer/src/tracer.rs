@@ -27,6 +27,11 @@ use crate::stage::{Course, Stage, Start};
 use crate::termination::{Cut, Termination};
 use crate::trace::{BrokenTrace, EventId, Trace};
 
+/// How programs do without further threads, as a part of a sentence. A pool of one thread is not enough.
+pub const ONE_THREAD: &str = "make it do its work on its first thread: OMP_NUM_THREADS=1 for OpenMP, the flavor \
+                              current_thread for tokio, and for rayon num_threads(1).use_current_thread(), because \
+                              RAYON_NUM_THREADS=1 starts a thread all the same";
+
 /// Why a run cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
@@ -34,7 +39,7 @@ pub enum RecordError {
     #[error(transparent)]
     Process(#[from] ProcessError),
     #[error(
-        "the program starts a thread ({call}{}): events of several threads have no fixed order; make it run on one thread",
+        "the program starts a thread ({call}{}): events of several threads have no fixed order: {ONE_THREAD}",
         at(.place)
     )]
     Thread { call: &'static str, place: Option<String> },
@@ -170,11 +175,21 @@ impl<'p> Tracer<'p> {
             self.agent.get(&self.stage, conditions, self.preference, self.checkpoint_distance)?
         {
             match jump.record(&mut self.stage, conditions) {
+                // Perhaps the program does not get along with what lies in its memory.
+                Ok((run, recorder)) if recorder.len() == 0 && self.may_go_without(&run) => {
+                    let reason = "with the agent inside it reaches none of its statements";
+                    self.agent.dismiss(Unable::Unfit(reason.into()), self.preference)?;
+                }
                 Ok((run, recorder)) => return recording(self.stage.program, run, recorder),
                 Err(unable) => self.agent.dismiss(unable, self.preference)?,
             }
         }
         self.record_outside(Method::Breakpoint, conditions)
+    }
+
+    /// Whether a run that ended by itself may be made again without the agent.
+    fn may_go_without(&self, run: &Run) -> bool {
+        self.preference == Preference::Auto && !matches!(run.termination, Termination::Cut(_))
     }
 
     /// Runs the program and takes down its events, instruction by instruction: slow, and needs no trick.
@@ -361,7 +376,7 @@ pub fn survey(invocation: &Invocation, conditions: &Conditions) -> Result<Vec<Pa
     let launch = Launch {
         output: &output,
         limits: &conditions.limits,
-        poison: conditions.poison,
+        poison: conditions.heap_poison(),
         luggage: Luggage::default(),
     };
     let mut tracee = Tracee::start(&sandbox, &launch)?;

@@ -9,9 +9,10 @@
 use std::ffi::OsStr;
 use std::fmt::Write;
 
+use tracer::Untouched;
 use tracer::invocation::{Invocation, Limits, Stdout};
 use tracer::poison::{Poison, SCRATCH};
-use tracer::program::{Leader, LeaderId, LeaderKind, Program};
+use tracer::program::{Function, FunctionId, Leader, LeaderId, LeaderKind, Program};
 use tracer::schedule::{Control, Omission, Schedule};
 use tracer::trace::EventId;
 
@@ -39,6 +40,8 @@ pub struct Start<'a> {
     pub invocation: &'a Invocation,
     /// What undefined values are set to.
     pub poison: Poison,
+    /// The undefined memory to which that is not done.
+    pub untouched: &'a Untouched,
     /// What it may use up.
     pub limits: Limits,
 }
@@ -78,7 +81,7 @@ pub fn slice(
         started(recorded.program, start),
         undefined(start.poison),
         format!("CONTROL = \"{}\"\n\n", if control == Control::Program { "program" } else { "trace" }),
-        leaders(recorded.program),
+        leaders(recorded.program, start.untouched),
         events(recorded, slice, control),
         REPLAY.to_owned(),
         "end\n".to_owned(),
@@ -133,7 +136,7 @@ fn introduction(slice: &CriticalSlice) -> String {
 
 /// How the program is started.
 fn started(program: &Program, start: Start<'_>) -> String {
-    let Start { invocation, poison, limits } = start;
+    let Start { invocation, poison, untouched, limits } = start;
     let mut text = String::from("# How the program was started.\n");
     let mut put = |name: &str, value: String| {
         let _ = writeln!(text, "{name} = {value}");
@@ -141,7 +144,8 @@ fn started(program: &Program, start: Start<'_>) -> String {
     let bytes = |text: &OsStr| literal(text.as_encoded_bytes());
     put("PROGRAM", bytes(invocation.program.as_os_str()));
     put("ARGUMENTS", list(invocation.arguments.iter().map(|argument| bytes(argument))));
-    let variables = invocation.environment_under(poison);
+    let heap = if untouched.heap { Poison::Off } else { poison };
+    let variables = invocation.environment_under(heap);
     put(
         "ENVIRONMENT",
         list(variables.iter().map(|(name, value)| format!("({}, {})", bytes(name), bytes(value)))),
@@ -175,7 +179,7 @@ fn undefined(poison: Poison) -> String {
 }
 
 /// Where statements begin, and the frames of the functions.
-fn leaders(program: &Program) -> String {
+fn leaders(program: &Program, untouched: &Untouched) -> String {
     let mut text = String::from(
         "# Where statements begin: image, address, function, kind, registers that are in use, place.\nLEADERS = \"\"\"\n",
     );
@@ -190,10 +194,16 @@ fn leaders(program: &Program) -> String {
         let place = printable(&place).replace(['"', '\\'], "?");
         let _ = writeln!(text, "{} {address} {} {kind} {:x} {place}", image.0, function.0, in_use(leader));
     }
-    let frames = program.functions().iter().map(|function| function.undefined_size().to_string());
-    let frames: Vec<String> = frames.collect();
-    let _ =
-        writeln!(text, "\"\"\"\n# The size of each function's frame.\nFRAMES = \"{}\"\n", frames.join(" "));
+    let size = |(number, function): (usize, &Function)| {
+        let is_filled = !untouched.frames.contains(&FunctionId(number as u32));
+        if is_filled { function.undefined_size().to_string() } else { "0".to_owned() }
+    };
+    let frames: Vec<String> = program.functions().iter().enumerate().map(size).collect();
+    let _ = writeln!(
+        text,
+        "\"\"\"\n# How much of each function's frame is undefined.\nFRAMES = \"{}\"\n",
+        frames.join(" ")
+    );
     text
 }
 
@@ -274,7 +284,11 @@ mod tests {
             tolerated: Actions::NONE,
         };
         let result = sample.slice(&sample.omittable(11)[1..], &sample.omittable(10)[6..]);
-        slice(sample.recorded(), &result, Start { invocation, poison, limits })
+        slice(
+            sample.recorded(),
+            &result,
+            Start { invocation, poison, untouched: &Untouched::default(), limits },
+        )
     }
 
     fn invocation(stdin: &[u8]) -> Invocation {

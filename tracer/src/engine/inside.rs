@@ -23,6 +23,7 @@
 
 use std::mem::offset_of;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::Arc;
 
 use agent::calls::Call;
 use agent::lockstep::{Expectation, Frame, Position};
@@ -43,6 +44,7 @@ use crate::process::{
 use crate::program::Program;
 use crate::program::detour::{Arrivals, Detours, Layout};
 use crate::trace::Trace;
+use crate::untouched::Untouched;
 
 /// Why the agent cannot be used.
 #[derive(Debug)]
@@ -68,11 +70,12 @@ const GAP: u64 = 16 * PAGE;
 const STACK: u64 = 64 << 10;
 /// So many calls may be open: as many as the smallest frames fit on the usual stack.
 const CALLS: u64 = 1 << 20;
-/// Where the tables begin that need not be near the program. Programs are never put there, nor is the
-/// shadow memory of sanitizers.
-const FAR: u64 = 0x2000_0000_0000;
+/// Where the tables begin that need not be near the program: high above where executables are put, and in
+/// what AddressSanitizer, MemorySanitizer and ThreadSanitizer take for the memory of programs. They refuse a
+/// program with anything in their own.
+const FAR: u64 = 0x5620_0000_0000;
 /// What lies far away is this far apart.
-const FAR_STEP: u64 = 1 << 40;
+const FAR_STEP: u64 = 1 << 37;
 /// Where a server keeps which events are kept: behind the open calls.
 const KEPT: u64 = far(1) + CALLS * size_of::<Call<Frame>>() as u64;
 /// How many arrivals a buffer holds, and how many buffers there are.
@@ -101,6 +104,7 @@ pub(crate) struct Inside {
     code: Sealed,
     tables: Sealed,
     leaders: u64,
+    untouched: Arc<Untouched>,
 }
 
 /// The tables of a recorded run.
@@ -141,10 +145,26 @@ impl Inside {
         let code = share(detours.code.len() as u64)?;
         code.put(0, &detours.code);
         let leaders = program.leaders().len() as u64;
-        let tables = share(sites_offset(leaders) + leaders * size_of::<Site>() as u64)?;
-        tables.put(0, program.marks());
-        tables.put(sites_offset(leaders), &detours.sites);
-        Ok(Inside { placement, detours, code: sealed(code)?, tables: sealed(tables)?, leaders })
+        let (code, tables) = (sealed(code)?, tables(program, &detours.sites)?);
+        Ok(Inside { placement, detours, code, tables, leaders, untouched: Arc::default() })
+    }
+
+    /// Fills no memory that these conditions leave untouched. Whether that is another than before, so that
+    /// programs that run already must not go on.
+    pub(crate) fn adopt(&mut self, program: &Program, conditions: &Conditions) -> Result<bool, Unable> {
+        let untouched = &conditions.untouched;
+        if self.untouched == *untouched {
+            return Ok(false);
+        }
+        let mut sites = self.detours.sites.clone();
+        for (site, leader) in sites.iter_mut().zip(program.leaders()) {
+            if untouched.frames.contains(&leader.function) {
+                site.frame_size = 0;
+            }
+        }
+        self.tables = tables(program, &sites)?;
+        self.untouched = Arc::clone(untouched);
+        Ok(true)
     }
 
     /// How much of a program's address space all this takes, in bytes.
@@ -387,6 +407,15 @@ fn share(length: u64) -> Result<Shared, Unable> {
 }
 
 /// What is the same for all runs, and stays so.
+/// The tables that belong to the program, with these sites.
+fn tables(program: &Program, sites: &[Site]) -> Result<Sealed, Unable> {
+    let leaders = sites.len() as u64;
+    let tables = share(sites_offset(leaders) + size_of_val(sites) as u64)?;
+    tables.put(0, program.marks());
+    tables.put(sites_offset(leaders), sites);
+    sealed(tables)
+}
+
 fn sealed(memory: Shared) -> Result<Sealed, Unable> {
     memory.seal().map_err(without_memory)
 }

@@ -46,16 +46,26 @@ use crate::program::Program;
 use crate::program::detour::Detours;
 use crate::run::{Operand, Usage};
 use crate::termination::{Cut, Termination};
+use crate::untouched::Untouched;
 
 /// What runs under the same schedule may differ in.
 #[derive(Clone, Debug)]
 pub struct Conditions {
     /// What undefined values are set to.
     pub poison: Poison,
+    /// The undefined memory to which that is not done.
+    pub untouched: Arc<Untouched>,
     /// What the run may use up.
     pub limits: Limits,
     /// Ends the run soon once it is set.
     pub stop: Arc<AtomicBool>,
+}
+
+impl Conditions {
+    /// What freshly allocated memory is filled with.
+    pub(crate) fn heap_poison(&self) -> Poison {
+        if self.untouched.heap { Poison::Off } else { self.poison }
+    }
 }
 
 /// Says what an arrival means.
@@ -314,7 +324,10 @@ impl Execution<'_> {
                 Method::Inside(_) => self.placement.arm_all(self.tracee, None),
                 Method::SingleStep => {}
             },
-            Stop::Forked(child) => self.placement.disarm_fork(self.tracee, child),
+            Stop::Forked(child) => {
+                self.usage.forked += 1;
+                self.placement.disarm_fork(self.tracee, child);
+            }
             Stop::Thread => {
                 let statement = guide.position().first().copied().flatten();
                 let statement = statement.map(|leader| self.program.leader(leader).statement);
@@ -344,7 +357,8 @@ impl Execution<'_> {
 
     /// Fills the frame of the function that begins at `entry`, which lies below the return address.
     fn poison_frame(&mut self, entry: LeaderId, sp: u64) -> Result<(), ProcessError> {
-        if self.conditions.poison == Poison::Off {
+        let function = self.program.leader(entry).function;
+        if self.conditions.poison == Poison::Off || self.conditions.untouched.frames.contains(&function) {
             return Ok(());
         }
         let size = self.program.function_of(entry).undefined_size();

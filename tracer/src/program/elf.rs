@@ -207,6 +207,12 @@ impl<'data> Elf<'data> {
         imports.filter_map(name).collect()
     }
 
+    /// The texts of the tables of names: symbols, and libraries that it needs.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'data [u8]> {
+        let tables = [".dynstr", ".strtab"].into_iter().filter_map(|name| self.file.section_by_name(name));
+        tables.flat_map(|table| table.data().unwrap_or_default().split(|&byte| byte == 0))
+    }
+
     /// Where a section lies in the loaded image.
     pub(super) fn section_address(&self, name: &str) -> Option<u64> {
         self.file.section_by_name(name).map(|section| section.address())

@@ -25,6 +25,8 @@ pub enum LoadError {
     NotElf(PathBuf),
     #[error("{}: is not an x86-64 program ({what}): compile it for x86-64", path.display())]
     Foreign { path: PathBuf, what: String },
+    #[error("{}: is a Go program, whose runtime always starts threads and moves stacks, which cannot be replayed: for Go there is no remedy here, trace a program in C, C++, Rust or another language without such a runtime", .0.display())]
+    Go(PathBuf),
     #[error("{}: is damaged ({source}): link it again", path.display())]
     Damaged { path: PathBuf, source: object::Error },
     #[error("{}: its debug information is damaged ({what}): compile it again with -g -O0", path.display())]

@@ -19,6 +19,8 @@ pub(super) struct Extent {
     pub(super) entry: u64,
     /// Start and end of each piece of code; the piece with the entry comes first.
     pub(super) ranges: Vec<(u64, u64)>,
+    /// Whether its debug information shows that the compiler has optimised it.
+    pub(super) is_optimised: bool,
 }
 
 /// Names are followed through at most this many `DW_AT_specification` and `DW_AT_abstract_origin`
@@ -32,10 +34,14 @@ pub(super) fn of_unit<'a>(
     symbols: &HashMap<u64, String>,
     claims: &mut Claims,
 ) -> Result<Vec<Extent>, Damage> {
-    let mut extents = Vec::new();
+    let mut extents: Vec<Extent> = Vec::new();
     let mut entries = unit.entries();
     while let Some(entry) = entries.next_dfs()? {
         if entry.tag() != gimli::DW_TAG_subprogram {
+            // What is declared in a function follows it.
+            if let Some(function) = extents.last_mut().filter(|_| is_optimised(entry)) {
+                function.is_optimised = true;
+            }
             continue;
         }
         let mut ranges = Vec::new();
@@ -59,9 +65,22 @@ pub(super) fn of_unit<'a>(
         };
         claims.text(name.len())?;
         ranges.sort_by_key(|&(start, end)| (!(start..end).contains(&entry_pc), start));
-        extents.push(Extent { name, entry: entry_pc, ranges });
+        extents.push(Extent { name, entry: entry_pc, ranges, is_optimised: false });
     }
     Ok(extents)
+}
+
+/// Whether an entry is one that compilers only write where they optimise: a call, or a variable that has other
+/// places in other parts of the code instead of one in the frame.
+fn is_optimised(entry: &DebuggingInformationEntry<Slice<'_>>) -> bool {
+    match entry.tag() {
+        gimli::DW_TAG_call_site | gimli::DW_TAG_GNU_call_site => true,
+        gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter => matches!(
+            entry.attr_value(gimli::DW_AT_location),
+            Some(AttributeValue::LocationListsRef(_) | AttributeValue::DebugLocListsIndex(_))
+        ),
+        _ => false,
+    }
 }
 
 /// The functions of the symbol table that have a size.
@@ -72,7 +91,7 @@ pub(super) fn of_symbols<'s>(
     symbols.iter().filter(|symbol| symbol.size > 0).filter_map(|symbol| {
         let end = symbol.address.checked_add(symbol.size)?;
         let name = names.get(&symbol.address)?.clone();
-        Some(Extent { name, entry: symbol.address, ranges: vec![(symbol.address, end)] })
+        Some(Extent { name, entry: symbol.address, ranges: vec![(symbol.address, end)], is_optimised: false })
     })
 }
 

@@ -16,6 +16,7 @@ use super::guard::guarded;
 use super::leaders::{self, Found};
 use super::lines::{self, Files, Home, Row, UnitLines};
 use super::moving::{self, Landings};
+use super::sanitizer::Sanitizer;
 use super::scope::Candidate;
 use super::split::Companions;
 use super::stack::Heights;
@@ -44,6 +45,10 @@ pub struct Image {
     pub imports: Vec<String>,
     /// The compilers, with their options, of the units in scope; each once.
     pub producers: Vec<String>,
+    /// Whether the debug information of a traced function shows that it was optimised.
+    pub is_optimised: bool,
+    /// The sanitizers that it was compiled with.
+    pub sanitizers: Vec<Sanitizer>,
     /// The code of the traced functions: address and bytes, ascending, without overlaps.
     pub text: Vec<(FileAddress, Vec<u8>)>,
 }
@@ -108,6 +113,9 @@ impl<'a> Builder<'a> {
         self.code_files.add(path);
         let data = elf::read(path)?;
         let elf = Elf::parse(path, &data)?;
+        if elf.has(".gopclntab") || elf.has(".data.rel.ro.gopclntab") {
+            return Err(LoadError::Go(path.into()));
+        }
         let info = match elf.separate_debug_file()? {
             Some(debug) => {
                 let data = elf::contents(&debug)?;
@@ -129,11 +137,14 @@ impl<'a> Builder<'a> {
             build_id: elf.build_id(),
             imports: elf.imports(),
             producers: Vec::new(),
+            is_optimised: false,
+            sanitizers: Sanitizer::of(&elf),
             text: Vec::new(),
         });
         let rows = RowIndex::new(&info.units);
         let mut text = Vec::new();
         let mut producers = Vec::new();
+        let mut is_optimised = false;
         for extent in info.functions {
             let Some((home, row)) = rows.at(extent.entry) else {
                 continue;
@@ -147,6 +158,7 @@ impl<'a> Builder<'a> {
             }
             if self.add_function(image, &elf, &extent, &rows)? {
                 text.extend(extent.ranges);
+                is_optimised |= extent.is_optimised;
             }
         }
         self.keep_targets_in_place(image);
@@ -156,6 +168,7 @@ impl<'a> Builder<'a> {
             .filter_map(|(start, end)| Some((FileAddress(start), elf.code(start, end)?.to_vec())))
             .collect();
         image.producers = producers;
+        image.is_optimised = is_optimised;
         Ok(())
     }
 

@@ -25,6 +25,7 @@ mod names;
 pub(crate) mod origins;
 mod readings;
 mod registers;
+mod sanitizer;
 mod scope;
 #[cfg(test)]
 pub(crate) mod sketch;
@@ -47,6 +48,7 @@ pub use error::LoadError;
 pub use image::Image;
 pub(crate) use readings::{Read, Reading, is_loaded_by_glibc, readings};
 pub use registers::RegisterSet;
+pub use sanitizer::Sanitizer;
 pub use scope::{InvalidPattern, Scope};
 
 use backtrace::Names;

@@ -110,5 +110,13 @@ fn is_own(candidate: Candidate<'_>) -> bool {
         || path.starts_with("/rust/deps")
         || text.contains("/.cargo/registry/")
         || text.contains("/rustlib/src/");
-    near && !system && !header && !dependency
+    near && !system && !header && !dependency && !is_start_up(candidate)
+}
+
+/// Whether it is what the C library runs before and after `main`: musl compiles that with debug information,
+/// in folders of these names.
+fn is_start_up(candidate: Candidate<'_>) -> bool {
+    const FUNCTIONS: [&str; 5] = ["_start", "_start_c", "_dlstart_c", "_init", "_fini"];
+    let mut folders = candidate.file.path.components().map(|part| part.as_os_str());
+    FUNCTIONS.contains(&candidate.function) && folders.any(|folder| folder == "crt" || folder == "ldso")
 }

@@ -81,7 +81,7 @@ const IDENTITY: [(i64, When); 40] = [
 ];
 
 /// What time it is, how much of it was used, and what lets time pass.
-const TIME: [(i64, When); 18] = [
+const TIME: [(i64, When); 22] = [
     (libc::SYS_clock_gettime, Always),
     (libc::SYS_gettimeofday, Always),
     (libc::SYS_time, Always),
@@ -100,6 +100,10 @@ const TIME: [(i64, When); 18] = [
     (libc::SYS_rt_sigtimedwait, Given(2)),
     (libc::SYS_futex, Given(3)),
     (libc::SYS_restart_syscall, Always),
+    (libc::SYS_alarm, Given(0)),
+    (libc::SYS_setitimer, Given(1)),
+    (libc::SYS_timer_settime, Always),
+    (libc::SYS_timerfd_settime, Always),
 ];
 
 /// Random numbers, some of which are read from a file.

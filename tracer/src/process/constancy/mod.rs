@@ -65,6 +65,8 @@ struct Task {
     limits: [Option<(u64, u64)>; LIMITED.len()],
     /// A wait that a signal has interrupted, and that the kernel may go on with.
     interrupted: Option<Wait>,
+    /// Whether it has set a timer, which goes by the kernel's clock.
+    has_timer: bool,
     /// A call that the kernel is answering: the registers as the program has set them, and what becomes of
     /// the answer.
     amended: Option<(user_regs_struct, Amendment)>,
@@ -84,6 +86,7 @@ impl Respondent {
             replaced: Replaced::default(),
             limits: [None; LIMITED.len()],
             interrupted: None,
+            has_timer: false,
             amended: None,
         };
         Respondent { constancy, numbers, tasks: HashMap::from([(program, task)]) }

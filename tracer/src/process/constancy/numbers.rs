@@ -35,6 +35,11 @@ impl Numbers {
         FIRST
     }
 
+    /// Whether the program has started no other process.
+    pub(super) fn is_alone(&self) -> bool {
+        self.inside.len() == 1
+    }
+
     /// The number of a new process, which the kernel tells another one.
     pub(super) fn add(&mut self, new: u32) -> i32 {
         self.inside.push(new as i32);
