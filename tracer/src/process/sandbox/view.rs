@@ -48,7 +48,6 @@ pub(super) struct Layout {
     pub(super) first: RawFd,
     /// The changes to [`SHARED_MEMORY`], by descriptor.
     shared: CString,
-    pub(super) places: Vec<PathBuf>,
     pub(super) overlays: Vec<Overlay>,
     /// Where changes are real.
     writable: Vec<CString>,
@@ -101,11 +100,10 @@ impl Layout {
         let first = FIRST_FD.min(RawFd::try_from(limit).unwrap_or(RawFd::MAX) - count);
         let overlays = places.iter().zip(1..).map(|(place, number)| Overlay::new(first, number, place));
         let overlays = overlays.collect::<io::Result<_>>()?;
-        places.push("/dev/shm".into());
         let writable = writable.iter().map(|path| text(path.as_os_str().as_bytes().to_vec()));
         let writable = writable.collect::<io::Result<_>>()?;
         let shared = text(format!("/proc/self/fd/{}", first + 1).into_bytes())?;
-        Ok(Layout { first, shared, places, overlays, writable })
+        Ok(Layout { first, shared, overlays, writable })
     }
 
     /// Under which number the first process keeps the folder for the changes of an overlay; 0 is that of
