@@ -19,6 +19,7 @@ mod landlock;
 mod namespaces;
 mod reach;
 mod starter;
+mod trunk;
 mod view;
 mod watch;
 
