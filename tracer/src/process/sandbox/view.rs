@@ -96,7 +96,7 @@ impl Layout {
         let mut places: Vec<PathBuf> = Vec::new();
         let directory = &directory.canonicalize()?;
         let mut planner = Planner::new(directory)?;
-        for place in TEMPORARY.iter().map(Path::new).chain([directory]) {
+        for place in TEMPORARY.iter().map(Path::new).chain([directory.as_path()]) {
             let Ok(place) = place.canonicalize() else { continue };
             let covered =
                 |outer: &PathBuf| place.starts_with(outer) && device(outer).ok() == device(&place).ok();
@@ -282,12 +282,13 @@ impl Overlay {
         let [changes, work] = &self.names;
         make_folder(memory, changes, self.number)?;
         make_folder(memory, work, self.number + 1)?;
-        match self.trunk() {
-            Some((name, _)) => open_as(trunks, name, self.number + 2)?,
-            None => hold_as(&self.place, self.number + 2)?,
-        }
-        match look_like(&self.place, self.number) {
-            Err(errno) if matches!(self.cover, Cover::Overlay | Cover::Trunk(_)) => Err(errno),
+        let held = match self.trunk() {
+            Some((name, _)) => open_as(trunks, name, self.number + 2),
+            None => hold_as(&self.place, self.number + 2),
+        };
+        match held.and_then(|()| look_like(&self.place, self.number)) {
+            Err(errno) if matches!(self.cover, Cover::Overlay) => Err(errno),
+            // What lies in a trunk may have been removed meanwhile.
             _ => Ok(()),
         }
     }
@@ -299,10 +300,12 @@ impl Overlay {
             let options = Some(self.options.as_c_str());
             mount(Some("overlay"), self.place.as_c_str(), Some("overlay"), flags, options)
         };
-        let show = || {
+        let bind = |from: &CStr| {
             let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
-            mount(Some(self.original.as_c_str()), self.place.as_c_str(), NONE, flags, NONE)
+            mount(Some(from), self.place.as_c_str(), NONE, flags, NONE)
         };
+        // Where nothing is left to be shown, the place stays as empty as it is in the trunk.
+        let show = || bind(&self.original).or_else(|_| bind(&self.place));
         match self.cover {
             Cover::ReadOnly => show(),
             Cover::OverlayIfPossible => put().or_else(|_| show()),
