@@ -55,7 +55,7 @@ pub(super) enum Kind {
     Covered,
 }
 
-/// Plans for places of which all but the first stay as they are if they cannot be covered.
+/// Plans how places are covered.
 pub(super) struct Planner<'p> {
     /// Where runs begin.
     directory: &'p Path,
