@@ -47,7 +47,9 @@ pub(super) struct Route<'r> {
 /// If that cannot be found out.
 pub(super) fn reach(route: &Route<'_>) -> io::Result<Option<File>> {
     let root = held(&format!("/proc/{}/root", route.process))?;
-    let Some(base) = base(route)? else { return Ok(None) };
+    let starts_at_root = route.path.is_absolute() && !route.is_rooted;
+    let base = if starts_at_root { Some(root.try_clone()?) } else { base(route)? };
+    let Some(base) = base else { return Ok(None) };
     if route.path.as_os_str().is_empty() {
         return Ok(Some(base));
     }
@@ -56,18 +58,15 @@ pub(super) fn reach(route: &Route<'_>) -> io::Result<Option<File>> {
         return found(Walk::new(route, root, base).finish());
     }
     // What the kernel finds at once needs no walk. It refuses what leads to another place by a link of procfs.
-    let (start, within) = match route.path.is_absolute() {
-        true => (&root, ResolveFlag::RESOLVE_IN_ROOT),
-        false => (&base, ResolveFlag::RESOLVE_BENEATH),
+    let within = match starts_at_root {
+        true => ResolveFlag::RESOLVE_IN_ROOT,
+        false => ResolveFlag::RESOLVE_BENEATH,
     };
     let follow = if route.follows { OFlag::empty() } else { OFlag::O_NOFOLLOW };
     let how = OpenHow::new().flags(OFlag::O_PATH | OFlag::O_CLOEXEC | follow).resolve(within);
-    match openat2(start, route.path, how) {
+    match openat2(&base, route.path, how) {
         Ok(file) => Ok(Some(file.into())),
-        Err(_) => {
-            let base = if route.path.is_absolute() { root.try_clone()? } else { base };
-            found(Walk::new(route, root, base).finish())
-        }
+        Err(_) => found(Walk::new(route, root, base).finish()),
     }
 }
 
