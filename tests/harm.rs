@@ -188,6 +188,84 @@ fn every_test_finds_its_folders_as_the_recorded_run_did_wherever_they_are() {
     }
 }
 
+/// Tells how many of its files are there, makes them, and looks for what is mounted.
+const GUEST: &str = r#"#include <stdio.h>
+#include <unistd.h>
+static int is(const char *path) { return access(path, F_OK) == 0; }
+static int settle(const char *path) {
+    FILE *file = fopen(path, "w");
+    if (file) fclose(file);
+    return file != NULL;
+}
+int main(void) { int there = 0, made = 0, seen = 0;
+    there = is("new") + is("data/new") + is("sub/new") + is("file");
+    made = settle("new") + settle("data/new") + settle("sub/new") + settle("file");
+    seen = is("data/there") + is("link") + is("proc/self/stat") + is("long") + is("sub/deep");
+    printf("%d were there, %d were made, %d are seen\n", there, made, seen);
+    return 0;
+}
+"#;
+
+/// Something that is mounted, until it goes.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn new(kind: &str, place: &Path) -> Mounted {
+        fs::create_dir_all(place).expect("made");
+        let mounted = Command::new("mount").args(["-t", kind, kind]).arg(place).status();
+        assert!(mounted.expect("mount").success(), "{kind} on {}", place.display());
+        Mounted(place.into())
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn with_mounts_below_its_directory_a_run_is_fully_contained_and_sees_and_changes_them_for_itself() {
+    if !nix::unistd::Uid::effective().is_root() {
+        return;
+    }
+    let temporary = tempfile::tempdir_in("/tmp").expect("a folder");
+    let elsewhere = tempfile::tempdir_in("/var").expect("a folder");
+    for folder in [temporary.path(), elsewhere.path()] {
+        let program = compile(folder, GUEST);
+        let run = &program.directory;
+        fs::create_dir_all(run.join("sub/deep")).expect("made");
+        fs::write(run.join("file"), "text").expect("written");
+        std::os::unix::fs::symlink("data/there", run.join("link")).expect("made");
+        fs::File::create(run.join("long")).and_then(|file| file.set_len(65 << 20)).expect("made");
+        let _mounts = ["tmpfs", "proc"]
+            .map(|kind| Mounted::new(kind, &run.join(if kind == "proc" { "proc" } else { "data" })));
+        fs::write(run.join("data/there"), "text").expect("written");
+        let before = (inventory(run), inventory(&run.join("data")), inventory(&run.join("sub")));
+        for engine in ["breakpoint", "jump"] {
+            let what = format!("{}, {engine}", folder.display());
+            let slice = program.slice(&["--no-save", "--engine", engine], 0);
+            assert_eq!(slice["containment"], "full", "{what}: {slice}");
+            assert!(slice["events"]["kept"].as_u64().is_some_and(|kept| kept > 0), "{what}: {slice}");
+            let output = program.stripe("replay", &["--omit", "", "--engine", engine]);
+            let expected = "1 were there, 4 were made, 5 are seen\n";
+            assert_eq!(text(&output.stdout), expected, "{what}: {}", text(&output.stderr));
+            let after = (inventory(run), inventory(&run.join("data")), inventory(&run.join("sub")));
+            assert_eq!(after, before, "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_program_can_be_run_in_the_root_directory() {
+    let program =
+        compile(&scratch("root"), "#include <stdio.h>\nint main(void) { puts(\"done\"); return 0; }\n");
+    let output = program.stripe("replay", &["--omit", "", "--cwd", "/"]);
+    let said = text(&output.stderr);
+    assert_eq!((output.status.code(), &*text(&output.stdout)), (Some(0), "done\n"), "{said}");
+    assert!(said.contains("fully contained"), "{said}");
+}
+
 /// Tells what a file is like and changes it, in one of two ways of which inotify does not tell: its text through
 /// a mapping, or its flags.
 const HIDER: &str = r#"#include <fcntl.h>

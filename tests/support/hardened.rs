@@ -11,9 +11,14 @@ pub fn compiled(name: &str) -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
         let folder = scratch("hostile-programs");
-        for (name, options) in
-            [("attack", &[][..]), ("leak", &[]), ("hardened", &[]), ("unsteady", &["-shared", "-fPIC"])]
-        {
+        for (name, options) in [
+            ("attack", &[][..]),
+            ("doors", &[]),
+            ("leak", &[]),
+            ("witness", &[]),
+            ("hardened", &[]),
+            ("unsteady", &["-shared", "-fPIC"]),
+        ] {
             let source = root().join("tests/hostile").join(name).with_extension("c");
             let mut compiler = Command::new("gcc");
             compiler.args(["-g", "-O0", "-w"]).args(options).arg("-o").arg(folder.join(name)).arg(source);

@@ -21,7 +21,7 @@ pub enum Action {
     Bpf,
     /// To use the kernel's keys.
     Keys,
-    /// To make a device file.
+    /// To make a device file, or to open one that may do something lasting.
     Device,
     /// To control the machine: its clock, name, modules, power, kernel log.
     Machine,
@@ -31,11 +31,15 @@ pub enum Action {
     Attributes,
     /// To change the priority, the limits or the processors of a process that is not the run's own.
     Processes,
+    /// To open a named pipe of other programs.
+    Pipe,
+    /// To lock a file of others.
+    Lock,
 }
 
 impl Action {
     /// All of them.
-    pub const ALL: [Action; 13] = [
+    pub const ALL: [Action; 15] = [
         Action::Network,
         Action::Signal,
         Action::Trace,
@@ -49,6 +53,8 @@ impl Action {
         Action::Ipc,
         Action::Attributes,
         Action::Processes,
+        Action::Pipe,
+        Action::Lock,
     ];
 
     fn bit(self) -> u16 {
@@ -67,11 +73,13 @@ impl fmt::Display for Action {
             Action::IoUring => "use io_uring",
             Action::Bpf => "load a BPF program",
             Action::Keys => "use the kernel's keys",
-            Action::Device => "make a device file",
+            Action::Device => "use a device file",
             Action::Machine => "control the machine",
             Action::Ipc => "use IPC objects",
             Action::Attributes => "change attributes of files elsewhere",
             Action::Processes => "change other processes",
+            Action::Pipe => "open a named pipe of other programs",
+            Action::Lock => "lock files elsewhere",
         })
     }
 }

@@ -23,8 +23,8 @@ pub(super) enum Subject {
     Always(Action),
     /// Whether a process may be started with the flags in this argument, clone(2).
     Start(usize),
-    /// Whether the address in this argument is that of the run's own socket.
-    Address(usize),
+    /// Whether the address in this argument, as long as that argument says, is that of the run's own socket.
+    Address(usize, usize),
     /// The same, where the argument points to a `struct msghdr`.
     Message(usize),
     /// Whether the process in this argument is one of the run's own, to do this to it.
@@ -44,8 +44,12 @@ pub(super) enum Subject {
     Memory(usize),
     /// Whether the file's attributes may be changed, by the arguments for the folder and the path.
     Path(Option<usize>, usize),
-    /// The same, by the argument for the descriptor.
-    File(usize),
+    /// The same, where the first argument is the descriptor.
+    File,
+    /// Whether to open a file does something to others, by the arguments for the folder and the path.
+    Open(Option<usize>, usize),
+    /// Whether the file in the first argument may be locked.
+    Lock,
 }
 
 /// Memory that is asked for in pieces of this size is asked for from the tracer.
@@ -56,10 +60,20 @@ const IOPRIO_WHO_PROCESS: u64 = 1;
 pub(super) const OWNERS: [u64; 2] = [0x8901, 0x8902];
 /// Of the number of an ioctl(2): whether it hands something over, and which driver or file system it is for.
 const KIND_OF_CONTROL: u64 = 0xC000_FF00;
-/// Those that file systems use to change attributes of files, whatever their descriptor is open for.
-const CONTROLS: [u64; 4] = [0x4000_6600, 0x4000_5800, 0x4000_7600, 0x4000_9400];
+const GETS: u64 = 0x8000_0000;
+/// Those that file systems use to change attributes of files, whatever their descriptor is open for: all but
+/// one have what only tells something apart from the others.
+const CONTROLS: [u64; 6] = [b'X' as u64, b'v' as u64, 0x94, b'r' as u64, 0xf5, 0xcf];
+const MIXED_CONTROLS: u64 = b'f' as u64;
+/// Those of them that tell something: FS_IOC_GETFLAGS, FS_IOC32_GETFLAGS, FS_IOC_FIEMAP.
+const READING_CONTROLS: [u64; 3] = [0x8008_6601, 0x8004_6601, 0xC020_660B];
 /// A command of fcntl(2).
 pub(super) const F_SETOWN_EX: libc::c_int = 15;
+/// Those that say who gets signals about a file.
+const SETTING_OWNERS: [libc::c_int; 2] = [libc::F_SETOWN, F_SETOWN_EX];
+/// Those that lock a file, which is possible whatever its descriptor is open for.
+const LOCKING: [libc::c_int; 5] =
+    [libc::F_SETLK, libc::F_SETLKW, libc::F_OFD_SETLK, libc::F_OFD_SETLKW, libc::F_SETLEASE];
 const SYS_FCHMODAT2: c_long = 452;
 const SYS_SETXATTRAT: c_long = 463;
 const SYS_REMOVEXATTRAT: c_long = 466;
@@ -148,24 +162,47 @@ pub(super) fn hides(flags: u64) -> bool {
     HIDING.into_iter().any(|flag| flags & u64::from(flag as u32) != 0)
 }
 
+/// Whether an ioctl(2) that file systems know tells something, and changes nothing.
+pub(super) fn reads_only(command: u64) -> bool {
+    READING_CONTROLS.contains(&(command & u64::from(u32::MAX)))
+}
+
+/// Whether a call that changes attributes follows a symbolic link at the end of its path.
+pub(super) fn follows_links(number: c_long, argument: impl Fn(usize) -> u64) -> bool {
+    let follows = |flags: usize| argument(flags) & libc::AT_SYMLINK_NOFOLLOW as u64 == 0;
+    match number {
+        libc::SYS_lchown | libc::SYS_lsetxattr | libc::SYS_lremovexattr => false,
+        SYS_SETXATTRAT | SYS_REMOVEXATTRAT => follows(2),
+        SYS_FCHMODAT2 | libc::SYS_utimensat => follows(3),
+        libc::SYS_fchownat | SYS_FILE_SETATTR => follows(4),
+        _ => true,
+    }
+}
+
 /// What a system call is about; `None` for one that no filter holds up.
-pub(super) fn subject(number: c_long) -> Option<Subject> {
+///
+/// Of fcntl(2) the second argument tells, `command`.
+pub(super) fn subject(number: c_long, command: u64) -> Option<Subject> {
     if let Some((action, _)) = DENIED.iter().find(|(_, calls)| calls.contains(&number)) {
         return Some(Subject::Always(*action));
     }
     Some(match number {
+        libc::SYS_fcntl if SETTING_OWNERS.contains(&(command as libc::c_int)) => Subject::Owner,
+        libc::SYS_fcntl => Subject::Lock,
         libc::SYS_socket => Subject::Always(Action::Network),
         libc::SYS_clone => Subject::Start(0),
         libc::SYS_mknod | libc::SYS_mknodat => Subject::Always(Action::Device),
-        libc::SYS_connect => Subject::Address(1),
-        libc::SYS_sendto => Subject::Address(4),
+        libc::SYS_connect => Subject::Address(1, 2),
+        libc::SYS_sendto => Subject::Address(4, 5),
         libc::SYS_sendmsg => Subject::Message(1),
         libc::SYS_kill | libc::SYS_tkill | libc::SYS_rt_sigqueueinfo | libc::SYS_pidfd_open => {
             Subject::Process(Action::Signal, 0)
         }
         libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo => Subject::Process(Action::Signal, 1),
         libc::SYS_pidfd_send_signal => Subject::Descriptor,
-        libc::SYS_fcntl => Subject::Owner,
+        libc::SYS_open | libc::SYS_creat => Subject::Open(None, 0),
+        libc::SYS_openat | libc::SYS_openat2 => Subject::Open(Some(0), 1),
+        libc::SYS_flock => Subject::Lock,
         libc::SYS_ioctl => Subject::Control,
         libc::SYS_setpriority => Subject::Kind(libc::PRIO_PROCESS as u64),
         libc::SYS_ioprio_set => Subject::Kind(IOPRIO_WHO_PROCESS),
@@ -174,9 +211,7 @@ pub(super) fn subject(number: c_long) -> Option<Subject> {
         _ if OF_IPC.contains(&number) => Subject::Ipc,
         libc::SYS_mmap => Subject::Memory(1),
         libc::SYS_mremap => Subject::Memory(2),
-        libc::SYS_fchmod | libc::SYS_fchown | libc::SYS_fsetxattr | libc::SYS_fremovexattr => {
-            Subject::File(0)
-        }
+        libc::SYS_fchmod | libc::SYS_fchown | libc::SYS_fsetxattr | libc::SYS_fremovexattr => Subject::File,
         libc::SYS_chmod
         | libc::SYS_chown
         | libc::SYS_lchown
@@ -209,7 +244,11 @@ const OF_OTHERS: [c_long; 7] = [
     libc::SYS_move_pages,
 ];
 /// The calls that are asked about whatever their arguments are.
-const ASKED: [c_long; 13] = [
+const ASKED: [c_long; 17] = [
+    libc::SYS_open,
+    libc::SYS_openat,
+    libc::SYS_openat2,
+    libc::SYS_creat,
     libc::SYS_kill,
     libc::SYS_tkill,
     libc::SYS_tgkill,
@@ -310,18 +349,31 @@ fn rules(extent: &Extent) -> Result<Rules, seccompiler::BackendError> {
     {
         rules.insert(call, vec![rule(1, SeccompCmpOp::Ne, 0)?, rule(0, SeccompCmpOp::Eq, user)?]);
     }
-    let owners = [libc::F_SETOWN, F_SETOWN_EX].map(|command| number(1, SeccompCmpOp::Eq, command as u64));
-    rules.insert(libc::SYS_fcntl, owners.into_iter().collect::<Result<_, _>>()?);
+    let commands = SETTING_OWNERS.iter().chain(&LOCKING);
+    let commands = commands.map(|&command| number(1, SeccompCmpOp::Eq, command as u64));
+    rules.insert(libc::SYS_fcntl, commands.collect::<Result<_, _>>()?);
+    let locks = [libc::LOCK_SH, libc::LOCK_EX].map(|lock| lock as u64);
+    let locks = locks.map(|lock| number(1, SeccompCmpOp::MaskedEq(lock), lock));
+    rules.insert(libc::SYS_flock, locks.into_iter().collect::<Result<_, _>>()?);
     let mut controls: Vec<SeccompRule> =
         OWNERS.map(|command| number(1, SeccompCmpOp::Eq, command)).into_iter().collect::<Result<_, _>>()?;
     if extent.attributes == Attributes::OfAllFiles {
-        for kind in CONTROLS {
-            controls.push(number(1, SeccompCmpOp::MaskedEq(KIND_OF_CONTROL), kind)?);
-        }
+        controls.extend(changing_controls()?);
     }
     rules.insert(libc::SYS_ioctl, controls);
     rules.insert(libc::SYS_mmap, vec![rule(1, SeccompCmpOp::Ge, LARGE)?]);
     rules.insert(libc::SYS_mremap, vec![rule(2, SeccompCmpOp::Ge, LARGE)?]);
+    Ok(rules)
+}
+
+/// Those of ioctl(2) that may change attributes of files.
+fn changing_controls() -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    let directions = (0..4).map(|direction| direction << 30).filter(|&direction| direction != GETS);
+    let kinds = directions.flat_map(|direction| CONTROLS.map(|kind| direction | kind << 8));
+    let mut rules: Vec<SeccompRule> = kinds
+        .map(|kind| number(1, SeccompCmpOp::MaskedEq(KIND_OF_CONTROL), kind))
+        .collect::<Result<_, _>>()?;
+    rules.push(number(1, SeccompCmpOp::MaskedEq(0xFF00), MIXED_CONTROLS << 8)?);
     Ok(rules)
 }
 
@@ -364,7 +416,7 @@ mod tests {
     #[test]
     fn the_tracer_knows_what_each_call_of_the_filter_is_about() {
         for call in rules(&extent(Network::Denied)).expect("rules").into_keys() {
-            assert!(subject(call).is_some(), "call {call}");
+            assert!(subject(call, 0).is_some(), "call {call}");
         }
     }
 

@@ -1,19 +1,32 @@
 //! Decide about the system calls that the filter has held up.
 //!
 //! The program is stopped meanwhile, so that what is read of its memory stays; other processes of the
-//! same run could change it, which none does by accident.
+//! same run could change it, or the links that it names, which none does by accident. Where files are
+//! concerned, what is reached counts, not what is written (`reach.rs`). What cannot be found out is denied:
+//! a process can hide its memory and its folders from who traces it (`PR_SET_DUMPABLE`).
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use nix::sys::statfs::FsType;
+use nix::sys::statvfs::{FsFlags, fstatvfs};
 use nix::unistd::Pid;
 
-use super::filter::{F_SETOWN_EX, OWNERS, Subject, hides, subject};
-use super::{Extent, Ipc};
+use super::filter::{F_SETOWN_EX, OWNERS, Subject, follows_links, hides, reads_only, subject};
+use super::reach::{Route, file_system, path_of, reach};
+use super::{Attributes, Extent, Ipc};
 use crate::denial::Action;
+
+/// The file systems of POSIX message queues, and of pipes without a name.
+const MESSAGE_QUEUES: FsType = FsType(0x1980_0202);
+const PIPES: FsType = FsType(0x5049_5045);
+/// The numbers of devices that do nothing lasting: null, zero, full, random, urandom, and the terminal of the
+/// session, of which a run has none.
+const HARMLESS: [(u64, u64); 6] = [(1, 3), (1, 5), (1, 7), (1, 8), (1, 9), (5, 0)];
 
 /// What becomes of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,37 +59,47 @@ impl Call<'_> {
         [r.rdi, r.rsi, r.rdx, r.r10, r.r8, r.r9][number]
     }
 
-    fn read(&self, address: u64, length: usize) -> Vec<u8> {
+    /// As many of these bytes as there are.
+    ///
+    /// # Errors
+    /// If the process hides its memory.
+    fn read(&self, address: u64, length: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; length];
-        let memory = File::open(format!("/proc/{}/mem", self.by));
-        let read = memory.and_then(|memory| memory.read_at(&mut bytes, address)).unwrap_or(0);
+        let memory = File::open(format!("/proc/{}/mem", self.by))?;
+        let read = memory.read_at(&mut bytes, address).unwrap_or(0);
         bytes.truncate(read);
-        bytes
+        Ok(bytes)
     }
 
     /// The number at an address; 0 if there is none.
-    fn number(&self, address: u64) -> i32 {
-        self.read(address, 4).try_into().map_or(0, i32::from_ne_bytes)
+    fn number(&self, address: u64) -> io::Result<i32> {
+        Ok(self.read(address, 4)?.try_into().map_or(0, i32::from_ne_bytes))
+    }
+
+    /// The same for a long one.
+    fn word(&self, address: u64) -> io::Result<u64> {
+        Ok(self.read(address, 8)?.try_into().map_or(0, u64::from_ne_bytes))
     }
 
     /// Whom a `struct f_owner_ex` names, as kill(2) does.
-    fn owner(&self, address: u64) -> i32 {
+    fn owner(&self, address: u64) -> io::Result<i32> {
         const GROUP: i32 = 2;
-        let kind = u64::from(self.number(address) == GROUP);
-        whom(kind, self.number(address.wrapping_add(4)))
+        let kind = u64::from(self.number(address)? == GROUP);
+        Ok(whom(kind, self.number(address.wrapping_add(4))?))
     }
 
-    /// The text that ends with a zero byte.
-    fn text(&self, address: u64) -> PathBuf {
-        let mut bytes = self.read(address, libc::PATH_MAX as usize);
-        bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(0));
-        PathBuf::from(std::ffi::OsString::from_vec(bytes))
+    /// The text that ends with a zero byte; `None` if there is none that the kernel would take for a path.
+    fn text(&self, address: u64) -> io::Result<Option<PathBuf>> {
+        let mut bytes = self.read(address, libc::PATH_MAX as usize)?;
+        let Some(end) = bytes.iter().position(|&byte| byte == 0) else { return Ok(None) };
+        bytes.truncate(end);
+        Ok(Some(PathBuf::from(std::ffi::OsString::from_vec(bytes))))
     }
 
-    /// An absolute path of the process as the tracer sees it.
-    fn outside(&self, path: &Path) -> PathBuf {
-        let root = PathBuf::from(format!("/proc/{}/root", self.by));
-        root.join(path.strip_prefix("/").unwrap_or(path))
+    /// The descriptor in an argument, as a route to what is open there.
+    fn descriptor(&self, argument: usize) -> Route<'static> {
+        let folder = Some(self.argument(argument) as i32);
+        Route { process: self.by, folder, path: Path::new(""), follows: true, is_rooted: false }
     }
 }
 
@@ -122,53 +145,42 @@ impl Guard {
 
 impl Extent {
     fn answer(&self, call: &Call<'_>, hides_changes: &AtomicBool) -> Answer {
-        let Some(subject) = subject(call.registers.orig_rax as i64) else {
+        let Some(subject) = subject(call.registers.orig_rax as i64, call.argument(1)) else {
             return Answer::Allowed;
         };
-        let unless = |action, allowed| if allowed { Answer::Allowed } else { Answer::Denied(action) };
-        let if_own_file = |is_own| {
-            hides_changes.fetch_or(is_own, Ordering::Relaxed);
+        let unless = |action, allowed: io::Result<bool>| match allowed {
+            Ok(true) => Answer::Allowed,
+            Ok(false) | Err(_) => Answer::Denied(action),
+        };
+        let if_own_file = |is_own: io::Result<bool>| {
+            hides_changes.fetch_or(matches!(is_own, Ok(true)), Ordering::Relaxed);
             unless(Action::Attributes, is_own)
         };
         match subject {
             Subject::Always(action) => Answer::Denied(action),
-            Subject::Start(flags) => unless(Action::Namespace, !hides(call.argument(flags))),
-            Subject::Address(pointer) => {
-                let address = call.read(call.argument(pointer), size_of::<libc::sockaddr_un>());
-                unless(Action::Network, self.is_own_socket(call, &address))
+            Subject::Start(flags) => unless(Action::Namespace, Ok(!hides(call.argument(flags)))),
+            Subject::Address(pointer, length) => {
+                let (address, length) = (call.argument(pointer), call.argument(length));
+                unless(Action::Network, self.is_own_socket(call, address, length as u32))
             }
             Subject::Message(pointer) => {
-                let header = call.read(call.argument(pointer), 12);
-                let name =
-                    header.get(..8).and_then(|name| name.try_into().ok()).map_or(0, u64::from_ne_bytes);
-                let address = call.read(name, size_of::<libc::sockaddr_un>());
-                unless(Action::Network, name == 0 || self.is_own_socket(call, &address))
+                unless(Action::Network, self.goes_to_own_socket(call, call.argument(pointer)))
             }
             Subject::Process(action, argument) => {
-                unless(action, is_own(call, call.argument(argument) as i32))
+                unless(action, Ok(is_own(call, call.argument(argument) as i32)))
             }
             Subject::Kind(process) => {
                 let kind = call.argument(0).wrapping_sub(process);
-                unless(Action::Processes, is_own(call, whom(kind, call.argument(1) as i32)))
+                unless(Action::Processes, Ok(is_own(call, whom(kind, call.argument(1) as i32))))
             }
-            Subject::Owner => {
-                let owner = match call.argument(1) as i32 {
-                    F_SETOWN_EX => call.owner(call.argument(2)),
-                    _ => call.argument(2) as i32,
-                };
-                unless(Action::Signal, is_own(call, owner))
-            }
-            Subject::Descriptor => {
-                // Those of processes lead to no file, but folders of processes serve as well.
-                let descriptor = format!("/proc/{}/fd/{}", call.by, call.argument(0) as i32);
-                let is_folder = fs::read_link(descriptor).is_ok_and(|path| path.is_absolute());
-                unless(Action::Signal, !is_folder)
-            }
+            Subject::Owner => unless(Action::Signal, owner(call).map(|owner| is_own(call, owner))),
+            Subject::Descriptor => unless(Action::Signal, names_no_folder(call)),
             Subject::Control if OWNERS.contains(&(call.argument(1) & u64::from(u32::MAX))) => {
                 let owner = call.number(call.argument(2));
-                unless(Action::Signal, is_own(call, owner))
+                unless(Action::Signal, owner.map(|owner| is_own(call, owner)))
             }
-            Subject::Control => if_own_file(self.is_own_descriptor(call, 0)),
+            Subject::Control if reads_only(call.argument(1)) => Answer::Allowed,
+            Subject::Control => if_own_file(self.is_own_descriptor(call)),
             Subject::Ipc => match self.ipc {
                 Ipc::Apart => {
                     hides_changes.store(true, Ordering::Relaxed);
@@ -183,62 +195,162 @@ impl Extent {
                     _ => Answer::Allowed,
                 }
             }
-            Subject::Path(folder, path) => {
-                let path = call.text(call.argument(path));
-                let folder = folder.map(|folder| call.argument(folder) as i32);
-                if_own_file(self.is_own_file(&place(call.by, folder, &path)))
-            }
-            Subject::File(descriptor) => if_own_file(self.is_own_descriptor(call, descriptor)),
+            Subject::Path(folder, path) => if_own_file(self.is_own_path(call, folder, path)),
+            Subject::File => if_own_file(self.is_own_descriptor(call)),
+            Subject::Open(folder, path) => match self.opened(call, folder, path) {
+                Ok(None) => Answer::Allowed,
+                Ok(Some(action)) => Answer::Denied(action),
+                Err(_) => Answer::Denied(Action::Pipe),
+            },
+            Subject::Lock => unless(Action::Lock, self.is_own_lock(call)),
         }
     }
 
     /// Whether nobody but the run itself can listen at the address of a socket.
-    fn is_own_socket(&self, call: &Call<'_>, address: &[u8]) -> bool {
+    fn is_own_socket(&self, call: &Call<'_>, address: u64, length: u32) -> io::Result<bool> {
+        let address = call.read(address, (length as usize).min(size_of::<libc::sockaddr_un>()))?;
         let family = address.get(..2).and_then(|family| family.try_into().ok()).map(u16::from_ne_bytes);
         if family.map(i32::from) != Some(libc::AF_UNIX) {
-            return false;
+            return Ok(false);
         }
         let path: Vec<u8> = address[2..].iter().copied().take_while(|&byte| byte != 0).collect();
         // Abstract ones belong to the namespace of the network, or to the domain of Landlock.
         if path.is_empty() {
-            return true;
+            return Ok(true);
         }
-        let path = place(call.by, None, Path::new(&std::ffi::OsString::from_vec(path)));
+        let path = PathBuf::from(std::ffi::OsString::from_vec(path));
+        let route = Route { process: call.by, folder: None, path: &path, follows: true, is_rooted: false };
         // Where nobody listens nobody is harmed.
-        fs::symlink_metadata(call.outside(&path))
-            .map_or(true, |seen| self.is_own_file(&path) && !shows_through(&path, &seen))
+        let Some(reached) = reach(&route)? else { return Ok(true) };
+        Ok(!reached.metadata()?.file_type().is_socket()
+            || self.is_own(&reached)? && !shows_through(&reached)?)
     }
 
-    fn is_own_descriptor(&self, call: &Call<'_>, argument: usize) -> bool {
-        let descriptor = call.argument(argument) as i32;
-        self.is_own_file(&place(call.by, Some(descriptor), Path::new("")))
+    /// The same for the address in a `struct msghdr`, if there is one.
+    fn goes_to_own_socket(&self, call: &Call<'_>, header: u64) -> io::Result<bool> {
+        let name = call.word(header)?;
+        let length = call.number(header.wrapping_add(8))?;
+        if name == 0 { Ok(true) } else { self.is_own_socket(call, name, length as u32) }
     }
 
-    fn is_own_file(&self, path: &Path) -> bool {
-        self.places.iter().any(|place| path.starts_with(place))
+    /// Which action it is to open what a path leads to; `None` for one that harms nobody.
+    fn opened(&self, call: &Call<'_>, folder: Option<usize>, path: usize) -> io::Result<Option<Action>> {
+        /// Of a `struct open_how`.
+        const RESOLVE: u64 = 16;
+        let (mut flags, mut resolve) = (call.argument(path + 1), 0);
+        match call.registers.orig_rax as i64 {
+            libc::SYS_creat => flags = 0,
+            libc::SYS_openat2 => {
+                (flags, resolve) = (call.word(flags)?, call.word(flags.wrapping_add(RESOLVE))?);
+            }
+            _ => {}
+        }
+        let has = |flag: libc::c_int| flags & flag as u64 != 0;
+        let Some(path) = call.text(call.argument(path))?.filter(|_| !has(libc::O_PATH)) else {
+            return Ok(None);
+        };
+        // An empty path is none for open(2).
+        if path.as_os_str().is_empty() {
+            return Ok(None);
+        }
+        let route = Route {
+            process: call.by,
+            folder: folder.map(|folder| call.argument(folder) as i32),
+            path: &path,
+            follows: !has(libc::O_NOFOLLOW),
+            is_rooted: resolve & libc::RESOLVE_IN_ROOT != 0,
+        };
+        reach(&route)?.map_or(Ok(None), |reached| self.harm_of_opening(&reached))
+    }
+
+    fn harm_of_opening(&self, reached: &File) -> io::Result<Option<Action>> {
+        let data = reached.metadata()?;
+        let kind = data.file_type();
+        if kind.is_file() {
+            // To receive from it is to take away.
+            return Ok((file_system(reached)? == MESSAGE_QUEUES).then_some(Action::Ipc));
+        }
+        if kind.is_fifo() {
+            let is_own = file_system(reached)? == PIPES || self.is_own(reached)? && !shows_through(reached)?;
+            return Ok((!is_own).then_some(Action::Pipe));
+        }
+        // In a view of its own there are no others.
+        let is_device = kind.is_char_device() || kind.is_block_device();
+        let number = (libc::major(data.rdev()).into(), libc::minor(data.rdev()).into());
+        let is_harmless = self.attributes == Attributes::Apart || HARMLESS.contains(&number);
+        Ok((is_device && !is_harmless).then_some(Action::Device))
+    }
+
+    /// Whether a lock keeps nobody out but the run itself.
+    fn is_own_lock(&self, call: &Call<'_>) -> io::Result<bool> {
+        let is_lease = call.argument(1) as i32 == libc::F_SETLEASE;
+        let has_kind_in_memory = call.registers.orig_rax as i64 == libc::SYS_fcntl && !is_lease;
+        let is_end = match has_kind_in_memory {
+            true => call.number(call.argument(2))? as i16 == libc::F_UNLCK as i16,
+            false => is_lease && call.argument(2) as i32 == libc::F_UNLCK,
+        };
+        if is_end {
+            return Ok(true);
+        }
+        // Nobody else finds what has no name.
+        let Some(reached) = reach(&call.descriptor(0))? else { return Ok(true) };
+        Ok(reached.metadata()?.nlink() == 0 || self.is_own(&reached)?)
+    }
+
+    fn is_own_descriptor(&self, call: &Call<'_>) -> io::Result<bool> {
+        reach(&call.descriptor(0))?.map_or(Ok(true), |reached| self.is_own(&reached))
+    }
+
+    /// Whether a path leads to a file of the run's own, or nowhere.
+    fn is_own_path(&self, call: &Call<'_>, folder: Option<usize>, path: usize) -> io::Result<bool> {
+        let address = call.argument(path);
+        // Without a path the folder itself is meant, futimens(3).
+        let path = if address == 0 { Some(PathBuf::new()) } else { call.text(address)? };
+        let Some(path) = path else { return Ok(true) };
+        let folder = folder.map(|folder| call.argument(folder) as i32);
+        let follows = follows_links(call.registers.orig_rax as i64, |argument| call.argument(argument));
+        let route = Route { process: call.by, folder, path: &path, follows, is_rooted: false };
+        reach(&route)?.map_or(Ok(true), |reached| self.is_own(&reached))
+    }
+
+    /// Whether it is a file whose changes nobody else sees, or only who has been told to be changed.
+    fn is_own(&self, reached: &File) -> io::Result<bool> {
+        match self.attributes {
+            // What is not the run's own is read-only in its view.
+            Attributes::Apart => Ok(!fstatvfs(reached)?.flags().contains(FsFlags::ST_RDONLY)),
+            Attributes::OfAllFiles => {
+                let path = path_of(reached)?;
+                Ok(self.places.iter().any(|place| path.starts_with(place)))
+            }
+        }
     }
 }
 
-/// Whether what a run sees at this path is not its own, but what lies there outside of the sandbox, seen
-/// through an overlay: that tells another device, and the same time of the last change.
-fn shows_through(path: &Path, seen: &Metadata) -> bool {
-    let change = |file: &Metadata| (file.ctime(), file.ctime_nsec());
-    fs::symlink_metadata(path)
-        .is_ok_and(|outside| outside.dev() != seen.dev() && change(&outside) == change(seen))
+/// Whether what a run sees is not its own, but what lies at the same path outside of the sandbox, seen through
+/// an overlay: that tells another device, and the same time of the last change.
+fn shows_through(reached: &File) -> io::Result<bool> {
+    let seen = reached.metadata()?;
+    let change = |file: &fs::Metadata| (file.ctime(), file.ctime_nsec());
+    Ok(fs::symlink_metadata(path_of(reached)?)
+        .is_ok_and(|outside| outside.dev() != seen.dev() && change(&outside) == change(&seen)))
 }
 
-/// Where a path of the process leads, as it sees it; of a descriptor alone, if the path is empty.
-fn place(process: Pid, folder: Option<i32>, path: &Path) -> PathBuf {
-    let base = match folder {
-        Some(descriptor) if descriptor != libc::AT_FDCWD => format!("/proc/{process}/fd/{descriptor}"),
-        _ => format!("/proc/{process}/cwd"),
-    };
-    let base = fs::read_link(base).unwrap_or_default();
-    let whole = if path.as_os_str().is_empty() { base } else { base.join(path) };
-    // Through symbolic links; of what does not exist the path is as good.
-    let parent = whole.parent().and_then(|parent| parent.canonicalize().ok());
-    let named = parent.zip(whole.file_name()).map(|(parent, name)| parent.join(name));
-    whole.canonicalize().ok().or(named).unwrap_or(whole)
+/// Whom fcntl(2) makes the one that gets signals, as kill(2) names them.
+fn owner(call: &Call<'_>) -> io::Result<i32> {
+    match call.argument(1) as i32 {
+        F_SETOWN_EX => call.owner(call.argument(2)),
+        _ => Ok(call.argument(2) as i32),
+    }
+}
+
+/// Whether a descriptor is none of a folder: those of processes lead to no file, but their folders serve as
+/// well.
+fn names_no_folder(call: &Call<'_>) -> io::Result<bool> {
+    match fs::read_link(format!("/proc/{}/fd/{}", call.by, call.argument(0) as i32)) {
+        Ok(path) => Ok(!path.is_absolute()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(error),
+    }
 }
 
 /// Names a process, a group or, as everybody, a user as kill(2) does; `kind` counts from a process on.
@@ -254,6 +366,8 @@ fn whom(kind: u64, number: i32) -> i32 {
 fn is_own(call: &Call<'_>, target: i32) -> bool {
     let family = (call.family)();
     let folder = PathBuf::from(format!("/proc/{}/root/proc", call.by));
+    // Whoever hides what it sees may not tell that there is nobody.
+    let sees_processes = fs::metadata(&folder).is_ok();
     match target {
         -1 => false,
         0 => true,
@@ -261,7 +375,8 @@ fn is_own(call: &Call<'_>, target: i32) -> bool {
         // Whom there is not, or not any more, cannot be harmed.
         1.. => {
             family.contains(&target)
-                || Other::read(&folder.join(target.to_string())).is_none_or(|other| other.has_ended)
+                || sees_processes
+                    && Other::read(&folder.join(target.to_string())).is_none_or(|other| other.has_ended)
         }
         // A group may outlive who has founded it.
         _ => members(&folder, -i64::from(target)).is_some_and(|members| {

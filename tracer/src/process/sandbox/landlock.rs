@@ -35,15 +35,19 @@ pub(super) fn writing_only_below(places: &[PathBuf]) -> io::Result<Option<OwnedF
 }
 
 fn rules(places: &[PathBuf]) -> Result<Option<OwnedFd>, RulesetError> {
-    let (all, write) = (AccessFs::from_write(ABI::V3), AccessFs::WriteFile | AccessFs::Truncate);
+    let all = AccessFs::from_write(ABI::V3);
+    // What newer kernels can keep, and the guard keeps elsewhere.
+    let more = AccessFs::IoctlDev | AccessFs::ResolveUnix;
+    let harmless = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(all)?
-        .create()?
-        .set_compatibility(CompatLevel::BestEffort);
-    let harmless = HARMLESS.iter().map(|path| (PathBuf::from(path), write));
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(more)?
+        .create()?;
+    let harmless = HARMLESS.iter().map(|path| (PathBuf::from(path), harmless));
     let allowed: Vec<(PathBuf, BitFlags<AccessFs>)> =
-        places.iter().map(|place| (place.clone(), all)).chain(harmless).collect();
+        places.iter().map(|place| (place.clone(), all | more)).chain(harmless).collect();
     for (path, access) in allowed {
         // What is not there cannot be changed.
         if let Ok(file) = PathFd::new(path) {

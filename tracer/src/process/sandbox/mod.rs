@@ -17,7 +17,9 @@ mod filter;
 mod guard;
 mod landlock;
 mod namespaces;
+mod reach;
 mod starter;
+mod trunk;
 mod view;
 mod watch;
 
@@ -52,7 +54,7 @@ struct Extent {
     network: Network,
     attributes: Attributes,
     ipc: Ipc,
-    /// Where changes to files are the run's own.
+    /// Where changes to files are the run's own, if it has no view of its own.
     places: Vec<PathBuf>,
 }
 
@@ -235,15 +237,14 @@ impl World {
     }
 
     fn full(launcher: &Launcher, directory: &Path, permissions: &Permissions) -> io::Result<World> {
-        let mut extent = Extent {
+        let extent = Extent {
             network: permissions.network,
             attributes: Attributes::Apart,
             ipc: Ipc::Apart,
-            places: permissions.writable.clone(),
+            places: Vec::new(),
         };
         let walls = Walls::new(&extent)?;
         let (view, starter) = Namespaces::new(launcher, directory, permissions, &walls)?;
-        extent.places.extend(view.places().iter().cloned());
         Ok(World { guard: Arc::new(Guard::new(Some(extent))), place: Place::View(view), starter })
     }
 
@@ -255,6 +256,8 @@ impl World {
     ) -> Result<World, ProcessError> {
         let copy = Copied::new(directory).map_err(not_copied)?;
         let own = std::iter::once(copy.place()).chain(permissions.writable.iter().cloned());
+        // As the kernel tells where a file lies.
+        let own = own.map(|place| place.canonicalize().unwrap_or(place));
         let extent = Extent {
             network: permissions.network,
             attributes: Attributes::OfAllFiles,

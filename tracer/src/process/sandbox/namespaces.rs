@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use nix::sched::CloneFlags;
@@ -102,11 +102,6 @@ impl Namespaces {
         view.look()?;
         starter.wait()?;
         Ok((view, starter))
-    }
-
-    /// Where the changes of runs are their own.
-    pub(super) fn places(&self) -> &[PathBuf] {
-        &self.plan.places
     }
 
     /// Whether a run has changed anything.

@@ -3,7 +3,8 @@
 //! Everything is read-only, without set-uid programs and device files. `/dev` holds the harmless devices,
 //! `/proc` knows the run's processes. The working directory and those for temporary files are overlays,
 //! whose changes share one file system in memory (traps: an overlay over `/` fails inside a namespace of
-//! users; a read-only mount does not protect device files).
+//! users, as over any folder with mounts below it, see `trunk.rs`; a read-only mount does not protect device
+//! files).
 
 use std::ffi::{CStr, CString};
 use std::fs;
@@ -20,6 +21,7 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sys::stat::Mode;
 
 use super::starter::{self, retire};
+use super::trunk::{Cover, Entry, Kind, Piece, Planner};
 
 /// Folders whose changes a run may see, but nobody else; the working directory is one more.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -48,7 +50,6 @@ pub(super) struct Layout {
     pub(super) first: RawFd,
     /// The changes to [`SHARED_MEMORY`], by descriptor.
     shared: CString,
-    pub(super) places: Vec<PathBuf>,
     pub(super) overlays: Vec<Overlay>,
     /// Where changes are real.
     writable: Vec<CString>,
@@ -57,7 +58,12 @@ pub(super) struct Layout {
 /// A folder whose changes go to memory.
 pub(super) struct Overlay {
     place: CString,
+    cover: Cover,
     options: CString,
+    /// What lies there, as a path.
+    original: CString,
+    /// The name of the folder for a trunk.
+    trunk: CString,
     /// The names of the folders for its changes and of its own working folder.
     names: [CString; 2],
     /// Under which number the first of them is opened.
@@ -88,30 +94,39 @@ fn at(step: usize) -> impl Fn(Errno) -> Failed {
 impl Layout {
     pub(super) fn new(directory: &Path, writable: &[PathBuf]) -> io::Result<Layout> {
         let mut places: Vec<PathBuf> = Vec::new();
-        for place in TEMPORARY.iter().map(Path::new).chain([directory]) {
+        let directory = &directory.canonicalize()?;
+        let mut planner = Planner::new(directory)?;
+        for place in TEMPORARY.iter().map(Path::new).chain([directory.as_path()]) {
             let Ok(place) = place.canonicalize() else { continue };
             let covered =
                 |outer: &PathBuf| place.starts_with(outer) && device(outer).ok() == device(&place).ok();
-            if place != Path::new("/") && !places.iter().any(covered) {
+            if place != Path::new("/") && !planner.covers(&place) && !places.iter().any(covered) {
+                planner.cover(&place)?;
                 places.push(place);
             }
         }
-        let count = (3 * (places.len() + 2) + writable.len()) as RawFd;
+        let pieces = planner.finish();
+        let count = (3 * (pieces.len() + 2) + writable.len()) as RawFd;
         let (limit, _) = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE)?;
         let first = FIRST_FD.min(RawFd::try_from(limit).unwrap_or(RawFd::MAX) - count);
-        let overlays = places.iter().zip(1..).map(|(place, number)| Overlay::new(first, number, place));
+        let overlays = pieces.into_iter().zip(1..).map(|(piece, number)| Overlay::new(first, number, piece));
         let overlays = overlays.collect::<io::Result<_>>()?;
-        places.push("/dev/shm".into());
         let writable = writable.iter().map(|path| text(path.as_os_str().as_bytes().to_vec()));
         let writable = writable.collect::<io::Result<_>>()?;
         let shared = text(format!("/proc/self/fd/{}", first + 1).into_bytes())?;
-        Ok(Layout { first, shared, places, overlays, writable })
+        Ok(Layout { first, shared, overlays, writable })
     }
 
     /// Under which number the first process keeps the folder for the changes of an overlay; 0 is that of
     /// [`SHARED_MEMORY`]. The next two are those of its working folder and of its original.
     pub(super) fn changes_fd(&self, number: RawFd) -> RawFd {
         self.first + 1 + 3 * number
+    }
+
+    /// Under which number the first process keeps the folder for trunks: [`SHARED_MEMORY`] has no working
+    /// folder.
+    fn trunks_fd(&self) -> RawFd {
+        self.changes_fd(0) + 1
     }
 
     /// Is the first process.
@@ -169,8 +184,21 @@ impl Layout {
         make_devices(kept).map_err(at(3))?;
         let plain = MsFlags::MS_RDONLY | MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
         mount(Some("proc"), c"/proc", Some("proc"), plain, NONE).map_err(at(4))?;
+        self.make_trunks().map_err(at(5))?;
         self.put()?;
         self.put_writable().map_err(at(7))
+    }
+
+    /// Makes the folders for trunks, in memory that everything else will hide.
+    fn make_trunks(&self) -> nix::Result<()> {
+        let mut trunks = self.overlays.iter().filter_map(Overlay::trunk).peekable();
+        if trunks.peek().is_none() {
+            return Ok(());
+        }
+        let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+        mount(Some("tmpfs"), SHARED_MEMORY, Some("tmpfs"), flags, Some(ROOM))?;
+        open_as(libc::AT_FDCWD, SHARED_MEMORY, self.trunks_fd())?;
+        trunks.try_for_each(|(name, entries)| make_trunk(self.trunks_fd(), name, entries))
     }
 
     /// Makes the places for changes.
@@ -179,8 +207,12 @@ impl Layout {
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
         mount(Some("tmpfs"), here, Some("tmpfs"), flags, Some(ROOM)).map_err(at(5))?;
         open_as(libc::AT_FDCWD, here, self.first).map_err(at(5))?;
+        // Each hides the originals of those below it.
         for overlay in &self.overlays {
-            overlay.put(self.first).map_err(at(6))?;
+            overlay.prepare(self.first, self.trunks_fd()).map_err(at(6))?;
+        }
+        for overlay in &self.overlays {
+            overlay.put().map_err(at(6))?;
         }
         make_folder(self.first, c"shm", self.changes_fd(0)).map_err(at(5))?;
         // SAFETY: fchmod on an open descriptor.
@@ -219,7 +251,7 @@ impl Layout {
 }
 
 impl Overlay {
-    fn new(first: RawFd, number: RawFd, place: &Path) -> io::Result<Overlay> {
+    fn new(first: RawFd, number: RawFd, Piece { place, cover }: Piece) -> io::Result<Overlay> {
         let upper = first + 1 + 3 * number;
         // By descriptor, because a path may hold the commas and colons that separate options.
         let fd = "/proc/self/fd";
@@ -228,21 +260,113 @@ impl Overlay {
         let name = |kind: &str| text(format!("{kind}{number}").into_bytes());
         Ok(Overlay {
             place: text(place.as_os_str().as_bytes().to_vec())?,
+            cover,
             options: text(options.into_bytes())?,
+            original: text(format!("{fd}/{lower}").into_bytes())?,
+            trunk: name("trunk")?,
             names: [name("changes")?, name("work")?],
             number: upper,
         })
     }
 
-    /// Mounts it over the original folder.
-    fn put(&self, memory: RawFd) -> nix::Result<()> {
+    /// Its name and what it holds, if it is a trunk.
+    fn trunk(&self) -> Option<(&CStr, &[Entry])> {
+        match &self.cover {
+            Cover::Trunk(entries) => Some((&self.trunk, entries)),
+            _ => None,
+        }
+    }
+
+    /// Takes hold of the original, and makes the folder for changes.
+    fn prepare(&self, memory: RawFd, trunks: RawFd) -> nix::Result<()> {
         let [changes, work] = &self.names;
         make_folder(memory, changes, self.number)?;
         make_folder(memory, work, self.number + 1)?;
-        open_as(libc::AT_FDCWD, &self.place, self.number + 2)?;
-        look_like(&self.place, self.number)?;
+        let held = match self.trunk() {
+            Some((name, _)) => open_as(trunks, name, self.number + 2),
+            None => hold_as(&self.place, self.number + 2),
+        };
+        match held.and_then(|()| look_like(&self.place, self.number)) {
+            Err(errno) if matches!(self.cover, Cover::Overlay) => Err(errno),
+            // What lies in a trunk may have been removed meanwhile.
+            _ => Ok(()),
+        }
+    }
+
+    /// Mounts it over the original folder.
+    fn put(&self) -> nix::Result<()> {
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
-        mount(Some("overlay"), self.place.as_c_str(), Some("overlay"), flags, Some(self.options.as_c_str()))
+        let put = || {
+            let options = Some(self.options.as_c_str());
+            mount(Some("overlay"), self.place.as_c_str(), Some("overlay"), flags, options)
+        };
+        let bind = |from: &CStr| {
+            let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
+            mount(Some(from), self.place.as_c_str(), NONE, flags, NONE)
+        };
+        // Where nothing is left to be shown, the place stays as empty as it is in the trunk.
+        let show = || bind(&self.original).or_else(|_| bind(&self.place));
+        match self.cover {
+            Cover::ReadOnly => show(),
+            Cover::OverlayIfPossible => put().or_else(|_| show()),
+            Cover::Overlay | Cover::Trunk(_) => put(),
+        }
+    }
+}
+
+/// Makes a trunk of copies, links, and what others are mounted on.
+fn make_trunk(trunks: RawFd, name: &CStr, entries: &[Entry]) -> nix::Result<()> {
+    // SAFETY: calls with C strings that outlive them.
+    let folder = unsafe {
+        Errno::result(libc::mkdirat(trunks, name.as_ptr(), 0o700))?;
+        Errno::result(libc::openat(trunks, name.as_ptr(), libc::O_DIRECTORY | libc::O_CLOEXEC))?
+    };
+    let made = entries.iter().try_for_each(|entry| make_entry(folder, entry));
+    // SAFETY: closes what was opened here.
+    unsafe { libc::close(folder) };
+    made
+}
+
+fn make_entry(folder: RawFd, Entry { name, original, kind }: &Entry) -> nix::Result<()> {
+    // SAFETY: calls with C strings that outlive them.
+    unsafe {
+        match kind {
+            Kind::Folder => Errno::result(libc::mkdirat(folder, name.as_ptr(), 0o755)).map(drop),
+            Kind::Link(target) => {
+                Errno::result(libc::symlinkat(target.as_ptr(), folder, name.as_ptr())).map(drop)
+            }
+            Kind::Copy(length) => copy_file(original, folder, name, *length),
+            Kind::Covered => copy_file(original, folder, name, 0),
+        }
+    }
+}
+
+/// Copies so many bytes of a file, and what it looks like. Of one that may not be read, or is gone, nothing is
+/// copied.
+fn copy_file(original: &CStr, folder: RawFd, name: &CStr, length: u64) -> nix::Result<()> {
+    let create = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC;
+    let read = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;
+    // SAFETY: calls with C strings that outlive them, on descriptors that are opened and closed here.
+    unsafe {
+        let to = Errno::result(libc::openat(folder, name.as_ptr(), create, 0o600))?;
+        let from = libc::open(original.as_ptr(), read);
+        let mut left = if from >= 0 { length as usize } else { 0 };
+        let mut copied = Ok(());
+        while left > 0 {
+            match Errno::result(libc::sendfile(to, from, std::ptr::null_mut(), left)) {
+                Ok(0) => break,
+                Ok(some) => left = left.saturating_sub(some as usize),
+                Err(Errno::EINTR) => {}
+                Err(errno) => {
+                    copied = Err(errno);
+                    break;
+                }
+            }
+        }
+        let _ = look_like(original, to);
+        libc::close(from);
+        libc::close(to);
+        copied
     }
 }
 
@@ -335,6 +459,17 @@ fn open_as(base: RawFd, folder: &CStr, number: RawFd) -> nix::Result<()> {
     // SAFETY: the path is a C string; dup2 onto a number that nothing else in this process uses.
     unsafe {
         let opened = Errno::result(libc::openat(base, folder.as_ptr(), libc::O_DIRECTORY | libc::O_CLOEXEC))?;
+        let moved = Errno::result(libc::dup2(opened, number));
+        libc::close(opened);
+        moved.map(drop)
+    }
+}
+
+/// Takes hold of what lies at a path under this number, to be mounted.
+fn hold_as(path: &CStr, number: RawFd) -> nix::Result<()> {
+    // SAFETY: the path is a C string; dup2 onto a number that nothing else in this process uses.
+    unsafe {
+        let opened = Errno::result(libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC))?;
         let moved = Errno::result(libc::dup2(opened, number));
         libc::close(opened);
         moved.map(drop)
