@@ -16,6 +16,7 @@ use super::documents::{
     CrashDocument, CriterionDocument, EndDocument, FileDocument, ImageDocument, ObjectDocument, PartDocument,
     ProgramDocument, RecordedDocument, RunDocument, SearchDocument, StartDocument, SurroundingsDocument,
 };
+use super::endless;
 use super::kept::{KeptRun, KeptSearch};
 use super::texts::{os_string, os_strings, path, text, texts};
 use crate::oracle::{Check, Criterion, Part};
@@ -101,6 +102,10 @@ pub(super) fn kept_run(
         },
         manner: Manner { engine: recorded.engine.clone(), containment: recorded.containment.clone() },
         events: recorded.events,
+        endless: match &recorded.end {
+            EndDocument::Endless(document) => Some(endless::endless(document)),
+            EndDocument::Exited(_) | EndDocument::Crashed(_) => None,
+        },
         poisoned: recorded.poisoned,
         warnings: recorded.warnings.clone(),
         run: Run { objects, ..kept_recording(recorded, stdout, stderr) },
@@ -185,6 +190,7 @@ fn criterion_document(run: &KeptRun) -> CriterionDocument {
         rejects: words(&criterion.rejects),
         only_lines: criterion.only_lines.as_ref().map(|regex| regex.as_str().to_owned()),
         check: criterion.check.as_ref().map(|check| check.command().to_owned()),
+        endless: criterion.endless.clone(),
         several: run.criteria.iter().map(|(name, part)| part_document(run, name, part)).collect(),
     }
 }
@@ -226,6 +232,7 @@ fn kept_criterion(
         reference: file("reference"),
         check: document.check.map(Check::new),
         part: None,
+        endless: document.endless,
     })
 }
 
@@ -246,11 +253,14 @@ fn recorded_document(run: &KeptRun) -> RecordedDocument {
         engine: run.manner.engine.clone(),
         containment: run.manner.containment.clone(),
         denied: denied.bits(),
-        end: match termination {
-            Termination::Crashed(crash) => EndDocument::Crashed(crash_document(crash)),
-            Termination::Exited(status) => EndDocument::Exited(*status),
+        end: match (&run.endless, termination) {
+            (Some(never), _) => EndDocument::Endless(endless::document(never)),
+            (None, Termination::Crashed(crash)) => EndDocument::Crashed(crash_document(crash)),
+            (None, Termination::Exited(status)) => EndDocument::Exited(*status),
             // Such a run is not recorded.
-            Termination::Left(_) | Termination::Cut(_) => EndDocument::Exited(0),
+            (None, Termination::Left(_) | Termination::Cut(_) | Termination::Endless(_)) => {
+                EndDocument::Exited(0)
+            }
         },
         cpu_us: usage.cpu.as_micros() as u64,
         wall_us: usage.wall.as_micros() as u64,
@@ -276,6 +286,7 @@ fn kept_recording(document: RecordedDocument, stdout: Bytes, stderr: Bytes) -> R
     let statement = |(file, line, column)| Statement { file: FileId(file), line, column };
     let termination = match document.end {
         EndDocument::Exited(status) => Termination::Exited(status),
+        EndDocument::Endless(document) => Termination::Endless(endless::endless(&document).cut),
         EndDocument::Crashed(crash) => Termination::Crashed(Crash {
             signal: crash.signal,
             address: crash.address,

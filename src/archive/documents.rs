@@ -107,6 +107,9 @@ pub(super) struct CriterionDocument {
     pub(super) rejects: Vec<String>,
     pub(super) only_lines: Option<String>,
     pub(super) check: Option<String>,
+    /// Where it still runs, if it never ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) endless: Option<String>,
     /// Several criteria in one run.
     pub(super) several: Vec<PartDocument>,
 }
@@ -162,6 +165,18 @@ pub(super) struct RecordedDocument {
 pub(super) enum EndDocument {
     Exited(i32),
     Crashed(CrashDocument),
+    /// Never.
+    Endless(EndlessDocument),
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct EndlessDocument {
+    pub(super) cut: CutDocument,
+    pub(super) leaders: Vec<u32>,
+    pub(super) enough: u32,
+    pub(super) arrivals: u64,
+    pub(super) events: u64,
+    pub(super) silence_us: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -359,4 +374,18 @@ enum AddressWord {
     None,
     NullPage,
     Other,
+}
+
+/// Why a run was ended that never ends.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CutDocument {
+    CpuTime,
+    WallTime,
+    Asleep,
+    Arrivals,
+    Trace,
+    FileSize,
+    Output,
+    Disk,
 }

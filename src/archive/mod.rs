@@ -22,6 +22,7 @@
 
 mod convert;
 mod documents;
+mod endless;
 mod error;
 mod files;
 mod folder;

@@ -101,13 +101,14 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         Ok(run)
     }
 
-    /// Replays once; a run that took too long gets a second chance with twice the time.
+    /// Replays once; a run that took too long gets a second chance with twice the time, also where it shows by
+    /// that alone not to end.
     fn replay_anew(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
         let limits = self.laboratory.limits;
         let conditions = Conditions { poison, limits, stop: Arc::clone(&self.stop) };
         let run = self.replay_once(schedule, &conditions)?;
         match run.termination {
-            Termination::Cut(cut) if cut.is_time() => {
+            Termination::Cut(cut) | Termination::Endless(cut) if cut.is_time() => {
                 self.replay_once(schedule, &Conditions { limits: limits.with_time(2), ..conditions })
             }
             _ => Ok(run),

@@ -59,6 +59,11 @@ impl Findings {
         self.answers.push(Answered { name, is_wrong, answer });
     }
 
+    /// Whether nothing was found yet.
+    pub(super) fn are_none(&self) -> bool {
+        self.answers.is_empty()
+    }
+
     /// Whether the user has asked for the end.
     pub(super) fn are_interrupted(&self) -> bool {
         matches!(self.exit, Some(Exit::Interrupted(_)))

@@ -50,7 +50,7 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     drop(answers);
     findings.deliver(reopened.subject(), &options.output, terminal::style(color))?;
     keeping.mention(findings.exit());
-    done(findings.exit())
+    done(findings.exit(), reopened.subject())
 }
 
 /// Elsewhere the program might not go the recorded way, and every outcome would be in doubt.

@@ -7,6 +7,7 @@ use tracer::Processors;
 use tracer::Tracer;
 use tracer::schedule::{Control, Schedule};
 
+use super::bounds::bounds;
 use super::choices::SingleControl;
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
@@ -24,13 +25,15 @@ use crate::slice::Recorded;
 pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
     let preference = preference(options.target.engine)?;
     let interrupt = Interrupt::default();
-    let criterion = criterion(&options.oracle)?;
-    let target = Target::new(&options.target, &interrupt)?;
+    let mut criterion = criterion(&options.oracle)?;
+    let mut target = Target::new(&options.target, &interrupt)?;
+    target.conditions.limits = bounds(&options.target, &criterion);
     Processors::available().bind(0);
     let mut tracer = Tracer::new(&target.program, &target.invocation, preference)?;
     let demands = demands(options.poison, &criterion);
     let baseline = establish(&target, &mut tracer, &demands, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
+    criterion.locate(recorded);
     let oracle = criterion.oracle(&baseline.recording.run).map_err(Failure::of(Exit::NotReproduced))?;
     let control = match options.control {
         SingleControl::Program => Control::Program,

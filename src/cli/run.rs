@@ -5,6 +5,7 @@ use std::time::Instant;
 use tracer::invocation::Limits;
 use tracer::{Preference, Processors, Tracer};
 
+use super::bounds::{bounds, ending};
 use super::budget::Budget;
 use super::choices::{AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, PoisonOption};
 use super::emissions;
@@ -47,8 +48,10 @@ pub(super) fn search(
     let preference = preference(options.target.engine)?;
     emissions::check(&options.output, &options.target.program, options.several.are_asked())?;
     let interrupt = Interrupt::default();
-    let criterion = criterion(&options.oracle)?;
-    let target = Target::new(&options.target, &interrupt)?;
+    options.search.total_time.map(|time| interrupt.ask_after(time)).transpose()?;
+    let mut criterion = criterion(&options.oracle)?;
+    let mut target = Target::new(&options.target, &interrupt)?;
+    target.conditions.limits = bounds(&options.target, &criterion);
     let board = Board::new("recording the run");
     let answers = Answers::begin(board.clone(), askers(&options.output))?;
     let processors = Processors::available();
@@ -59,6 +62,7 @@ pub(super) fn search(
     let demands = demands(options.search.poison, &criterion);
     let baseline = establish(&target, &mut tracers[0], &demands, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
+    criterion.locate(recorded);
     let run = &baseline.recording.run;
     let parts = parts(&options.several, &run.stdout)?;
     let questions = questions(&criterion, &parts, run, recorded)?;
@@ -86,7 +90,7 @@ pub(super) fn search(
     // The terminal may have another size by now.
     deliver(&findings, subject, &options.output, terminal::style(color))?;
     keeping.mention(findings.exit());
-    done(findings.exit())
+    done(findings.exit(), subject)
 }
 
 /// What is asked about a recorded run.
@@ -109,7 +113,7 @@ impl Searches<'_> {
         let search = &self.options.search;
         let mut budget = Budget::new(search.max_tests, search.max_time, self.questions.len());
         for question in self.questions {
-            if findings.are_interrupted() {
+            if findings.are_interrupted() || !findings.are_none() && crew.interrupt.is_asked() {
                 break;
             }
             let name = question.name.as_deref();
@@ -130,15 +134,22 @@ impl Searches<'_> {
 }
 
 /// How a search ends whose result is delivered.
-pub(super) fn done(exit: Exit) -> Result<Exit, Failure> {
+pub(super) fn done(exit: Exit, subject: Subject<'_>) -> Result<Exit, Failure> {
+    let trivial = match subject.baseline.recording.trace.endless() {
+        Some(_) => TRIVIALLY_ENDLESS,
+        None => TRIVIAL,
+    };
     match exit {
-        Exit::Trivial => Err(Failure::new(exit, TRIVIAL)),
+        Exit::Trivial => Err(Failure::new(exit, trivial)),
         _ => Ok(exit),
     }
 }
 
 const TRIVIAL: &str = "the failure shows even if nothing is executed, so that every execution seems needless: ask for \
                        more, for example with --expect-output or --expect-match";
+
+const TRIVIALLY_ENDLESS: &str = "it does not end whatever is left out before: what it waits for never comes, or the \
+                                 condition of the loop cannot become false; look there";
 
 /// How programs are to be run; only recording works by single steps.
 pub(super) fn preference(engine: EngineChoice) -> Result<Preference, Failure> {
@@ -170,7 +181,7 @@ pub(super) fn demands(poison: PoisonOption, criterion: &Criterion) -> Demands {
         PoisonOption::Auto => PoisonChoice::Auto,
         PoisonOption::Off => PoisonChoice::Off,
     };
-    Demands { poison, only_lines: criterion.only_lines.clone() }
+    Demands { poison, only_lines: criterion.only_lines.clone(), ending: ending(criterion) }
 }
 
 /// Records the run; what must not be reduced ends here.
@@ -204,7 +215,7 @@ fn require_failure(oracle: &Oracle, baseline: &Baseline, recorded: Recorded<'_>)
 /// What a replay may use up.
 pub(super) fn limits(baseline: &Baseline, timeout: Option<std::time::Duration>) -> Limits {
     let limits = baseline.limits();
-    match timeout {
+    match timeout.filter(|_| baseline.recording.trace.endless().is_none()) {
         Some(timeout) => Limits { cpu: timeout, wall: timeout, idle: timeout, ..limits },
         None => limits,
     }
@@ -297,7 +308,9 @@ pub(super) fn warnings(
     }
     match finding.status {
         Status::Minimal => {}
-        Status::Budget => warnings.push("a budget ended the search; raise --max-tests or --max-time".into()),
+        Status::Budget => {
+            warnings.push("a budget ended the search; raise --max-tests, --max-time or --total-time".into())
+        }
         Status::Interrupted => warnings.push("the search was interrupted".into()),
     }
     warnings

@@ -4,17 +4,17 @@ use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
-use tracer::invocation::{Answers, Constancy, Invocation, Limits, Stdout};
+use tracer::invocation::{Answers, Constancy, Invocation, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::{Bytes, Conditions};
 
+use super::bounds::bounds;
 use super::choices::GranularityChoice;
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
 use super::options::{OracleOptions, TargetOptions};
 use super::permissions::permissions;
-use crate::baseline::recording_limits;
 use crate::oracle::{Check, Criterion};
 
 /// What the subcommands work on.
@@ -33,7 +33,11 @@ impl Target {
     pub(super) fn new(options: &TargetOptions, interrupt: &Interrupt) -> Result<Target, Failure> {
         let scope = Scope::new(&options.scope).map_err(Failure::of(Exit::Usage))?;
         let path = executable(&options.program)?;
-        let conditions = Conditions { poison: Poison::Off, limits: limits(options), stop: interrupt.flag() };
+        let conditions = Conditions {
+            poison: Poison::Off,
+            limits: bounds(options, &Criterion::default()),
+            stop: interrupt.flag(),
+        };
         let granularity = match options.granularity {
             GranularityChoice::Statement => Granularity::Statement,
             GranularityChoice::Line => Granularity::Line,
@@ -70,14 +74,6 @@ pub(super) fn load_failure(error: tracer::program::LoadError) -> Failure {
         _ => Exit::Failed,
     };
     Failure::new(exit, error)
-}
-
-fn limits(options: &TargetOptions) -> Limits {
-    let limits = recording_limits();
-    match options.timeout {
-        Some(timeout) => Limits { cpu: timeout, wall: timeout, idle: timeout, ..limits },
-        None => limits,
-    }
 }
 
 fn invocation(options: &TargetOptions, program: PathBuf) -> Result<Invocation, Failure> {
@@ -145,5 +141,6 @@ pub(super) fn criterion(options: &OracleOptions) -> Result<Criterion, Failure> {
         reference: text(&options.reference)?,
         check: options.check.clone().map(Check::new),
         part: None,
+        endless: options.expect_timeout.then(String::new),
     })
 }

@@ -21,7 +21,7 @@ use tracer::termination::{Crash, Termination, signal_name};
 pub use check::Check;
 pub use difference::{Comparison, Extent, Line, compare, diff, first_difference, shown_lines};
 pub use part::Part;
-pub use words::{crash, deviation, other_failure, signal, termination};
+pub use words::{crash, deviation, endless, other_failure, signal, termination};
 
 use self::difference::{expression, quoted};
 use self::part::Tails;
@@ -53,6 +53,8 @@ pub struct Criterion {
     pub check: Option<Check>,
     /// A part of the recorded output that must stay.
     pub part: Option<Part>,
+    /// It never ends; where it still runs, in words.
+    pub endless: Option<String>,
 }
 
 /// Why there can be no oracle, or why it cannot judge.
@@ -125,9 +127,18 @@ enum Condition {
     /// A line of the recorded output.
     Stays(Vec<u8>),
     Check(Check),
+    /// It never ends: it still runs where the recorded run does, in words.
+    Endless(String),
 }
 
 impl Criterion {
+    /// Says where a run that never ends still runs, if that is the failure.
+    pub fn locate(&mut self, recorded: Recorded<'_>) {
+        if self.endless.is_some() {
+            self.endless = Some(words::endless(recorded).unwrap_or_default());
+        }
+    }
+
     /// The oracle for runs that are compared with `recorded`.
     ///
     /// # Errors
@@ -154,6 +165,7 @@ impl Criterion {
         conditions.extend(self.matches.into_iter().map(Condition::Match));
         conditions.extend(self.rejects.into_iter().map(Condition::Reject));
         conditions.extend(self.check.map(Condition::Check));
+        conditions.extend(self.endless.map(Condition::Endless));
         conditions.extend(self.part.map(|part| part.condition(&recorded.stdout)).transpose()?);
         let nothing_given = conditions.is_empty();
         if let Some(only) =
@@ -182,12 +194,18 @@ impl Oracle {
     pub fn judge(&self, run: &Run, recorded: Recorded<'_>) -> Result<Evidence, OracleError> {
         let unresolved = |why| Ok(Evidence::new(Outcome::Unresolved, why));
         match &run.termination {
-            Termination::Left(deviation) => return unresolved(words::deviation(deviation, recorded)),
+            Termination::Left(deviation) => {
+                return match words::left_loop(deviation, recorded).filter(|_| self.is_about_endless()) {
+                    Some(why) => Ok(Evidence::new(Outcome::Pass, why)),
+                    None => unresolved(words::deviation(deviation, recorded)),
+                };
+            }
+            Termination::Endless(_) if !self.is_about_endless() => return unresolved("it never ends".into()),
             Termination::Cut(cut) => return unresolved(format!("the run {cut}")),
             Termination::Crashed(crash) if self.crash.as_ref() != Some(crash) => {
                 return unresolved(format!("{OTHER_CRASH}{}", words::crash(crash, recorded.program)));
             }
-            Termination::Crashed(_) | Termination::Exited(_) => {}
+            Termination::Crashed(_) | Termination::Exited(_) | Termination::Endless(_) => {}
         }
         if let Some(report) = sanitizer::report(&run.stderr).filter(|seen| self.report.as_ref() != Some(seen))
         {
@@ -199,6 +217,11 @@ impl Oracle {
             }
         }
         Ok(Evidence::new(Outcome::Fail, "the failure is reproduced"))
+    }
+
+    /// Whether a run has to go on for ever.
+    fn is_about_endless(&self) -> bool {
+        self.conditions.iter().any(|condition| matches!(condition, Condition::Endless(_)))
     }
 
     /// When a run shows the failure, in words.
@@ -277,6 +300,10 @@ impl Condition {
                 (!found).then(|| format!("output has no line {}", quoted(line)))
             }
             Condition::Check(check) => return check.judge(run),
+            Condition::Endless(_) => match &run.termination {
+                Termination::Endless(_) => None,
+                _ => Some("it ended by itself".into()),
+            },
         };
         Ok(why.map(|why| Evidence::new(Outcome::Pass, why)))
     }
@@ -305,6 +332,7 @@ impl Condition {
                 format!("`{}` says so", difference::in_one_line(check.command().as_bytes()))
             }
             Condition::Part { tails, .. } => tails.describe(),
+            Condition::Endless(place) => format!("it does not end: {place}"),
         }
     }
 }
