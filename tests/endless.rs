@@ -129,8 +129,9 @@ fn a_kept_run_that_never_ends_is_gone_on_with() {
     let out = folder.to_str().expect("plain").to_owned();
     let started = program.stripe("run", &["--expect-timeout", "--max-tests", "4", "--out", &out, "-q"]);
     assert_eq!(started.status.code(), Some(5), "{}", text(&started.stderr));
-    let went_on = stripe().args(["reduce", &out, "--max-tests", "1000", "--format", "json", "-q"]);
-    let went_on = went_on.current_dir(&program.directory).output().expect("stripe can be started");
+    let mut command = stripe();
+    command.args(["reduce", &out, "--max-tests", "1000", "--format", "json", "-q"]);
+    let went_on = command.current_dir(&program.directory).output().expect("stripe can be started");
     assert_eq!(went_on.status.code(), Some(0), "{}", text(&went_on.stderr));
     let result: Value = serde_json::from_slice(&went_on.stdout).expect("JSON");
     assert_eq!(result["slice"], program.slice(&["--expect-timeout", "--no-save"], 0)["slice"]);
