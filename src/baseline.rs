@@ -17,8 +17,8 @@ use tracer::program::Program;
 use tracer::run::{Recording, Run};
 use tracer::schedule::{Control, Schedule};
 use tracer::termination::{Cut, Termination};
-use tracer::trace::Trace;
-use tracer::{Conditions, RecordError, Tracer, Untouched};
+use tracer::trace::{Endless, Trace};
+use tracer::{Conditions, NotEnded, RecordError, Tracer, Untouched};
 
 use self::unread::Unread;
 
@@ -42,6 +42,27 @@ pub struct Demands {
     pub poison: PoisonChoice,
     /// Of the output, only the lines that match count, because the user compares no others.
     pub only_lines: Option<Regex>,
+    /// How the program ends.
+    pub ending: Ending,
+}
+
+/// How a failing run ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself.
+    #[default]
+    Itself,
+    /// Never.
+    Never,
+}
+
+impl Demands {
+    fn record(&self, tracer: &mut Tracer<'_>, conditions: &Conditions) -> Result<Recording, RecordError> {
+        match self.ending {
+            Ending::Itself => tracer.record(conditions),
+            Ending::Never => tracer.record_endless(conditions),
+        }
+    }
 }
 
 /// So many runs must agree.
@@ -81,7 +102,8 @@ impl Baseline {
         conditions: &Conditions,
         demands: &Demands,
     ) -> Result<Baseline, BaselineError> {
-        let mut recording = tracer.record(&Conditions { poison: Poison::Off, ..conditions.clone() })?;
+        let mut recording =
+            demands.record(tracer, &Conditions { poison: Poison::Off, ..conditions.clone() })?;
         let forked = forked_warning(recording.run.usage.forked);
         let mut warnings: Vec<String> = optimisation_warning(program).into_iter().chain(forked).collect();
         let patterns: &[Poison] = match demands.poison {
@@ -121,6 +143,7 @@ pub fn recording_limits() -> Limits {
         idle: Duration::from_secs(600),
         arrivals: u64::MAX,
         memory: None,
+        trace: u64::MAX,
         file_size: 1 << 30,
         output: 1 << 30,
         tasks: 1000,
@@ -134,18 +157,37 @@ pub fn limits_like(recording: &Recording) -> Limits {
     let Recording { run, trace } = recording;
     let output = (run.stdout.len() + run.stderr.len()) as u64;
     let wall = (run.usage.wall * 10).clamp(Duration::from_secs(1), Duration::from_secs(300));
-    Limits {
+    let limits = Limits {
         cpu: (run.usage.cpu * 10).max(Duration::from_millis(50)),
         wall,
         idle: wall / 4,
         arrivals: 2 * trace.len() as u64 + 10_000,
+        trace: u64::MAX,
         // A length that was left undefined asks for much, and filling it would cost more than all else.
         memory: (run.usage.memory > 0).then(|| (2 * run.usage.memory).max(run.usage.memory + (64 << 20))),
         file_size: (4 * output).max(64 << 20).max(run.usage.longest_file),
         output: (4 * output).max(1 << 20),
         tasks: 64,
         tolerated: run.denied,
+    };
+    match trace.endless() {
+        Some(endless) => limits_of_endless(limits, endless, run),
+        None => limits,
     }
+}
+
+/// The same for a run that never ends. Where arrivals can show that, there must be room for them; where only
+/// time can, a test takes as long as it has to: a share of what the recorded run was given, but more than that
+/// has needed to get there.
+fn limits_of_endless(limits: Limits, endless: &Endless, run: &Run) -> Limits {
+    use std::time::Duration;
+    let (there, least) = (run.usage.wall.saturating_sub(endless.silence), Duration::from_millis(100));
+    let arrivals = limits.arrivals + 2 * endless.arrivals;
+    if endless.enough > 0 {
+        return Limits { cpu: (10 * run.usage.wall).max(limits.cpu), idle: limits.wall, arrivals, ..limits };
+    }
+    let time = (run.usage.wall / 25).max(least) + 3 * there;
+    Limits { cpu: time, idle: time, wall: 10 * time + Duration::from_secs(5), arrivals, ..limits }
 }
 
 /// Runs again what has been recorded.
@@ -198,12 +240,14 @@ impl Repetition<'_, '_> {
         let limits = Limits { file_size: self.file_size, ..limits };
         let conditions = Conditions { poison, limits, ..self.conditions.clone() };
         let Some(first) = self.difference_of_replay(&conditions)? else { return Ok(None) };
-        let difference = match self.tracer.record(&conditions) {
+        let difference = match self.demands.record(self.tracer, &conditions) {
             // By chance it may be as the original again.
             Ok(other) => self.compare(&other).unwrap_or(first),
             Err(error @ (RecordError::Process(_) | RecordError::Cut(Cut::Interrupted))) => return Err(error),
             Err(error) if poison == Poison::Off => return Err(error),
-            Err(RecordError::Cut(cut)) => Difference::unseen(format!("the program {cut}")),
+            Err(RecordError::Cut(cut) | RecordError::NotEnded(NotEnded { cut, .. })) => {
+                Difference::unseen(format!("the program {cut}"))
+            }
             Err(error) => Difference::unseen(error.to_string()),
         };
         Ok(Some(difference))
@@ -263,7 +307,8 @@ impl Repetition<'_, '_> {
             }));
         }
         let seen = self.visible_difference(&run);
-        let is_shorter = run.arrivals != trace.len() as u64;
+        // In a loop that never ends it depends on the limits how often it goes round.
+        let is_shorter = trace.endless().is_none() && run.arrivals != trace.len() as u64;
         let path = (seen.is_none() && is_shorter).then(|| "; one ends before the other".into());
         let is_late = matches!(run.termination, Termination::Cut(cut) if cut.is_time());
         Ok((path.is_some() || seen.is_some()).then_some(Difference { path, seen, is_late }))
@@ -278,7 +323,11 @@ impl Repetition<'_, '_> {
     fn visible_difference(&self, run: &Run) -> Option<String> {
         let original = &self.original.run;
         let only = self.demands.only_lines.as_ref();
-        let output = first_difference("output", &original.stdout, &run.stdout, only);
+        // What a run that never ends has printed depends on when it is ended.
+        let output = match self.original.trace.endless() {
+            None => first_difference("output", &original.stdout, &run.stdout, only),
+            Some(_) => None,
+        };
         output.or_else(|| termination_difference(original, run, self.program))
     }
 }
@@ -339,7 +388,12 @@ fn termination_difference(one: &Run, other: &Run, program: &Program) -> Option<S
         Termination::Exited(status) => format!("exit status {status}"),
         Termination::Crashed(how) => crash(how, program),
         Termination::Left(_) | Termination::Cut(_) => "an end by the tracer".into(),
+        Termination::Endless(_) => "no end".into(),
     };
+    let never_end = |run: &Run| matches!(run.termination, Termination::Endless(_));
+    if never_end(one) && never_end(other) {
+        return None;
+    }
     (one.termination != other.termination).then(|| format!("{} instead of {}", ended(other), ended(one)))
 }
 

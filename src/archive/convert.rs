@@ -17,6 +17,7 @@ use super::documents::{
     CriterionDocument, EndDocument, FileDocument, ImageDocument, ObjectDocument, PartDocument,
     ProgramDocument, RecordedDocument, RunDocument, SearchDocument, StartDocument, SurroundingsDocument,
 };
+use super::endless;
 use super::kept::{KeptRun, KeptSearch};
 use super::texts::{os_string, os_strings, path, text, texts};
 use crate::oracle::{Check, Criterion, Part, expression};
@@ -102,6 +103,10 @@ pub(super) fn kept_run(
         },
         manner: Manner { engine: recorded.engine.clone(), containment: recorded.containment.clone() },
         events: recorded.events,
+        endless: match &recorded.end {
+            EndDocument::Endless(document) => Some(endless::endless(document)),
+            EndDocument::Exited(_) | EndDocument::CrashedAt(_) | EndDocument::Crashed(_) => None,
+        },
         poisoned: recorded.poisoned,
         untouched: Untouched {
             frames: recorded.untouched_frames.iter().copied().map(FunctionId).collect(),
@@ -190,6 +195,7 @@ fn criterion_document(run: &KeptRun) -> CriterionDocument {
         rejects: words(&criterion.rejects),
         only_lines: criterion.only_lines.as_ref().map(|regex| regex.as_str().to_owned()),
         check: criterion.check.as_ref().map(|check| check.command().to_owned()),
+        endless: criterion.endless.clone(),
         several: run.criteria.iter().map(|(name, part)| part_document(run, name, part)).collect(),
     }
 }
@@ -231,6 +237,7 @@ fn kept_criterion(
         reference: file("reference"),
         check: document.check.map(Check::new),
         part: None,
+        endless: document.endless,
     })
 }
 
@@ -251,11 +258,16 @@ fn recorded_document(run: &KeptRun) -> RecordedDocument {
         engine: run.manner.engine.clone(),
         containment: run.manner.containment.clone(),
         denied: denied.bits(),
-        end: match termination {
-            Termination::Crashed(crash) => EndDocument::CrashedAt(CrashDocument::new(crash, &run.run)),
-            Termination::Exited(status) => EndDocument::Exited(*status),
+        end: match (&run.endless, termination) {
+            (Some(never), _) => EndDocument::Endless(endless::document(never)),
+            (None, Termination::Crashed(crash)) => {
+                EndDocument::CrashedAt(CrashDocument::new(crash, &run.run))
+            }
+            (None, Termination::Exited(status)) => EndDocument::Exited(*status),
             // Such a run is not recorded.
-            Termination::Left(_) | Termination::Cut(_) => EndDocument::Exited(0),
+            (None, Termination::Left(_) | Termination::Cut(_) | Termination::Endless(_)) => {
+                EndDocument::Exited(0)
+            }
         },
         cpu_us: usage.cpu.as_micros() as u64,
         wall_us: usage.wall.as_micros() as u64,
@@ -283,6 +295,10 @@ fn kept_recording(document: RecordedDocument, stdout: Bytes, stderr: Bytes) -> R
     match document.end {
         EndDocument::Exited(status) => Ok(Run { termination: Termination::Exited(status), ..run }),
         EndDocument::CrashedAt(crash) => Ok(crash.run(run)),
+        EndDocument::Endless(document) => {
+            let termination = Termination::Endless(endless::endless(&document).cut);
+            Ok(Run { termination, ..run })
+        }
         EndDocument::Crashed(_) => Err("it does not tell which instruction crashed".into()),
     }
 }

@@ -110,6 +110,9 @@ pub(super) struct CriterionDocument {
     pub(super) rejects: Vec<String>,
     pub(super) only_lines: Option<String>,
     pub(super) check: Option<String>,
+    /// Where it still runs, if it never ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) endless: Option<String>,
     /// Several criteria in one run.
     pub(super) several: Vec<PartDocument>,
 }
@@ -174,6 +177,18 @@ pub(super) enum EndDocument {
     CrashedAt(CrashDocument),
     /// As it was written when crashes were known by their statements: too little to compare them.
     Crashed(Value),
+    /// Never.
+    Endless(EndlessDocument),
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct EndlessDocument {
+    pub(super) cut: CutDocument,
+    pub(super) leaders: Vec<u32>,
+    pub(super) enough: u32,
+    pub(super) arrivals: u64,
+    pub(super) events: u64,
+    pub(super) silence_us: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -370,4 +385,18 @@ enum OutcomeWord {
     #[serde(rename = "not_reproduced")]
     Pass,
     Unresolved,
+}
+
+/// Why a run was ended that never ends.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CutDocument {
+    CpuTime,
+    WallTime,
+    Asleep,
+    Arrivals,
+    Trace,
+    FileSize,
+    Output,
+    Disk,
 }

@@ -8,6 +8,7 @@ use tracer::invocation::Invocation;
 use tracer::program::Granularity;
 use tracer::run::Run;
 use tracer::surroundings::Surroundings;
+use tracer::trace::Endless;
 use tracer::trace_file::Identity;
 use tracer::{Preference, Untouched};
 
@@ -56,6 +57,8 @@ pub struct KeptRun {
     pub manner: Manner,
     /// How many events it has.
     pub events: usize,
+    /// The loop in which it has not ended.
+    pub endless: Option<Endless>,
     /// Whether undefined values are set to patterns.
     pub poisoned: bool,
     /// The undefined memory to which that is not done.

@@ -25,6 +25,7 @@ mod claim;
 mod convert;
 mod crashes;
 mod documents;
+mod endless;
 mod error;
 mod files;
 mod folder;

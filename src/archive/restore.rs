@@ -93,9 +93,10 @@ impl RunFolder {
         }
         let file = self.path.join("trace");
         let trace = trace_file::read(&file, program, &now)?;
-        match trace.len() == run.events {
-            true => Ok(trace),
-            false => Err(ArchiveError::damaged(&file, "it is the trace of another run")),
+        match (trace.len() == run.events, &run.endless, trace.events().next_back()) {
+            (true, Some(endless), Some(last)) => Ok(trace.that_never_ends(last, endless.clone())),
+            (true, ..) => Ok(trace),
+            (false, ..) => Err(ArchiveError::damaged(&file, "it is the trace of another run")),
         }
     }
 

@@ -78,7 +78,10 @@ impl Turns {
 }
 
 /// How much more time a run gets that confirms a time-out.
-const CONFIRMATION: u32 = 10;
+const TIME_OUT: u32 = 10;
+
+/// How much more time a run gets that confirms that it does not end, where that is the failure.
+const HANG: u32 = 2;
 
 /// One worker's testing function.
 pub struct EventTest<'a, 't, 'p> {
@@ -148,10 +151,8 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         let (untouched, stop) = (Arc::clone(self.laboratory.untouched), Arc::clone(&self.stop));
         let conditions = Conditions { poison, untouched, limits: *limits, stop };
         let run = turns.beside_others(|| self.replay_once(schedule, &conditions))?;
-        if !is_out_of_time(&run) {
-            return Ok(run);
-        }
-        let conditions = Conditions { limits: limits.with_time(CONFIRMATION), ..conditions };
+        let Some(times) = confirmation(&run) else { return Ok(run) };
+        let conditions = Conditions { limits: limits.with_time(times), ..conditions };
         turns.alone(|| self.replay_once(schedule, &conditions))
     }
 
@@ -162,8 +163,13 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
 }
 
 /// Whether a run was ended because of the time that it took.
-fn is_out_of_time(run: &Run) -> bool {
-    matches!(run.termination, Termination::Cut(cut) if cut.is_time())
+/// How much more time a run gets that confirms what only a limit of time has shown; `None` if none has.
+fn confirmation(run: &Run) -> Option<u32> {
+    match run.termination {
+        Termination::Cut(cut) if cut.is_time() => Some(TIME_OUT),
+        Termination::Endless(cut) if cut.is_time() => Some(HANG),
+        _ => None,
+    }
 }
 
 impl Test for EventTest<'_, '_, '_> {

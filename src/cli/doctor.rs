@@ -8,10 +8,14 @@ use tracer::{Containment, ONE_THREAD, Processors};
 
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
+use super::memory;
 use super::options::DoctorOptions;
 use super::target::executable;
 use super::terminal;
 use crate::report::{self, printable, words};
+
+/// What a statement takes in a trace, in bytes.
+const STATEMENT: u64 = 12;
 
 /// As many files are named.
 const FILES: usize = 5;
@@ -106,6 +110,12 @@ fn machine() -> Vec<Finding> {
         Finding::good(format!(
             "programs can be traced (ptrace), by default {} at a time",
             words::count(processors, "test")
+        )),
+        Finding::good(format!(
+            "recordings and searches take at most {} MB of memory, unless --memory says otherwise: some {} million \
+             statements",
+            memory::most(None) >> 20,
+            memory::for_trace(None) / STATEMENT / 1_000_000
         )),
         match level {
             Containment::Full => Finding::good("runs are contained fully (namespaces, seccomp)"),

@@ -21,6 +21,9 @@ use crate::report::comparison::Compared;
 const TRIVIAL: &str = "the failure shows even if nothing is executed, so that every execution seems needless: ask for \
                        more, for example with --expect-output or --expect-match";
 
+const NEVER_ENDS_ANYWAY: &str = "it does not end whatever is left out before: what it waits for never comes, or the \
+                                 condition of the loop cannot become false; look there";
+
 const CRASHES_ANYWAY: &str = "the crash comes whatever is left out: nothing is needed for it but that the run gets to \
                               its place, which is told above; look there";
 
@@ -70,15 +73,22 @@ impl Findings {
         self.answers.push(Answered { name, is_wrong, answer });
     }
 
+    /// Whether nothing was found yet.
+    pub(super) fn are_none(&self) -> bool {
+        self.answers.is_empty()
+    }
+
     /// Whether a crash was found that needs nothing.
     pub(super) fn crashes_anyway(&self) -> bool {
         self.answers.iter().any(|answered| answered.answer.slice.crashed_at.is_some())
     }
 
-    /// How the command ends once what was found is delivered.
-    pub(super) fn done(&self) -> Result<Exit, Failure> {
+    /// How the command ends once what was found about this run is delivered.
+    pub(super) fn done(&self, subject: Subject<'_>) -> Result<Exit, Failure> {
+        let never_ends = subject.baseline.recording.trace.endless().is_some();
         match self.exit() {
             Exit::Trivial if self.crashes_anyway() => Err(Failure::new(Exit::Trivial, CRASHES_ANYWAY)),
+            Exit::Trivial if never_ends => Err(Failure::new(Exit::Trivial, NEVER_ENDS_ANYWAY)),
             Exit::Trivial => Err(Failure::new(Exit::Trivial, TRIVIAL)),
             exit => Ok(exit),
         }

@@ -5,8 +5,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tracer::patiently;
 
 use super::exit::{Exit, Failure};
+
+const TIME_OVER: &str = "the time of --total-time was over before anything was found: raise it";
 
 /// Whether the user has asked for the end. Before [`listen`](Interrupt::listen) there is nothing to
 /// lose, and signals end the program as they always do.
@@ -28,19 +33,40 @@ impl Interrupt {
         Ok(())
     }
 
+    /// Asks for the end when this time is over, in place of the user.
+    pub(super) fn ask_after(&self, time: Duration) -> Result<(), Failure> {
+        let asked = Arc::clone(&self.asked);
+        let timer = patiently(|| {
+            let asked = Arc::clone(&asked);
+            std::thread::Builder::new().name("total time".into()).spawn(move || {
+                std::thread::sleep(time);
+                asked.store(true, Ordering::Relaxed);
+            })
+        });
+        let failed =
+            |error| format!("starting a thread failed: {error}: free memory or process slots and try again");
+        timer.map(drop).map_err(|error| Failure::new(Exit::Failed, failed(error)))
+    }
+
     /// The flag, for whom it may end.
     pub(super) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.asked)
     }
 
+    /// Whether the work is to end.
+    pub(super) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
     /// The signal by which the user has asked for the end, if so.
     pub(super) fn signal(&self) -> Option<i32> {
-        self.asked.load(Ordering::Relaxed).then(|| self.signal.load(Ordering::Relaxed) as i32)
+        Some(self.signal.load(Ordering::Relaxed) as i32).filter(|&signal| signal != 0)
     }
 
     /// Why the work has failed: because the user has ended it, or else because of this error.
     pub(super) fn or(&self, exit: Exit, error: impl ToString) -> Failure {
         match self.signal() {
+            None if self.is_asked() => Failure::new(Exit::Failed, TIME_OVER),
             Some(signal) => Failure::new(Exit::Interrupted(signal), "interrupted before anything was found"),
             None => Failure::new(exit, error),
         }

@@ -206,6 +206,7 @@ fn kept_run(asked: &Asked<'_>, subject: &Subject<'_>, identity: Identity) -> Kep
         manner: manner.clone(),
         run: baseline.recording.run.clone(),
         events: baseline.recording.trace.len(),
+        endless: baseline.recording.trace.endless().cloned(),
         poisoned: baseline.patterns.len() > 1,
         untouched: Untouched::clone(&baseline.untouched),
         warnings: baseline.warnings.clone(),

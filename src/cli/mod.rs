@@ -1,5 +1,6 @@
 //! Do what the command line says: one file for each subcommand, each a table of contents.
 
+mod bounds;
 mod budget;
 mod choices;
 mod demo;
@@ -13,6 +14,7 @@ mod internal;
 mod interpreters;
 mod interrupt;
 mod keeping;
+mod memory;
 mod observing;
 mod options;
 mod permissions;

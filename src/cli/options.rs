@@ -21,7 +21,7 @@ use super::help::{
 };
 use super::values::{
     ByProductNumber, Emission, EmissionKind, EventList, by_product, duration, emission, environment_variable,
-    event_list, named_regex, regex, signal,
+    event_list, named_regex, regex, signal, size,
 };
 
 /// The whole command line.
@@ -138,6 +138,10 @@ pub struct TargetOptions {
         help_heading = "The program"
     )]
     pub timeout: Option<Duration>,
+    /// Take at most so much memory for what is recorded and for the search, such as 500M or 4G; without, half
+    /// of what is available.
+    #[arg(long, value_name = "SIZE", value_parser = size, allow_negative_numbers = true, help_heading = "The program")]
+    pub memory: Option<u64>,
     /// How the program is stopped at its statements.
     #[arg(long, value_enum, default_value_t, value_name = "ENGINE", help_heading = "The program")]
     pub engine: EngineChoice,
@@ -178,6 +182,12 @@ pub struct OracleOptions {
     /// Compare only those lines of the output that match RE.
     #[arg(long, value_name = "RE", value_parser = regex)]
     pub only_lines: Option<Regex>,
+    /// It does not end: it still runs where the recorded run goes round, or waits, for ever.
+    #[arg(
+        long,
+        conflicts_with_all = ["expect_output", "expect_exit", "expect_signal", "only_lines", "reference"]
+    )]
+    pub expect_timeout: bool,
     /// The shell command CMD says so by its exit status: 0 reproduced, 1 to 124 not, 125 unresolved.
     /// It reads the output; STRIPE_STDOUT, STRIPE_STDERR (files) and STRIPE_EXIT tell more.
     #[arg(long, value_name = "CMD")]
@@ -208,7 +218,7 @@ impl SeveralOptions {
 }
 
 /// The options of a single failure that do not go together with several.
-const ALONE: [&str; 8] = [
+const ALONE: [&str; 9] = [
     "expect_output",
     "expect_stderr",
     "expect_exit",
@@ -217,6 +227,7 @@ const ALONE: [&str; 8] = [
     "reject_match",
     "only_lines",
     "check",
+    "expect_timeout",
 ];
 
 /// `stripe run`.
@@ -337,6 +348,15 @@ pub struct SearchOptions {
         help_heading = "Limits"
     )]
     pub max_time: Option<Duration>,
+    /// End after this time in all, recording and report included, with the best so far.
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        allow_negative_numbers = true,
+        help_heading = "Limits"
+    )]
+    pub total_time: Option<Duration>,
     /// How many tests run at the same time; without, one for each processor.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Limits")]
     pub jobs: Option<u16>,

@@ -23,6 +23,8 @@ const ALWAYS: u64 = 10_000;
 
 /// A longer pass is made if it takes this time at most.
 const WORTH_WHILE: Duration = Duration::from_secs(180);
+/// How often there is a further line elsewhere at most.
+const PAUSE: Duration = Duration::from_secs(10);
 
 /// What the user wants to see.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,7 +32,7 @@ enum Detail {
     Nothing,
     /// A line on a terminal that is drawn again and again.
     Live,
-    /// A line for each improvement.
+    /// A line for the first improvement, and later ones after a pause.
     Improvements,
     /// A line for each test.
     Tests,
@@ -105,7 +107,7 @@ impl Progress {
 
     /// Takes the live line away, so that what follows stands alone.
     pub(super) fn finish(&mut self) {
-        if self.drawn.take().is_some() {
+        if self.drawn.take().is_some() && self.detail == Detail::Live {
             say("\r\x1b[K");
         }
     }
@@ -148,7 +150,9 @@ impl Observer<Evidence> for Progress {
         self.board.note(|stand| {
             stand.executions = stand.executions.map(|(all, _)| (all, smaller.len()));
         });
-        if self.detail == Detail::Improvements {
+        let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= PAUSE);
+        if self.detail == Detail::Improvements && due {
+            self.drawn = Some(Instant::now());
             let elapsed = self.started.elapsed().as_secs_f64();
             let left = words::count(smaller.len() as u64, "execution");
             let tests = words::count(self.tests, "test");
@@ -169,7 +173,7 @@ impl Observer<Evidence> for Progress {
     }
 
     fn should_stop(&mut self) -> bool {
-        self.interrupt.signal().is_some() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.interrupt.is_asked() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 

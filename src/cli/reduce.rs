@@ -50,7 +50,7 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     drop(answers);
     findings.deliver(reopened.subject(), &options.output, terminal::style(color))?;
     keeping.mention(findings.exit());
-    findings.done()
+    findings.done(reopened.subject())
 }
 
 /// The searches that go on.

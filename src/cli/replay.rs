@@ -9,6 +9,7 @@ use tracer::poison::Poison;
 use tracer::schedule::{Control, Schedule};
 use tracer::{Processors, Tracer, Untouched};
 
+use super::bounds::bounds;
 use super::choices::{PoisonOption, SingleControl};
 use super::exit::{Exit, Failure};
 use super::interrupt::Interrupt;
@@ -39,14 +40,16 @@ fn of_new_run(options: ReplayOptions) -> Result<Exit, Failure> {
     }
     let preference = preference(options.target.engine)?;
     let interrupt = Interrupt::default();
-    let criterion = criterion(&options.oracle, &interrupt)?;
-    let target = Target::new(&options.target, &interrupt)?;
+    let mut criterion = criterion(&options.oracle, &interrupt)?;
+    let mut target = Target::new(&options.target, &interrupt)?;
     target.mention_withheld();
+    target.conditions.limits = bounds(&options.target, &criterion);
     Processors::available().bind(0);
     let mut tracer = Tracer::new(&target.program, &target.invocation, preference)?;
     let demands = demands(options.poison, &criterion);
     let baseline = establish(&target, &mut tracer, &demands, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
+    criterion.locate(recorded);
     let oracle = criterion.oracle(&baseline.recording.run).map_err(Failure::of(Exit::NotReproduced))?;
     let experiment = Experiment {
         recorded,

@@ -5,6 +5,7 @@ use std::time::Instant;
 use tracer::invocation::{Limits, Stdout};
 use tracer::{Preference, Processors, Tracer};
 
+use super::bounds::{bounds, ending};
 use super::budget::Budget;
 use super::choices::{AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, PoisonOption};
 use super::emissions;
@@ -47,8 +48,10 @@ pub(super) fn search(
     let preference = preference(options.target.engine)?;
     emissions::check(&options.output, &options.target.program, options.several.are_asked())?;
     let interrupt = Interrupt::default();
-    let criterion = criterion(&options.oracle, &interrupt)?;
-    let target = Target::new(&options.target, &interrupt)?;
+    options.search.total_time.map(|time| interrupt.ask_after(time)).transpose()?;
+    let mut criterion = criterion(&options.oracle, &interrupt)?;
+    let mut target = Target::new(&options.target, &interrupt)?;
+    target.conditions.limits = bounds(&options.target, &criterion);
     if !options.output.quiet {
         target.mention_withheld();
     }
@@ -62,6 +65,7 @@ pub(super) fn search(
     let demands = demands(options.search.poison, &criterion);
     let baseline = establish(&target, &mut tracers[0], &demands, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
+    criterion.locate(recorded);
     let run = &baseline.recording.run;
     let parts = parts(&options.several, run)?;
     let questions = questions(&criterion, &parts, run, &target.program)?;
@@ -90,7 +94,7 @@ pub(super) fn search(
     // The terminal may have another size by now.
     deliver(&findings, subject, &options.output, terminal::style(color))?;
     keeping.mention(findings.exit());
-    findings.done()
+    findings.done(subject)
 }
 
 /// What is asked about a recorded run.
@@ -113,7 +117,7 @@ impl Searches<'_> {
         let search = &self.options.search;
         let mut budget = Budget::new(search.max_tests, search.max_time, self.questions.len());
         for question in self.questions {
-            if findings.are_interrupted() {
+            if findings.are_interrupted() || !findings.are_none() && crew.interrupt.is_asked() {
                 break;
             }
             let name = question.name.as_deref();
@@ -163,7 +167,7 @@ pub(super) fn demands(poison: PoisonOption, criterion: &Criterion) -> Demands {
         PoisonOption::Auto => PoisonChoice::Auto,
         PoisonOption::Off => PoisonChoice::Off,
     };
-    Demands { poison, only_lines: criterion.only_lines.clone() }
+    Demands { poison, only_lines: criterion.only_lines.clone(), ending: ending(criterion) }
 }
 
 /// Records the run; what must not be reduced ends here.
@@ -199,7 +203,7 @@ fn require_failure(oracle: &Oracle, baseline: &Baseline, recorded: Recorded<'_>)
 /// What a replay may use up.
 pub(super) fn limits(baseline: &Baseline, timeout: Option<std::time::Duration>) -> Limits {
     let limits = baseline.limits();
-    match timeout {
+    match timeout.filter(|_| baseline.recording.trace.endless().is_none()) {
         Some(timeout) => Limits { cpu: timeout, wall: timeout, idle: timeout, ..limits },
         None => limits,
     }
@@ -302,7 +306,9 @@ pub(super) fn warnings(
     match finding.status {
         Status::Minimal => {}
         Status::Unconfirmed => warnings.extend(finding.unconfirmed.iter().map(unconfirmed)),
-        Status::Budget => warnings.push("a budget ended the search; raise --max-tests or --max-time".into()),
+        Status::Budget => {
+            warnings.push("a budget ended the search; raise --max-tests, --max-time or --total-time".into())
+        }
         Status::Interrupted => warnings.push("the search was interrupted".into()),
     }
     warnings

@@ -4,10 +4,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tracer::Conditions;
-use tracer::invocation::{Answers, Constancy, Input, Invocation, Limits, Stdout};
+use tracer::invocation::{Answers, Constancy, Input, Invocation, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Sanitizer, Scope};
 
+use super::bounds::bounds;
 use super::choices::GranularityChoice;
 use super::exit::{Exit, Failure};
 use super::interpreters::{self, is_interpreter};
@@ -17,7 +18,6 @@ use super::permissions::permissions;
 use super::progress::tell;
 use super::reading;
 use super::secrets;
-use crate::baseline::recording_limits;
 use crate::oracle::{Check, Criterion};
 
 /// What the subcommands work on.
@@ -41,7 +41,7 @@ impl Target {
         let conditions = Conditions {
             poison: Poison::Off,
             untouched: Default::default(),
-            limits: limits(options),
+            limits: bounds(options, &Criterion::default()),
             stop: interrupt.flag(),
         };
         let granularity = match options.granularity {
@@ -130,14 +130,6 @@ pub(super) fn load_failure(error: tracer::program::LoadError) -> Failure {
     Failure::new(exit, error)
 }
 
-fn limits(options: &TargetOptions) -> Limits {
-    let limits = recording_limits();
-    match options.timeout {
-        Some(timeout) => Limits { cpu: timeout, wall: timeout, idle: timeout, ..limits },
-        None => limits,
-    }
-}
-
 /// How the program is started, and the variables that it is not given.
 fn invocation(options: &TargetOptions, program: PathBuf) -> Result<(Invocation, Vec<String>), Failure> {
     let mut environment = if options.clear_env { Vec::new() } else { std::env::vars_os().collect() };
@@ -193,5 +185,6 @@ pub(super) fn criterion(options: &OracleOptions, interrupt: &Interrupt) -> Resul
         reference: text("--reference", &options.reference)?,
         check: options.check.clone().map(|command| Check::new(command).until(interrupt.flag())),
         part: None,
+        endless: options.expect_timeout.then(String::new),
     })
 }

@@ -162,6 +162,26 @@ pub(super) fn named_regex(text: &str) -> Result<(String, Regex), String> {
     Ok((name.to_owned(), regex(expression)?))
 }
 
+/// A size such as `500M` or `4G`, in bytes; a plain number means bytes.
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.trim_end_matches(['B', 'b', 'i']) {
+        "" => 0,
+        "k" | "K" => 10,
+        "m" | "M" => 20,
+        "g" | "G" => 30,
+        "t" | "T" => 40,
+        _ => return Err("the units are K, M, G and T".into()),
+    };
+    let number: u64 = number.parse().map_err(|_| "not a whole number with a unit".to_owned())?;
+    match number.checked_mul(1 << shift) {
+        Some(bytes) if bytes >= 1 << 20 => Ok(bytes),
+        Some(_) => Err("less than a megabyte holds no recording".into()),
+        None => Err("too large".into()),
+    }
+}
+
 /// A time such as `500ms`, `10s`, `5m`, `1h`; a plain number means seconds.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());

@@ -33,7 +33,7 @@ pub use difference::{Comparison, Extent, Line, compare, diff, first_difference, 
 pub use expression::expression;
 pub use line::is_untold;
 pub use part::Part;
-pub use words::{deviation, other_failure, termination};
+pub use words::{deviation, endless, other_failure, termination};
 
 use self::difference::{in_quotes, quoted};
 use self::line::{Reason, RecordedLine, misplaced};
@@ -69,6 +69,8 @@ pub struct Criterion {
     pub check: Option<Check>,
     /// A part of the recorded output that must stay.
     pub part: Option<Part>,
+    /// It never ends; where it still runs, in words.
+    pub endless: Option<String>,
 }
 
 /// Why there can be no oracle, or why it cannot judge.
@@ -149,9 +151,18 @@ enum Condition {
         places: Occurrences,
     },
     Check(Check),
+    /// It never ends: it still runs where the recorded run does, in words.
+    Endless(String),
 }
 
 impl Criterion {
+    /// Says where a run that never ends still runs, if that is the failure.
+    pub fn locate(&mut self, recorded: Recorded<'_>) {
+        if self.endless.is_some() {
+            self.endless = Some(words::endless(recorded).unwrap_or_default());
+        }
+    }
+
     /// The oracle for runs that are compared with `recorded`.
     ///
     /// # Errors
@@ -197,6 +208,7 @@ impl Criterion {
         conditions.extend(self.matches.into_iter().map(Condition::Match));
         conditions.extend(self.rejects.into_iter().map(Condition::Reject));
         conditions.extend(self.check.map(Condition::Check));
+        conditions.extend(self.endless.map(Condition::Endless));
         let nothing_given = conditions.is_empty();
         if let Some(only) =
             only.as_ref().filter(|only| !compares_output && matching(&recorded.stdout, only).next().is_none())
@@ -241,7 +253,13 @@ impl Oracle {
     pub fn judge(&self, run: &Run, recorded: Recorded<'_>) -> Result<Evidence, OracleError> {
         let unresolved = |why| Ok(Evidence::new(Outcome::Unresolved, why));
         match &run.termination {
-            Termination::Left(deviation) => return unresolved(words::deviation(deviation, recorded)),
+            Termination::Left(deviation) => {
+                return match words::left_loop(deviation, recorded).filter(|_| self.is_about_endless()) {
+                    Some(why) => Ok(Evidence::new(Outcome::Pass, why)),
+                    None => unresolved(words::deviation(deviation, recorded)),
+                };
+            }
+            Termination::Endless(_) if !self.is_about_endless() => return unresolved("it never ends".into()),
             Termination::Cut(cut) => return unresolved(format!("the run {cut}")),
             Termination::Crashed(crash) if self.crash.as_ref() != Some(crash) => {
                 let program = recorded.program;
@@ -249,7 +267,7 @@ impl Oracle {
                 let distinction = distinction.unwrap_or_default();
                 return unresolved(format!("{OTHER_CRASH}{}{distinction}", crashes::crash(crash, program)));
             }
-            Termination::Crashed(_) | Termination::Exited(_) => {}
+            Termination::Crashed(_) | Termination::Exited(_) | Termination::Endless(_) => {}
         }
         if let Some(report) = sanitizer::report(&run.stderr).filter(|seen| self.report.as_ref() != Some(seen))
         {
@@ -261,6 +279,11 @@ impl Oracle {
             }
         }
         Ok(Evidence::new(Outcome::Fail, "the failure is reproduced"))
+    }
+
+    /// Whether a run has to go on for ever.
+    fn is_about_endless(&self) -> bool {
+        self.conditions.iter().any(|condition| matches!(condition, Condition::Endless(_)))
     }
 
     /// When a run shows the failure, in words.
@@ -348,6 +371,10 @@ impl Condition {
                     .or_else(|| misplaced(places, tails.keys(&run.stdout).map(|(key, _)| key)))
             }
             Condition::Check(check) => return check.judge(run),
+            Condition::Endless(_) => match &run.termination {
+                Termination::Endless(_) => None,
+                _ => Some("it ended by itself".into()),
+            },
         };
         Ok(why.map(|why| Evidence::new(Outcome::Pass, why)))
     }
@@ -378,6 +405,7 @@ impl Condition {
                 format!("`{}` says so", difference::in_one_line(check.command().as_bytes()))
             }
             Condition::Part { tails, .. } => tails.describe(),
+            Condition::Endless(place) => format!("it does not end: {place}"),
         }
     }
 }

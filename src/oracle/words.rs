@@ -2,7 +2,7 @@
 
 use tracer::lockstep::Deviation;
 use tracer::program::LeaderId;
-use tracer::termination::Termination;
+use tracer::termination::{Cut, Termination};
 use tracer::trace::EventId;
 
 use super::crashes::crash;
@@ -27,7 +27,36 @@ pub fn termination(termination: &Termination, recorded: Recorded<'_>) -> String 
         Termination::Crashed(how) => crash(how, recorded.program),
         Termination::Left(how) => deviation(how, recorded),
         Termination::Cut(cut) => format!("the run {cut}"),
+        Termination::Endless(_) => "no end".into(),
     }
+}
+
+/// So many callers are named of a place.
+const CALLERS: usize = 3;
+
+/// Where a recorded run goes on for ever: `it still runs at gcd.c:4 in gcd, called from main.c:9`. `None` if it
+/// has ended.
+pub fn endless(recorded: Recorded<'_>) -> Option<String> {
+    let Recorded { program, trace } = recorded;
+    let (endless, last) = (trace.endless()?, trace.events().next_back()?);
+    let does = if endless.cut == Cut::Asleep { "waits" } else { "runs" };
+    let place = |event: EventId| program.place(trace.leader(event)).to_string();
+    let function = &program.function_of(trace.leader(last)).name;
+    let callers: Vec<String> = trace.callers(last).take(CALLERS).map(place).collect();
+    let called = match callers.is_empty() {
+        true => String::new(),
+        false => format!(", called from {}", callers.join(", from ")),
+    };
+    Some(format!("it still {does} at {} in {function}{called}", place(last)))
+}
+
+/// Where control went if a replay has left the loop in which the recorded run never ends.
+pub(super) fn left_loop(deviation: &Deviation, recorded: Recorded<'_>) -> Option<String> {
+    let Recorded { program, trace } = recorded;
+    let Deviation::RanPastEnd { after, reached } = *deviation else { return None };
+    let last = trace.events().next_back()?;
+    let is_open = after == last || trace.callers(last).any(|caller| caller == after);
+    is_open.then(|| format!("it ended the loop and went on to {}", program.place(reached)))
 }
 
 /// How a replay left the recorded path.

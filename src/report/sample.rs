@@ -173,6 +173,7 @@ fn conditions() -> Conditions {
         idle: Duration::from_secs(60),
         arrivals: 1_000_000,
         memory: None,
+        trace: u64::MAX,
         file_size: 1 << 20,
         output: 1 << 20,
         tasks: 1,

@@ -25,7 +25,7 @@ use agent::session::{
     Wanted,
 };
 use agent::stack::Bounded;
-use agent::tape::Tape;
+use agent::tape::{Endless, Tape};
 
 /// Takes an arrival at a leader; [`Session::target`] then says where the program goes on.
 ///
@@ -61,6 +61,7 @@ pub unsafe extern "C" fn arrive(session: *mut Session, leader: u32) {
         Step::GoOn { at, undefined } => go_on(session, leader, at, undefined),
         Step::Leave(deviation) => end(session, End::Left(deviation)),
         Step::Enough => end(session, End::Enough),
+        Step::LoopsOn => end(session, End::LoopsOn),
     }
 }
 
@@ -69,7 +70,9 @@ fn replay(session: &mut Session, leader: LeaderId) -> Step {
     let sp = session.program_sp;
     // SAFETY: the tracer has put these tables where the spans say, before the program's first arrival.
     let (script, calls) = unsafe {
-        let tape = Tape { events: table(session.events), activations: table(session.activations) };
+        let (events, activations) = (table(session.events), table(session.activations));
+        let endless = Endless { leaders: table(session.looping), enough: session.enough };
+        let tape = Tape { events, activations, endless };
         let (marks, kept) = (table::<Mark>(session.marks), table(session.kept));
         let script = Script { marks, tape, control: session.control, kept };
         (script, table_mut::<Call<Frame>>(session.calls))

@@ -200,6 +200,8 @@ pub struct Limits {
     pub arrivals: u64,
     /// Address space in bytes; `None` for no limit.
     pub memory: Option<u64>,
+    /// Bytes that its trace may take while it is recorded.
+    pub trace: u64,
     /// Bytes of the longest file, standard output and error included; more cannot be written.
     pub file_size: u64,
     /// Bytes of standard output and error together.
@@ -230,6 +232,7 @@ pub(crate) mod tests {
             idle: MINUTE,
             arrivals: u64::MAX,
             memory: None,
+            trace: u64::MAX,
             file_size: 1 << 20,
             output: 1 << 20,
             tasks: 1,

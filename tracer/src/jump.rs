@@ -91,7 +91,7 @@ impl Jump {
         talk.set_stack(start.stack_base);
         inside.enter(stage.program, &mut start.tracee, &talk, None)?;
         start.tracee.stop_at_exit();
-        let spool = Spool::new(stage.program, &talk);
+        let spool = Spool::new(stage.program, &talk, &conditions.limits);
         let run = std::thread::scope(|scope| {
             let winding = patiently(|| {
                 Builder::new().spawn_scoped(scope, || {
@@ -107,9 +107,6 @@ impl Jump {
         });
         let recorder = spool.finish();
         let mut run = stage.finish(start, output, run?, &conditions.limits)?;
-        if recorder.is_full() {
-            run.termination = Termination::Cut(Cut::Arrivals);
-        }
         run.arrivals = recorder.len() as u64;
         run.usage.memory = run.usage.memory.saturating_sub(size);
         Ok((run, recorder))
@@ -243,6 +240,7 @@ fn account(end: End) -> Result<Termination, Unable> {
     match end {
         End::Left(deviation) => Ok(Termination::Left(deviation)),
         End::Enough => Ok(Termination::Cut(Cut::Arrivals)),
+        End::LoopsOn => Ok(Termination::Endless(Cut::Arrivals)),
         End::TooDeep => Err(Unable::Unfit("too many calls are open at the same time".into())),
         // What has ended was no server.
         End::Serving => Ok(Termination::Cut(Cut::Overwrote)),

@@ -67,9 +67,11 @@
 
 pub mod address;
 pub mod denial;
+mod endless;
 mod engine;
 pub mod invocation;
 mod jump;
+mod not_ended;
 pub mod observation;
 mod process;
 pub mod program;
@@ -87,9 +89,10 @@ mod untouched;
 
 pub use agent::{lockstep, poison};
 pub use engine::Conditions;
+pub use not_ended::NotEnded;
 pub use process::{
-    Bytes, Containment, Keyboard, ProcessError, Processors, Refusal, can_answer, ending_signals, patiently,
-    raise_limits, with_room,
+    Bytes, Containment, Keyboard, ProcessError, Processors, Refusal, available_memory, can_answer,
+    ending_signals, patiently, raise_limits, with_room,
 };
 pub use tracer::{Engine, ONE_THREAD, ObserveError, Preference, RecordError, Tracer, probe, survey};
 pub use untouched::Untouched;

@@ -87,7 +87,13 @@ impl<'p> Stage<'p> {
         guide: &mut dyn Guide,
     ) -> Result<Run, ProcessError> {
         let method = course.method;
-        self.run_by(start, course, |execution| execution.run(method, guide))
+        let mut run = self.run_by(start, course, |execution| execution.run(method, &mut *guide))?;
+        if let Termination::Cut(cut) = run.termination
+            && guide.waits_for_ever(cut)
+        {
+            run.termination = Termination::Endless(cut);
+        }
+        Ok(run)
     }
 
     /// The same, led by `lead`.
@@ -169,7 +175,7 @@ impl<'p> Stage<'p> {
         let output = (run.stdout.len() + run.stderr.len()) as u64;
         let cut = match run.termination {
             Termination::Cut(Cut::FileSize) if output > limits.output => Cut::Output,
-            Termination::Cut(_) | Termination::Left(_) => return,
+            Termination::Cut(_) | Termination::Left(_) | Termination::Endless(_) => return,
             _ if output > limits.output => Cut::Output,
             _ if self.sandbox.is_full() => Cut::Disk,
             _ => return,

@@ -20,6 +20,8 @@ pub enum Termination {
     Left(Deviation),
     /// The tracer ended it because of what it did.
     Cut(Cut),
+    /// It never ends: the tracer ended it, for this reason, in the loop in which the recorded run has not ended.
+    Endless(Cut),
 }
 
 /// Where and how a run crashed. Two crashes are the same if all of this is.
@@ -165,6 +167,8 @@ pub enum Cut {
     Disk,
     /// It wanted more memory than it may have.
     Memory,
+    /// Its trace took as much memory as it may.
+    Trace,
     /// It wanted to do what a sandbox denies.
     Escaped(Action),
     /// The code of its traced functions was found changed at its end, here first.
@@ -176,6 +180,11 @@ pub enum Cut {
 }
 
 impl Cut {
+    /// Whether a run that never ends may be ended for that reason.
+    pub fn is_for_endless(self) -> bool {
+        self.is_time() || matches!(self, Cut::Arrivals | Cut::Trace | Cut::FileSize | Cut::Output | Cut::Disk)
+    }
+
     /// Whether the run might have ended by itself on a less busy machine.
     pub fn is_time(self) -> bool {
         matches!(self, Cut::CpuTime | Cut::WallTime | Cut::Asleep)
@@ -196,6 +205,7 @@ impl fmt::Display for Cut {
             Cut::Output => "wrote too much output",
             Cut::Disk => "wrote too much into files",
             Cut::Memory => "wanted too much memory",
+            Cut::Trace => "executed more statements than there is memory for",
             Cut::Escaped(action) => return write!(f, "escaped: it tried to {action}"),
             Cut::ChangedText(_) => "changed its own code",
             Cut::Overwrote => "overwrote memory of the tracer",

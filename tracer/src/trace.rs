@@ -5,24 +5,72 @@
 //! each, and 12 for each activation, whatever the program.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use agent::calls::{Call, Calls};
 pub use agent::names::{ActivationId, EventId};
 use agent::names::{LeaderId, LeaderKind, Link, Mark};
-use agent::tape::{Activation, Event, Tape};
+use agent::tape::{self, Activation, Event, Tape};
 
-use crate::process::roomy;
+use crate::process::{Sealed, roomy};
 use crate::program::Program;
+use crate::termination::Cut;
 
 /// The trace of a run. Its copies share their memory.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Trace(Arc<Tables>);
 
-#[derive(PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 struct Tables {
     events: Vec<Event>,
     activations: Vec<Activation>,
+    endless: Option<Endless>,
+    /// For each leader 1 if the loop has it, as the rules of a replay read it.
+    looping: Vec<u8>,
+    for_programs: ForPrograms,
+}
+
+/// The tables once more, in memory that programs can map: one for all who replay the trace at the same time,
+/// because it takes more than the trace itself.
+#[derive(Default)]
+struct ForPrograms(Mutex<Weak<Sealed>>);
+
+/// A copy of the tables has none yet.
+impl Clone for ForPrograms {
+    fn clone(&self) -> ForPrograms {
+        ForPrograms::default()
+    }
+}
+
+/// It says nothing that the tables do not.
+impl PartialEq for ForPrograms {
+    fn eq(&self, _: &ForPrograms) -> bool {
+        true
+    }
+}
+
+impl Eq for ForPrograms {}
+
+/// The loop in which a run goes round for ever, or the statement that never ends.
+///
+/// Of such a run only the beginning is recorded. The last event of its trace is where the loop is reached for
+/// the second time; what never ends is the activation of that event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endless {
+    /// Why the run was ended while it was recorded.
+    pub cut: Cut,
+    /// The leaders of the loop in that activation, in their order.
+    pub leaders: Vec<LeaderId>,
+    /// A replay that has reached so many of them after the last event has shown not to end; 0 for a single
+    /// statement that never ends, where only time can show it.
+    pub enough: u32,
+    /// So many arrivals of all kinds that has taken in the recorded run.
+    pub arrivals: u64,
+    /// How many events there were before the run was ended.
+    pub events: u64,
+    /// For how long there was no event before the run was ended.
+    pub silence: Duration,
 }
 
 impl Trace {
@@ -43,7 +91,38 @@ impl Trace {
 
     /// The recorded run, as the rules of a replay read it.
     pub fn tape(&self) -> Tape<'_> {
-        Tape { events: &self.0.events, activations: &self.0.activations }
+        let Tables { events, activations, endless, looping, .. } = &*self.0;
+        let enough = endless.as_ref().map_or(0, |endless| endless.enough);
+        Tape { events, activations, endless: tape::Endless { leaders: looping, enough } }
+    }
+
+    /// The loop in which the run has not ended; `None` if it has.
+    pub fn endless(&self) -> Option<&Endless> {
+        self.0.endless.as_ref()
+    }
+
+    /// The same trace up to and including this event, as that of a run that never ends.
+    ///
+    /// # Panics
+    /// If the event is not in the trace.
+    pub fn that_never_ends(self, last: EventId, endless: Endless) -> Trace {
+        let mut tables = Arc::unwrap_or_clone(self.0);
+        let is_there = |link: Link, end: usize| link.get().is_some_and(|position| (position as usize) < end);
+        tables.events.truncate(last.0 as usize + 1);
+        let events = tables.events.len();
+        assert_eq!(events, last.0 as usize + 1, "the last event is in the trace");
+        let kept = tables.activations.partition_point(|activation| activation.entry <= last);
+        tables.activations.truncate(kept);
+        let late = |link: Link, end: usize| if is_there(link, end) { link } else { Link::NONE };
+        tables.events.iter_mut().for_each(|event| event.next = late(event.next, events));
+        tables.activations.iter_mut().for_each(|call| call.sibling = late(call.sibling, kept));
+        tables.events.shrink_to_fit();
+        tables.activations.shrink_to_fit();
+        let looping = endless.leaders.iter().max().map_or(1, |last| last.0 as usize + 1);
+        tables.looping = vec![0; looping];
+        endless.leaders.iter().for_each(|leader| tables.looping[leader.0 as usize] = 1);
+        tables.endless = Some(endless);
+        Trace(Arc::new(tables))
     }
 
     /// The leader that the event reached.
@@ -89,6 +168,20 @@ impl Trace {
         !kind.is_structural() && self.next(event).is_some()
     }
 
+    /// The tables in memory that programs can map, which `make` makes unless somebody has them already.
+    ///
+    /// # Errors
+    /// If they cannot be made.
+    pub(crate) fn for_programs<E>(&self, make: impl FnOnce() -> Result<Sealed, E>) -> Result<Arc<Sealed>, E> {
+        let mut known = self.0.for_programs.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shared) = known.upgrade() {
+            return Ok(shared);
+        }
+        let shared = Arc::new(make()?);
+        *known = Arc::downgrade(&shared);
+        Ok(shared)
+    }
+
     /// Whether the other is a copy of this one.
     pub(crate) fn is(&self, other: &Trace) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -110,7 +203,7 @@ impl Trace {
 
     /// How many bytes of memory the trace holds.
     pub fn memory(&self) -> usize {
-        let Tables { events, activations } = &*self.0;
+        let Tables { events, activations, .. } = &*self.0;
         events.capacity() * size_of::<Event>() + activations.capacity() * size_of::<Activation>()
     }
 }
@@ -156,7 +249,7 @@ impl TraceBuilder {
     /// else.
     pub(crate) fn with_room() -> TraceBuilder {
         let events = roomy(ROOM);
-        TraceBuilder { trace: Tables { events, activations: Vec::new() }, ..TraceBuilder::default() }
+        TraceBuilder { trace: Tables { events, ..Tables::default() }, ..TraceBuilder::default() }
     }
 
     /// Takes down that the run has reached `leader` with the stack pointer `sp`; tells the event, or
@@ -195,6 +288,12 @@ impl TraceBuilder {
     /// The number of events so far.
     pub fn len(&self) -> usize {
         self.trace.events.len()
+    }
+
+    /// How many bytes of memory the trace takes so far.
+    pub fn memory(&self) -> u64 {
+        let Tables { events, activations, .. } = &self.trace;
+        (size_of_val(&events[..]) + size_of_val(&activations[..])) as u64
     }
 
     /// Whether there was no event yet.

@@ -12,9 +12,11 @@ use std::time::Duration;
 use agent::poison::Poison;
 
 use crate::denial::Actions;
+use crate::endless::{Cutoff, endless};
 use crate::engine::{Assignment, Conditions, Guide, Method, Placement, Recorder, Replayer, Unable, watch};
 use crate::invocation::{Invocation, Limits};
 use crate::jump::Jump;
+use crate::not_ended::NotEnded;
 use crate::observation::Observation;
 use crate::process::{
     Containment, Launch, Luggage, Output, ProcessError, SIGTRAP, Sandbox, Stop, Tracee, Watchdog,
@@ -56,9 +58,29 @@ pub enum RecordError {
     #[error("the program {_0} while it was recorded: {room}, or record a shorter run", room = room(*_0))]
     Cut(Cut),
     #[error(
+        "the program {} while it was recorded: {_0}: if that it never ends is the failure, ask with --expect-timeout; {}",
+        .0.cut, more(.0.cut)
+    )]
+    NotEnded(NotEnded),
+    #[error(
+        "the program {cut} while it was recorded, but it has not shown to go round in a loop: {account}: let it run longer \
+         with --timeout"
+    )]
+    NoLoop { cut: Cut, account: NotEnded },
+    #[error(
         "the program executed none of the functions in scope: name those to trace with --scope, for example --scope '*.c'"
     )]
     NothingTraced,
+}
+
+/// How a program that ends after a long time gets what it needs.
+fn more(cut: Cut) -> &'static str {
+    match cut {
+        Cut::Trace => "otherwise give it a smaller input, or stripe more memory with --memory",
+        Cut::Disk => "otherwise set TMPDIR, where its directory is copied, to a directory with room",
+        Cut::FileSize | Cut::Output => "otherwise give it a smaller input",
+        _ => "otherwise raise --timeout",
+    }
 }
 
 /// How a program gets more of what it had too little of.
@@ -82,6 +104,13 @@ pub enum ObserveError {
 
 fn at(place: &Option<String>) -> String {
     place.as_ref().map_or_else(String::new, |place| format!(", called at {place}"))
+}
+
+/// Whether a run is taken to end by itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    End,
+    NoEnd,
 }
 
 /// How programs are to be run.
@@ -171,6 +200,19 @@ impl<'p> Tracer<'p> {
     /// # Errors
     /// If the run cannot be recorded, or must not be because it could not be replayed.
     pub fn record(&mut self, conditions: &Conditions) -> Result<Recording, RecordError> {
+        self.record_as(Expected::End, conditions)
+    }
+
+    /// Runs a program that never ends and takes down its events up to the second turn of the loop in which it
+    /// goes round, or to the statement that does not end. If it ends nevertheless, takes down all.
+    ///
+    /// # Errors
+    /// As of [`Tracer::record`], or if there is no loop to be seen before the run has to be ended.
+    pub fn record_endless(&mut self, conditions: &Conditions) -> Result<Recording, RecordError> {
+        self.record_as(Expected::NoEnd, conditions)
+    }
+
+    fn record_as(&mut self, expected: Expected, conditions: &Conditions) -> Result<Recording, RecordError> {
         if let Some(jump) =
             self.agent.get(&self.stage, conditions, self.preference, self.checkpoint_distance)?
         {
@@ -180,11 +222,11 @@ impl<'p> Tracer<'p> {
                     let reason = "with the agent inside it reaches none of its statements";
                     self.agent.dismiss(Unable::Unfit(reason.into()), self.preference)?;
                 }
-                Ok((run, recorder)) => return recording(self.stage.program, run, recorder),
+                Ok((run, recorder)) => return recording(self.stage.program, run, recorder, expected),
                 Err(unable) => self.agent.dismiss(unable, self.preference)?,
             }
         }
-        self.record_outside(Method::Breakpoint, conditions)
+        self.record_outside(Method::Breakpoint, conditions, expected)
     }
 
     /// Whether a run that ended by itself may be made again without the agent.
@@ -197,7 +239,7 @@ impl<'p> Tracer<'p> {
     /// # Errors
     /// As of [`Tracer::record`].
     pub fn record_by_steps(&mut self, conditions: &Conditions) -> Result<Recording, RecordError> {
-        self.record_outside(Method::SingleStep, conditions)
+        self.record_outside(Method::SingleStep, conditions, Expected::End)
     }
 
     /// Runs the program along `trace`, and omits what `schedule` leaves out.
@@ -269,16 +311,17 @@ impl<'p> Tracer<'p> {
         &mut self,
         method: Method<'_>,
         conditions: &Conditions,
+        expected: Expected,
     ) -> Result<Recording, RecordError> {
         let program = self.stage.program;
-        let mut recorder = Recorder::new(program, conditions.limits.arrivals);
+        let mut recorder = Recorder::new(program, &conditions.limits);
         let (mut start, output) = self.start(conditions)?;
         if let Some(address) = self.placement.changed_text(&start.tracee) {
             return Err(RecordError::ChangedText(address.to_string()));
         }
         start.tracee.stop_at_exit();
         let run = self.run_outside(start, output, conditions, method, &mut recorder)?;
-        recording(program, run, recorder)
+        recording(program, run, recorder, expected)
     }
 
     fn start(&mut self, conditions: &Conditions) -> Result<(Start, Output), ProcessError> {
@@ -337,16 +380,22 @@ impl Agent {
 }
 
 /// The recording of a run that was taken down, unless the run cannot be used.
-fn recording(program: &Program, run: Run, recorder: Recorder<'_>) -> Result<Recording, RecordError> {
+fn recording(
+    program: &Program,
+    mut run: Run,
+    recorder: Recorder<'_>,
+    expected: Expected,
+) -> Result<Recording, RecordError> {
+    let silence = recorder.silence();
+    if let Some(cut) = recorder.excess() {
+        run.termination = Termination::Cut(cut);
+    }
     let place =
         |leader: LeaderId| format!("{} in {}", program.place(leader), program.function_of(leader).name);
-    let trace = recorder.finish();
-    if let Err(broken) = trace {
-        return Err(match broken {
-            BrokenTrace::NotEntered(leader) => RecordError::StackSwitch(place(leader)),
-            BrokenTrace::TooLong => RecordError::TooLong,
-        });
-    }
+    let trace = recorder.finish().map_err(|broken| match broken {
+        BrokenTrace::NotEntered(leader) => RecordError::StackSwitch(place(leader)),
+        BrokenTrace::TooLong => RecordError::TooLong,
+    })?;
     if let Termination::Cut(cut) = run.termination {
         return Err(match cut {
             Cut::Thread(statement) => {
@@ -355,12 +404,22 @@ fn recording(program: &Program, run: Run, recorder: Recorder<'_>) -> Result<Reco
                 RecordError::Thread { call, place }
             }
             Cut::ChangedText(address) => RecordError::ChangedText(address.to_string()),
+            cut if cut.is_for_endless() && !trace.is_empty() => {
+                let account = NotEnded::new(program, &trace, cut);
+                if expected == Expected::End {
+                    return Err(RecordError::NotEnded(account));
+                }
+                let cutoff = Cutoff { cut, silence, wall: run.usage.wall };
+                let trace = endless(trace, cutoff).ok_or(RecordError::NoLoop { cut, account })?;
+                run.termination = Termination::Endless(cut);
+                return Ok(Recording { run, trace });
+            }
             cut => RecordError::Cut(cut),
         });
     }
-    match trace {
-        Ok(trace) if !trace.is_empty() => Ok(Recording { run, trace }),
-        _ => Err(RecordError::NothingTraced),
+    match trace.is_empty() {
+        false => Ok(Recording { run, trace }),
+        true => Err(RecordError::NothingTraced),
     }
 }
 
@@ -416,6 +475,7 @@ pub fn probe(directory: &Path) -> Result<Containment, ProcessError> {
         idle: Duration::from_secs(1),
         arrivals: 0,
         memory: None,
+        trace: 0,
         file_size: 0,
         output: 0,
         tasks: 1,

@@ -278,6 +278,7 @@ mod tests {
             idle: hour,
             arrivals: 100,
             memory: none,
+            trace: u64::MAX,
             file_size: 7,
             output: 7,
             tasks: 1,

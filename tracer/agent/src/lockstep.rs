@@ -57,6 +57,8 @@ pub enum Directive {
     },
     /// End the run: it has left the recorded path and says nothing.
     Leave(Deviation),
+    /// End the run: it is in the loop in which the recorded run has not ended, and was there for long enough.
+    LoopsOn,
 }
 
 /// How a replay left the recorded path.
@@ -123,12 +125,14 @@ impl Frame {
 pub struct Position {
     /// The first activation that no traced code calls and that is still to come.
     root: Link,
+    /// How many leaders of the loop that never ends were reached after the last event.
+    turns: u32,
 }
 
 impl Position {
     /// Before the first event.
     pub fn start(tape: Tape<'_>) -> Position {
-        Position { root: tape.first_root().into() }
+        Position { root: tape.first_root().into(), turns: 0 }
     }
 }
 
@@ -240,11 +244,11 @@ impl<'a, S: Stack<Thing = Call<Frame>>> Lockstep<'a, S> {
                 self.frames.enter(entry, sp, Frame { current: current.0.into(), callee });
                 Directive::Enter
             }
-            (None, Control::Trace) => {
+            (None, control) if control == Control::Trace || self.loops_on(caller) => {
                 self.frames.enter(entry, sp, Frame::FREE);
                 Directive::Enter
             }
-            (None, Control::Program) => Directive::Leave(Deviation::OtherCall { caller, entered: leader }),
+            (None, _) => Directive::Leave(Deviation::OtherCall { caller, entered: leader }),
         }
     }
 
@@ -284,7 +288,7 @@ impl<'a, S: Stack<Thing = Call<Frame>>> Lockstep<'a, S> {
             return Directive::RunFreely;
         };
         let Some(mut next) = tape.next(after) else {
-            return Directive::Leave(Deviation::RanPastEnd { after, reached: leader });
+            return self.go_on_after_end(after, leader);
         };
         if control == Control::Program {
             let expected = tape.leader(next);
@@ -309,5 +313,27 @@ impl<'a, S: Stack<Thing = Call<Frame>>> Lockstep<'a, S> {
             *frame = Frame { current: next.0.into(), callee: tape.first_callee(next).into() };
         }
         Directive::Resume { at: tape.leader(next), omitting }
+    }
+
+    /// Whether the recorded run has not ended, and the replay is where it looped.
+    #[inline(always)]
+    fn loops_on(&self, latest: Option<EventId>) -> bool {
+        latest.is_some_and(|latest| self.script.tape.loops_from(latest))
+    }
+
+    /// An arrival after the last recorded event of an activation. A run that never ends is not recorded for
+    /// ever: in its loop the program goes its own way, but it must not leave it.
+    #[cold]
+    #[inline(never)]
+    fn go_on_after_end(&mut self, after: EventId, leader: LeaderId) -> Directive {
+        let endless = self.script.tape.endless;
+        if !self.loops_on(Some(after)) || !endless.has(leader) {
+            return Directive::Leave(Deviation::RanPastEnd { after, reached: leader });
+        }
+        self.position.turns = self.position.turns.saturating_add(1);
+        if endless.enough > 0 && self.position.turns >= endless.enough {
+            return Directive::LoopsOn;
+        }
+        Directive::RunFreely
     }
 }

@@ -45,6 +45,8 @@ pub enum Step {
     Leave(Deviation),
     /// End the run: there were too many arrivals.
     Enough,
+    /// End the run: it does not leave the loop in which the recorded run has not ended.
+    LoopsOn,
 }
 
 impl Pace {
@@ -69,6 +71,7 @@ impl Pace {
             Directive::Resume { at, omitting: true } => (at, Undefined::Registers),
             Directive::Resume { at, omitting: false } => (at, Undefined::Nothing),
             Directive::Leave(deviation) => return Step::Leave(deviation),
+            Directive::LoopsOn => return Step::LoopsOn,
         };
         self.redirections += u64::from(at != leader);
         self.current = at.0.into();

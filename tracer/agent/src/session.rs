@@ -184,6 +184,8 @@ pub enum End {
     TooDeep,
     /// Not ended: it has become a server.
     Serving,
+    /// It does not leave the loop in which the recorded run has not ended.
+    LoopsOn,
 }
 
 /// An [`End`], or none, as numbers.
@@ -216,6 +218,7 @@ impl Verdict {
             6 => return Some(End::Enough),
             7 => return Some(End::TooDeep),
             8 => return Some(End::Serving),
+            9 => return Some(End::LoopsOn),
             _ => return None,
         };
         Some(End::Left(deviation))
@@ -242,6 +245,7 @@ impl From<End> for Verdict {
             End::Enough => (6, [none; 3]),
             End::TooDeep => (7, [none; 3]),
             End::Serving => (8, [none; 3]),
+            End::LoopsOn => (9, [none; 3]),
         };
         Verdict { kind, details }
     }
@@ -295,6 +299,11 @@ pub struct Session {
     pub activations: Span,
     /// Which events are kept: [`Script::kept`](crate::lockstep::Script::kept).
     pub kept: Span,
+    /// The leaders of the loop in which the recorded run has not ended:
+    /// [`Endless::leaders`](crate::tape::Endless::leaders).
+    pub looping: Span,
+    /// After how many of them a replay has shown not to end: [`Endless::enough`](crate::tape::Endless::enough).
+    pub enough: u32,
 }
 
 /// Where the code at the leaders finds what it needs, in bytes from the beginning of a [`Session`].

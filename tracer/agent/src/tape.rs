@@ -40,6 +40,29 @@ pub struct Foreseen {
     pub leader: Link,
 }
 
+/// The loop in which a recorded run has not ended. The last event is the first one there that a replay does
+/// not leave again by the recorded way.
+#[derive(Clone, Copy, Debug)]
+pub struct Endless<'a> {
+    /// For each leader 1 if the loop reaches it in its own activation; leaders that are not in here are not
+    /// in the loop. Empty if the run has ended.
+    pub leaders: &'a [u8],
+    /// A replay that has reached so many of these leaders after the last event has shown not to end; 0 if
+    /// only time can show that.
+    pub enough: u32,
+}
+
+impl Endless<'_> {
+    /// The run has ended.
+    pub const NONE: Endless<'static> = Endless { leaders: &[], enough: 0 };
+
+    /// Whether the loop reaches the leader in its own activation.
+    #[inline(always)]
+    pub fn has(&self, leader: LeaderId) -> bool {
+        self.leaders.get(leader.0 as usize) == Some(&1)
+    }
+}
+
 /// A recorded run.
 #[derive(Clone, Copy, Debug)]
 pub struct Tape<'a> {
@@ -47,6 +70,8 @@ pub struct Tape<'a> {
     pub events: &'a [Event],
     /// All activations, in the order of their entries.
     pub activations: &'a [Activation],
+    /// The loop in which it has not ended.
+    pub endless: Endless<'a>,
 }
 
 impl Tape<'_> {
@@ -85,6 +110,12 @@ impl Tape<'_> {
             Some(next) => Foreseen { event: next.0.into(), leader: self.leader(next).0.into() },
             None => Foreseen { event: Link::NONE, leader: Link::NONE },
         }
+    }
+
+    /// Whether a run that never ends does so in the activation of this event and from it on.
+    #[inline(always)]
+    pub fn loops_from(&self, event: EventId) -> bool {
+        !self.endless.leaders.is_empty() && event.0 as usize + 1 == self.events.len()
     }
 
     /// The first activation that nobody called: `main`, or a static constructor.

@@ -27,13 +27,13 @@ use std::sync::Arc;
 
 use agent::calls::Call;
 use agent::lockstep::{Expectation, Frame, Position};
-use agent::names::{Control, EventId, LeaderId, Link, Mark};
+use agent::names::{Control, EventId, Link, Mark};
 use agent::pace::Pace;
 use agent::poison::Poison;
 use agent::session::{
     Arrival, Duty, End, Ring, Service, Session, Site, Span, StackArea, Undefinition, Verdict,
 };
-use agent::tape::{Event, Foreseen};
+use agent::tape::{Activation, Event, Foreseen};
 
 use super::{Conditions, Placement};
 use crate::address::RuntimeAddress;
@@ -111,7 +111,7 @@ pub(crate) struct Inside {
 pub(crate) struct Tape {
     /// Of which run they are.
     pub(crate) trace: Trace,
-    memory: Sealed,
+    memory: Arc<Sealed>,
 }
 
 /// What a process and this one tell each other.
@@ -263,7 +263,8 @@ impl Inside {
 
     /// A session in which the agent serves tests of a recorded run.
     pub(crate) fn talk_to_server(&self, tape: &Tape) -> Result<Talk, Unable> {
-        let (events, activations) = (tape.trace.tape().events.len(), tape.trace.tape().activations.len());
+        let agent::tape::Tape { events, activations, endless } = tape.trace.tape();
+        let (events, activations) = (events.len(), activations.len());
         let calls = Span { address: far(1), count: CALLS };
         let kept = Span { address: KEPT, count: events as u64 };
         let memory = share(PAGE + kept.address - far(1) + kept.count)?;
@@ -274,6 +275,11 @@ impl Inside {
             expectation: nothing_expected(events),
             events: Span { address: far(2) + events_offset(events), count: events as u64 },
             activations: Span { address: far(2) + activations_offset(events), count: activations as u64 },
+            looping: Span {
+                address: far(2) + looping_offset(events, activations),
+                count: endless.leaders.len() as u64,
+            },
+            enough: endless.enough,
             ..self.session()
         };
         Ok(Talk { memory, session })
@@ -303,6 +309,8 @@ impl Inside {
             events: Span::NONE,
             activations: Span::NONE,
             kept: Span::NONE,
+            looping: Span::NONE,
+            enough: 0,
         }
     }
 }
@@ -346,9 +354,8 @@ impl Talk {
         calls
     }
 
-    /// The leaders of the open calls' latest events, innermost first; `None` for a call that the trace
-    /// does not know.
-    pub(crate) fn stack(&self, trace: &Trace) -> Vec<Option<LeaderId>> {
+    /// The latest events of the open calls, innermost first; `None` for a call that the trace does not know.
+    pub(crate) fn stack(&self, trace: &Trace) -> Vec<Option<EventId>> {
         let calls = self.calls();
         // Expected arrivals show in the expectation alone.
         let expectation: Expectation = self.memory.get(offset::EXPECTATION);
@@ -357,17 +364,23 @@ impl Talk {
             (0, Some(event)) => Some(EventId(event)),
             _ => call.data().current(),
         });
-        let leader = |event| trace.tape().events.get(event as usize).map(|event| event.leader);
-        events.map(|event| event.and_then(|event| leader(event.0))).collect()
+        // A program that runs amok may have written any number.
+        events.map(|event| event.filter(|event| (event.0 as usize) < trace.len())).collect()
     }
 }
 
 impl Tape {
     /// The tables of `trace`.
     pub(crate) fn new(trace: &Trace) -> Result<Tape, Unable> {
+        let memory = trace.for_programs(|| Tape::tables(trace))?;
+        Ok(Tape { trace: trace.clone(), memory })
+    }
+
+    fn tables(trace: &Trace) -> Result<Sealed, Unable> {
         let tape = trace.tape();
         let events = tape.events.len();
-        let memory = share(activations_offset(events) + size_of_val(tape.activations) as u64)?;
+        let looping = looping_offset(events, tape.activations.len());
+        let memory = share(looping + tape.endless.leaders.len() as u64)?;
         for event in trace.events() {
             memory.set(u64::from(event.0) * size_of::<Foreseen>() as u64, tape.foreseen(event));
         }
@@ -376,7 +389,8 @@ impl Tape {
             .set((events * size_of::<Foreseen>()) as u64, Foreseen { event: Link::NONE, leader: Link::NONE });
         memory.put(events_offset(events), tape.events);
         memory.put(activations_offset(events), tape.activations);
-        Ok(Tape { trace: trace.clone(), memory: sealed(memory)? })
+        memory.put(looping, tape.endless.leaders);
+        sealed(memory)
     }
 }
 
@@ -448,6 +462,10 @@ fn events_offset(events: usize) -> u64 {
 
 fn activations_offset(events: usize) -> u64 {
     events_offset(events) + ((events * size_of::<Event>()) as u64).next_multiple_of(16)
+}
+
+fn looping_offset(events: usize, activations: usize) -> u64 {
+    activations_offset(events) + (activations * size_of::<Activation>()) as u64
 }
 
 /// A place for the agent within reach of all traced text: a jump spans 2 GiB.

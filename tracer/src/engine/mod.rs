@@ -46,6 +46,7 @@ use crate::program::Program;
 use crate::program::detour::Detours;
 use crate::run::{Operand, Usage};
 use crate::termination::{Cut, Termination};
+use crate::trace::{EventId, Trace};
 use crate::untouched::Untouched;
 
 /// What runs under the same schedule may differ in.
@@ -78,6 +79,23 @@ pub(crate) trait Guide {
     /// What the program was doing, for the account of a crash; the leaders of the innermost frame's
     /// latest event, then of its callers. `None` for a frame that is not known.
     fn position(&self) -> Vec<Option<LeaderId>>;
+
+    /// Whether a program that was ended for this reason was in the statement in which the recorded run has not
+    /// ended, for a reason of this kind.
+    fn waits_for_ever(&self, _cut: Cut) -> bool {
+        false
+    }
+}
+
+/// Whether a replay of `trace` that was ended for this reason after its event `latest` has done as the recorded
+/// run, which has not ended because of a single statement.
+///
+/// A busy machine may let any run take too long. So that counts only where nothing else was to be seen of the
+/// recorded run either.
+pub(crate) fn waits_for_ever(trace: &Trace, latest: Option<EventId>, cut: Cut) -> bool {
+    let Some(endless) = trace.endless().filter(|endless| endless.enough == 0) else { return false };
+    let is_of_this_kind = matches!(cut, Cut::CpuTime | Cut::Asleep) || endless.cut == cut;
+    cut.is_time() && is_of_this_kind && latest.is_some_and(|latest| trace.tape().loops_from(latest))
 }
 
 /// How arrivals at leaders are noticed.
@@ -233,6 +251,7 @@ impl Execution<'_> {
             Step::GoOn { at, undefined } => (at, undefined),
             Step::Leave(deviation) => return Ok(Trap::End(Termination::Left(deviation))),
             Step::Enough => return Ok(Trap::End(Termination::Cut(Cut::Arrivals))),
+            Step::LoopsOn => return Ok(Trap::End(Termination::Endless(Cut::Arrivals))),
         };
         match undefined {
             Undefined::Nothing => {}

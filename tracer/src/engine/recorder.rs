@@ -1,10 +1,14 @@
 //! Guide a run that goes its own way, and take down where it went.
 
+use std::time::{Duration, Instant};
+
 use agent::lockstep::{Deviation, Directive};
 use agent::names::{LeaderId, LeaderKind};
 
 use super::Guide;
+use crate::invocation::Limits;
 use crate::program::Program;
+use crate::termination::Cut;
 use crate::trace::{BrokenTrace, Trace, TraceBuilder};
 
 /// Takes down a run.
@@ -12,14 +16,29 @@ pub(crate) struct Recorder<'a> {
     program: &'a Program,
     builder: TraceBuilder,
     broken: Option<BrokenTrace>,
-    /// At most so many events.
+    /// At most so many events, in so many bytes.
     limit: u64,
+    bytes: u64,
+    /// When the latest event was seen.
+    latest: Instant,
 }
 
 impl<'a> Recorder<'a> {
-    /// Takes down a run of `program` of at most `limit` events.
-    pub(crate) fn new(program: &'a Program, limit: u64) -> Recorder<'a> {
-        Recorder { program, builder: TraceBuilder::with_room(), broken: None, limit }
+    /// Takes down a run of `program` within these limits.
+    pub(crate) fn new(program: &'a Program, limits: &Limits) -> Recorder<'a> {
+        let Limits { arrivals: limit, trace: bytes, .. } = *limits;
+        let builder = TraceBuilder::with_room();
+        Recorder { program, builder, broken: None, limit, bytes, latest: Instant::now() }
+    }
+
+    /// Takes note that there are events at this time.
+    pub(crate) fn is_seen_to_go_on(&mut self) {
+        self.latest = Instant::now();
+    }
+
+    /// For how long there was no event.
+    pub(crate) fn silence(&self) -> Duration {
+        self.latest.elapsed()
     }
 
     /// Takes down an arrival; whether it and those before make a trace that is not too long.
@@ -28,12 +47,18 @@ impl<'a> Recorder<'a> {
         if self.broken.is_none() {
             self.broken = self.builder.arrive(self.program, leader, sp).err();
         }
-        self.broken.is_none() && !self.is_full()
+        self.broken.is_none() && self.excess().is_none()
     }
 
-    /// Whether there were more events than there may be.
-    pub(crate) fn is_full(&self) -> bool {
-        self.builder.len() as u64 > self.limit
+    /// What there was too much of, if so.
+    pub(crate) fn excess(&self) -> Option<Cut> {
+        if self.builder.len() as u64 > self.limit {
+            Some(Cut::Arrivals)
+        } else if self.builder.memory() > self.bytes {
+            Some(Cut::Trace)
+        } else {
+            None
+        }
     }
 
     /// How many events there were.
@@ -52,6 +77,7 @@ impl<'a> Recorder<'a> {
 
 impl Guide for Recorder<'_> {
     fn arrive(&mut self, leader: LeaderId, sp: u64) -> Directive {
+        self.is_seen_to_go_on();
         if !self.takes(leader, sp) {
             return Directive::Leave(Deviation::NotEntered(leader));
         }

@@ -4,8 +4,9 @@ use agent::calls::Call;
 use agent::lockstep::{Directive, Frame, Lockstep, Position, Script};
 use agent::names::Control;
 
-use super::Guide;
+use super::{Guide, waits_for_ever};
 use crate::program::{LeaderId, Program};
+use crate::termination::Cut;
 use crate::trace::{EventId, Trace};
 
 /// Repeats a run.
@@ -41,5 +42,9 @@ impl Guide for Replayer<'_> {
 
     fn position(&self) -> Vec<Option<LeaderId>> {
         self.lockstep.stack().map(|event| event.map(|event| self.trace.leader(event))).collect()
+    }
+
+    fn waits_for_ever(&self, cut: Cut) -> bool {
+        waits_for_ever(self.trace, self.current(), cut)
     }
 }

@@ -10,7 +10,7 @@ use agent::session::{Duty, End, Service, Session, Verdict, Wanted};
 use super::checkpoint::{self, Checkpoint, Moment};
 use super::inside::{Talk, Unable, offset};
 use super::integrity::Integrity;
-use super::{Conditions, Guide};
+use super::{Conditions, Guide, waits_for_ever};
 use crate::process::{Output, ProcessError, Tracee, Written, patiently};
 use crate::schedule::Schedule;
 use crate::termination::{Cut, Termination};
@@ -262,6 +262,11 @@ pub(crate) struct Onlooker<'a> {
 
 impl Guide for Onlooker<'_> {
     fn position(&self) -> Vec<Option<LeaderId>> {
-        self.talk.stack(self.trace)
+        let leaders = self.talk.stack(self.trace).into_iter();
+        leaders.map(|event| event.map(|event| self.trace.leader(event))).collect()
+    }
+
+    fn waits_for_ever(&self, cut: Cut) -> bool {
+        waits_for_ever(self.trace, self.talk.stack(self.trace).first().copied().flatten(), cut)
     }
 }

@@ -11,6 +11,7 @@ use agent::session::{Arrival, Ring, Session};
 
 use super::inside::Talk;
 use super::{Guide, Recorder};
+use crate::invocation::Limits;
 use crate::process::Shared;
 use crate::program::Program;
 
@@ -29,6 +30,8 @@ struct Taken<'p> {
     buffers: u32,
     ahead: u64,
     chunk: Vec<Arrival>,
+    /// Where the next arrival would go, and the leader of the one before, when somebody looked last.
+    seen: (u64, u32),
 }
 
 /// How long the thread sleeps at most before it looks whether the program has ended.
@@ -36,9 +39,9 @@ const NAP: Duration = Duration::from_millis(50);
 
 impl<'p, 't> Spool<'p, 't> {
     /// Of the arrivals in `program` of which the agent tells.
-    pub(crate) fn new(program: &'p Program, talk: &'t Talk) -> Spool<'p, 't> {
-        let recorder = Recorder::new(program, talk.session.pace.limit);
-        let taken = Taken { recorder, buffers: 0, ahead: 0, chunk: Vec::new() };
+    pub(crate) fn new(program: &'p Program, talk: &'t Talk, limits: &Limits) -> Spool<'p, 't> {
+        let recorder = Recorder::new(program, limits);
+        let taken = Taken { recorder, buffers: 0, ahead: 0, chunk: Vec::new(), seen: (0, u32::MAX) };
         let leaders = program.leaders().len() as u32;
         Spool { talk, leaders, taken: Mutex::new(taken), ended: AtomicBool::new(false) }
     }
@@ -47,9 +50,17 @@ impl<'p, 't> Spool<'p, 't> {
     pub(crate) fn wind(&self) {
         while !self.ended.load(Ordering::Relaxed) {
             let ring = self.ring();
-            if !self.take_full(&mut self.taken()) {
-                self.memory().sleep(FILLED, ring.filled, NAP);
+            let mut taken = self.taken();
+            let before = taken.recorder.len();
+            if self.take_full(&mut taken) {
+                if taken.recorder.len() > before {
+                    taken.recorder.is_seen_to_go_on();
+                }
+                continue;
             }
+            self.glance(&mut taken, ring);
+            drop(taken);
+            self.memory().sleep(FILLED, ring.filled, NAP);
         }
     }
 
@@ -85,6 +96,29 @@ impl<'p, 't> Spool<'p, 't> {
         self.memory().set(DRAINED, taken.buffers);
         self.memory().wake(DRAINED);
         true
+    }
+
+    /// Looks whether there are events in the buffer that is being filled: arrivals at other leaders than before.
+    /// What is read may be torn, which makes a program seem to go on at worst.
+    fn glance(&self, taken: &mut Taken<'_>, ring: Ring) {
+        const LOOKED_AT: u64 = 16;
+        let (next, leader) = taken.seen;
+        if ring.next == next {
+            return;
+        }
+        let written = ring.next.saturating_sub(self.talk.session.ring.buffers.address);
+        let count = (written / size_of::<Arrival>() as u64).min(self.talk.session.ring.buffers.count);
+        let first = self.first(taken).max(count.saturating_sub(LOOKED_AT)).min(count);
+        let mut latest = Vec::new();
+        self.memory().append_to(
+            &mut latest,
+            Talk::REST + first * size_of::<Arrival>() as u64,
+            (count - first) as usize,
+        );
+        if latest.iter().any(|arrival: &Arrival| arrival.leader != leader) {
+            taken.recorder.is_seen_to_go_on();
+        }
+        taken.seen = (ring.next, latest.last().map_or(leader, |arrival| arrival.leader));
     }
 
     /// Where the buffer begins that is to be taken next, counted in arrivals.

@@ -4,6 +4,7 @@
 //! traces; the traps it guards against are numbered in the comments after ptrace(2) and the source of
 //! rr and GDB.
 
+mod available;
 mod bytes;
 mod children;
 mod constancy;
@@ -27,6 +28,7 @@ mod tracee;
 mod traps;
 mod watchdog;
 
+pub use available::available_memory;
 pub use bytes::Bytes;
 pub(crate) use children::Stop;
 pub use keyboard::{Keyboard, ending_signals};

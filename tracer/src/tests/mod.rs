@@ -81,6 +81,7 @@ fn replay(
         Directive::Resume { at, omitting } => {
             format!("{}{}", program.leader(at).statement.line, if omitting { "!" } else { "" })
         }
+        Directive::LoopsOn => "loops on".into(),
         Directive::Leave(deviation) => match deviation {
             Deviation::Diverged { .. } => "diverged".into(),
             Deviation::OtherCall { .. } => "other call".into(),
@@ -317,7 +318,7 @@ fn wherever_a_replay_goes_astray_it_is_led_on_in_the_function_that_it_has_reache
                     assert_eq!(to.function, from.function, "seed {seed}, at {event:?}");
                     led_on += usize::from(at != recorded);
                 }
-                Directive::Leave(_) => break,
+                Directive::Leave(_) | Directive::LoopsOn => break,
                 Directive::Enter | Directive::RunFreely => {}
             }
         }

@@ -321,7 +321,7 @@ impl Witness<'_> {
     fn note_end(&mut self, termination: &Termination) {
         let is_missing = self.last.is_some_and(|last| self.latest.is_none_or(|latest| latest < last));
         let limit = match termination {
-            Termination::Cut(_) => Limit::Time,
+            Termination::Cut(_) | Termination::Endless(_) => Limit::Time,
             Termination::Left(_) => Limit::LeftPath(self.latest),
             Termination::Exited(_) | Termination::Crashed(_) if is_missing => Limit::LeftPath(self.latest),
             Termination::Exited(_) | Termination::Crashed(_) => return,
