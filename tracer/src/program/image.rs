@@ -45,7 +45,7 @@ pub struct Image {
     pub imports: Vec<String>,
     /// The compilers, with their options, of the units in scope; each once.
     pub producers: Vec<String>,
-    /// Whether the debug information of a traced function shows that it was optimised.
+    /// Whether the debug information of most traced functions shows that they were optimised.
     pub is_optimised: bool,
     /// The sanitizers that it was compiled with.
     pub sanitizers: Vec<Sanitizer>,
@@ -144,7 +144,7 @@ impl<'a> Builder<'a> {
         let rows = RowIndex::new(&info.units);
         let mut text = Vec::new();
         let mut producers = Vec::new();
-        let mut is_optimised = false;
+        let (mut functions, mut optimised) = (0, 0);
         for extent in info.functions {
             let Some((home, row)) = rows.at(extent.entry) else {
                 continue;
@@ -158,7 +158,8 @@ impl<'a> Builder<'a> {
             }
             if self.add_function(image, &elf, &extent, &rows)? {
                 text.extend(extent.ranges);
-                is_optimised |= extent.is_optimised;
+                functions += 1;
+                optimised += usize::from(extent.is_optimised);
             }
         }
         self.keep_targets_in_place(image);
@@ -168,7 +169,8 @@ impl<'a> Builder<'a> {
             .filter_map(|(start, end)| Some((FileAddress(start), elf.code(start, end)?.to_vec())))
             .collect();
         image.producers = producers;
-        image.is_optimised = is_optimised;
+        // One may be so by chance: rustc gives a captured variable several places without any optimisation.
+        image.is_optimised = 2 * optimised > functions;
         Ok(())
     }
 

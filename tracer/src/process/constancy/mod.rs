@@ -175,7 +175,8 @@ impl Respondent {
 
     fn asked(&mut self, pid: Pid) -> Option<Asked<'_>> {
         let task = self.tasks.get_mut(&pid)?;
-        Some(Asked { task, numbers: &mut self.numbers, memory: Memory(pid), time: self.constancy.time })
+        let Constancy { time, chance } = self.constancy;
+        Some(Asked { task, numbers: &mut self.numbers, memory: Memory(pid), time, chance })
     }
 
     /// How a process is let go on that would be restarted by `request`: up to the kernel's answer, if

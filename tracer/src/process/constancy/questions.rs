@@ -83,6 +83,7 @@ pub(super) struct Asked<'a> {
     pub(super) numbers: &'a mut Numbers,
     pub(super) memory: Memory,
     pub(super) time: Answers,
+    pub(super) chance: Answers,
 }
 
 /// The question of fcntl(2) who gets signals about a file. The C library asks this one for `F_GETOWN`, too.
@@ -339,7 +340,8 @@ impl Asked<'_> {
             libc::SYS_openat => (second, Some(third)),
             _ => (second, None),
         };
-        if !self.memory.is_text(path, &RANDOM_FILES) {
+        // The sandbox may have stopped the call, whatever is said of chance.
+        if self.chance == Answers::Real || !self.memory.is_text(path, &RANDOM_FILES) {
             return Reply::Kernel;
         }
         // Of openat2(2) they are at an address.
