@@ -435,6 +435,9 @@ fn forked_warning(forked: u32) -> Option<String> {
     ))
 }
 
+/// What stands above the lines in which an output differs from the expected one.
+pub const COMPARISON: &str = "expected (-) and actual (+):";
+
 /// Explains why the recorded run does not show the failure.
 pub fn not_reproduced(why: &str, unmet: Option<Unmet<'_>>, recorded: Recorded<'_>, run: &Run) -> String {
     let ended = crate::oracle::termination(&run.termination, recorded);
@@ -445,7 +448,7 @@ pub fn not_reproduced(why: &str, unmet: Option<Unmet<'_>>, recorded: Recorded<'_
     if let Some(Unmet { expected, actual }) = unmet {
         let diff = diff(&expected, &actual, 10);
         if !diff.is_empty() {
-            words += &format!("\nexpected (-) and actual (+):\n{}", diff.trim_end());
+            words += &format!("\n{COMPARISON}\n{}", diff.trim_end_matches('\n'));
         }
     }
     words

@@ -224,7 +224,7 @@ fn where_nothing_can_be_kept_there_is_a_warning_and_the_result() {
 fn a_disk_that_fills_up_costs_the_journal_and_not_the_result() {
     let program = sample_in("full");
     // A file may have 12 * 512 bytes: the first documents do, journal or result do not.
-    let script = "trap '' XFSZ; ulimit -S -f 12; exec \"$@\"";
+    let script = "trap '' XFSZ; ulimit -f 12; exec \"$@\"";
     let mut command = Command::new("sh");
     command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_stripe"), "run"]).arg(&program.path);
     command.arg("--stdin").arg(&program.stdin).args(["--control", "both", "--algorithm", "ddmin", "-j1"]);
@@ -495,6 +495,8 @@ fn a_damaged_file_is_told_by_its_name_and_never_a_fault_of_stripe() {
     let sound = program.directory.join(".stripe/1-sum-mul");
     let names: Vec<PathBuf> =
         fs::read_dir(&sound).expect("readable").map(|entry| entry.expect("readable").path()).collect();
+    // Whose number is in there matters only while that one works.
+    let names: Vec<PathBuf> = names.into_iter().filter(|path| !path.ends_with("owner")).collect();
     assert_eq!(names.len(), 7);
     in_two_threads(&names, |path| {
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();

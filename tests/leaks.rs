@@ -127,7 +127,7 @@ fn slice(kind: &str, (level, engine): (&str, &str), folder: &Path) -> Vec<Value>
     let mut command = Command::new(compiled("hardened"));
     command.arg(refused).arg(stripe().get_program()).arg("run").arg(compiled("leak"));
     command.args(["--scope", "main", "--engine", engine, "-j1", "--no-save", "-q", "--format", "json"]);
-    command.args(["--timeout", "10s", "--stdin"]).arg(folder.join("stdin")).args(["--", kind]);
+    command.args(["--timeout", "500ms", "--stdin"]).arg(folder.join("stdin")).args(["--", kind]);
     let output = command.current_dir(folder.join("run")).output().expect("started");
     let what = format!("{kind}, {level}, {engine}: {}", text(&output.stderr));
     assert_eq!(output.status.code(), Some(0), "{what}");

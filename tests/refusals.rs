@@ -267,9 +267,16 @@ fn a_check_that_changes_its_mind_between_the_phases_is_found_out() {
     };
     assert_eq!(judge("program", usize::MAX >> 1).status.code(), Some(0));
     let of_the_first_phase = text(&fs::read(&judged).expect("judged")).lines().count();
-    let told = message(&judge("both", of_the_first_phase), 4);
+    // The last of them have confirmed what was found; then it does not show the failure any more.
+    let told = message(&judge("both", of_the_first_phase - 6), 4);
     assert_says(&told, &["what was found shows the failure, but the next replay of it does not"]);
     assert_says(&told, &["the check exited with 1", "--timeout", "make that constant"]);
+    // When it is to be confirmed the check has changed its mind: the result is shown, and not called minimal.
+    let unconfirmed = judge("program", of_the_first_phase - 6);
+    let (said, shown) = (text(&unconfirmed.stderr), text(&unconfirmed.stdout));
+    assert_eq!(unconfirmed.status.code(), Some(4), "{said}");
+    assert_says(&said, &["replayed once more", "--timeout", "make that constant"]);
+    assert!(shown.contains("not minimal") && !shown.contains("1-minimal"), "{shown}");
 }
 
 #[test]
@@ -333,7 +340,7 @@ fn a_reference_that_finds_no_fault_is_refused() {
     assert_says(&told, &["does not show the failure", "equals", "--reference"]);
     let longer = file(&program, "longer.txt", "a? b? sum = 15\nmul = 0\nmore\n");
     let told = message(&program.stripe("run", &["--reference", path(&longer)]), 3);
-    assert_says(&told, &["before line 3", "--reference", "--check"]);
+    assert_says(&told, &["line 3 of the output", "--reference", "--check"]);
 }
 
 #[test]

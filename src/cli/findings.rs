@@ -21,6 +21,10 @@ use crate::report::comparison::Compared;
 const TRIVIAL: &str = "the failure shows even if nothing is executed, so that every execution seems needless: ask for \
                        more, for example with --expect-output or --expect-match";
 
+const UNCONFIRMED: &str = "the result was replayed once more from the beginning, and the failure was not reproduced: the \
+                           program, or what judges it, depends on more than its input; make that constant, or give it \
+                           more time with --timeout";
+
 const NEVER_ENDS_ANYWAY: &str = "it does not end whatever is left out before: what it waits for never comes, or the \
                                  condition of the loop cannot become false; look there";
 
@@ -90,6 +94,7 @@ impl Findings {
             Exit::Trivial if self.crashes_anyway() => Err(Failure::new(Exit::Trivial, CRASHES_ANYWAY)),
             Exit::Trivial if never_ends => Err(Failure::new(Exit::Trivial, NEVER_ENDS_ANYWAY)),
             Exit::Trivial => Err(Failure::new(Exit::Trivial, TRIVIAL)),
+            Exit::Flaky => Err(Failure::new(Exit::Flaky, UNCONFIRMED)),
             exit => Ok(exit),
         }
     }

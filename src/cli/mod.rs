@@ -47,6 +47,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
+use crate::baseline::COMPARISON;
 use crate::report::printable;
 pub use exit::{Exit, Failure};
 use options::Command;
@@ -61,10 +62,23 @@ pub fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(failure) => {
             // Nobody can be told that standard error is closed.
-            let _ = writeln!(io::stderr(), "stripe: {}", printable(&failure.message));
+            let _ = writeln!(io::stderr(), "stripe: {}", told(&failure.message));
             failure.exit.into()
         }
     }
+}
+
+/// A message as it is shown: one line, and after it the lines of a comparison, which are indented but for their
+/// heading. A line break anywhere else comes from outside, and is none.
+fn told(message: &str) -> String {
+    let mut lines = message.split('\n');
+    let mut told = printable(lines.next().unwrap_or_default());
+    for line in lines {
+        let is_comparison = line.starts_with("  ") || line == COMPARISON;
+        told.push(if is_comparison { '\n' } else { char::REPLACEMENT_CHARACTER });
+        told += &printable(line);
+    }
+    told
 }
 
 fn obey(words: &[OsString]) -> Result<Exit, Failure> {

@@ -317,8 +317,7 @@ pub(super) fn warnings(
 /// The search was led astray: by something that passes from run to run, or by time.
 fn unconfirmed(seen: &Evidence) -> String {
     format!(
-        "the result was replayed once more from the beginning, and the failure was not reproduced: {}; the program, or \
-         what judges it, depends on more than its input: make that constant, or give it more time with --timeout",
+        "the result was replayed once more from the beginning, and the failure was not reproduced: {}",
         seen.why
     )
 }

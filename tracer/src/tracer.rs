@@ -78,7 +78,10 @@ fn more(cut: Cut) -> &'static str {
     match cut {
         Cut::Trace => "otherwise give it a smaller input, or stripe more memory with --memory",
         Cut::Disk => "otherwise set TMPDIR, where its directory is copied, to a directory with room",
-        Cut::FileSize | Cut::Output => "otherwise give it a smaller input",
+        Cut::FileSize => {
+            "otherwise give it a smaller input, or raise the limit of file sizes (ulimit -f) if the shell has set one"
+        }
+        Cut::Output => "otherwise give it a smaller input",
         _ => "otherwise raise --timeout",
     }
 }

@@ -160,7 +160,7 @@ impl Walk {
         if self.links > MOST_LINKS {
             return Err(Errno::ELOOP);
         }
-        let is_of_processes = fstatfs(&self.here)?.filesystem_type() == PROC_SUPER_MAGIC;
+        let is_of_processes = file_system(&self.here)? == PROC_SUPER_MAGIC;
         if is_of_processes && identity(&self.here)?.1 != PROC_ROOT {
             // The text of a link of a process says less than the kernel knows.
             self.here = self.open(Path::new(name), OFlag::empty())?;
@@ -194,7 +194,8 @@ fn identity(file: &File) -> nix::Result<(u64, u64)> {
     Ok((data.dev(), data.ino()))
 }
 
-/// The kind of file system that something lies in, statfs(2).
-pub(super) fn file_system(file: &File) -> io::Result<FsType> {
-    Ok(fstatfs(file)?.filesystem_type())
+/// The kind of file system that something lies in, statfs(2). Asked once more if there is no answer, because what
+/// is not known is denied, and a run must not be judged by that.
+pub(super) fn file_system(file: &File) -> nix::Result<FsType> {
+    Ok(fstatfs(file).or_else(|_| fstatfs(file))?.filesystem_type())
 }
