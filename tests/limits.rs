@@ -258,7 +258,7 @@ fn a_kept_run_is_replayed_by_its_number_and_so_are_its_by_products() {
     let less = about(&program, &["replay", "1", "--keep", ""]);
     assert_eq!(less.status.code(), Some(1), "{}", text(&less.stderr));
     let told = message(&about(&program, &["replay", "1", "--by-product", "9"]), 2);
-    assert_says(&told, &["there is no by-product 9", "the run has 1"]);
+    assert_says(&told, &["there is no by-product 9", "the run has 2"]);
     let told = message(&about(&program, &["replay", "1", "--stdin", "x"]), 2);
     assert_says(&told, &["--stdin: is as it was for the kept run"]);
     let told = message(&about(&program, &["replay", "7"]), 2);

@@ -28,9 +28,9 @@ function subset({ events, is_cut: isCut, control }) {
   if (isCut) return ["Executed: events ", element("code", {}, `${events},…`), " and more, which there is no room for"];
   const chosen = events ? `events ${events}` : "none of the events";
   const executed = `Executed: ${chosen}, and what cannot be left out.`;
-  if (matrix.run === null) return [`${executed} The run was not kept, so that this cannot be done again.`];
-  const again = `stripe replay ${matrix.run} --control ${control} --keep ${events || "''"}`;
-  return [`${executed} Again: `, element("code", {}, again)];
+  const again = `stripe replay ${matrix.run ?? "PROG"} --control ${control} --keep ${events || "''"}`;
+  const rest = matrix.run === null ? ", where PROG is the program with its options: the run was not kept." : "";
+  return [`${executed} Again: `, element("code", {}, again), rest];
 }
 
 function printed(stream) {
