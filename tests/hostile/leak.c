@@ -66,7 +66,9 @@ static long of_file(int file, const char *what) {
     if (is(what, "owner")) return data.st_uid + data.st_gid;
     if (is(what, "times")) return data.st_mtime == 1;
     if (is(what, "attribute")) return flistxattr(file, text, sizeof text);
-    if (is(what, "lock")) return flock(anew(file, O_RDONLY), LOCK_EX | LOCK_NB);
+    if (is(what, "lock")) {
+        int other = anew(file, O_RDONLY); long locked = flock(other, LOCK_EX | LOCK_NB); close(other); return locked;
+    }
     if (is(what, "range")) {
         struct flock all = { .l_type = F_RDLCK }; return fcntl(anew(file, O_RDONLY), F_OFD_SETLK, &all);
     }
