@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
-    let agent = Path::new(env!("CARGO_MANIFEST_DIR")).join("agent");
+    // As the build script of the crate `agent` tells: where it is unpacked, if it is not from this repository.
+    let agent = PathBuf::from(std::env::var_os("DEP_STRIPE_AGENT_SOURCES").expect("Cargo sets it"));
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("Cargo sets it"));
     println!("cargo::rerun-if-changed={}", agent.join("src").display());
     println!("cargo::rerun-if-changed={}", agent.join("inside.rs").display());
