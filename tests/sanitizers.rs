@@ -82,7 +82,11 @@ fn what_the_user_asks_of_a_sanitizer_is_kept_and_leaks_are_not_looked_for_all_th
     program.slice(&[&options[..], &criterion].concat(), 0);
     let plain = built("no-options", "gcc", &[], &source.replace("puts(getenv", "printf(\"%p\", getenv"));
     let slice = plain.slice(&["--expect-match", r"^\(nil\)\(nil\)$", "--no-save", "--clear-env"], 0);
-    assert!(warnings(&slice).is_empty(), "a program without a sanitizer is left alone: {slice}");
+    let is_about_leaks = |told: &String| told.contains("leaks");
+    assert!(
+        !warnings(&slice).iter().any(is_about_leaks),
+        "a program without a sanitizer is left alone: {slice}"
+    );
 }
 
 #[test]

@@ -17,12 +17,6 @@ const HISTORIES: [usize; 5] = [1, 2, 4, 8, 16];
 /// The longest history.
 const LONGEST: usize = 16;
 
-/// What a group of the first level is, in the plural.
-pub const STATEMENTS: &str = "statements";
-
-/// What a group of the second level is, in the plural.
-pub const HISTORY: &str = "statements by caller and history";
-
 /// The groupings of these events of a run: their statements, then these by caller and by history.
 pub(super) fn groupings(program: &Program, trace: &Trace, events: &[EventId]) -> Vec<Grouping> {
     let statements = statements(program, trace);
@@ -38,8 +32,11 @@ pub(super) fn groupings(program: &Program, trace: &Trace, events: &[EventId]) ->
         Partition::by_key(&events.iter().map(|event| histories[event.0 as usize]).collect::<Vec<_>>())
     });
     vec![
-        Grouping { name: STATEMENTS, partitions: vec![by_statement] },
-        Grouping { name: HISTORY, partitions: std::iter::once(by_caller).chain(by_history).collect() },
+        Grouping { name: "statements", partitions: vec![by_statement] },
+        Grouping {
+            name: "statements by caller and history",
+            partitions: std::iter::once(by_caller).chain(by_history).collect(),
+        },
     ]
 }
 

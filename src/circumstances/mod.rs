@@ -10,6 +10,5 @@ mod memo;
 mod universe;
 
 pub use events::{EventTest, Laboratory, TestError, Turns};
-pub use groups::{HISTORY, STATEMENTS};
 pub use memo::RunMemo;
 pub use universe::{Draft, Universe};

@@ -7,10 +7,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, SealFlag, fcntl};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use super::ProcessError;
+use super::{ProcessError, patiently};
 
 /// An empty file in memory that can be sealed.
 pub(super) fn sealable_file() -> Result<File, ProcessError> {
@@ -34,10 +35,14 @@ impl Sealed {
         Sealed::new(file).map_err(failed)
     }
 
-    /// Seals a file that is mapped nowhere.
+    /// Seals a file that is mapped nowhere. The kernel may still hold pages of it for a moment.
     pub(super) fn new(file: File) -> io::Result<Sealed> {
         seal_length(&file)?;
-        fcntl(&file, FcntlArg::F_ADD_SEALS(SealFlag::F_SEAL_WRITE | SealFlag::F_SEAL_SEAL))?;
+        let seals = SealFlag::F_SEAL_WRITE | SealFlag::F_SEAL_SEAL;
+        patiently(|| match fcntl(&file, FcntlArg::F_ADD_SEALS(seals)) {
+            Err(Errno::EBUSY) => Err(Errno::EAGAIN),
+            sealed => sealed,
+        })?;
         let length = file.metadata()?.len();
         Ok(Sealed { file, length })
     }

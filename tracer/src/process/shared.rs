@@ -12,7 +12,7 @@ use agent::calls::Call;
 use agent::lockstep::{Expectation, Frame, Position};
 use agent::pace::Pace;
 use agent::session::{Arrival, Ring, Service, Verdict};
-use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
+use nix::sys::mman::{MapFlags, MmapAdvise, ProtFlags, madvise, mmap, munmap};
 
 use super::ProcessError;
 use super::sealed::{Sealed, seal_length, sealable_file};
@@ -70,7 +70,11 @@ impl Shared {
         let size = length.try_into().expect("at least a page");
         // SAFETY: a new mapping, which nothing else uses.
         let start = unsafe { mmap(None, size, access, MapFlags::MAP_SHARED, &file, 0) };
-        let start = start.map_err(|errno| failed(errno.into()))?.cast();
+        let start = start.map_err(|errno| failed(errno.into()))?;
+        // What another thread forks meanwhile would have the mapping too, and the file could not be sealed.
+        // SAFETY: the mapping that was just made.
+        unsafe { madvise(start, length, MmapAdvise::MADV_DONTFORK) }.map_err(|errno| failed(errno.into()))?;
+        let start = start.cast();
         Ok(Shared { file, start, length })
     }
 
@@ -180,3 +184,26 @@ impl std::fmt::Debug for Shared {
 
 /// The size of a page.
 const PAGE: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn memory_is_sealed_while_another_thread_starts_processes() {
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    assert!(Command::new("true").status().expect("started").success());
+                }
+            });
+            let sealed: Vec<_> = (0..300).map(|_| Shared::new(1 << 16).and_then(Shared::seal)).collect();
+            over.store(true, Ordering::Relaxed);
+            assert!(sealed.iter().all(Result::is_ok), "{sealed:?}");
+        });
+    }
+}

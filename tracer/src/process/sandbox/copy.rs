@@ -166,9 +166,14 @@ fn is_old(time: SystemTime) -> bool {
     time.elapsed().is_ok_and(|age| age > MINUTE)
 }
 
+/// So many folders may lie within each other: each takes about a kilobyte of the stack, of which there are 8 MiB.
+const DEEPEST: u32 = 4000;
+
 struct Budget {
     bytes: u64,
     files: usize,
+    /// How much deeper folders may lie than the one at hand.
+    depth: u32,
     /// The device and number of the folder in which copies lie, which may be below what is copied.
     copies: Option<(u64, u64)>,
 }
@@ -176,7 +181,7 @@ struct Budget {
 impl Default for Budget {
     fn default() -> Budget {
         let copies = fs::metadata(base()).ok().map(|folder| (folder.dev(), folder.ino()));
-        Budget { bytes: MOST_BYTES, files: MOST_FILES, copies }
+        Budget { bytes: MOST_BYTES, files: MOST_FILES, depth: DEEPEST, copies }
     }
 }
 
@@ -188,6 +193,15 @@ impl Budget {
         };
         (self.bytes, self.files) = (bytes, files);
         Ok(())
+    }
+
+    /// Does something with what is in a folder.
+    fn within(&mut self, act: impl FnOnce(&mut Budget) -> io::Result<()>) -> io::Result<()> {
+        let rest = self.depth.checked_sub(1);
+        self.depth = rest.ok_or_else(|| io::Error::other("it holds folders more than 4,000 deep"))?;
+        let done = act(self);
+        self.depth += 1;
+        done
     }
 
     /// What in a folder does not belong into a copy, by the beginning of its name: other copies.
@@ -242,7 +256,8 @@ fn measure(spot: &Spot, budget: &mut Budget) -> io::Result<()> {
         return Ok(());
     }
     let folder = spot.anchored()?;
-    for_each(&folder, budget.foreign(&data), |name| measure(&folder.below(name), budget))
+    let foreign = budget.foreign(&data);
+    budget.within(|budget| for_each(&folder, foreign, |name| measure(&folder.below(name), budget)))
 }
 
 /// Does something with the name of all in a folder that belongs into a copy.
@@ -278,7 +293,9 @@ fn copy(from: &Spot, to: &Spot, budget: &mut Budget) -> io::Result<()> {
         fs::create_dir(&to.short)?;
         let (source, copied) = (from.anchored()?, to.anchored()?);
         let foreign = budget.foreign(&data);
-        for_each(&source, foreign, |name| copy(&source.below(name), &copied.below(name), budget))?;
+        budget.within(|budget| {
+            for_each(&source, foreign, |name| copy(&source.below(name), &copied.below(name), budget))
+        })?;
     } else if kind.is_symlink() {
         budget.spend(0)?;
         symlink(fs::read_link(&from.short)?, &to.short)?;
@@ -448,6 +465,12 @@ mod tests {
 
     #[test]
     fn a_deep_folder_is_copied_with_what_is_at_its_end() {
+        // With as much of a stack as a first thread has.
+        let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(copy_a_deep_folder);
+        thread.expect("a thread").join().expect("no panic");
+    }
+
+    fn copy_a_deep_folder() {
         // Deeper than a path may be long.
         const DEPTH: usize = 3000;
         let original = tempfile::tempdir().expect("a folder");
