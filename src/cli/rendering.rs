@@ -9,7 +9,7 @@ use super::search::Subject;
 use super::values::EmissionKind;
 use crate::report::comparison::{Compared, comparison};
 use crate::report::gdb::{self, Unscriptable};
-use crate::report::html::{self, Case};
+use crate::report::html::{self, Case, WrongOnly};
 use crate::report::{self, Style};
 use crate::slice::CriticalSlice;
 
@@ -122,8 +122,6 @@ impl<'a> Found<'a> {
     /// The results as parts of a page; `remark` says what there is to see.
     pub(super) fn chapters(self, remark: &str) -> Vec<html::Chapter> {
         let chapter = |Answered { name, is_wrong, answer }: &Answered| {
-            let wrong = if *is_wrong { ", which is wrong" } else { "" };
-            let named = name.as_ref().map(|name| format!("{name}{wrong}"));
             html::chapter(&Case {
                 recorded: self.subject.recorded(),
                 run: self.run(),
@@ -131,7 +129,8 @@ impl<'a> Found<'a> {
                 history: &answer.history,
                 command_line: self.command_line,
                 name: name.as_deref().unwrap_or_default(),
-                remark: named.as_deref().unwrap_or(remark),
+                is_wrong: *is_wrong,
+                remark: name.as_deref().unwrap_or(remark),
             })
         };
         self.answers.iter().map(chapter).collect()
@@ -140,6 +139,7 @@ impl<'a> Found<'a> {
     fn page(self) -> String {
         let path = &self.subject.target.program.executable().path;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        html::page(&name, "", &self.chapters(""))
+        let all: Vec<Compared<'_>> = self.answers.iter().map(Answered::compared).collect();
+        html::page(&name, "", &self.chapters(""), &WrongOnly::of(self.subject.recorded(), &all))
     }
 }
