@@ -10,7 +10,7 @@ use super::values::EmissionKind;
 use crate::report::comparison::{Compared, comparison};
 use crate::report::gdb::{self, Unscriptable};
 use crate::report::html::{self, Case, WrongOnly};
-use crate::report::{self, Style};
+use crate::report::{self, Detail, Style};
 use crate::slice::CriticalSlice;
 
 /// What the questions about a run have led to.
@@ -24,15 +24,6 @@ pub(super) struct Found<'a> {
     pub(super) command_line: &'a str,
     /// How much a text tells.
     pub(super) detail: Detail,
-}
-
-/// How much a text tells.
-#[derive(Clone, Copy)]
-pub(super) enum Detail {
-    /// Which executions are needed.
-    Executions,
-    /// What they did with values, too.
-    Values,
 }
 
 /// Refuses, before a search, what could not be made of its result.
@@ -54,8 +45,8 @@ impl<'a> Found<'a> {
         let all: Vec<Compared<'_>> = self.answers.iter().map(Answered::compared).collect();
         Ok(match kind {
             EmissionKind::Text => match self.answers {
-                [only] => self.text(&only.answer.slice, style),
-                _ => comparison(recorded, &all, style) + &self.values(&all, style),
+                [only] => report::text::slice(recorded, &only.answer.slice, self.detail, style),
+                _ => comparison(recorded, &all, self.detail, style) + &self.values(&all, style),
             },
             EmissionKind::Json => match self.answers {
                 [Answered { name: None, answer, .. }] => report::json::slice(recorded, &answer.slice),
@@ -78,20 +69,11 @@ impl<'a> Found<'a> {
         })
     }
 
-    fn text(self, slice: &CriticalSlice, style: Style) -> String {
-        match self.detail {
-            Detail::Executions => report::text::slice(self.subject.recorded(), slice, style),
-            Detail::Values => report::text::with_values(self.subject.recorded(), slice, style),
-        }
-    }
-
     /// What the executions that several criteria need did with values, if that is to be told.
     fn values(self, all: &[Compared<'_>], style: Style) -> String {
-        let told = |one: &Compared<'_>| match self.detail {
-            Detail::Executions => String::new(),
-            Detail::Values => {
-                report::values::of_criterion(self.subject.recorded(), one.slice, one.name, style)
-            }
+        let told = |one: &Compared<'_>| match self.detail.has_values {
+            false => String::new(),
+            true => report::values::of_criterion(self.subject.recorded(), one.slice, one.name, style),
         };
         all.iter().map(told).collect()
     }
