@@ -150,6 +150,118 @@ fn paper_has_the_whole_listing_in_dark_ink_and_no_controls() {
     assert_eq!(browser.evaluate(cut), 0);
 }
 
+/// A run of a program of three files, two lines of whose output are wrong: its page.
+fn two_wrong_lines() -> PathBuf {
+    let folder = scratch(&format!("wrong-lines-{:?}", std::thread::current().id()));
+    let filler = "    puts(\"\");\n".repeat(60);
+    let sources = [
+        (
+            "main.c",
+            format!(
+                "#include <stdio.h>\nint sum(int n);\nint largest(int n);\nint main(void) {{ int n = 3;\n    \
+                 printf(\"sum = %d\\n\", sum(n));\n    printf(\"largest = %d\\n\", largest(n));\n{filler}    return \
+                 0;\n}}\n"
+            ),
+        ),
+        (
+            "sum.c",
+            "int sum(int n) { int s = 0;\n    for (int i = 1; i <= n; i++)\n        s += i;\n    return s;\n}\n"
+                .to_owned(),
+        ),
+        ("largest.c", "int largest(int n) { int m = n;\n    m = m + 1;\n    return m;\n}\n".to_owned()),
+    ];
+    for (name, source) in &sources {
+        fs::write(folder.join(name), source).expect("written");
+    }
+    let compiler = std::process::Command::new("gcc")
+        .args(["-g", "-O0", "-o", "wrong", "main.c", "sum.c", "largest.c"])
+        .current_dir(&folder)
+        .status();
+    assert!(compiler.expect("gcc").success());
+    fs::write(folder.join("reference"), format!("sum = 6\nlargest = 3\n{}", "\n".repeat(60)))
+        .expect("written");
+    fs::write(folder.join("in"), "").expect("written");
+    let program = Program {
+        path: folder.join("wrong"),
+        stdin: folder.join("in"),
+        directory: folder,
+        arguments: Vec::new(),
+    };
+    let options = [
+        "--reference",
+        "reference",
+        "--criterion",
+        "sum=^sum",
+        "--criterion",
+        "largest=^largest",
+        "-q",
+        "--emit",
+        "html=report.html",
+    ];
+    let output = program.stripe("run", &options);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    program.directory.join("report.html")
+}
+
+#[test]
+fn the_page_opens_with_the_lines_that_only_wrong_output_needs() {
+    let page = two_wrong_lines();
+    let mut browser = Browser::start();
+    look_at(&mut browser, &page, "wrong-lines");
+    browser.open(&page, 1280, "light");
+    let listed = "[...document.querySelectorAll('#suspects-list b')].map(b => b.textContent).join(' ')";
+    assert_eq!(browser.evaluate(listed), "largest.c:1 largest.c:2 largest.c:3 main.c:6");
+    let inside = "document.getElementById('suspects').getBoundingClientRect().bottom < innerHeight / 2";
+    assert_eq!(browser.evaluate(inside), true);
+    let shown = browser.evaluate("document.getElementById('criterion').textContent");
+    assert!(shown.as_str().is_some_and(|shown| shown.contains("largest")), "{shown}");
+    let chosen = "document.querySelector('input[name=criterion]:checked').closest('th').textContent";
+    let chosen = browser.evaluate(chosen);
+    assert!(chosen.as_str().is_some_and(|chosen| chosen.contains("which is wrong")), "{chosen}");
+    browser.evaluate("document.querySelectorAll('#suspects-list button')[1].click()");
+    let reached = browser.evaluate("document.activeElement.closest('tr').dataset.line");
+    assert_eq!(reached, "largest.c:2");
+    assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
+}
+
+#[test]
+fn lines_of_several_files_stand_below_the_names_of_their_files() {
+    let mut browser = Browser::start();
+    browser.open(&two_wrong_lines(), 1280, "light");
+    let files = "[...document.querySelectorAll('#criteria-table .file')].map(r => r.textContent).join(' ')";
+    assert_eq!(browser.evaluate(files), "largest.c main.c sum.c");
+}
+
+#[test]
+fn no_column_of_a_comparison_is_cut_on_screens_or_on_paper() {
+    let page = two_wrong_lines();
+    let mut browser = Browser::start();
+    let cut = "(() => { const w = document.querySelector('#criteria .wide'); return w.scrollWidth - w.clientWidth; })()";
+    let lengthen = "[...document.querySelectorAll('#criteria-table td')].forEach(c => c.textContent = '\u{25cf}'.repeat(60))";
+    for width in [1280, 800] {
+        browser.open(&page, width, "light");
+        browser.evaluate(lengthen);
+        assert_eq!(browser.evaluate(cut), 0, "at {width}");
+    }
+    browser.show_on_paper();
+    assert_eq!(browser.evaluate(cut), 0, "on paper");
+}
+
+#[test]
+fn pointing_at_a_sign_of_a_long_page_shows_its_evidence_within_the_window() {
+    let page = two_wrong_lines();
+    let mut browser = Browser::start();
+    browser.open(&page, 1280, "light");
+    browser.evaluate("document.querySelector('#listing .dot').scrollIntoView({ block: 'start' })");
+    browser.evaluate("document.querySelector('#listing .dot').dispatchEvent(new MouseEvent('mouseenter'))");
+    let told = browser.evaluate("document.getElementById('evidence').textContent");
+    assert!(told.as_str().is_some_and(|told| told.contains("execution 1 of")), "{told}");
+    let tall = "document.getElementById('listing').getBoundingClientRect().height > innerHeight";
+    assert_eq!(browser.evaluate(tall), true);
+    let below = "document.getElementById('evidence').getBoundingClientRect().bottom <= innerHeight + 1";
+    assert_eq!(browser.evaluate(below), true);
+}
+
 /// Clicks into the middle of a row of the matrix.
 fn click_on_row(browser: &mut Browser, row: usize) {
     browser.evaluate(&format!(

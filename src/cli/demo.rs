@@ -13,7 +13,7 @@ use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::options::{Command, CommandLine, DemoOptions, OutputOptions};
 use super::{run, shell, terminal};
-use crate::report::html::{self, Chapter};
+use crate::report::html::{self, Chapter, WrongOnly};
 
 const SOURCE: &str = include_str!("../../samples/sum-mul/sum-mul.c");
 const INPUT: &str = include_str!("../../samples/sum-mul/input.txt");
@@ -75,7 +75,7 @@ pub(super) fn demo(options: DemoOptions, color: ColorChoice) -> Result<Exit, Fai
 /// The results as one page beside the sample.
 fn write_page(folder: &Path, chapters: &[Chapter]) -> Result<(), Failure> {
     let file = folder.join("report.html");
-    let page = html::page("sum-mul", &flowing(INTRODUCTION), chapters);
+    let page = html::page("sum-mul", &flowing(INTRODUCTION), chapters, &WrongOnly::default());
     fs::write(&file, page).map_err(|error| cannot_write(&file, error))?;
     say(&format!("\nThe results as a page for your browser: {}\n", file.display()))
 }

@@ -127,6 +127,7 @@ mod tests {
             emit: Vec::new(),
             force,
             values: false,
+            full: false,
             quiet: true,
             verbose: false,
         }

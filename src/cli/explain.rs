@@ -21,6 +21,7 @@ use super::place::{Found, Where};
 use super::questions::Inquiry;
 use super::reopened::{self, Reopened};
 use super::search::{Answer, Case};
+use super::shell;
 use super::terminal;
 use dd::{Configuration, Outcome, Space};
 
@@ -58,7 +59,15 @@ pub(super) fn explain(options: ExplainOptions, color: ColorChoice) -> Result<Exi
     Processors::available().bind(0);
     let explanation = Explanation { reopened: &reopened, ordinals: &ordinals, events: &events, style };
     let source = if options.kept { Source::Kept } else { Source::Run };
-    super::print(explanation.written(source)?.as_bytes())
+    let also = place.line_of_same_number(recorded, &ordinals);
+    let also = also.map(|line| explanation::also_a_line(&line, &command_for(run.as_deref(), &line), style));
+    super::print((explanation.written(source)? + &also.unwrap_or_default()).as_bytes())
+}
+
+/// The command that explains a line, as typed into a shell.
+fn command_for(run: Option<&Path>, line: &str) -> String {
+    let run = run.map(|run| run.to_string_lossy());
+    shell::command_line(["stripe", "explain"].into_iter().chain(run.as_deref()).chain([line]))
 }
 
 /// Tells the evidence that is kept about an event, where the program is no longer what was recorded; and

@@ -11,12 +11,12 @@ use super::keeping::Keeping;
 use super::observing;
 use super::options::OutputOptions;
 use super::questions::Inquiry;
-use super::rendering::{Detail, Found};
+use super::rendering::Found;
 use super::search::{Answer, Subject};
 use super::shell;
 use super::values::Emission;
-use crate::report::Style;
 use crate::report::comparison::Compared;
+use crate::report::{Detail, Style};
 
 const TRIVIAL: &str = "the failure shows even if nothing is executed, so that every execution seems needless: ask for \
                        more, for example with --expect-output or --expect-match";
@@ -111,7 +111,7 @@ impl Findings {
 
     /// What was found about a run, for a reader.
     pub(super) fn found<'f>(&'f self, subject: Subject<'f>) -> Found<'f> {
-        let detail = Detail::Executions;
+        let detail = Detail::default();
         Found { subject, answers: &self.answers, command_line: &self.command_line, detail }
     }
 
@@ -145,7 +145,7 @@ impl Findings {
         output: &OutputOptions,
         style: Style,
     ) -> Result<(), Failure> {
-        let detail = if output.values { Detail::Values } else { Detail::Executions };
+        let detail = Detail { has_values: output.values, is_full: output.full };
         let found = Found { detail, ..self.found(subject) };
         let text = found.render(output.format, style);
         let printed = text.and_then(|text| super::print(text.as_bytes())).map(drop);

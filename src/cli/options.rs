@@ -378,6 +378,9 @@ pub struct OutputOptions {
     /// Tell what the needed executions did with values, such as `sum = 0 + 1 -> 1`; html and dot do always.
     #[arg(long)]
     pub values: bool,
+    /// Show the whole source of all functions with a needed execution, even of a large slice.
+    #[arg(long)]
+    pub full: bool,
     /// Print nothing but the result and errors.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,

@@ -1,5 +1,6 @@
 //! Find the executions that a user names: by line, by line and number, or by event.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use tracer::program::{FileId, LeaderKind};
@@ -50,6 +51,19 @@ impl Where {
             (None, Some(_)) => Ok(Where::Line { file: None, line: number(place)?, execution }),
             (None, None) => Ok(Where::Event(number(place)?)),
         }
+    }
+
+    /// The executed line of the same number as an event that is named, as in `main.c:8`: it may be meant.
+    pub(super) fn line_of_same_number(
+        &self,
+        recorded: Recorded<'_>,
+        ordinals: &Ordinals<'_>,
+    ) -> Option<String> {
+        let Where::Event(number) = *self else { return None };
+        let files: BTreeSet<FileId> =
+            recorded.program.leaders().iter().map(|leader| leader.statement.file).collect();
+        let file = files.into_iter().find(|&file| ordinals.total(file, number) > 0)?;
+        Some(format!("{}:{number}", recorded.program.file(file).shown))
     }
 
     /// The executions in a recorded run.

@@ -9,8 +9,8 @@ use super::search::Subject;
 use super::values::EmissionKind;
 use crate::report::comparison::{Compared, comparison};
 use crate::report::gdb::{self, Unscriptable};
-use crate::report::html::{self, Case};
-use crate::report::{self, Style};
+use crate::report::html::{self, Case, WrongOnly};
+use crate::report::{self, Detail, Style};
 use crate::slice::CriticalSlice;
 
 /// What the questions about a run have led to.
@@ -24,15 +24,6 @@ pub(super) struct Found<'a> {
     pub(super) command_line: &'a str,
     /// How much a text tells.
     pub(super) detail: Detail,
-}
-
-/// How much a text tells.
-#[derive(Clone, Copy)]
-pub(super) enum Detail {
-    /// Which executions are needed.
-    Executions,
-    /// What they did with values, too.
-    Values,
 }
 
 /// Refuses, before a search, what could not be made of its result.
@@ -54,8 +45,8 @@ impl<'a> Found<'a> {
         let all: Vec<Compared<'_>> = self.answers.iter().map(Answered::compared).collect();
         Ok(match kind {
             EmissionKind::Text => match self.answers {
-                [only] => self.text(&only.answer.slice, style),
-                _ => comparison(recorded, &all, style) + &self.values(&all, style),
+                [only] => report::text::slice(recorded, &only.answer.slice, self.detail, style),
+                _ => comparison(recorded, &all, self.detail, style) + &self.values(&all, style),
             },
             EmissionKind::Json => match self.answers {
                 [Answered { name: None, answer, .. }] => report::json::slice(recorded, &answer.slice),
@@ -78,20 +69,11 @@ impl<'a> Found<'a> {
         })
     }
 
-    fn text(self, slice: &CriticalSlice, style: Style) -> String {
-        match self.detail {
-            Detail::Executions => report::text::slice(self.subject.recorded(), slice, style),
-            Detail::Values => report::text::with_values(self.subject.recorded(), slice, style),
-        }
-    }
-
     /// What the executions that several criteria need did with values, if that is to be told.
     fn values(self, all: &[Compared<'_>], style: Style) -> String {
-        let told = |one: &Compared<'_>| match self.detail {
-            Detail::Executions => String::new(),
-            Detail::Values => {
-                report::values::of_criterion(self.subject.recorded(), one.slice, one.name, style)
-            }
+        let told = |one: &Compared<'_>| match self.detail.has_values {
+            false => String::new(),
+            true => report::values::of_criterion(self.subject.recorded(), one.slice, one.name, style),
         };
         all.iter().map(told).collect()
     }
@@ -122,8 +104,6 @@ impl<'a> Found<'a> {
     /// The results as parts of a page; `remark` says what there is to see.
     pub(super) fn chapters(self, remark: &str) -> Vec<html::Chapter> {
         let chapter = |Answered { name, is_wrong, answer }: &Answered| {
-            let wrong = if *is_wrong { ", which is wrong" } else { "" };
-            let named = name.as_ref().map(|name| format!("{name}{wrong}"));
             html::chapter(&Case {
                 recorded: self.subject.recorded(),
                 run: self.run(),
@@ -131,7 +111,8 @@ impl<'a> Found<'a> {
                 history: &answer.history,
                 command_line: self.command_line,
                 name: name.as_deref().unwrap_or_default(),
-                remark: named.as_deref().unwrap_or(remark),
+                is_wrong: *is_wrong,
+                remark: name.as_deref().unwrap_or(remark),
             })
         };
         self.answers.iter().map(chapter).collect()
@@ -140,6 +121,7 @@ impl<'a> Found<'a> {
     fn page(self) -> String {
         let path = &self.subject.target.program.executable().path;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        html::page(&name, "", &self.chapters(""))
+        let all: Vec<Compared<'_>> = self.answers.iter().map(Answered::compared).collect();
+        html::page(&name, "", &self.chapters(""), &WrongOnly::of(self.subject.recorded(), &all))
     }
 }

@@ -11,6 +11,7 @@ use crate::slice::{CriticalSlice, Needed, Recorded};
 
 use super::by_products;
 use super::executions::{self, Executions, Lines};
+use super::extent::{self, Detail};
 use super::listing;
 use super::rows::{Row, Rows};
 use super::sections;
@@ -39,19 +40,20 @@ impl Compared<'_> {
 /// A table of all lines of the functions with a needed execution, with a column for each criterion: how
 /// many executions of the line it needs. Before it, if some criteria are about wrong output and others
 /// are not: what only the wrong ones need. Behind it a verdict on each.
-pub fn comparison(recorded: Recorded<'_>, all: &[Compared<'_>], style: Style) -> String {
+pub fn comparison(recorded: Recorded<'_>, all: &[Compared<'_>], detail: Detail, style: Style) -> String {
     let Some(union) = union(all) else { return String::new() };
     let lines = executions::count(recorded, &union);
     let mut rows = Rows::new(recorded.program, &lines);
     let sections = sections::find(recorded, &union).into_iter();
     let parts: Vec<listing::Part<'_>> =
         sections.map(|section| (rows.of(&section), section)).map(swap).collect();
-    let table = Table::new(recorded, all, &parts, style);
     let mut paragraphs = Vec::new();
-    paragraphs.extend(table.suspects());
+    paragraphs.extend(Table::new(recorded, all, &parts, style).suspects());
+    let (parts, note) = extent::shown(recorded.program, parts, detail);
     if !parts.is_empty() {
-        paragraphs.push(table.write());
+        paragraphs.push(Table::new(recorded, all, &parts, style).write());
     }
+    paragraphs.extend(note.map(|note| wrap(&note, style.width)));
     paragraphs.push(verdicts(all, style));
     paragraphs.join("\n\n") + "\n"
 }
@@ -239,7 +241,7 @@ mod tests {
         let sum = Compared { name: "sum", is_wrong: false, slice: sum };
         let product = Compared { name: "product", is_wrong, slice: product };
         let style = Style { width: 80, unicode: true, ..Style::default() };
-        comparison(Sample::sum_mul().recorded(), &[sum, product], style)
+        comparison(Sample::sum_mul().recorded(), &[sum, product], Detail::default(), style)
     }
 
     #[test]

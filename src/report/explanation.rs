@@ -344,6 +344,12 @@ pub fn warning(sentence: &str, style: Style) -> String {
     format!("\n{}\n", wrap(&printable(&format!("warning: {sentence}")), style.width))
 }
 
+/// That the number of an event is also that of a line, which another command explains.
+pub fn also_a_line(line: &str, command: &str, style: Style) -> String {
+    let sentence = format!("A number alone names an event. For the line {line}: {command}");
+    format!("\n{}\n", wrap(&printable(&sentence), style.width))
+}
+
 /// The heading of what is told about one of several criteria.
 pub fn criterion(name: &str, description: &str, style: Style) -> String {
     let heading = wrap(&printable(&format!("{name}: {description}")), style.width);

@@ -6,7 +6,7 @@
 //! Where to look:
 //! - [`text`] writes a critical slice for people: `sections` chooses the parts of the source, `rows` the
 //!   lines, `listing` lays them out with the `markers` of their `executions`, `folding` says in words what has no
-//!   room, `verdict` concludes;
+//!   room, `extent` what of a large slice is not shown, `verdict` concludes;
 //! - [`comparison`] writes several slices of one run side by side, as in Figure 6 of Cleve and Zeller;
 //! - [`json`] writes it for programs: `schema` defines the keys, `spelling` the values;
 //! - [`explanation`] says of single executions why they are needed, or why not; `happening` what an execution
@@ -28,6 +28,7 @@ mod depths;
 pub mod dot;
 mod executions;
 pub mod explanation;
+mod extent;
 mod folding;
 pub mod gdb;
 pub mod github;
@@ -59,5 +60,6 @@ pub mod values;
 mod verdict;
 pub mod words;
 
+pub use extent::Detail;
 pub use source::{LONGEST_SOURCE, printable};
 pub use style::{Style, wrap};

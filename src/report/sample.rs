@@ -100,7 +100,16 @@ impl Sample {
     /// A result for a page.
     pub(super) fn case<'a>(&'a self, slice: &'a CriticalSlice, history: &'a History) -> Case<'a> {
         let (recorded, run) = (self.recorded(), &self.run);
-        Case { recorded, run, slice, history, command_line: "stripe run", name: "", remark: "" }
+        Case {
+            recorded,
+            run,
+            slice,
+            history,
+            command_line: "stripe run",
+            name: "",
+            is_wrong: false,
+            remark: "",
+        }
     }
 
     /// All omittable events of a line.

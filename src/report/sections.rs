@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
 
 use tracer::program::{FileId, FunctionId, Leader, Program};
+use tracer::trace::EventId;
 
 use crate::slice::{CriticalSlice, Recorded};
 
@@ -34,21 +35,19 @@ impl Section {
     }
 }
 
-/// The sections with needed executions, in the order in which their functions were first executed.
+/// The sections with needed executions, that with the last of them first: what was needed last is nearest to the
+/// failure.
 pub(super) fn find(recorded: Recorded<'_>, slice: &CriticalSlice) -> Vec<Section> {
-    let mut parts = HashSet::new();
-    for event in slice.told() {
-        let leader = recorded.program.leader(recorded.trace.leader(event));
-        parts.insert((leader.function, leader.statement.file));
-    }
+    let told: Vec<EventId> = slice.told().collect();
+    let mut seen = HashSet::new();
     let mut sections = Vec::new();
-    for function in by_first_execution(recorded) {
-        for file in files(recorded.program, function) {
-            if parts.contains(&(function, file))
-                && let Some(lines) = lines(recorded.program, function, file)
-            {
-                add(&mut sections, Section { file, lines, functions: vec![function] });
-            }
+    for event in told.into_iter().rev() {
+        let leader = recorded.program.leader(recorded.trace.leader(event));
+        let (function, file) = (leader.function, leader.statement.file);
+        if seen.insert((function, file))
+            && let Some(lines) = lines(recorded.program, function, file)
+        {
+            add(&mut sections, Section { file, lines, functions: vec![function] });
         }
     }
     sections
@@ -63,23 +62,6 @@ fn add(sections: &mut Vec<Section>, section: Section) {
     let connected: Vec<Section> =
         sections.extract_if(first + 1.., |other| other.overlaps(&section)).collect();
     connected.into_iter().chain([section]).for_each(|other| sections[first].absorb(other));
-}
-
-fn by_first_execution(recorded: Recorded<'_>) -> impl Iterator<Item = FunctionId> {
-    let mut seen = HashSet::new();
-    let functions = recorded.trace.events().map(move |event| recorded.trace.leader(event));
-    functions.map(move |leader| recorded.program.leader(leader).function).filter(move |&f| seen.insert(f))
-}
-
-/// The files that a function's code is from, that of its entry first.
-fn files(program: &Program, function: FunctionId) -> Vec<FileId> {
-    let mut files = Vec::new();
-    for leader in leaders(program, function) {
-        if !files.contains(&leader.statement.file) {
-            files.push(leader.statement.file);
-        }
-    }
-    files
 }
 
 /// The lines of a file from the first to the last that a function's code is from.
@@ -97,8 +79,6 @@ fn leaders(program: &Program, function: FunctionId) -> &[Leader] {
 
 #[cfg(test)]
 mod tests {
-    use tracer::trace::EventId;
-
     use super::super::sample::{Folder, Sample};
     use super::*;
 
@@ -117,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_come_in_the_order_of_execution_and_only_with_something_needed() {
+    fn functions_come_in_the_order_in_which_they_were_needed_last_and_only_with_something_needed() {
         let source = [
             "int f(int x) { x = x + 1;",
             "    return x;",
@@ -136,7 +116,7 @@ mod tests {
             let sections = find(sample.recorded(), &sample.slice(effects, &[]));
             sections.into_iter().map(|section| section.lines).collect()
         };
-        assert_eq!(shown(&[g[0], f[0]]), [4..=6, 1..=3]);
+        assert_eq!(shown(&[g[0], f[0]]), [1..=3, 4..=6]);
         assert_eq!(shown(&f), [1..=3]);
         assert_eq!(shown(&[]), []);
     }

@@ -4,6 +4,7 @@ use crate::slice::{CriticalSlice, Effects, Recorded};
 
 use super::by_products;
 use super::executions::{self, Mark};
+use super::extent::{self, Detail};
 use super::listing::{self, Part};
 use super::markers;
 use super::rows::{Row, Rows};
@@ -16,21 +17,9 @@ use super::verdict::verdict;
 /// The slice for people: the source of all functions with a needed execution, with the executions of
 /// each line, or that of the function that crashes if nothing is needed for that; what the markers mean; the criterion, the verdict and the warnings.
 ///
-/// What is counted are the executions of a line, from 1: each event at one of its statements.
-pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, style: Style) -> String {
-    let values = match slice.crashed_at {
-        Some(_) => values::section(recorded, slice, style),
-        None => String::new(),
-    };
-    write(recorded, slice, &values, style)
-}
-
-/// The same, and what the needed executions did with values, if somebody has looked.
-pub fn with_values(recorded: Recorded<'_>, slice: &CriticalSlice, style: Style) -> String {
-    write(recorded, slice, &values::section(recorded, slice, style), style)
-}
-
-fn write(recorded: Recorded<'_>, slice: &CriticalSlice, values: &str, style: Style) -> String {
+/// What is counted are the executions of a line, from 1: each event at one of its statements. What the executions
+/// did with values is told if that is asked for and somebody has looked; always of a crash that needs nothing.
+pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, detail: Detail, style: Style) -> String {
     let lines = executions::count(recorded, slice);
     let mut rows = Rows::new(recorded.program, &lines);
     let sections = sections::find(recorded, slice).into_iter();
@@ -39,9 +28,15 @@ fn write(recorded: Recorded<'_>, slice: &CriticalSlice, values: &str, style: Sty
     if parts.is_empty() {
         return conclusion;
     }
+    let (parts, note) = extent::shown(recorded.program, parts, detail);
     let listing = listing::write(recorded.program, &parts, style);
+    let note = note.map(|note| format!("\n\n{}", wrap(&note, style.width))).unwrap_or_default();
     let legend = legend(&parts, slice.effects, style);
-    format!("{listing}\n\n{legend}\n\n{values}{conclusion}")
+    let values = match detail.has_values || slice.crashed_at.is_some() {
+        true => values::section(recorded, slice, style),
+        false => String::new(),
+    };
+    format!("{listing}{note}\n\n{legend}\n\n{values}{conclusion}")
 }
 
 /// What the markers that occur mean.
@@ -98,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_slice_is_told_by_the_source_and_its_executions() {
-        let text = slice(Sample::sum_mul().recorded(), &sum_is_15(), Style::default());
+        let text = slice(Sample::sum_mul().recorded(), &sum_is_15(), Detail::default(), Style::default());
         let expected = r#"line  source                               executed  needed  which
 sum-mul.c: main
    4  {
@@ -133,7 +128,7 @@ warning: the program was compiled with -O1, which leaves few statements to omit
     fn whatever_the_width_is_rows_keep_to_it() {
         for width in [60, 65, 72, 100] {
             let style = Style { width, ..Style::default() };
-            let text = slice(Sample::sum_mul().recorded(), &sum_is_15(), style);
+            let text = slice(Sample::sum_mul().recorded(), &sum_is_15(), Detail::default(), style);
             assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
         }
     }
@@ -141,7 +136,7 @@ warning: the program was compiled with -O1, which leaves few statements to omit
     #[test]
     fn colour_sets_off_what_is_needed_and_tones_down_what_is_not() {
         let style = Style { color: true, ..Style::default() };
-        let text = slice(Sample::sum_mul().recorded(), &sum_is_15(), style);
+        let text = slice(Sample::sum_mul().recorded(), &sum_is_15(), Detail::default(), style);
         let line = |number: &str| text.lines().find(|line| line.contains(number)).unwrap().to_owned();
         assert!(line("  11  ").ends_with("6       5  ·\x1b[1m●●●●●\x1b[0m"), "{text}");
         assert!(line("  12  ").starts_with("\x1b[2m  12  ") && line("  12  ").ends_with("······\x1b[0m"));
@@ -151,13 +146,13 @@ warning: the program was compiled with -O1, which leaves few statements to omit
     #[test]
     fn ascii_is_enough() {
         let style = Style { unicode: false, width: 60, ..Style::default() };
-        assert!(slice(Sample::sum_mul().recorded(), &sum_is_15(), style).is_ascii());
+        assert!(slice(Sample::sum_mul().recorded(), &sum_is_15(), Detail::default(), style).is_ascii());
     }
 
     #[test]
     fn a_slice_of_nothing_has_a_verdict_only() {
         let sample = Sample::sum_mul();
-        let text = slice(sample.recorded(), &sample.slice(&[], &[]), Style::default());
+        let text = slice(sample.recorded(), &sample.slice(&[], &[]), Detail::default(), Style::default());
         assert!(text.starts_with("Failure: the output contains `sum = 15`\nNone of 34 "), "{text}");
     }
 
@@ -168,7 +163,7 @@ warning: the program was compiled with -O1, which leaves few statements to omit
         let rounds = sample.omittable(3);
         let needed = |round: &usize| round % 7 != 3;
         let most: Vec<_> = (0..999).filter(needed).map(|round| rounds[round]).collect();
-        let text = slice(sample.recorded(), &sample.slice(&most, &[]), Style::default());
+        let text = slice(sample.recorded(), &sample.slice(&most, &[]), Detail::default(), Style::default());
         let row = "   3               999     856  1-3 ●, 4 ·, 5-10 ●, 11 ·, 12-17 ●, 18 ·, …";
         assert!(text.contains(row), "{text}");
         let note = "program.c:3: executions every 7th from 4 to 998: not; all others: needed\n";
@@ -179,7 +174,12 @@ warning: the program was compiled with -O1, which leaves few statements to omit
     fn without_its_source_a_program_has_rows_of_numbers() {
         let source = "int main(void) { int x = 1;\n\n    return x - 1;\n}\n";
         let sample = Sample::of(&Folder::new(), source);
-        let text = slice(sample.recorded(), &sample.slice(&sample.omittable(1), &[]), Style::default());
+        let text = slice(
+            sample.recorded(),
+            &sample.slice(&sample.omittable(1), &[]),
+            Detail::default(),
+            Style::default(),
+        );
         let rows = [
             "line  source  executed  needed  which",
             "program.c: main",

@@ -10,6 +10,8 @@ use super::super::schema::{Events, Tests};
 #[derive(Serialize)]
 pub(super) struct Chapter<'a> {
     pub(super) criterion: &'a str,
+    /// Whether the criterion is known to be about wrong output.
+    pub(super) is_wrong: bool,
     pub(super) control: &'static str,
     /// Whether decisions are told from effects.
     pub(super) has_decisions: bool,

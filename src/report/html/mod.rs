@@ -11,6 +11,7 @@ mod outputs;
 mod search;
 mod shown;
 mod source;
+mod suspects;
 
 use serde_json::Value;
 use tracer::run::Run;
@@ -24,10 +25,13 @@ use super::spelling;
 use super::verdict::verdict;
 use data::Chapter as Document;
 
+pub use suspects::WrongOnly;
+
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("dom.js"),
+    include_str!("suspects.js"),
     include_str!("summary.js"),
     include_str!("source.js"),
     include_str!("output.js"),
@@ -51,6 +55,8 @@ pub struct Case<'a> {
     pub command_line: &'a str,
     /// The name of the criterion; empty if it has none.
     pub name: &'a str,
+    /// Whether the criterion is known to be about wrong output.
+    pub is_wrong: bool,
     /// What there is to see, if somebody knows; otherwise empty.
     pub remark: &'a str,
 }
@@ -63,6 +69,7 @@ pub fn chapter(case: &Case<'_>) -> Chapter {
     let slice = case.slice;
     let document = Document {
         criterion: &slice.question.criterion,
+        is_wrong: case.is_wrong,
         control: spelling::control(slice.question.control),
         has_decisions: slice.question.control != Control::Trace,
         effects_tried: slice.effects == Effects::Tried,
@@ -82,10 +89,16 @@ pub fn chapter(case: &Case<'_>) -> Chapter {
     Chapter(serde_json::to_value(document).expect("a document has text keys only"))
 }
 
-/// The page with these results; it begins with the first.
-pub fn page(title: &str, introduction: &str, chapters: &[Chapter]) -> String {
+/// The page with these results. It begins with the lines that only wrong output needs, if there are any, and the
+/// first result that needs them; otherwise with the first wrong one, or the first of all.
+pub fn page(title: &str, introduction: &str, chapters: &[Chapter], wrong_only: &WrongOnly) -> String {
     let chapters: Vec<&Value> = chapters.iter().map(|chapter| &chapter.0).collect();
-    let data = serde_json::json!({ "title": title, "introduction": introduction, "chapters": chapters });
+    let data = serde_json::json!({
+        "title": title,
+        "introduction": introduction,
+        "chapters": chapters,
+        "suspects": wrong_only,
+    });
     let scripts = SCRIPTS.concat();
     fill(
         PAGE,
@@ -141,7 +154,7 @@ mod tests {
 
     #[test]
     fn nothing_in_the_data_can_end_its_element() {
-        let page = page("a < b", "</script><!--", &[]);
+        let page = page("a < b", "</script><!--", &[], &WrongOnly::default());
         assert_eq!(page.matches("</script>").count(), PAGE.matches("</script>").count());
         assert!(page.contains("<title>a &lt; b"), "{page}");
     }
@@ -167,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_page_refers_to_nothing_outside_of_itself() {
-        let page = page("sum-mul", "", &[Chapter(document())]);
+        let page = page("sum-mul", "", &[Chapter(document())], &WrongOnly::default());
         for reference in ["src=", "@import", "url(", "fetch(", "<link"] {
             assert!(!page.contains(reference), "{reference}");
         }

@@ -34,5 +34,6 @@ addEventListener("afterprint", applyTheme);
 byId("hide").addEventListener("change", () => byId("listing").classList.toggle("hiding", byId("hide").checked));
 addEventListener("resize", () => matrix.search && drawMatrix());
 applyTheme();
-showCriteria(data.chapters, showChapter);
-showChapter(0);
+showSuspects(data.suspects, showPlace);
+showCriteria(data.chapters, showChapter, opening());
+showChapter(opening());

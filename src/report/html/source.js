@@ -9,7 +9,8 @@ function showSource(chapter) {
   byId("listing").replaceChildren(...sections.map(section));
   byId("source-note").textContent = note;
   showLegend();
-  const first = source.dots.find((dot) => dot.button.classList.contains("e")) ?? source.dots[0];
+  const first = source.dots.find((dot) => dot.button.closest(".suspect") && dot.letter === "e")
+    ?? source.dots.find((dot) => dot.button.classList.contains("e")) ?? source.dots[0];
   if (first) first.button.tabIndex = 0;
 }
 
@@ -37,9 +38,10 @@ function line(row, file) {
   }
   const style = row.needed > 0 ? "needed" : row.executed > 0 ? "unneeded" : "";
   const count = (number) => element("td", { className: "count" }, number === null ? "" : grouped(number));
+  const suspect = isSuspect(file, row.number) ? " suspect" : "";
   const made = element(
     "tr",
-    { className: style, "data-line": `${file}:${row.number}` },
+    { className: `${style}${suspect}`, "data-line": `${file}:${row.number}` },
     element("th", { scope: "row" }, String(row.number)),
     count(row.executed),
     count(row.needed),
@@ -95,7 +97,6 @@ function choose(at) {
   dot.button.tabIndex = 0;
   dot.button.setAttribute("aria-current", "true");
   source.chosen = at;
-  byId("evidence").classList.add("chosen");
   tellEvidence(dot);
 }
 
