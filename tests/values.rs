@@ -251,10 +251,23 @@ fn executions_are_explained_by_values_and_evidence() {
 }
 
 #[test]
+fn a_number_that_is_that_of_a_line_too_is_explained_as_an_event_and_the_line_is_offered() {
+    let program = reduced("both", &["--expect-match", "sum = 15"]);
+    let told = explained(&program, &["1", "8"]);
+    let offer = "A number alone names an event. For the line sum-mul.c:8: stripe explain 1 sum-mul.c:8";
+    assert!(told.contains("(event 8)"), "{told}");
+    assert!(
+        told.split_whitespace().collect::<Vec<_>>().join(" ").replace('\'', "").ends_with(offer),
+        "{told}"
+    );
+    assert!(!explained(&program, &["25"]).contains("A number alone"));
+}
+
+#[test]
 fn a_line_an_execution_and_an_event_are_three_ways_to_the_same() {
     let program = reduced("ways", &["--expect-match", "sum = 15"]);
-    let by_event = explained(&program, &["17"]);
-    for words in [&["11#3"][..], &["sum-mul.c:11#3"], &["latest", "17"], &["1", "11#3"]] {
+    let by_event = explained(&program, &["25"]);
+    for words in [&["11#5"][..], &["sum-mul.c:11#5"], &["latest", "25"], &["1", "11#5"]] {
         assert_eq!(explained(&program, words), by_event, "{words:?}");
     }
     assert_eq!(explained(&program, &["sum-mul.c:15"]), explained(&program, &["33"]));
