@@ -270,12 +270,10 @@ fn for_each(
         let starts_with = |foreign: &str| name.as_encoded_bytes().starts_with(foreign.as_bytes());
         name == SHELF || foreign.is_some_and(starts_with)
     };
-    for entry in fs::read_dir(&folder.short)?.flatten() {
-        let name = entry.file_name();
-        if is_foreign(&name) {
-            continue;
-        }
-        match act(&name) {
+    // Folders within are read after this one is closed: as many as may be open are fewer than may be deep.
+    let names: Vec<_> = fs::read_dir(&folder.short)?.flatten().map(|entry| entry.file_name()).collect();
+    for name in names.iter().filter(|name| !is_foreign(name)) {
+        match act(name) {
             // What cannot be read now cannot be read by the program either; others may remove their files.
             Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) => {}
             done => done?,
@@ -344,17 +342,23 @@ fn inventory(folder: &Path) -> io::Result<Vec<Item>> {
 
 /// Removes a folder with all that is in it, however deep it is and whatever its mode is.
 fn remove(folder: &Path) -> io::Result<()> {
-    if fs::remove_dir_all(folder).is_ok() {
-        return Ok(());
-    }
-    let mut open = vec![folder.to_owned()];
-    while let Some(path) = open.pop() {
-        if fs::symlink_metadata(&path)?.is_dir() {
-            fs::set_permissions(&path, Permissions::from_mode(0o700))?;
-            open.extend(fs::read_dir(&path)?.flatten().map(|entry| entry.path()));
+    let mut folders = vec![Spot::new(folder)];
+    let mut emptied = 0;
+    while let Some(spot) = folders.get(emptied).cloned() {
+        fs::set_permissions(&spot.short, Permissions::from_mode(0o700))?;
+        let here = spot.anchored()?;
+        for entry in fs::read_dir(&here.short)? {
+            let entry = entry?;
+            let below = here.below(&entry.file_name());
+            if entry.file_type()?.is_dir() {
+                folders.push(below);
+            } else {
+                fs::remove_file(&below.short)?;
+            }
         }
+        emptied += 1;
     }
-    fs::remove_dir_all(folder)
+    folders.iter().rev().try_for_each(|folder| fs::remove_dir(&folder.short))
 }
 
 #[cfg(test)]

@@ -62,9 +62,10 @@ impl Namespaces {
         walls: &Walls,
     ) -> io::Result<(Namespaces, Starter)> {
         reap();
-        let layout = Layout::new(directory, &permissions.writable)?;
         let (starter, plan) = Starter::plan(launcher, directory, walls)?;
         let (mut line, theirs) = UnixStream::pair()?;
+        // Chooses numbers of descriptors beyond those that are open, these among them.
+        let layout = Layout::new(directory, &permissions.writable)?;
         let mut flags = CloneFlags::CLONE_NEWUSER
             | CloneFlags::CLONE_NEWNS
             | CloneFlags::CLONE_NEWPID

@@ -40,8 +40,11 @@ const LINKS: [(&CStr, &CStr); 5] = [
     (c"/proc/self/fd/2", c"/dev/stderr"),
     (c"pts/ptmx", c"/dev/ptmx"),
 ];
-/// Where descriptors begin that the tracer finds by their numbers, if there may be so many.
+/// Where descriptors begin that the tracer finds by their numbers, if there may be so many and none of them is
+/// open.
 const FIRST_FD: RawFd = 700;
+/// So many more the first process opens for a moment.
+const BRIEF_FDS: RawFd = 16;
 const NONE: Option<&str> = None;
 
 /// Everything that the first process needs, made before it.
@@ -107,8 +110,7 @@ impl Layout {
         }
         let pieces = planner.finish();
         let count = (3 * (pieces.len() + 2) + writable.len()) as RawFd;
-        let (limit, _) = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE)?;
-        let first = FIRST_FD.min(RawFd::try_from(limit).unwrap_or(RawFd::MAX) - count);
+        let first = first_free(count)?;
         let overlays = pieces.into_iter().zip(1..).map(|(piece, number)| Overlay::new(first, number, piece));
         let overlays = overlays.collect::<io::Result<_>>()?;
         let writable = writable.iter().map(|path| text(path.as_os_str().as_bytes().to_vec()));
@@ -474,6 +476,17 @@ fn hold_as(path: &CStr, number: RawFd) -> nix::Result<()> {
         libc::close(opened);
         moved.map(drop)
     }
+}
+
+/// Where so many numbers begin under which nothing is open, neither in this process nor, while it works, in the
+/// first process: to open something under a number closes what was open under it.
+fn first_free(count: RawFd) -> io::Result<RawFd> {
+    let (limit, _) = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE)?;
+    let last = RawFd::try_from(limit).unwrap_or(RawFd::MAX) - count;
+    let names = fs::read_dir("/proc/self/fd")?.flatten().map(|entry| entry.file_name());
+    let highest = names.filter_map(|name| name.to_str()?.parse::<RawFd>().ok()).max().unwrap_or(0);
+    let first = FIRST_FD.min(last).max(highest + BRIEF_FDS);
+    if first <= last { Ok(first) } else { Err(io::Error::from_raw_os_error(libc::EMFILE)) }
 }
 
 fn report(line: &UnixStream, done: Result<(), Failed>) {
