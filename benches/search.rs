@@ -20,7 +20,7 @@ use dd::{
     Tester,
 };
 use stripe::baseline::recording_limits;
-use stripe::circumstances::{Draft, Universe};
+use stripe::circumstances::events::{Draft, Universe};
 use tracer::invocation::{Constancy, Invocation, Permissions, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};

@@ -23,7 +23,7 @@ use tracer::{Conditions, NotEnded, RecordError, Tracer, Untouched};
 use self::unread::Unread;
 
 use crate::oracle::{Unmet, crash, deviation, diff, first_difference, instead, usual_causes};
-use crate::slice::Recorded;
+use crate::subject::Recorded;
 
 /// Whether undefined values are set to patterns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,18 +11,19 @@
 //! In the order in which they build on each other, from the bottom up:
 //!
 //! - [`printed`] keeps what tests have printed.
-//! - [`slice`](mod@slice) names the result, the [`CriticalSlice`](slice::CriticalSlice), and what it is
-//!   worth.
+//! - [`subject`] says what is under study: a program, how it is started, and its recorded run.
 //! - [`oracle`] says of a finished run whether it shows the failure under study.
 //! - [`baseline`] records the failing run several times, and finds out whether it can be trusted.
-//! - [`circumstances`] makes testing functions of what can be left out. This is the seam: below it are
-//!   numbers, above it are programs.
-//! - [`investigation`] leads from a recorded run to what is needed: the checks, then the phases of the
-//!   search.
-//! - [`history`] remembers the tests of that search, [`fate`] when an execution was gone.
-//! - [`remarks`] says what a list of needed executions does not show.
-//! - [`report`] writes slices, traces and searches down: as text, as JSON, as a page, and for other tools.
+//! - [`circumstances`] makes tests of what can be left out. This is the seam: below it are numbers, above it
+//!   are programs. A further kind of circumstance is one more implementation of
+//!   [`Kind`](circumstances::Kind).
+//! - [`slice`](mod@slice) names the result, the [`CriticalSlice`](slice::CriticalSlice), and what it is
+//!   worth.
 //! - [`archive`] keeps runs in folders, so that searches can go on and reports can be made later.
+//! - [`session`] leads from a request to the answers: the recording, the checks, the phases of the search.
+//!   Its [`history`](session::history) remembers the tests, its [`fate`](session::fate) when an execution was
+//!   gone.
+//! - [`report`] writes slices, traces and searches down: as text, as JSON, as a page, and for other tools.
 //! - [`cli`] does what the command line says, one file for each subcommand.
 //!
 //! Two packages stand below. [`dd`] reduces a set of numbers by tests: delta debugging. It knows nothing of
@@ -40,11 +41,11 @@
 //!    differs from run to run. The criterion and the run become an [`Oracle`](oracle::Oracle), and the run
 //!    must meet it.
 //! 4. The events that can be omitted become the circumstances of a
-//!    [`Universe`](circumstances::Universe), and all of them the first
+//!    [`Universe`](circumstances::events::Universe), and all of them the first
 //!    [`Configuration`](dd::Configuration).
 //! 5. For each test: a `Configuration` becomes a [`Schedule`](tracer::schedule::Schedule), which
 //!    [`Tracer::replay`](tracer::Tracer::replay) follows; the [`Oracle`](oracle::Oracle) judges the run,
-//!    and [`EventTest`](circumstances::EventTest) hands the [`Outcome`](dd::Outcome) back to the
+//!    and [`EventTest`](circumstances::events::EventTest) hands the [`Outcome`](dd::Outcome) back to the
 //!    algorithm.
 //! 6. What the algorithm ends with, a minimal `Configuration`, becomes a
 //!    [`CriticalSlice`](slice::CriticalSlice), and that a report.
@@ -55,11 +56,9 @@ pub mod archive;
 pub mod baseline;
 pub mod circumstances;
 pub mod cli;
-pub mod fate;
-pub mod history;
-pub mod investigation;
 pub mod oracle;
 pub mod printed;
-pub mod remarks;
 pub mod report;
+pub mod session;
 pub mod slice;
+pub mod subject;

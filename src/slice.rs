@@ -3,29 +3,18 @@
 //! Source of the term: Cleve and Zeller, "Finding Failure Causes through Automated Testing", AADEBUG
 //! 2000, section 6.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tracer::observation::Observation;
-use tracer::program::{Granularity, Program};
+use tracer::program::Granularity;
 use tracer::schedule::Control as Rule;
-use tracer::trace::{EventId, Trace};
+use tracer::trace::EventId;
 use tracer::{Containment, Engine};
 
-use crate::printed::Printed;
-use dd::{Algorithm, Counts, Outcome};
-
-/// What makes a statement be executed again, as the user chooses it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Control {
-    /// Under `program` first, then from there under `trace`: tells effects from decisions.
-    #[default]
-    Both,
-    /// A branch decides, and has to go as recorded.
-    Program,
-    /// The trace states the control flow; decisions are not needed.
-    Trace,
-}
+use crate::circumstances::Status;
+use crate::circumstances::events::Control;
+use crate::oracle::Evidence;
+use dd::{Algorithm, Counts};
 
 /// What an execution is needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,38 +43,6 @@ pub struct Needed {
     pub necessity: Necessity,
     /// What was seen without it. `None` if the search ended before this was tried.
     pub without: Option<Evidence>,
-}
-
-/// What a test has shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Evidence {
-    /// Whether the failure was reproduced.
-    pub outcome: Outcome,
-    /// The reason, in words: a part of a sentence such as ``output line 1: `sum = 14` instead of
-    /// `sum = 15` ``.
-    pub why: String,
-    /// What the test has printed, if that is kept.
-    pub printed: Option<Arc<Printed>>,
-}
-
-impl Evidence {
-    /// An outcome with its reason.
-    pub fn new(outcome: Outcome, why: impl Into<String>) -> Evidence {
-        Evidence { outcome, why: why.into(), printed: None }
-    }
-}
-
-/// How the search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// Nothing can be left out any more, of the level that the result names.
-    Minimal,
-    /// A budget was used up; what is kept so far reproduces the failure.
-    Budget,
-    /// The user asked for the end; what is kept so far reproduces the failure.
-    Interrupted,
-    /// What was found did not reproduce the failure again, in a process that was started anew.
-    Unconfirmed,
 }
 
 /// What was left out, as a whole, to show that a result is minimal: the coarser, the less is known.
@@ -185,26 +142,4 @@ impl CriticalSlice {
     pub fn kept_for_effect(&self) -> usize {
         self.needed.iter().filter(|needed| needed.necessity == Necessity::Effect).count()
     }
-}
-
-/// A program with its recorded run: what all reports about it look things up in.
-#[derive(Clone, Copy)]
-pub struct Recorded<'a> {
-    /// What the executable says.
-    pub program: &'a Program,
-    /// What the run did.
-    pub trace: &'a Trace,
-}
-
-/// The stretches of successive events among these, which are in order: first and last of each.
-pub fn stretches(events: impl IntoIterator<Item = EventId>) -> impl Iterator<Item = (EventId, EventId)> {
-    let mut events = events.into_iter().peekable();
-    std::iter::from_fn(move || {
-        let first = events.next()?;
-        let mut last = first;
-        while let Some(next) = events.next_if(|next| next.0 == last.0 + 1) {
-            last = next;
-        }
-        Some((first, last))
-    })
 }

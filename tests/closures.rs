@@ -7,7 +7,7 @@ mod support;
 use std::cell::Cell;
 
 use dd::{Configuration, Space};
-use stripe::circumstances::{Draft, Universe};
+use stripe::circumstances::events::{Draft, Universe};
 use support::engine::{in_two_threads, invocation, load, record};
 use support::{Fixture, GCC};
 use tracer::program::Granularity;

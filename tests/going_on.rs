@@ -6,17 +6,20 @@ use std::sync::atomic::AtomicU64;
 
 use dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 use stripe::baseline::recording_limits;
-use stripe::circumstances::{Laboratory, Turns};
-use stripe::investigation::{Finding, Means, Memory, PhaseMemory, Plan, Watcher, investigate};
-use stripe::oracle::{Criterion, Oracle};
-use stripe::slice::{Control, Evidence, Recorded, Status};
+use stripe::circumstances::events::{Control, Events, Laboratory, Turns};
+use stripe::circumstances::{PhaseId, Status};
+use stripe::oracle::{Criterion, Evidence, Oracle};
+use stripe::session::driver::{Means, Strategy, search};
+use stripe::session::memory::{Memory, PhaseMemory};
+use stripe::session::needed::Finding;
+use stripe::session::watcher::Watcher;
+use stripe::subject::Recorded;
 use support::engine::{invocation, load, record};
 use support::{GCC, sample};
 use tracer::invocation::Invocation;
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program};
 use tracer::run::Recording;
-use tracer::schedule::Control as Rule;
 use tracer::{Preference, Processors, Tracer};
 
 /// The sample of the paper, recorded.
@@ -49,8 +52,8 @@ impl Observer<Evidence> for Notes {
 }
 
 impl Watcher for Notes {
-    fn begins(&mut self, rule: Rule, _: &Configuration) {
-        self.memory.phases.push(PhaseMemory { rule, outcomes: Default::default(), start: None });
+    fn begins(&mut self, phase: PhaseId, _: &Configuration) {
+        self.memory.phases.push(PhaseMemory { phase, outcomes: Default::default(), start: None });
     }
 }
 
@@ -82,10 +85,13 @@ impl Subject {
         };
         let new = |_| Tracer::new(&self.program, &self.start, Preference::Auto).expect("a tracer");
         let mut tracers: Vec<Tracer<'_>> = (0..workers).map(new).collect();
-        let means = Means { tracers: &mut tracers, processors: &Processors::available(), memory };
-        let plan = Plan { control, algorithm: Algorithm::Sweep, max_tests: None };
+        let means = Means { processors: &Processors::available(), memory };
+        let algorithm = Algorithm::Sweep;
+        let mut kind = Events { laboratory: &laboratory, control, algorithm, tracers: &mut tracers };
         let mut notes = Notes::default();
-        let finding = investigate(&laboratory, plan, means, &mut notes).expect("a finding");
+        let strategy = Strategy { algorithm, max_tests: None };
+        let found = search(&mut kind, strategy, means, &mut notes).expect("a finding");
+        let finding = Finding::of(found, laboratory.recorded, control);
         (finding, notes, runs.into_inner())
     }
 }
@@ -111,7 +117,7 @@ fn a_complete_memory_is_the_result_without_a_single_replay() {
 #[test]
 fn without_a_memory_and_workers_everything_is_kept() {
     let (found, _, runs) = Subject::new().search(Control::Both, 0, &Memory::default());
-    assert_eq!((found.status, found.tests.total, runs), (Status::Interrupted, 0, 0));
+    assert_eq!((found.status, found.tests.total, runs), (Status::Budget, 0, 0));
     assert_eq!(found.needed.len(), found.omittable);
 }
 
@@ -121,8 +127,8 @@ fn the_best_so_far_is_a_start_where_outcomes_mean_nothing_any_more() {
     for control in [Control::Trace, Control::Program] {
         let (found, notes, _) = subject.search(control, 1, &Memory::default());
         let best = notes.sets[notes.sets.len() * 2 / 3].clone();
-        let rule = notes.memory.phases[0].rule;
-        let start = PhaseMemory { rule, outcomes: Default::default(), start: Some(best.clone()) };
+        let phase = notes.memory.phases[0].phase;
+        let start = PhaseMemory { phase, outcomes: Default::default(), start: Some(best.clone()) };
         let (again, later, _) = subject.search(control, 2, &Memory { phases: vec![start] });
         assert_eq!(again.status, Status::Minimal);
         assert!(again.needed.len() <= best.len() && later.tests < notes.tests, "{}", later.tests);

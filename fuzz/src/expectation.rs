@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use regex::bytes::Regex;
 use stripe::oracle::{Criterion, Part, diff, expression, first_difference};
-use stripe::slice::Recorded;
+use stripe::subject::Recorded;
 use tracer::run::Run;
 
 use crate::subject::subject;

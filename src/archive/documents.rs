@@ -12,7 +12,9 @@ use tracer::{Containment, Engine, Preference};
 use dd::{Algorithm, Outcome};
 
 use super::crashes::CrashDocument;
-use crate::slice::{Control, Level, Necessity, Status};
+use crate::circumstances::Status;
+use crate::circumstances::events::Control;
+use crate::slice::{Level, Necessity};
 
 /// The format of `run.json`. In version 1 a line of a criterion was a text that could stand anywhere, and `^`
 /// in some expressions the beginning of the output: its outcomes mean something else.

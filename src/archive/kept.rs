@@ -12,8 +12,9 @@ use tracer::trace::Endless;
 use tracer::trace_file::Identity;
 use tracer::{Preference, Untouched};
 
+use crate::circumstances::events::Control;
 use crate::oracle::{Criterion, Part};
-use crate::slice::{Control, Manner};
+use crate::slice::Manner;
 use dd::Algorithm;
 
 /// All that a later report or search needs besides the trace.

@@ -7,7 +7,7 @@ use super::error::ArchiveError;
 use super::folder::RunFolder;
 use super::journal::{Journal, JournalContent};
 use super::{convert, texts};
-use crate::slice::Status;
+use crate::circumstances::Status;
 
 /// How far a search has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

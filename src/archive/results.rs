@@ -9,9 +9,10 @@ use super::documents::{
     ByProductDocument, CountsDocument, EventValues, LimitDocument, NeededDocument, ResultDocument,
     SeenDocument, ValuesDocument,
 };
-use crate::slice::{
-    ByProduct, Control, CriticalSlice, Effects, Evidence, Manner, Needed, Question, stretches,
-};
+use crate::circumstances::events::Control;
+use crate::oracle::Evidence;
+use crate::slice::{ByProduct, CriticalSlice, Effects, Manner, Needed, Question};
+use crate::subject::stretches;
 use dd::Counts;
 
 pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::circumstances::events::{PROGRAM, TRACE};
 use tempfile::TempDir;
 use tracer::run::Run;
-use tracer::schedule::Control as Rule;
 
 use super::{ArchiveError, Journal, JournalContent, Shelf};
+use crate::oracle::Evidence;
 use crate::printed::Printed;
-use crate::slice::Evidence;
 use dd::{Configuration, Outcome};
 
 const UNIVERSE: usize = 100;
@@ -43,7 +43,7 @@ fn seen_printing(why: &str, stdout: &[u8]) -> Evidence {
 /// Writes a search of two phases.
 fn write(path: &Path) {
     let mut journal = Journal::create(path).unwrap();
-    journal.phase(Rule::Program, &Configuration::full(UNIVERSE)).unwrap();
+    journal.phase(PROGRAM, &Configuration::full(UNIVERSE)).unwrap();
     for (number, set) in sets().iter().enumerate() {
         journal.tested(number as u128, Outcome::Pass, &seen("no output")).unwrap();
         let reproduced = seen_printing("reproduced", b"sum = 15\n");
@@ -51,7 +51,7 @@ fn write(path: &Path) {
         journal.spent(number as u64, Duration::from_millis(7)).unwrap();
         journal.improved(set).unwrap();
     }
-    journal.phase(Rule::Trace, &sets()[3]).unwrap();
+    journal.phase(TRACE, &sets()[3]).unwrap();
     let long = seen_printing("no output", &b"!".repeat(200));
     journal.tested(1, Outcome::Unresolved, &long).unwrap();
     journal.improved(&sets()[4]).unwrap();
@@ -70,8 +70,8 @@ fn a_journal_comes_back_as_it_was_written() {
     assert_eq!((content.tests(), content.runs, content.is_damaged), (11, 4, false));
     assert_eq!(content.elapsed, Duration::from_millis(7));
     let [first, second] = &content.phases[..] else { panic!("two phases") };
-    assert_eq!((first.rule, &first.best), (Rule::Program, &sets()[4]));
-    assert_eq!((second.rule, &second.best), (Rule::Trace, &sets()[4]));
+    assert_eq!((first.phase, &first.best), (PROGRAM, &sets()[4]));
+    assert_eq!((second.phase, &second.best), (TRACE, &sets()[4]));
     assert!(first.is_understood && second.is_understood);
     assert_eq!(first.outcomes[&0], (Outcome::Pass, seen("no output")));
     let (outcome, long) = &second.outcomes[&1];
@@ -97,13 +97,13 @@ fn every_beginning_of_a_journal_is_one_that_can_be_gone_on_with() {
         assert!(content.tests() >= last, "{length} bytes");
         last = content.tests();
         let (mut journal, _) = Journal::resume(&path, UNIVERSE).unwrap();
-        journal.phase(Rule::Trace, &sets()[3]).unwrap();
+        journal.phase(TRACE, &sets()[3]).unwrap();
         journal.tested(99, Outcome::Fail, &seen_printing("later", b"sum = 15\n")).unwrap();
         journal.sync().unwrap();
         drop(journal);
         let content = read(&path);
         assert_eq!((content.tests(), content.is_damaged), (last + 1, false), "{length} bytes");
-        let trace = content.phases.iter().find(|phase| phase.rule == Rule::Trace).unwrap();
+        let trace = content.phases.iter().find(|phase| phase.phase == TRACE).unwrap();
         let expected = seen_printing("later", b"sum = 15\n");
         assert_eq!(
             (&*trace.outcomes[&99].1.why, &trace.outcomes[&99].1.printed),
@@ -142,7 +142,7 @@ fn what_was_found_before_is_no_news() {
     let (_folder, path) = folder();
     write(&path);
     let (mut journal, _) = Journal::resume(&path, UNIVERSE).unwrap();
-    journal.phase(Rule::Program, &Configuration::full(UNIVERSE)).unwrap();
+    journal.phase(PROGRAM, &Configuration::full(UNIVERSE)).unwrap();
     assert!(!journal.is_news(&sets()[1]) && !journal.is_news(&sets()[4]));
     assert!(journal.is_news(&Configuration::from_iter(UNIVERSE, [1])));
 }

@@ -1,14 +1,13 @@
 //! Make tests of the things that can be left out.
 //!
-//! Statement executions are the only kind so far: [`Universe`] numbers those of a recorded run and knows which
-//! go together, [`EventTest`] replays the run without some of them. This is the seam between delta debugging,
-//! which knows numbers only, and the world.
+//! This is the seam between delta debugging, which knows numbers only, and the world: a [`Kind`] numbers its
+//! circumstances, knows which go together, and makes a test of some of them.
+//!
+//! - [`events`]: the statement executions of a recorded run.
 
-mod events;
-mod groups;
-mod memo;
-mod universe;
+pub mod events;
+mod kind;
+mod status;
 
-pub use events::{EventTest, Laboratory, TestError, Turns};
-pub use memo::RunMemo;
-pub use universe::{Draft, Universe};
+pub use kind::{Kind, PhaseId, TestError, Trial};
+pub use status::Status;

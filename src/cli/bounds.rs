@@ -7,18 +7,11 @@ use tracer::invocation::Limits;
 use super::options::TargetOptions;
 use crate::baseline::{Ending, recording_limits};
 use crate::oracle::Criterion;
+use crate::session::recording::ending;
 
 /// A program that never ends is recorded for so long, and no longer than for so many statements.
 const ENDLESS_TIME: Duration = Duration::from_secs(5);
 const ENDLESS_ARRIVALS: u64 = 10_000_000;
-
-/// How the run ends that the criterion is about.
-pub(super) fn ending(criterion: &Criterion) -> Ending {
-    match criterion.endless {
-        Some(_) => Ending::Never,
-        None => Ending::Itself,
-    }
-}
 
 /// What the recorded run may use up.
 pub(super) fn bounds(options: &TargetOptions, criterion: &Criterion) -> Limits {

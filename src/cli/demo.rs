@@ -149,9 +149,9 @@ impl Scene<'_> {
             unreachable!("the words say run");
         };
         let mut chapter = None;
-        run::search(options, color, command_line, |findings, subject, output, style| {
-            chapter = findings.found(subject).chapters(&flowing(self.explanation)).pop();
-            findings.deliver(subject, &OutputOptions { values: false, ..output.clone() }, style)
+        run::search(options, color, command_line, |delivery, output, style| {
+            chapter = delivery.rendering().chapters(&flowing(self.explanation)).pop();
+            delivery.deliver(&OutputOptions { values: false, ..output.clone() }, style)
         })?;
         Ok(chapter.expect("a search that ended well has delivered its result"))
     }

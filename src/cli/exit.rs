@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::session::{Cause, SessionError};
+
 /// How the program ends, as the shell sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -69,6 +71,19 @@ impl Failure {
     /// Makes failures with this exit status of errors.
     pub fn of<E: ToString>(exit: Exit) -> impl Fn(E) -> Failure {
         move |error| Failure::new(exit, error)
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(SessionError { cause, message }: SessionError) -> Failure {
+        let exit = match cause {
+            Cause::Failed => Exit::Failed,
+            Cause::Request => Exit::Usage,
+            Cause::NotReproduced => Exit::NotReproduced,
+            Cause::Flaky => Exit::Flaky,
+            Cause::Interrupted(signal) => Exit::Interrupted(signal),
+        };
+        Failure { exit, message }
     }
 }
 

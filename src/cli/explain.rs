@@ -14,24 +14,28 @@ use tracer::{Conditions, Processors, Tracer};
 
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
-use super::interrupt::Interrupt;
-use super::observing;
 use super::options::ExplainOptions;
 use super::place::{Found, Where};
-use super::questions::Inquiry;
-use super::reopened::{self, Reopened};
-use super::search::{Answer, Case};
 use super::shell;
 use super::terminal;
 use dd::{Configuration, Outcome, Space};
 
-use crate::circumstances::{EventTest, Universe};
-use crate::fate::{Departure, Fates};
+use crate::circumstances::Status;
+use crate::circumstances::events::Control;
+use crate::circumstances::events::{self, EventTest, Universe};
 use crate::oracle;
+use crate::oracle::Evidence;
+use crate::report::Style;
 use crate::report::explanation::{self, Known, Trial};
 use crate::report::ordinals::Ordinals;
-use crate::report::{Style, values};
-use crate::slice::{Control, CriticalSlice, Evidence, Necessity, Status};
+use crate::session::case::Case;
+use crate::session::fate::{Departure, Fates};
+use crate::session::interrupt::Interrupt;
+use crate::session::observing;
+use crate::session::questions::Inquiry;
+use crate::session::reopened::{self, Reopened};
+use crate::session::search::Answer;
+use crate::slice::{CriticalSlice, Necessity};
 
 /// Of a line with more executions, so many are looked at one by one.
 const MOST_ASKED: usize = 20;
@@ -44,7 +48,9 @@ pub(super) fn explain(options: ExplainOptions, color: ColorChoice) -> Result<Exi
     let interrupt = Interrupt::default();
     let reopened = match Reopened::open(run.as_deref(), &interrupt) {
         Ok(reopened) => reopened,
-        Err(failure) => return without_program(run.as_deref(), &place, terminal::style(color), failure),
+        Err(failure) => {
+            return without_program(run.as_deref(), &place, terminal::style(color), failure.into());
+        }
     };
     let recorded = reopened.subject().recorded();
     let ordinals = Ordinals::new(recorded);
@@ -132,7 +138,7 @@ impl<'e> Explanation<'e> {
             Source::Run => noted(self.tracer(), &mut troubles),
         };
         let seen = tracer.as_mut().and_then(|tracer| noted(self.observe(tracer, &parts), &mut troubles));
-        troubles.extend(seen.as_ref().and_then(values::limit));
+        troubles.extend(seen.as_ref().and_then(observing::limit));
         let mut text = String::new();
         for part in &parts {
             let trial = noted(self.trial(tracer.as_mut(), part), &mut troubles).flatten();
@@ -182,7 +188,7 @@ impl<'e> Explanation<'e> {
     }
 
     fn tracer(&self) -> Result<Tracer<'_>, Failure> {
-        if let Some(how) = self.reopened.estrangement() {
+        if let Some(how) = self.reopened.other_surroundings() {
             return Err(Failure::new(Exit::Failed, format!("{how}; only what is kept is told")));
         }
         let target = &self.reopened.target;
@@ -196,7 +202,7 @@ impl<'e> Explanation<'e> {
         let mut events =
             observing::worth_seeing(&subject, &needed.collect::<BTreeSet<_>>(), self.events.first().copied());
         events.extend(asked);
-        observing::observe(&subject, tracer, &events)
+        Ok(observing::observe(&subject, tracer, &events)?)
     }
 
     /// What came of the slice without the event, if there is just one and it is needed. What the search has
@@ -209,7 +215,7 @@ impl<'e> Explanation<'e> {
         let universe = Universe::new(recorded.program, recorded.trace, rule);
         let tested = universe.normalise(&universe.configuration(others.into_iter()));
         // What a journal that cannot be read would tell, the run tells as well.
-        let seen = self.reopened.tested(part.question, rule, &tested).ok().flatten();
+        let seen = self.reopened.tested(part.question, events::phase(rule), &tested).ok().flatten();
         match (seen.and_then(|seen| self.remembered(seen)), tracer) {
             (Some(trial), _) => Ok(Some(trial)),
             (None, Some(tracer)) => self.try_again(tracer, part, &universe, &tested).map(Some),

@@ -1,38 +1,30 @@
 //! Do what the command line says: one file for each subcommand, each a table of contents.
 
 mod bounds;
-mod budget;
 mod choices;
+mod delivery;
 mod demo;
 mod doctor;
 mod emissions;
 mod exit;
 mod explain;
-mod findings;
 mod help;
 mod internal;
 mod interpreters;
-mod interrupt;
-mod keeping;
 mod memory;
-mod observing;
 mod options;
 mod permissions;
 mod place;
 mod progress;
-mod questions;
 mod reading;
 mod reduce;
 mod rendering;
-mod reopened;
 mod replay;
 mod report;
 mod run;
 mod runs;
-mod search;
 mod secrets;
 mod shell;
-mod sources;
 mod status;
 mod target;
 mod terminal;
@@ -49,6 +41,7 @@ use clap::{CommandFactory, Parser};
 
 use crate::baseline::COMPARISON;
 use crate::report::printable;
+use crate::session::interrupt::outlive_file_limits;
 pub use exit::{Exit, Failure};
 use options::Command;
 pub use options::CommandLine;
@@ -57,7 +50,7 @@ pub use options::CommandLine;
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     let work = || internal::guarded(|| obey(&words));
-    let ended = interrupt::outlive_file_limits().and_then(|()| tracer::with_room(work));
+    let ended = outlive_file_limits().and_then(|()| tracer::with_room(work));
     match ended.unwrap_or_else(|error| Err(error.into())) {
         Ok(exit) => exit.into(),
         Err(failure) => {

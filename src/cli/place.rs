@@ -8,7 +8,7 @@ use tracer::trace::EventId;
 
 use super::exit::{Exit, Failure};
 use crate::report::ordinals::Ordinals;
-use crate::slice::Recorded;
+use crate::subject::Recorded;
 
 /// What the user names.
 #[derive(Clone, Debug, PartialEq, Eq)]

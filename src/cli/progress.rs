@@ -3,16 +3,17 @@
 use std::io::{Write, stderr};
 use std::time::{Duration, Instant};
 
-use tracer::schedule::Control as Rule;
-
 use super::choices::LevelChoice;
-use super::interrupt::Interrupt;
 use super::options::OutputOptions;
 use super::status::Board;
 use super::terminal;
-use crate::investigation::Watcher;
+use crate::circumstances::events::rule;
+use crate::circumstances::{PhaseId, Status};
+use crate::oracle::Evidence;
 use crate::report::{Style, bullets, printable, words};
-use crate::slice::Evidence;
+use crate::session::interrupt::Interrupt;
+use crate::session::listener::{Begun, Listener, SearchWatcher};
+use crate::session::watcher::Watcher;
 use dd::{Configuration, Counts, Observer, Outcome};
 
 /// How often a line on a terminal is drawn again.
@@ -38,84 +39,71 @@ enum Detail {
     Tests,
 }
 
-/// Watches a search.
-pub(super) struct Progress {
+/// Tells the user how a session goes on.
+pub(super) struct Voice {
     detail: Detail,
     style: Style,
     interrupt: Interrupt,
     board: Board,
+    level: LevelChoice,
+}
+
+/// Watches a search.
+struct Progress<'v> {
+    voice: &'v Voice,
     started: Instant,
     deadline: Option<Instant>,
     drawn: Option<Instant>,
     tests: u64,
     /// Without those of an earlier search.
     tests_now: u64,
-    level: LevelChoice,
 }
 
-impl Progress {
-    pub(super) fn new(
-        options: &OutputOptions,
-        style: Style,
-        interrupt: &Interrupt,
-        board: &Board,
-    ) -> Progress {
+impl Voice {
+    pub(super) fn new(options: &OutputOptions, style: Style, interrupt: &Interrupt, board: &Board) -> Voice {
         let detail = match (options.quiet, options.verbose, terminal::draws_again()) {
             (true, ..) => Detail::Nothing,
             (_, true, _) => Detail::Tests,
             (_, _, true) => Detail::Live,
             _ => Detail::Improvements,
         };
-        board.begin_search();
-        Progress {
-            detail,
-            style,
-            interrupt: interrupt.clone(),
-            board: board.clone(),
-            started: Instant::now(),
-            deadline: None,
+        let (interrupt, board) = (interrupt.clone(), board.clone());
+        Voice { detail, style, interrupt, board, level: LevelChoice::default() }
+    }
+
+    /// Searches end with what is minimal of this level.
+    pub(super) fn to(self, level: LevelChoice) -> Voice {
+        Voice { level, ..self }
+    }
+}
+
+impl Listener for Voice {
+    fn tell(&self, line: &str) {
+        if self.detail != Detail::Nothing {
+            tell(line);
+        }
+    }
+
+    fn search<'l>(&'l self, search: Begun<'_>) -> Box<dyn SearchWatcher + 'l> {
+        self.board.begin_search();
+        self.board.note(|stand| stand.criterion = search.criterion.map(str::to_owned));
+        let started = Instant::now();
+        Box::new(Progress {
+            voice: self,
+            started,
+            deadline: search.time.map(|time| started + time),
             drawn: None,
-            tests: 0,
+            tests: search.known.unwrap_or(0),
             tests_now: 0,
-            level: LevelChoice::default(),
-        }
+        })
     }
+}
 
-    /// The search is for this criterion.
-    pub(super) fn about(self, criterion: Option<&str>) -> Progress {
-        self.board.note(|stand| stand.criterion = criterion.map(str::to_owned));
-        self
-    }
-
-    /// The search ends after this time at the latest.
-    pub(super) fn within(mut self, time: Option<Duration>) -> Progress {
-        self.deadline = time.map(|time| self.started + time);
-        self
-    }
-
-    /// The search ends with what is minimal of this level.
-    pub(super) fn to(mut self, level: LevelChoice) -> Progress {
-        self.level = level;
-        self
-    }
-
-    /// So many tests were made by an earlier search.
-    pub(super) fn after(mut self, tests: u64) -> Progress {
-        self.tests = tests;
-        self
-    }
-
-    /// Takes the live line away, so that what follows stands alone.
-    pub(super) fn finish(&mut self) {
-        if self.drawn.take().is_some() && self.detail == Detail::Live {
-            say("\r\x1b[K");
-        }
-    }
-
+impl Progress<'_> {
     fn draw(&mut self) {
         let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= INTERVAL);
-        if self.detail == Detail::Live && due {
-            say(&format!("\r\x1b[K{}", terminal::clipped(&printable(&self.board.line()))));
+        if self.voice.detail == Detail::Live && due {
+            say(&format!("\r\x1b[K{}", terminal::clipped(&printable(&self.voice.board.line()))));
             self.drawn = Some(Instant::now());
         }
     }
@@ -132,26 +120,26 @@ pub(super) fn say(text: &str) {
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
-impl Observer<Evidence> for Progress {
+impl Observer<Evidence> for Progress<'_> {
     fn tested(&mut self, configuration: &Configuration, outcome: Outcome, _: &Evidence, _: Counts) {
         self.tests += 1;
         self.tests_now += 1;
-        self.board.note(|stand| {
+        self.voice.board.note(|stand| {
             stand.tests = self.tests;
             stand.tests_now += 1;
         });
-        if self.detail == Detail::Tests {
-            say(&format!("{}\n", bullets::row(self.tests, configuration, outcome, self.style)));
+        if self.voice.detail == Detail::Tests {
+            say(&format!("{}\n", bullets::row(self.tests, configuration, outcome, self.voice.style)));
         }
         self.draw();
     }
 
     fn improved(&mut self, smaller: &Configuration) {
-        self.board.note(|stand| {
+        self.voice.board.note(|stand| {
             stand.executions = stand.executions.map(|(all, _)| (all, smaller.len()));
         });
         let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= PAUSE);
-        if self.detail == Detail::Improvements && due {
+        if self.voice.detail == Detail::Improvements && due {
             self.drawn = Some(Instant::now());
             let elapsed = self.started.elapsed().as_secs_f64();
             let left = words::count(smaller.len() as u64, "execution");
@@ -165,7 +153,7 @@ impl Observer<Evidence> for Progress {
     fn goes_finer(&mut self, level: dd::Level, tests: u64) -> bool {
         let each = self.started.elapsed().as_secs_f64() / self.tests_now.max(1) as f64;
         let is_short = tests <= ALWAYS || each * tests as f64 <= WORTH_WHILE.as_secs_f64();
-        match (self.level, level) {
+        match (self.voice.level, level) {
             (LevelChoice::Auto, _) => is_short,
             (LevelChoice::Execution, _) | (LevelChoice::History, dd::Level::Groups(_)) => true,
             (LevelChoice::History, dd::Level::Members) | (LevelChoice::Statement, _) => false,
@@ -173,15 +161,28 @@ impl Observer<Evidence> for Progress {
     }
 
     fn should_stop(&mut self) -> bool {
-        self.interrupt.is_asked() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.voice.interrupt.is_asked() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 
-impl Watcher for Progress {
-    fn begins(&mut self, rule: Rule, start: &Configuration) {
-        self.board.note(|stand| {
-            stand.phase = words::rule(rule).to_owned();
+impl Watcher for Progress<'_> {
+    fn begins(&mut self, phase: PhaseId, start: &Configuration) {
+        self.voice.board.note(|stand| {
+            stand.phase = words::rule(rule(phase)).to_owned();
             stand.executions = Some((start.len(), start.len()));
         });
+    }
+
+    fn reason(&self) -> Status {
+        if self.voice.interrupt.signal().is_some() { Status::Interrupted } else { Status::Budget }
+    }
+}
+
+impl SearchWatcher for Progress<'_> {
+    /// Takes the live line away, so that what follows stands alone.
+    fn ends(&mut self) {
+        if self.drawn.take().is_some() && self.voice.detail == Detail::Live {
+            say("\r\x1b[K");
+        }
     }
 }

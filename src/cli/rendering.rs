@@ -3,19 +3,19 @@
 use tracer::run::Run;
 
 use super::exit::{Exit, Failure};
-use super::findings::Answered;
 use super::options::OutputOptions;
-use super::search::Subject;
 use super::values::EmissionKind;
 use crate::report::comparison::{Compared, comparison};
 use crate::report::gdb::{self, Unscriptable};
 use crate::report::html::{self, Case, WrongOnly};
 use crate::report::{self, Detail, Style};
+use crate::session::case::Subject;
+use crate::session::findings::Answered;
 use crate::slice::CriticalSlice;
 
 /// What the questions about a run have led to.
 #[derive(Clone, Copy)]
-pub(super) struct Found<'a> {
+pub(super) struct Rendering<'a> {
     /// The run that was reduced.
     pub(super) subject: Subject<'a>,
     /// What of it is needed, and how this was found out: one answer, or several with names.
@@ -34,15 +34,21 @@ pub(super) fn check(subject: Subject<'_>, output: &OutputOptions) -> Result<(), 
     }
 }
 
+/// A result, to be put beside others.
+fn compared(answered: &Answered) -> Compared<'_> {
+    let Answered { is_wrong, answer, .. } = answered;
+    Compared { name: answered.name(), is_wrong: *is_wrong, slice: &answer.slice }
+}
+
 fn unscriptable(error: Unscriptable) -> Failure {
     Failure::new(Exit::Failed, error)
 }
 
-impl<'a> Found<'a> {
+impl<'a> Rendering<'a> {
     /// The result as this kind of text.
     pub(super) fn render(self, kind: EmissionKind, style: Style) -> Result<String, Failure> {
         let recorded = self.subject.recorded();
-        let all: Vec<Compared<'_>> = self.answers.iter().map(Answered::compared).collect();
+        let all: Vec<Compared<'_>> = self.answers.iter().map(compared).collect();
         Ok(match kind {
             EmissionKind::Text => match self.answers {
                 [only] => report::text::slice(recorded, &only.answer.slice, self.detail, style),
@@ -121,7 +127,7 @@ impl<'a> Found<'a> {
     fn page(self) -> String {
         let path = &self.subject.target.program.executable().path;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        let all: Vec<Compared<'_>> = self.answers.iter().map(Answered::compared).collect();
+        let all: Vec<Compared<'_>> = self.answers.iter().map(compared).collect();
         html::page(&name, "", &self.chapters(""), &WrongOnly::of(self.subject.recorded(), &all))
     }
 }

@@ -1,27 +1,30 @@
 //! `stripe report`: what a kept run has found, without running the program.
 
 use super::choices::ColorChoice;
+use super::delivery::Delivery;
 use super::emissions;
 use super::exit::{Exit, Failure};
-use super::findings::Findings;
-use super::interrupt::Interrupt;
 use super::options::ReportOptions;
-use super::questions::Inquiry;
-use super::reopened::Reopened;
-use super::search::Answer;
-use super::terminal;
+use super::{shell, terminal};
+use crate::session::findings::Findings;
+use crate::session::interrupt::Interrupt;
+use crate::session::questions::Inquiry;
+use crate::session::reopened::Reopened;
+use crate::session::search::Answer;
 
 /// Does it.
 pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let reopened = Reopened::open(options.run.as_deref(), &Interrupt::default())?;
     let program = &reopened.target.program.executable().path;
     emissions::check(&options.output, program, reopened.has_several())?;
-    let mut findings = Findings::of(reopened.command_line(), Some(reopened.folder.name()));
+    let mut findings = Findings::of(Some(shell::command_line([&reopened.folder.name()[..]])));
     for question in &reopened.questions {
         let answer = without_values(answer(&reopened, question, &options)?, &options);
-        findings.add(question, answer, Exit::Done);
+        findings.add(question, answer);
     }
-    findings.deliver(reopened.subject(), &options.output, terminal::style(color))?;
+    let command_line = shell::stripe(reopened.run.line.iter().cloned());
+    let delivery = Delivery { subject: reopened.subject(), findings: &findings, command_line: &command_line };
+    delivery.deliver(&options.output, terminal::style(color))?;
     Ok(Exit::Done)
 }
 

@@ -4,11 +4,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
-use super::keeping::{failure, shelf};
 use super::terminal;
 use crate::archive::{Entry, RunFolder, Stage, Standing};
+use crate::circumstances::Status;
 use crate::report::{Style, printable};
-use crate::slice::Status;
+use crate::session::SessionError;
+use crate::session::keeping::shelf;
 
 const TITLES: [&str; 7] = ["run", "when (UTC)", "status", "kept", "tests", "command", "criterion"];
 
@@ -17,7 +18,7 @@ const NUMBERS: [usize; 3] = [0, 3, 4];
 
 /// Does it.
 pub(super) fn runs(color: ColorChoice) -> Result<Exit, Failure> {
-    let runs = shelf().runs().map_err(failure)?;
+    let runs = shelf().runs().map_err(SessionError::from)?;
     if runs.is_empty() {
         return super::print(b"There are no runs here; `stripe run` makes one.\n");
     }

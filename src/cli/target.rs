@@ -6,36 +6,34 @@ use std::path::{Path, PathBuf};
 use tracer::Conditions;
 use tracer::invocation::{Answers, Constancy, Input, Invocation, Stdout};
 use tracer::poison::Poison;
-use tracer::program::{Granularity, Program, Sanitizer, Scope};
+use tracer::program::{Granularity, LoadError, Program, Scope};
 
 use super::bounds::bounds;
 use super::choices::GranularityChoice;
 use super::exit::{Exit, Failure};
 use super::interpreters::{self, is_interpreter};
-use super::interrupt::Interrupt;
 use super::options::{OracleOptions, TargetOptions};
 use super::permissions::permissions;
 use super::progress::tell;
 use super::reading;
 use super::secrets;
 use crate::oracle::{Check, Criterion};
+use crate::session::SessionError;
+use crate::session::interrupt::Interrupt;
+use crate::subject::{Target, leak_checker};
 
-/// What the subcommands work on.
-pub(super) struct Target {
-    pub(super) program: Program,
-    pub(super) invocation: Invocation,
-    pub(super) granularity: Granularity,
-    /// The command in words, as the user gave it.
-    pub(super) command: Vec<String>,
-    /// How it is recorded.
-    pub(super) conditions: Conditions,
-    /// Variables of the environment that it is not given.
-    pub(super) withheld: Vec<String>,
+/// What the subcommands work on, as it was loaded.
+pub(super) struct Loaded {
+    pub(super) target: Target,
+    pub(super) withheld: Withheld,
 }
 
-impl Target {
+/// Variables of the environment that a program is not given.
+pub(super) struct Withheld(Vec<String>);
+
+impl Loaded {
     /// Loads the program and gathers what it will see. From then on `interrupt` listens.
-    pub(super) fn new(options: &TargetOptions, interrupt: &Interrupt) -> Result<Target, Failure> {
+    pub(super) fn new(options: &TargetOptions, interrupt: &Interrupt) -> Result<Loaded, Failure> {
         let scope = Scope::new(&options.scope).map_err(Failure::of(Exit::Usage))?;
         let path = executable(&options.program)?;
         let conditions = Conditions {
@@ -63,31 +61,19 @@ impl Target {
         let words = std::iter::once(options.program.as_os_str())
             .chain(options.arguments.iter().map(|a| a.as_os_str()));
         let command = words.map(|word| word.to_string_lossy().into_owned()).collect();
-        Ok(Target { program, invocation, granularity, command, conditions, withheld })
+        let target = Target { program, invocation, granularity, command, conditions };
+        Ok(Loaded { target, withheld: Withheld(withheld) })
     }
+}
 
-    /// Tells what the program is not given.
-    pub(super) fn mention_withheld(&self) {
-        if !self.withheld.is_empty() {
-            let names = self.withheld.join(", ");
+impl Withheld {
+    /// Tells which.
+    pub(super) fn mention(&self) {
+        if !self.0.is_empty() {
+            let names = self.0.join(", ");
             tell(&format!("stripe: not given to the program: {names}; --keep-env gives and keeps them"));
         }
     }
-}
-
-/// What of the program would look for leaks at its end.
-fn leak_checker(program: &Program) -> Option<Sanitizer> {
-    let sanitizers = &program.executable().sanitizers;
-    sanitizers.iter().copied().find(|sanitizer| sanitizer.looks_for_leaks())
-}
-
-/// What is not looked for in the program's runs, as a warning.
-pub(super) fn unseen_leaks(program: &Program) -> Option<String> {
-    let name = leak_checker(program)?.name();
-    Some(format!(
-        "the program is compiled with {name}, whose search for leaks does not work in a traced program: it is switched \
-         off (detect_leaks=0), so that leaks are not found"
-    ))
 }
 
 /// The absolute path of the executable that the user means: a file, or else, for a name without a slash, what a
@@ -113,21 +99,16 @@ fn is_executable(file: &Path) -> bool {
     file.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
-/// A program that is not there or not executable is a matter of usage; one that cannot be traced is
-/// not.
-pub(super) fn load_failure(error: tracer::program::LoadError) -> Failure {
-    use tracer::program::LoadError::{
-        DebugFileMissing, Directory, NoFile, NoLineTable, NotExecutable, NothingInScope, TooLong, Unreadable,
-    };
-    let exit = match &error {
+/// An interpreter is told apart: its user wants to trace a script.
+pub(super) fn load_failure(error: LoadError) -> Failure {
+    use LoadError::{DebugFileMissing, NoLineTable, NothingInScope};
+    match &error {
         // Where its own statements can be seen, an interpreter is a program like any other.
         NoLineTable(path) | NothingInScope(path) | DebugFileMissing { path, .. } if is_interpreter(path) => {
-            return Failure::new(Exit::Failed, interpreters::explanation(path));
+            Failure::new(Exit::Failed, interpreters::explanation(path))
         }
-        Directory(_) | NoFile(_) | NotExecutable(_) | TooLong(_) | Unreadable { .. } => Exit::Usage,
-        _ => Exit::Failed,
-    };
-    Failure::new(exit, error)
+        _ => SessionError::from(error).into(),
+    }
 }
 
 /// How the program is started, and the variables that it is not given.

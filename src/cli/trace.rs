@@ -6,19 +6,20 @@ use tracer::{Preference, Processors, Tracer};
 
 use super::choices::{ColorChoice, EngineChoice, TraceFormat};
 use super::exit::{Exit, Failure};
-use super::interrupt::Interrupt;
 use super::options::TraceOptions;
 use super::run::preference;
-use super::target::Target;
+use super::target::Loaded;
 use super::terminal;
 use crate::report;
-use crate::slice::Recorded;
+use crate::session::interrupt::Interrupt;
+use crate::session::{Cause, SessionError};
+use crate::subject::Recorded;
 
 /// Does it.
 pub(super) fn trace(options: TraceOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
-    let target = Target::new(&options.target, &interrupt)?;
-    target.mention_withheld();
+    let Loaded { target, withheld } = Loaded::new(&options.target, &interrupt)?;
+    withheld.mention();
     let engine = options.target.engine;
     let by_steps = matches!(engine, EngineChoice::Step);
     let preference = if by_steps { Preference::Breakpoint } else { preference(engine)? };
@@ -28,7 +29,7 @@ pub(super) fn trace(options: TraceOptions, color: ColorChoice) -> Result<Exit, F
         true => tracer.record_by_steps(&target.conditions),
         false => tracer.record(&target.conditions),
     };
-    let recording = recording.map_err(|error| interrupt.or(Exit::Failed, error))?;
+    let recording = recording.map_err(|error| interrupt.or(SessionError::new(Cause::Failed, error)))?;
     let recorded = Recorded { program: &target.program, trace: &recording.trace };
     let mut out = BufWriter::new(io::stdout().lock());
     let style = terminal::style(color);

@@ -16,7 +16,7 @@ use tracer::termination::{Termination, signal_name};
 
 use super::OracleError;
 use super::difference::in_one_line;
-use crate::slice::Evidence;
+use crate::oracle::Evidence;
 use dd::Outcome;
 
 /// The signals by which a user ends this program and its check with it: SIGHUP, SIGINT, SIGTERM.

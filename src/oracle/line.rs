@@ -2,7 +2,7 @@
 
 use super::difference::{lines, quoted};
 use super::occurrence::{Occurrences, Presence};
-use crate::slice::Evidence;
+use crate::oracle::Evidence;
 
 /// What the reason ends with if a test has printed what is wanted, but perhaps in another place. The words
 /// are all that is kept of a test, so that they have to tell.

@@ -11,6 +11,7 @@
 mod check;
 mod crashes;
 mod difference;
+mod evidence;
 mod expression;
 mod line;
 mod occurrence;
@@ -30,6 +31,7 @@ use tracer::termination::{Crash, Termination, signal_name};
 pub use check::Check;
 pub use crashes::{crash, instead};
 pub use difference::{Comparison, Extent, Line, compare, diff, first_difference, shown_lines};
+pub use evidence::Evidence;
 pub use expression::expression;
 pub use line::is_untold;
 pub use part::Part;
@@ -41,7 +43,7 @@ use self::occurrence::Occurrences;
 use self::part::Tails;
 use self::reference::{Comparison as Compared, Fault};
 use self::words::{OTHER_CRASH, OTHER_REPORT};
-use crate::slice::{Evidence, Recorded};
+use crate::subject::Recorded;
 use dd::Outcome;
 
 /// What the user expects of a run that shows the failure. Everything that is given must hold; if

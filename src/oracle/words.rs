@@ -6,7 +6,8 @@ use tracer::termination::{Cut, Termination};
 use tracer::trace::EventId;
 
 use super::crashes::crash;
-use crate::slice::{Evidence, Recorded};
+use crate::oracle::Evidence;
+use crate::subject::Recorded;
 use dd::Outcome;
 
 /// What the reason begins with if a run has failed in another way than the recorded one. The words are all

@@ -1,6 +1,7 @@
 //! Tell of other failures that came up during the search.
 
-use crate::slice::{ByProduct, CriticalSlice, stretches};
+use crate::slice::{ByProduct, CriticalSlice};
+use crate::subject::stretches;
 
 use super::schema;
 use super::spelling;

@@ -10,7 +10,8 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use tracer::trace::{ActivationId, EventId};
 
-use crate::slice::{Needed, Recorded};
+use crate::slice::Needed;
+use crate::subject::Recorded;
 
 use super::comparison::Compared;
 use super::spelling;

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tracer::program::FileId;
 
-use crate::remarks::tells_apart;
-use crate::slice::{CriticalSlice, Needed, Recorded};
+use crate::session::remarks::tells_apart;
+use crate::slice::{CriticalSlice, Needed};
+use crate::subject::Recorded;
 
 use super::by_products;
 use super::executions::{self, Executions, Lines};

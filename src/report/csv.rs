@@ -3,7 +3,7 @@
 //!
 //! The form is that of RFC 4180, but lines end as they do on Unix.
 
-use crate::slice::Recorded;
+use crate::subject::Recorded;
 
 use super::comparison::Compared;
 use super::needed;

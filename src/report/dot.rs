@@ -10,7 +10,8 @@ use tracer::observation::Observation;
 use tracer::trace::{ActivationId, EventId};
 
 use super::source::printable;
-use crate::slice::{CriticalSlice, Necessity, Needed, Recorded};
+use crate::slice::{CriticalSlice, Necessity, Needed};
+use crate::subject::Recorded;
 
 /// Graphviz takes minutes for more.
 const MOST_EVENTS: usize = 500;

@@ -9,7 +9,9 @@ use tracer::program::{FileId, Statement};
 use tracer::schedule::{Omission, Schedule};
 use tracer::trace::EventId;
 
-use crate::slice::{Control, CriticalSlice, Necessity, Recorded};
+use crate::circumstances::events::Control;
+use crate::slice::{CriticalSlice, Necessity};
+use crate::subject::Recorded;
 
 /// What an execution is to the failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,10 @@ use tracer::lockstep::Deviation;
 use tracer::observation::{Flow, Observation, Seen};
 use tracer::trace::EventId;
 
-use crate::fate::Departure;
-use crate::slice::{CriticalSlice, Effects, Evidence, Necessity, Needed, Recorded};
+use crate::oracle::Evidence;
+use crate::session::fate::Departure;
+use crate::slice::{CriticalSlice, Effects, Necessity, Needed};
+use crate::subject::Recorded;
 
 use super::executions::{self, Mark};
 use super::happening;

@@ -5,7 +5,8 @@
 
 use tracer::program::Program;
 
-use crate::slice::{CriticalSlice, Recorded};
+use crate::slice::CriticalSlice;
+use crate::subject::Recorded;
 
 use super::comparison::Compared;
 use super::spots::{self, Spot};

@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use tracer::program::Program;
 
-use crate::slice::{CriticalSlice, Effects, Recorded, Status};
+use crate::circumstances::Status;
+use crate::slice::{CriticalSlice, Effects};
+use crate::subject::Recorded;
 
 use super::by_products;
 use super::comparison::{Compared, suspects};
@@ -156,7 +158,7 @@ mod tests {
 
     use super::super::sample::Sample;
     use super::*;
-    use crate::slice::Status;
+    use crate::circumstances::Status;
 
     fn document() -> Value {
         let sample = Sample::sum_mul();

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use crate::slice::Recorded;
+use crate::subject::Recorded;
 
 use super::comparison::Compared;
 use super::executions::{self, Executions};

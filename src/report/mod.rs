@@ -61,5 +61,5 @@ mod verdict;
 pub mod words;
 
 pub use extent::Detail;
-pub use source::{LONGEST_SOURCE, printable};
+pub use source::printable;
 pub use style::{Style, wrap};

@@ -3,7 +3,9 @@
 use tracer::observation::{Flow, Observation, Reading, Seen, Writing};
 use tracer::trace::EventId;
 
-use crate::slice::{CriticalSlice, Evidence, Recorded};
+use crate::oracle::Evidence;
+use crate::slice::CriticalSlice;
+use crate::subject::Recorded;
 
 use super::places::Places;
 use super::schema::{Fed, NeededEvent, Read, Values, Without, Written};

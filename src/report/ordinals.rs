@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use tracer::program::{FileId, Statement};
 use tracer::trace::EventId;
 
-use crate::slice::Recorded;
+use crate::subject::Recorded;
 
 /// The numbers of executions.
 pub struct Ordinals<'a> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tracer::program::Statement;
 use tracer::trace::EventId;
 
-use crate::slice::Recorded;
+use crate::subject::Recorded;
 
 use super::schema::Place;
 use super::spelling;

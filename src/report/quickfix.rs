@@ -4,7 +4,7 @@
 
 use tracer::program::Program;
 
-use crate::slice::Recorded;
+use crate::subject::Recorded;
 
 use super::comparison::Compared;
 use super::source::printable;

@@ -16,11 +16,13 @@ use tracer::{Conditions, Containment, Engine, Preference, Tracer};
 
 use super::comparison::Compared;
 use super::html::Case;
-use crate::history::History;
-use crate::investigation::Nobody;
-use crate::slice::{
-    Control, CriticalSlice, Effects, Evidence, Level, Manner, Necessity, Needed, Question, Recorded, Status,
-};
+use crate::circumstances::Status;
+use crate::circumstances::events::Control;
+use crate::oracle::Evidence;
+use crate::session::history::History;
+use crate::session::watcher::Nobody;
+use crate::slice::{CriticalSlice, Effects, Level, Manner, Necessity, Needed, Question};
+use crate::subject::Recorded;
 use dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 
 /// A folder of its own for a test; gone with the value.

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tracer::program::{File, Program};
 
-use crate::slice::Recorded;
+use crate::subject::Recorded;
 
 use super::comparison::Compared;
 use super::json;

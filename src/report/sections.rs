@@ -9,7 +9,8 @@ use std::ops::{Range, RangeInclusive};
 use tracer::program::{FileId, FunctionId, Leader, Program};
 use tracer::trace::EventId;
 
-use crate::slice::{CriticalSlice, Recorded};
+use crate::slice::CriticalSlice;
+use crate::subject::Recorded;
 
 /// Successive lines of a file that are shown together.
 #[derive(Clone, Debug, PartialEq, Eq)]

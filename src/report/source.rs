@@ -10,10 +10,9 @@ use std::path::Path;
 use tracer::Bytes;
 use tracer::program::{FileId, Program};
 
-const TAB: usize = 8;
+use crate::subject::LONGEST_SOURCE;
 
-/// A source that has more bytes is not read: a report holds its lines in memory, which takes a multiple of that.
-pub const LONGEST_SOURCE: u64 = 32 << 20;
+const TAB: usize = 8;
 
 /// The source files of a program, read when they are first asked for.
 pub(super) struct Sources<'a> {

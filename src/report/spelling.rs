@@ -5,7 +5,9 @@ use tracer::schedule::Control as Rule;
 use tracer::trace::EventId;
 use tracer::{Containment, Engine};
 
-use crate::slice::{Control, Level, Necessity, Status};
+use crate::circumstances::Status;
+use crate::circumstances::events::Control;
+use crate::slice::{Level, Necessity};
 use dd::{Algorithm, Outcome};
 
 /// Why an address is a leader.

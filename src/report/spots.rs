@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use tracer::program::FileId;
 
-use crate::slice::{CriticalSlice, Recorded};
+use crate::slice::CriticalSlice;
+use crate::subject::Recorded;
 
 use super::executions::{self, Executions};
 use super::folding;

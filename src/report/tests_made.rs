@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 use tracer::run::Run;
 
-use crate::history::{History, TestMade};
 use crate::printed::{Edit, Printed};
+use crate::session::history::{History, TestMade};
 
 use super::spelling;
 
@@ -142,8 +142,8 @@ mod tests {
 
     use super::super::sample;
     use super::*;
-    use crate::investigation::Nobody;
-    use crate::slice::Evidence;
+    use crate::oracle::Evidence;
+    use crate::session::watcher::Nobody;
     use dd::{Configuration, Counts, Observer, Outcome};
 
     #[test]

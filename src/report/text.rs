@@ -1,6 +1,7 @@
 //! Write a critical slice as annotated source text with a verdict.
 
-use crate::slice::{CriticalSlice, Effects, Recorded};
+use crate::slice::{CriticalSlice, Effects};
+use crate::subject::Recorded;
 
 use super::by_products;
 use super::executions::{self, Mark};

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use tracer::program::Leader;
 use tracer::trace::EventId;
 
-use crate::slice::Recorded;
+use crate::subject::Recorded;
 
 use super::depths::Depths;
 use super::source::{Sources, printable};

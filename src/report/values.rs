@@ -1,9 +1,10 @@
 //! List what the needed executions did with values.
 
-use tracer::observation::{Limit, Observation};
+use tracer::observation::Observation;
 use tracer::trace::EventId;
 
-use crate::slice::{CriticalSlice, Recorded};
+use crate::slice::CriticalSlice;
+use crate::subject::Recorded;
 
 use super::happening;
 use super::source::{Sources, printable};
@@ -74,25 +75,4 @@ impl<'a> Teller<'a> {
         let Recorded { program, trace } = self.recorded;
         format!("{}_{}", program.leader(trace.leader(event)).statement.line, event.time())
     }
-}
-
-/// Why not everything was seen, as a sentence without its end.
-pub fn limit(values: &Observation) -> Option<String> {
-    Some(match values.limit? {
-        Limit::Event(event) => {
-            format!("event {} has too many instructions to be looked at to its end", event.time())
-        }
-        Limit::Instructions(event) => {
-            format!("values were looked at up to event {} only: more would have taken too long", event.time())
-        }
-        Limit::LeftPath(behind) => {
-            let place =
-                behind.map_or_else(|| "its first event".into(), |event| format!("event {}", event.time()));
-            format!(
-                "the program did not go on as recorded behind {place}, so that values are known up to there only; \
-                 are all files as they were?"
-            )
-        }
-        Limit::Time => "the program took too long or was interrupted while its values were looked at".into(),
-    })
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::slice::{Control, CriticalSlice, Effects, Level, Status};
+use crate::circumstances::Status;
+use crate::circumstances::events::Control;
+use crate::slice::{CriticalSlice, Effects, Level};
 
 use super::words::{contained, count, duration, one_or_more};
 

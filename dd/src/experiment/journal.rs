@@ -3,6 +3,7 @@
 //! Does not draw candidates and starts no test.
 
 use std::collections::HashMap;
+use std::iter;
 
 use crate::configuration::Configuration;
 use crate::level::Level;
@@ -25,6 +26,19 @@ pub struct Counts {
     /// Candidates that needed no test, because their outcome was plain: see
     /// [`Space::predict`](crate::Space::predict).
     pub predicted: u64,
+}
+
+impl iter::Sum for Counts {
+    fn sum<I: Iterator<Item = Counts>>(counts: I) -> Counts {
+        counts.fold(Counts::default(), |sum, other| Counts {
+            total: sum.total + other.total,
+            fail: sum.fail + other.fail,
+            pass: sum.pass + other.pass,
+            unresolved: sum.unresolved + other.unresolved,
+            cached: sum.cached + other.cached,
+            predicted: sum.predicted + other.predicted,
+        })
+    }
 }
 
 impl Counts {

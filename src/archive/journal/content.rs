@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tracer::Bytes;
-use tracer::schedule::Control as Rule;
 
 use super::MAGIC;
 use super::record::{Record, Torn};
 use crate::archive::ArchiveError;
 use crate::archive::files::read_whole;
+use crate::circumstances::PhaseId;
+use crate::oracle::Evidence;
 use crate::printed::Printed;
-use crate::slice::Evidence;
 use dd::{Configuration, Outcome};
 
 /// What a journal holds.
@@ -33,14 +33,14 @@ pub struct JournalContent {
     pub(super) whys: Vec<String>,
     pub(super) printed: Vec<Arc<Printed>>,
     /// The phase that the last records are about.
-    pub(super) current: Option<Rule>,
+    pub(super) current: Option<PhaseId>,
 }
 
 /// What a journal holds about a phase.
 #[derive(Clone, Debug)]
 pub struct PhaseContent {
-    /// What makes a statement be executed in it.
-    pub rule: Rule,
+    /// Which.
+    pub phase: PhaseId,
     /// The smallest set that shows the failure.
     pub best: Configuration,
     /// Whether fingerprints still mean what they meant when this was written.
@@ -94,7 +94,7 @@ impl JournalContent {
     /// Takes a record; `None` if it does not fit to what came before.
     fn take(&mut self, record: Record, most: usize) -> Option<()> {
         match record {
-            Record::Phase { rule, universe } => self.begin(rule, universe, most)?,
+            Record::Phase { phase, universe } => self.begin(phase, universe, most)?,
             Record::Set { fingerprint, members } => {
                 let phase = self.phase()?;
                 let best = members.within(phase.best.universe())?;
@@ -125,16 +125,16 @@ impl JournalContent {
     }
 
     /// A length is believed only if the trace is as long: sets take memory.
-    fn begin(&mut self, rule: Rule, universe: usize, most: usize) -> Option<()> {
+    fn begin(&mut self, phase: PhaseId, universe: usize, most: usize) -> Option<()> {
         if universe > most {
             return None;
         }
-        self.current = Some(rule);
+        self.current = Some(phase);
         match self.phase() {
             Some(known) => (known.best.universe() == universe).then_some(()),
             None => {
                 let (best, outcomes) = (Configuration::full(universe), HashMap::new());
-                self.phases.push(PhaseContent { rule, best, is_understood: true, outcomes });
+                self.phases.push(PhaseContent { phase, best, is_understood: true, outcomes });
                 Some(())
             }
         }
@@ -142,7 +142,7 @@ impl JournalContent {
 
     fn phase(&mut self) -> Option<&mut PhaseContent> {
         let current = self.current?;
-        self.phases.iter_mut().find(|phase| phase.rule == current)
+        self.phases.iter_mut().find(|known| known.phase == current)
     }
 }
 

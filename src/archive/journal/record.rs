@@ -3,16 +3,16 @@
 use std::hash::Hasher;
 
 use siphasher::sip::SipHasher13;
-use tracer::schedule::Control as Rule;
 
+use crate::circumstances::PhaseId;
 use crate::printed::{Edit, Printed, Rest};
 use dd::{Configuration, Outcome};
 
 /// A record, as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Record {
-    /// A phase begins or goes on: its rule, and how many circumstances there are.
-    Phase { rule: Rule, universe: usize },
+    /// A phase begins or goes on, and how many circumstances there are.
+    Phase { phase: PhaseId, universe: usize },
     /// The search goes on from this set.
     Set { fingerprint: u128, members: Ranges },
     /// The search goes on from the last set without these.
@@ -103,8 +103,8 @@ impl Record {
     fn content(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         match self {
-            Record::Phase { rule, universe } => {
-                bytes.extend([b'P', if *rule == Rule::Program { b'p' } else { b't' }]);
+            Record::Phase { phase, universe } => {
+                bytes.extend([b'P', phase.0]);
                 put(&mut bytes, *universe as u64);
             }
             Record::Set { fingerprint, members } | Record::Without { fingerprint, members } => {
@@ -140,10 +140,9 @@ impl Record {
         let (kind, mut rest) = content.split_first()?;
         let record = match kind {
             b'P' => {
-                let (rule, after) = rest.split_first()?;
+                let (&phase, after) = rest.split_first()?;
                 rest = after;
-                let rule = if *rule == b'p' { Rule::Program } else { Rule::Trace };
-                Record::Phase { rule, universe: usize::try_from(take(&mut rest)?).ok()? }
+                Record::Phase { phase: PhaseId(phase), universe: usize::try_from(take(&mut rest)?).ok()? }
             }
             b'S' => Record::Set { fingerprint: fingerprint(&mut rest)?, members: Ranges::read(rest)? },
             b'I' => Record::Without { fingerprint: fingerprint(&mut rest)?, members: Ranges::read(rest)? },

@@ -6,16 +6,15 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tracer::schedule::Control as Rule;
-
 use super::MAGIC;
 use super::content::JournalContent;
 use super::record::{Ranges, Record};
 use crate::archive::ArchiveError;
 use crate::archive::claim::lock;
 use crate::archive::files::private;
+use crate::circumstances::PhaseId;
+use crate::oracle::Evidence;
 use crate::printed::Printed;
-use crate::slice::Evidence;
 use dd::{Configuration, Outcome};
 
 /// After so long without an improvement, what was found is handed to the system all the same.
@@ -32,10 +31,10 @@ pub struct Journal {
     /// The numbers of outputs, by their keys.
     printed: HashMap<u128, u64>,
     /// The smallest set of each phase.
-    best: HashMap<Rule, Configuration>,
+    best: HashMap<PhaseId, Configuration>,
     /// The phase that records are about, and the one that they should be about.
-    current: Option<Rule>,
-    wanted: Option<Rule>,
+    current: Option<PhaseId>,
+    wanted: Option<PhaseId>,
 }
 
 impl Journal {
@@ -68,7 +67,7 @@ impl Journal {
         }
         journal.whys = content.whys.iter().cloned().zip(0..).collect();
         journal.printed = content.printed.iter().map(|printed| printed.key()).zip(0..).collect();
-        journal.best = content.phases.iter().map(|phase| (phase.rule, phase.best.clone())).collect();
+        journal.best = content.phases.iter().map(|phase| (phase.phase, phase.best.clone())).collect();
         journal.current = content.current;
         Ok((journal, content))
     }
@@ -101,15 +100,15 @@ impl Journal {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn phase(&mut self, rule: Rule, start: &Configuration) -> io::Result<()> {
-        self.wanted = Some(rule);
-        let known = self.best.get(&rule).is_some_and(|best| best.universe() == start.universe());
+    pub fn phase(&mut self, phase: PhaseId, start: &Configuration) -> io::Result<()> {
+        self.wanted = Some(phase);
+        let known = self.best.get(&phase).is_some_and(|best| best.universe() == start.universe());
         if known {
             return Ok(());
         }
-        self.current = Some(rule);
-        self.record(&Record::Phase { rule, universe: start.universe() })?;
-        self.best.insert(rule, Configuration::full(start.universe()));
+        self.current = Some(phase);
+        self.record(&Record::Phase { phase, universe: start.universe() })?;
+        self.best.insert(phase, Configuration::full(start.universe()));
         if start.len() < start.universe() { self.improved(start) } else { self.flush() }
     }
 
@@ -167,7 +166,7 @@ impl Journal {
         };
         self.go_on()?;
         self.record(&record)?;
-        self.best.extend(self.wanted.map(|rule| (rule, smaller.clone())));
+        self.best.extend(self.wanted.map(|phase| (phase, smaller.clone())));
         self.flush()
     }
 
@@ -194,8 +193,8 @@ impl Journal {
             return Ok(());
         }
         self.current = self.wanted;
-        match self.wanted.and_then(|rule| Some((rule, self.best.get(&rule)?.universe()))) {
-            Some((rule, universe)) => self.record(&Record::Phase { rule, universe }),
+        match self.wanted.and_then(|phase| Some((phase, self.best.get(&phase)?.universe()))) {
+            Some((phase, universe)) => self.record(&Record::Phase { phase, universe }),
             None => Ok(()),
         }
     }

@@ -16,7 +16,9 @@ use tracer::program::{Function, FunctionId, Leader, LeaderId, LeaderKind, Progra
 use tracer::schedule::{Control, Omission, Schedule};
 use tracer::trace::EventId;
 
-use crate::slice::{self, CriticalSlice, Necessity, Recorded};
+use crate::circumstances::events;
+use crate::slice::{CriticalSlice, Necessity};
+use crate::subject::Recorded;
 
 use super::source::printable;
 use super::verdict::verdict;
@@ -110,8 +112,8 @@ pub fn check(recorded: Recorded<'_>, invocation: &Invocation) -> Result<(), Unsc
 /// What makes a statement be executed when the whole slice is performed.
 fn control(slice: &CriticalSlice) -> Control {
     match slice.question.control {
-        slice::Control::Trace => Control::Trace,
-        slice::Control::Both | slice::Control::Program => Control::Program,
+        events::Control::Trace => Control::Trace,
+        events::Control::Both | events::Control::Program => Control::Program,
     }
 }
 

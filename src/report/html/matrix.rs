@@ -8,7 +8,8 @@ use std::ops::Range;
 use tracer::schedule::{Control as Rule, Omission};
 use tracer::trace::EventId;
 
-use crate::slice::{Control, Recorded, stretches};
+use crate::circumstances::events::Control;
+use crate::subject::{Recorded, stretches};
 use dd::Configuration;
 
 use super::super::spelling;

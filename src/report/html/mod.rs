@@ -16,8 +16,10 @@ mod suspects;
 use serde_json::Value;
 use tracer::run::Run;
 
-use crate::history::History;
-use crate::slice::{Control, CriticalSlice, Effects, Recorded};
+use crate::circumstances::events::Control;
+use crate::session::history::History;
+use crate::slice::{CriticalSlice, Effects};
+use crate::subject::Recorded;
 
 use super::by_products;
 use super::json;

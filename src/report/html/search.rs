@@ -3,8 +3,8 @@
 
 use tracer::schedule::Control as Rule;
 
-use crate::history::{History, TestMade};
-use crate::slice::Control;
+use crate::circumstances::events::Control;
+use crate::session::history::{History, TestMade};
 use dd::Outcome;
 
 use super::super::spelling;

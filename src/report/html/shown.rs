@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use tracer::program::FileId;
 
-use crate::slice::Recorded;
+use crate::subject::Recorded;
 
 use super::super::executions::{Executions, Lines};
 use super::data::Row;

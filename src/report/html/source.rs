@@ -6,7 +6,8 @@ use tracer::observation::Flow;
 use tracer::program::{FileId, Program};
 use tracer::trace::EventId;
 
-use crate::slice::{CriticalSlice, Recorded};
+use crate::slice::CriticalSlice;
+use crate::subject::Recorded;
 
 use super::super::executions::{self, Executions, Mark};
 use super::super::folding;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::slice::Recorded;
+use crate::subject::Recorded;
 
 use super::super::comparison::{Compared, suspects};
 use super::super::source::Sources;

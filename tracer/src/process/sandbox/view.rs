@@ -43,8 +43,8 @@ const LINKS: [(&CStr, &CStr); 5] = [
 /// Where descriptors begin that the tracer finds by their numbers, if there may be so many and none of them is
 /// open.
 const FIRST_FD: RawFd = 700;
-/// So many more the first process opens for a moment.
-const BRIEF_FDS: RawFd = 16;
+/// So many more the first process opens for a moment, and one for each directory that may be written to.
+const BRIEF_FDS: usize = DEVICES.len() + 2;
 const NONE: Option<&str> = None;
 
 /// Everything that the first process needs, made before it.
@@ -110,7 +110,7 @@ impl Layout {
         }
         let pieces = planner.finish();
         let count = (3 * (pieces.len() + 2) + writable.len()) as RawFd;
-        let first = first_free(count)?;
+        let first = first_free(count, BRIEF_FDS + writable.len())?;
         let overlays = pieces.into_iter().zip(1..).map(|(piece, number)| Overlay::new(first, number, piece));
         let overlays = overlays.collect::<io::Result<_>>()?;
         let writable = writable.iter().map(|path| text(path.as_os_str().as_bytes().to_vec()));
@@ -480,12 +480,15 @@ fn hold_as(path: &CStr, number: RawFd) -> nix::Result<()> {
 
 /// Where so many numbers begin under which nothing is open, neither in this process nor, while it works, in the
 /// first process: to open something under a number closes what was open under it.
-fn first_free(count: RawFd) -> io::Result<RawFd> {
+fn first_free(count: RawFd, brief: usize) -> io::Result<RawFd> {
     let (limit, _) = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE)?;
     let last = RawFd::try_from(limit).unwrap_or(RawFd::MAX) - count;
     let names = fs::read_dir("/proc/self/fd")?.flatten().map(|entry| entry.file_name());
-    let highest = names.filter_map(|name| name.to_str()?.parse::<RawFd>().ok()).max().unwrap_or(0);
-    let first = FIRST_FD.min(last).max(highest + BRIEF_FDS);
+    let open: Vec<RawFd> = names.filter_map(|name| name.to_str()?.parse().ok()).collect();
+    let beyond = open.iter().max().map_or(0, |highest| highest + 1);
+    let first = FIRST_FD.min(last).max(beyond);
+    // What is opened for a moment gets the lowest free number.
+    let first = first.max((open.len() + brief) as RawFd);
     if first <= last { Ok(first) } else { Err(io::Error::from_raw_os_error(libc::EMFILE)) }
 }
 

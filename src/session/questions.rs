@@ -1,41 +1,56 @@
 //! Make the questions of a run: one criterion, or several that share the recording.
 
+use regex::bytes::Regex;
 use tracer::program::Program;
 use tracer::run::Run;
 use tracer::termination::Termination;
 
-use super::exit::{Exit, Failure};
-use super::options::SeveralOptions;
+use super::error::{Cause, SessionError};
 use crate::oracle::{Criterion, Oracle, Part};
 
 /// As many lines of an output are asked about one by one.
 const MOST_LINES: usize = 100;
 
+/// Several criteria for one run.
+#[derive(Clone, Debug)]
+pub enum Several {
+    /// One for each line of the output.
+    EachLine,
+    /// Those with these names: the lines that match. None if there is a single criterion.
+    Named(Vec<(String, Regex)>),
+}
+
 /// A criterion, with its name if there are several.
-pub(super) struct Inquiry {
-    pub(super) name: Option<String>,
-    pub(super) oracle: Oracle,
+pub struct Inquiry {
+    /// The name; `None` if there is a single one.
+    pub name: Option<String>,
+    /// Judges runs by it.
+    pub oracle: Oracle,
     /// Whether it is known to be about wrong output.
-    pub(super) is_wrong: bool,
+    pub is_wrong: bool,
 }
 
 /// The parts of the output that the user asks about, with names; none if there is a single criterion.
-pub(super) fn parts(options: &SeveralOptions, run: &Run) -> Result<Vec<(String, Part)>, Failure> {
-    let named = options.criterion.iter().map(|(name, regex)| (name.clone(), Part::Matching(regex.clone())));
-    let parts: Vec<(String, Part)> = if options.each_line { each_line(run)? } else { named.collect() };
+pub fn parts(several: &Several, run: &Run) -> Result<Vec<(String, Part)>, SessionError> {
+    let parts: Vec<(String, Part)> = match several {
+        Several::EachLine => each_line(run)?,
+        Several::Named(named) => {
+            named.iter().map(|(name, regex)| (name.clone(), Part::Matching(regex.clone()))).collect()
+        }
+    };
     for (number, (name, _)) in parts.iter().enumerate() {
         if parts[..number].iter().any(|(other, _)| other == name) {
             let message = format!("--criterion: the name {name} is given twice: give each its own");
-            return Err(Failure::new(Exit::Usage, message));
+            return Err(SessionError::new(Cause::Request, message));
         }
     }
     Ok(parts)
 }
 
 /// The lines of the output, named by their numbers.
-fn each_line(run: &Run) -> Result<Vec<(String, Part)>, Failure> {
+fn each_line(run: &Run) -> Result<Vec<(String, Part)>, SessionError> {
     let lines = Part::each_line(&run.stdout);
-    let refused = |message: String| Err(Failure::new(Exit::NotReproduced, message));
+    let refused = |message: String| Err(SessionError::new(Cause::NotReproduced, message));
     let name = |line: &Part| match line {
         Part::Line(number) => format!("line{}", number + 1),
         Part::Matching(_) => unreachable!("each part is a line"),
@@ -57,13 +72,13 @@ fn each_line(run: &Run) -> Result<Vec<(String, Part)>, Failure> {
 }
 
 /// The questions about a recorded run. A correct output tells which of several are about wrong output.
-pub(super) fn questions(
+pub fn questions(
     criterion: &Criterion,
     parts: &[(String, Part)],
     run: &Run,
     program: &Program,
-) -> Result<Vec<Inquiry>, Failure> {
-    let unmet = Failure::of(Exit::NotReproduced);
+) -> Result<Vec<Inquiry>, SessionError> {
+    let unmet = SessionError::of(Cause::NotReproduced);
     if parts.is_empty() {
         let oracle = criterion.clone().oracle(run).map_err(unmet)?.telling(run, program);
         return Ok(vec![Inquiry { name: None, oracle, is_wrong: false }]);
@@ -71,16 +86,16 @@ pub(super) fn questions(
     let question = |(name, part): &(String, Part)| {
         let reference = criterion.reference.clone();
         let criterion = Criterion { part: Some(part.clone()), reference, ..Criterion::default() };
-        let oracle = criterion
-            .oracle(run)
-            .map_err(|error| Failure::new(Exit::NotReproduced, format!("--criterion {name}: {error}")))?;
+        let oracle = criterion.oracle(run).map_err(|error| {
+            SessionError::new(Cause::NotReproduced, format!("--criterion {name}: {error}"))
+        })?;
         Ok(Inquiry { name: Some(name.clone()), is_wrong: oracle.is_about_wrong_output(), oracle })
     };
     parts.iter().map(question).collect()
 }
 
 /// The questions in words, for a list.
-pub(super) fn described(questions: &[Inquiry]) -> String {
+pub fn described(questions: &[Inquiry]) -> String {
     let names: Vec<&str> = questions.iter().filter_map(|question| question.name.as_deref()).collect();
     match (&names[..], questions) {
         ([], [only]) => only.oracle.describe(),

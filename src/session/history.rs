@@ -6,12 +6,11 @@
 
 use std::sync::Arc;
 
-use tracer::schedule::Control as Rule;
-
-use crate::investigation::Watcher;
+use super::watcher::Watcher;
+use crate::circumstances::{PhaseId, Status};
+use crate::oracle::Evidence;
 use crate::oracle::other_failure;
 use crate::printed::Printed;
-use crate::slice::Evidence;
 use dd::{Configuration, Counts, Level, Observer, Outcome};
 
 /// Configurations are kept of at most so many tests.
@@ -50,8 +49,8 @@ pub struct Slip {
     pub what: String,
     /// How many tests have ended so.
     pub tests: u64,
-    /// What made a statement be executed in the smallest of them.
-    pub rule: Rule,
+    /// The phase of the smallest of them.
+    pub phase: PhaseId,
     /// What was chosen in that one.
     pub configuration: Configuration,
 }
@@ -61,8 +60,8 @@ pub struct Slip {
 pub struct History {
     tests: Vec<TestMade>,
     slips: Vec<Slip>,
-    /// What makes a statement be executed in the present phase.
-    rule: Rule,
+    /// The phase that was begun last.
+    phase: Option<PhaseId>,
     phases: usize,
     /// Of each so many tests one has its configuration.
     stride: usize,
@@ -88,7 +87,7 @@ impl History {
         History {
             tests: Vec::new(),
             slips: Vec::new(),
-            rule: Rule::Program,
+            phase: None,
             phases: 0,
             stride: 1,
             room: Room { kept: 0, most, bytes },
@@ -108,12 +107,8 @@ impl History {
     }
 
     fn add_slip(&mut self, what: &str, configuration: &Configuration) {
-        let slip = || Slip {
-            what: what.to_owned(),
-            tests: 1,
-            rule: self.rule,
-            configuration: configuration.clone(),
-        };
+        let Some(phase) = self.phase else { return };
+        let slip = || Slip { what: what.to_owned(), tests: 1, phase, configuration: configuration.clone() };
         match self.slips.iter().position(|slip| slip.what == what) {
             Some(place) => {
                 let known = &self.slips[place];
@@ -126,9 +121,9 @@ impl History {
         }
     }
 
-    /// What makes a statement be executed in the last phase that has begun.
-    pub fn rule(&self) -> Rule {
-        self.rule
+    /// The phase that was begun last.
+    pub fn phase(&self) -> Option<PhaseId> {
+        self.phase
     }
 
     /// Of each so many tests one has its configuration: 1 if all of them have.
@@ -221,16 +216,20 @@ impl Observer<Evidence> for Pair<'_> {
 }
 
 impl Watcher for Pair<'_> {
-    fn begins(&mut self, rule: Rule, start: &Configuration) {
-        self.history.rule = rule;
-        self.other.begins(rule, start);
+    fn begins(&mut self, phase: PhaseId, start: &Configuration) {
+        self.history.phase = Some(phase);
+        self.other.begins(phase, start);
+    }
+
+    fn reason(&self) -> Status {
+        self.other.reason()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::investigation::Nobody;
+    use crate::session::watcher::Nobody;
 
     /// A history that was told of phases of so many tests.
     fn told(mut history: History, phases: &[u64]) -> History {
@@ -268,6 +267,7 @@ mod tests {
     #[test]
     fn another_failure_is_kept_once_with_its_smallest_test() {
         let mut history = History::default();
+        history.beside(&mut Nobody).begins(PhaseId(0), &Configuration::full(16));
         let evidence = |outcome, why: &str| Evidence::new(outcome, why);
         let crashed = evidence(Outcome::Unresolved, "crashed in another way: SIGSEGV at a.c:3 in main");
         let reported = evidence(Outcome::Unresolved, "reported another error: AddressSanitizer: SEGV");

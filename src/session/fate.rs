@@ -4,12 +4,13 @@
 
 use std::collections::HashMap;
 
-use tracer::schedule::Control as Rule;
 use tracer::trace::EventId;
 
-use crate::circumstances::Universe;
-use crate::investigation::Watcher;
-use crate::slice::{Evidence, Recorded};
+use super::watcher::Watcher;
+use crate::circumstances::PhaseId;
+use crate::circumstances::events::{Universe, rule};
+use crate::oracle::Evidence;
+use crate::subject::Recorded;
 use dd::{Configuration, Counts, Observer, Outcome};
 
 /// How an execution went.
@@ -82,9 +83,9 @@ impl Observer<Evidence> for Fates<'_> {
 }
 
 impl Watcher for Fates<'_> {
-    fn begins(&mut self, rule: Rule, start: &Configuration) {
+    fn begins(&mut self, phase: PhaseId, start: &Configuration) {
         let Recorded { program, trace } = self.recorded;
-        let universe = Universe::new(program, trace, rule);
+        let universe = Universe::new(program, trace, rule(phase));
         let number = |&event: &EventId| {
             let number = universe.configuration(std::iter::once(event)).iter().next()?;
             Some((event, number))

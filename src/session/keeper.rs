@@ -6,15 +6,14 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tracer::schedule::Control as Rule;
-
-use super::journal::Journal;
-use crate::investigation::Watcher;
-use crate::slice::Evidence;
+use super::watcher::Watcher;
+use crate::archive::Journal;
+use crate::circumstances::{PhaseId, Status};
+use crate::oracle::Evidence;
 use dd::{Configuration, Counts, Level, Observer, Outcome};
 
 /// Stands between a search and whoever else watches it.
-pub struct Keeper<'k> {
+pub(super) struct Keeper<'k> {
     journal: Option<Journal>,
     inner: &'k mut dyn Watcher,
     runs: &'k AtomicU64,
@@ -26,7 +25,7 @@ pub struct Keeper<'k> {
 impl<'k> Keeper<'k> {
     /// Writes into `journal`, if there is one, and hands everything on to `inner`. `runs` counts the
     /// replays; `trouble` is told what cannot be written.
-    pub fn new(
+    pub(super) fn new(
         journal: Option<Journal>,
         inner: &'k mut dyn Watcher,
         runs: &'k AtomicU64,
@@ -36,14 +35,14 @@ impl<'k> Keeper<'k> {
     }
 
     /// The work was begun at `started`, and goes on from a search that has taken the time `before`.
-    pub fn since(mut self, started: Instant, before: Duration) -> Keeper<'k> {
+    pub(super) fn since(mut self, started: Instant, before: Duration) -> Keeper<'k> {
         (self.started, self.before) = (started, before);
         self
     }
 
     /// Writes what has been spent, and makes everything last. Tells the replays and the time, as they are
     /// written.
-    pub fn finish(mut self) -> (u64, Duration) {
+    pub(super) fn finish(mut self) -> (u64, Duration) {
         let spent = self.spent();
         self.write(Journal::sync);
         spent
@@ -101,8 +100,12 @@ impl Observer<Evidence> for Keeper<'_> {
 }
 
 impl Watcher for Keeper<'_> {
-    fn begins(&mut self, rule: Rule, start: &Configuration) {
-        self.write(|journal| journal.phase(rule, start));
-        self.inner.begins(rule, start);
+    fn begins(&mut self, phase: PhaseId, start: &Configuration) {
+        self.write(|journal| journal.phase(phase, start));
+        self.inner.begins(phase, start);
+    }
+
+    fn reason(&self) -> Status {
+        self.inner.reason()
     }
 }

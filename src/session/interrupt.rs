@@ -9,21 +9,24 @@ use std::time::Duration;
 
 use tracer::patiently;
 
-use super::exit::{Exit, Failure};
+use super::error::{Cause, SessionError};
 
 const TIME_OVER: &str = "the time of --total-time was over before anything was found: raise it";
 
 /// Whether the user has asked for the end. Before [`listen`](Interrupt::listen) there is nothing to
 /// lose, and signals end the program as they always do.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Interrupt {
+pub struct Interrupt {
     asked: Arc<AtomicBool>,
     signal: Arc<AtomicUsize>,
 }
 
 impl Interrupt {
     /// Listens to SIGINT, SIGTERM and SIGHUP from now on, but for those that are ignored.
-    pub(super) fn listen(&self) -> std::io::Result<()> {
+    ///
+    /// # Errors
+    /// If the machine refuses.
+    pub fn listen(&self) -> std::io::Result<()> {
         for signal in tracer::ending_signals() {
             // In this order: the second signal finds the flag set by the first.
             signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.asked))?;
@@ -34,7 +37,10 @@ impl Interrupt {
     }
 
     /// Asks for the end when this time is over, in place of the user.
-    pub(super) fn ask_after(&self, time: Duration) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// If the machine refuses a thread.
+    pub fn ask_after(&self, time: Duration) -> Result<(), SessionError> {
         let asked = Arc::clone(&self.asked);
         let timer = patiently(|| {
             let asked = Arc::clone(&asked);
@@ -45,36 +51,41 @@ impl Interrupt {
         });
         let failed =
             |error| format!("starting a thread failed: {error}: free memory or process slots and try again");
-        timer.map(drop).map_err(|error| Failure::new(Exit::Failed, failed(error)))
+        timer.map(drop).map_err(|error| SessionError::new(Cause::Failed, failed(error)))
     }
 
     /// The flag, for whom it may end.
-    pub(super) fn flag(&self) -> Arc<AtomicBool> {
+    pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.asked)
     }
 
     /// Whether the work is to end.
-    pub(super) fn is_asked(&self) -> bool {
+    pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 
     /// The signal by which the user has asked for the end, if so.
-    pub(super) fn signal(&self) -> Option<i32> {
+    pub fn signal(&self) -> Option<i32> {
         Some(self.signal.load(Ordering::Relaxed) as i32).filter(|&signal| signal != 0)
     }
 
     /// Why the work has failed: because the user has ended it, or else because of this error.
-    pub(super) fn or(&self, exit: Exit, error: impl ToString) -> Failure {
+    pub fn or(&self, error: impl Into<SessionError>) -> SessionError {
         match self.signal() {
-            None if self.is_asked() => Failure::new(Exit::Failed, TIME_OVER),
-            Some(signal) => Failure::new(Exit::Interrupted(signal), "interrupted before anything was found"),
-            None => Failure::new(exit, error),
+            None if self.is_asked() => SessionError::new(Cause::Failed, TIME_OVER),
+            Some(signal) => {
+                SessionError::new(Cause::Interrupted(signal), "interrupted before anything was found")
+            }
+            None => error.into(),
         }
     }
 }
 
 /// Lets a write beyond the limit of file sizes (`ulimit -f`) be an error with a message. Without a handler the
 /// kernel ends this program. Programs that it starts have none.
-pub(super) fn outlive_file_limits() -> std::io::Result<()> {
+///
+/// # Errors
+/// If the machine refuses.
+pub fn outlive_file_limits() -> std::io::Result<()> {
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default()).map(drop)
 }

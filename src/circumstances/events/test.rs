@@ -4,7 +4,6 @@
 //! Undefined values are set to one pattern; only if the failure shows, the test is repeated under the
 //! others, because a failure that needs lucky garbage is not the one under study.
 
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -19,21 +18,10 @@ use dd::{Cancellation, Configuration, Outcome, Test};
 
 use super::memo::RunMemo;
 use super::universe::{Draft, Universe};
-use crate::oracle::{Oracle, OracleError};
+use crate::circumstances::{TestError, Trial};
+use crate::oracle::{Evidence, Oracle};
 use crate::printed::Outputs;
-use crate::slice::{Evidence, Recorded};
-
-/// Why a test cannot be made: nothing that the program does, but a broken set-up.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages are the documentation of the fields")]
-pub enum TestError {
-    #[error(transparent)]
-    Process(#[from] ProcessError),
-    #[error(transparent)]
-    Oracle(#[from] OracleError),
-    #[error("starting a thread failed: {0}: free memory or process slots, or take -j1, and try again")]
-    Thread(io::Error),
-}
+use crate::subject::Recorded;
 
 /// What all tests of a reduction share.
 #[derive(Clone)]
@@ -89,25 +77,20 @@ pub struct EventTest<'a, 't, 'p> {
     draft: Draft<'a>,
     tracer: &'t mut Tracer<'p>,
     stop: Arc<AtomicBool>,
+    /// Replays that need not be made again.
+    memo: Option<&'a RunMemo>,
 }
 
 impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     /// A testing function that replays with `tracer`.
     pub fn new(laboratory: &'a Laboratory<'a>, universe: &'a Universe, tracer: &'t mut Tracer<'p>) -> Self {
-        EventTest { laboratory, draft: Draft::new(universe), tracer, stop: Arc::default() }
-    }
-
-    /// Examines a schedule in processes that are started anew, whatever was replayed before.
-    ///
-    /// # Errors
-    /// If the set-up is broken.
-    pub fn confirm(&mut self, schedule: &Schedule) -> Result<Evidence, TestError> {
-        for &poison in self.laboratory.patterns {
-            let untouched = Arc::clone(self.laboratory.untouched);
-            let (limits, stop) = (self.laboratory.limits, Arc::clone(&self.stop));
-            self.tracer.start_anew(&Conditions { poison, untouched, limits, stop });
+        EventTest {
+            laboratory,
+            draft: Draft::new(universe),
+            tracer,
+            stop: Arc::default(),
+            memo: laboratory.memo,
         }
-        Ok(self.examine(schedule)?.1)
     }
 
     /// Replays under each pattern as long as the failure shows; tells the last run with its evidence. A run that
@@ -135,7 +118,7 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
 
     /// Replays once, unless that was done before.
     fn replay(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
-        let memo = self.laboratory.memo;
+        let memo = self.memo;
         if let Some(run) = memo.and_then(|memo| memo.recall(schedule, poison)) {
             return Ok(run);
         }
@@ -162,7 +145,6 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     }
 }
 
-/// Whether a run was ended because of the time that it took.
 /// How much more time a run gets that confirms what only a limit of time has shown; `None` if none has.
 fn confirmation(run: &Run) -> Option<u32> {
     match run.termination {
@@ -186,6 +168,23 @@ impl Test for EventTest<'_, '_, '_> {
         let (run, evidence) = self.examine(&schedule)?;
         let printed = self.laboratory.outputs.and_then(|outputs| outputs.keep(&run));
         Ok((evidence.outcome, Evidence { printed, ..evidence }))
+    }
+}
+
+impl Trial for EventTest<'_, '_, '_> {
+    fn rehearse(&mut self, configuration: &Configuration) -> Result<Evidence, TestError> {
+        let schedule = self.draft.schedule(configuration);
+        Ok(self.examine(&schedule)?.1)
+    }
+
+    fn confirm(&mut self, configuration: &Configuration) -> Result<Evidence, TestError> {
+        for &poison in self.laboratory.patterns {
+            let untouched = Arc::clone(self.laboratory.untouched);
+            let (limits, stop) = (self.laboratory.limits, Arc::clone(&self.stop));
+            self.tracer.start_anew(&Conditions { poison, untouched, limits, stop });
+        }
+        self.memo = None;
+        self.rehearse(configuration)
     }
 }
 

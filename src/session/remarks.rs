@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use tracer::trace::EventId;
 
 use crate::oracle::is_untold;
-use crate::slice::{Needed, Recorded};
+use crate::slice::Needed;
+use crate::subject::Recorded;
 
 /// As many places are named.
 const MOST_PLACES: usize = 3;

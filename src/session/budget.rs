@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// What is left of the tests and the time of a command, for so many searches.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Budget {
+pub struct Budget {
     tests: Option<u64>,
     deadline: Option<Instant>,
     searches: u32,
@@ -12,20 +12,22 @@ pub(super) struct Budget {
 
 /// What a search may spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Share {
-    pub(super) tests: Option<u64>,
-    pub(super) time: Option<Duration>,
+pub struct Share {
+    /// So many tests; `None`: any number.
+    pub tests: Option<u64>,
+    /// So much time; `None`: any.
+    pub time: Option<Duration>,
 }
 
 impl Budget {
     /// A budget for so many searches; its time begins now.
-    pub(super) fn new(tests: Option<u64>, time: Option<Duration>, searches: usize) -> Budget {
+    pub fn new(tests: Option<u64>, time: Option<Duration>, searches: usize) -> Budget {
         let deadline = time.map(|time| Instant::now() + time);
         Budget { tests, deadline, searches: u32::try_from(searches).unwrap_or(u32::MAX) }
     }
 
     /// What the next search may spend: an equal share of what the earlier ones have left over.
-    pub(super) fn share(&mut self) -> Share {
+    pub fn share(&mut self) -> Share {
         let searches = self.searches.max(1);
         self.searches = searches - 1;
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -34,7 +36,7 @@ impl Budget {
     }
 
     /// Takes note of the tests that a search has made.
-    pub(super) fn spend(&mut self, tests: u64) {
+    pub fn spend(&mut self, tests: u64) {
         self.tests = self.tests.map(|left| left.saturating_sub(tests));
     }
 }

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use tracer::program::Program;
 
-use crate::report::LONGEST_SOURCE;
+use crate::subject::LONGEST_SOURCE;
 
 /// What is wrong with the sources of the traced functions; one sentence for each file.
 pub(super) fn doubts(program: &Program) -> Vec<String> {

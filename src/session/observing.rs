@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use tracer::Tracer;
-use tracer::observation::Observation;
+use tracer::observation::{Limit, Observation};
 use tracer::schedule::{Control, Schedule};
 use tracer::trace::EventId;
 
-use super::exit::Failure;
-use super::search::Subject;
-use crate::report::values;
+use super::case::Subject;
+use super::error::SessionError;
 use crate::slice::CriticalSlice;
 
 /// A run of as many events is looked at as a whole.
@@ -21,7 +20,7 @@ const MOST_AROUND: usize = 500;
 
 /// The events to look at: all of a short run; else the needed ones, as many as are worth the time, and those
 /// around the event that is asked about.
-pub(super) fn worth_seeing(
+pub fn worth_seeing(
     subject: &Subject<'_>,
     needed: &BTreeSet<EventId>,
     asked: Option<EventId>,
@@ -39,23 +38,23 @@ pub(super) fn worth_seeing(
 }
 
 /// Runs the program as it was recorded, and looks at these events.
-pub(super) fn observe(
+pub fn observe(
     subject: &Subject<'_>,
     tracer: &mut Tracer<'_>,
     events: &[EventId],
-) -> Result<Observation, Failure> {
+) -> Result<Observation, SessionError> {
     let trace = subject.recorded().trace;
     let everything = Schedule::everything(trace, Control::Program);
     Ok(tracer.observe(trace, &everything, events, &subject.target.conditions)?)
 }
 
 /// Adds to a result what its events did.
-pub(super) fn tell(slice: &mut CriticalSlice, seen: &Observation) {
+pub fn tell(slice: &mut CriticalSlice, seen: &Observation) {
     let told: BTreeSet<EventId> = slice.told().collect();
     let is_needed = |event| told.contains(&event);
     let own = seen.of(is_needed);
     let left_out = slice.needed.iter().filter(|needed| !own.seen.contains_key(&needed.event)).count();
-    if let Some(sentence) = values::limit(&own) {
+    if let Some(sentence) = limit(&own) {
         slice.warnings.push(sentence);
     } else if left_out > 0 {
         slice
@@ -63,4 +62,25 @@ pub(super) fn tell(slice: &mut CriticalSlice, seen: &Observation) {
             .push(format!("values are told of the first {} needed executions only", own.seen.len()));
     }
     slice.values = Some(own);
+}
+
+/// Why not everything was seen, as a sentence without its end.
+pub fn limit(values: &Observation) -> Option<String> {
+    Some(match values.limit? {
+        Limit::Event(event) => {
+            format!("event {} has too many instructions to be looked at to its end", event.time())
+        }
+        Limit::Instructions(event) => {
+            format!("values were looked at up to event {} only: more would have taken too long", event.time())
+        }
+        Limit::LeftPath(behind) => {
+            let place =
+                behind.map_or_else(|| "its first event".into(), |event| format!("event {}", event.time()));
+            format!(
+                "the program did not go on as recorded behind {place}, so that values are known up to there only; \
+                 are all files as they were?"
+            )
+        }
+        Limit::Time => "the program took too long or was interrupted while its values were looked at".into(),
+    })
 }

@@ -1,0 +1,104 @@
+//! Leave out statement executions: [`Universe`] numbers those of a recorded run and knows which go together,
+//! [`EventTest`] replays the run without some of them.
+//!
+//! Under [`Control::Both`] in two phases: first a branch decides, then, from that result, the trace states the
+//! control flow. The results are nested, so that what only the first one has is needed as a decision.
+
+mod groups;
+mod memo;
+mod test;
+mod universe;
+
+use dd::{Algorithm, Configuration};
+use tracer::Tracer;
+use tracer::schedule::Control as Rule;
+
+pub use memo::RunMemo;
+pub use test::{EventTest, Laboratory, Turns};
+pub use universe::{Draft, Universe};
+
+use super::{Kind, PhaseId};
+
+/// What makes a statement be executed again, as the user chooses it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Control {
+    /// Under `program` first, then from there under `trace`: tells effects from decisions.
+    #[default]
+    Both,
+    /// A branch decides, and has to go as recorded.
+    Program,
+    /// The trace states the control flow; decisions are not needed.
+    Trace,
+}
+
+/// The phase in which a branch decides.
+pub const PROGRAM: PhaseId = PhaseId(b'p');
+
+/// The phase in which the trace states the control flow.
+pub const TRACE: PhaseId = PhaseId(b't');
+
+impl Control {
+    /// The phases of the search.
+    pub fn phases(self) -> &'static [PhaseId] {
+        match self {
+            Control::Both => &[PROGRAM, TRACE],
+            Control::Program => &[PROGRAM],
+            Control::Trace => &[TRACE],
+        }
+    }
+}
+
+/// What makes a statement be executed in a phase.
+pub fn rule(phase: PhaseId) -> Rule {
+    if phase == PROGRAM { Rule::Program } else { Rule::Trace }
+}
+
+/// The phase in which this makes a statement be executed.
+pub fn phase(rule: Rule) -> PhaseId {
+    match rule {
+        Rule::Program => PROGRAM,
+        Rule::Trace => TRACE,
+    }
+}
+
+/// The statement executions of a recorded run, and the workers that replay it.
+pub struct Events<'a, 'm, 'p> {
+    /// What all tests share.
+    pub laboratory: &'a Laboratory<'a>,
+    /// What makes a statement be executed again.
+    pub control: Control,
+    /// How subsets are chosen: only some algorithms look at groups.
+    pub algorithm: Algorithm,
+    /// One for each worker.
+    pub tracers: &'m mut [Tracer<'p>],
+}
+
+impl<'p> Kind for Events<'_, '_, 'p> {
+    type Space = Universe;
+    type Trial<'t>
+        = EventTest<'t, 't, 'p>
+    where
+        Self: 't;
+
+    fn phases(&self) -> &[PhaseId] {
+        self.control.phases()
+    }
+
+    fn space(&self, phase: PhaseId) -> Universe {
+        let recorded = self.laboratory.recorded;
+        let universe = Universe::new(recorded.program, recorded.trace, rule(phase));
+        match self.algorithm {
+            Algorithm::Sweep => universe.grouped(recorded.program, recorded.trace),
+            Algorithm::Ddmin => universe,
+        }
+    }
+
+    fn carried_over(&self, before: &Universe, found: &Configuration, now: &Universe) -> Configuration {
+        now.configuration(before.schedule(found).kept())
+    }
+
+    fn trials<'t>(&'t mut self, space: &'t Universe) -> Vec<EventTest<'t, 't, 'p>> {
+        let laboratory = self.laboratory;
+        self.tracers.iter_mut().map(|tracer| EventTest::new(laboratory, space, tracer)).collect()
+    }
+}

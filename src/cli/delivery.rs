@@ -1,0 +1,91 @@
+//! Deliver what was found, as text and as files, and say how the command ends.
+
+use super::emissions;
+use super::exit::{Exit, Failure};
+use super::options::OutputOptions;
+use super::progress::Voice;
+use super::rendering::Rendering;
+use super::values::Emission;
+use crate::circumstances::Status;
+use crate::report::{Detail, Style};
+use crate::session::case::Subject;
+use crate::session::findings::Findings;
+use crate::session::interrupt::Interrupt;
+use crate::session::keeping::Keeping;
+use crate::session::listener::Listener;
+
+const TRIVIAL: &str = "the failure shows even if nothing is executed, so that every execution seems needless: ask for \
+                       more, for example with --expect-output or --expect-match";
+
+const UNCONFIRMED: &str = "the result was replayed once more from the beginning, and the failure was not reproduced: the \
+                           program, or what judges it, depends on more than its input; make that constant, or give it \
+                           more time with --timeout";
+
+const NEVER_ENDS_ANYWAY: &str = "it does not end whatever is left out before: what it waits for never comes, or the \
+                                 condition of the loop cannot become false; look there";
+
+const CRASHES_ANYWAY: &str = "the crash comes whatever is left out: nothing is needed for it but that the run gets to \
+                              its place, which is told above; look there";
+
+/// What was found about a run.
+#[derive(Clone, Copy)]
+pub(super) struct Delivery<'f> {
+    pub(super) subject: Subject<'f>,
+    pub(super) findings: &'f Findings,
+    /// The command that has found it, as typed into a shell.
+    pub(super) command_line: &'f str,
+}
+
+/// How a command ends that has found this: the first answer that says more than that all is well decides.
+pub(super) fn exit_of(findings: &Findings, interrupt: &Interrupt) -> Exit {
+    let exits = findings.answers.iter().map(|answered| match answered.answer.slice.status {
+        _ if answered.answer.is_trivial => Exit::Trivial,
+        Status::Minimal => Exit::Done,
+        Status::Unconfirmed => Exit::Flaky,
+        Status::Budget => Exit::Budget,
+        Status::Interrupted => interrupt.signal().map_or(Exit::Budget, Exit::Interrupted),
+    });
+    exits.into_iter().find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done)
+}
+
+/// Says how to go on with a search that was ended early.
+pub(super) fn mention(keeping: &Keeping<'_>, exit: Exit, voice: &Voice) {
+    if let (Some(name), Exit::Budget | Exit::Interrupted(_)) = (keeping.name(), exit) {
+        voice.tell(&format!("stripe: kept as run {name}; `stripe reduce {name}` goes on"));
+    }
+}
+
+impl<'f> Delivery<'f> {
+    /// What was found, for a reader.
+    pub(super) fn rendering(self) -> Rendering<'f> {
+        let Delivery { subject, findings, command_line } = self;
+        Rendering { subject, answers: &findings.answers, command_line, detail: Detail::default() }
+    }
+
+    /// Prints the result and writes it to files; a fault of one does not keep it from the others.
+    pub(super) fn deliver(self, output: &OutputOptions, style: Style) -> Result<(), Failure> {
+        let detail = Detail { has_values: output.values, is_full: output.full };
+        let found = Rendering { detail, ..self.rendering() };
+        let text = found.render(output.format, style);
+        let printed = text.and_then(|text| super::print(text.as_bytes())).map(drop);
+        let plain = Style { color: false, ..style };
+        let write = |emission: &Emission| {
+            emissions::write(emission, found.render(emission.kind, plain)?.as_bytes(), output)
+        };
+        let written: Vec<_> = output.emit.iter().map(write).collect();
+        std::iter::once(printed).chain(written).collect()
+    }
+
+    /// How the command ends once this is delivered.
+    pub(super) fn ended(self, exit: Exit) -> Result<Exit, Failure> {
+        let never_ends = self.subject.baseline.recording.trace.endless().is_some();
+        let message = match exit {
+            Exit::Trivial if self.findings.crashes_anyway() => CRASHES_ANYWAY,
+            Exit::Trivial if never_ends => NEVER_ENDS_ANYWAY,
+            Exit::Trivial => TRIVIAL,
+            Exit::Flaky => UNCONFIRMED,
+            exit => return Ok(exit),
+        };
+        Err(Failure::new(exit, message))
+    }
+}

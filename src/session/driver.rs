@@ -1,0 +1,290 @@
+//! Search among the circumstances of any kind: the checks before, the phases, the confirmation after.
+//!
+//! Before the search all circumstances together must show the failure, twice, and none of them must not. After
+//! it the result must show it, twice, with everything started anew: otherwise something has passed from one run
+//! to another, and the result is not called minimal.
+//!
+//! A search that was ended can go on: with its outcomes as [`Memory`] the same algorithm takes the same
+//! way again without testing, and goes on where they end.
+
+use dd::{
+    Algorithm, Configuration, Counts, End, Experiment, Level, Outcome, Pool, Reduction, Sequential, Space,
+    Stop,
+};
+use tracer::{Processors, patiently};
+
+use super::memory::{Memory, PhaseMemory};
+use super::watcher::Watcher;
+use crate::circumstances::{Kind, PhaseId, Status, TestError, Trial};
+use crate::oracle::Evidence;
+
+/// So often a result must be confirmed.
+const CONFIRMATIONS: usize = 2;
+
+/// How to search, whatever the kind of circumstance is.
+#[derive(Clone, Copy, Debug)]
+pub struct Strategy {
+    /// How subsets are chosen.
+    pub algorithm: Algorithm,
+    /// At most this many tests in all.
+    pub max_tests: Option<u64>,
+}
+
+/// The means of a search: where its workers may run, and what is known already.
+#[derive(Clone, Copy)]
+pub struct Means<'m> {
+    /// The processors, one for each worker in turn.
+    pub processors: &'m Processors,
+    /// What an earlier search with the same plan for the same run has left behind.
+    pub memory: &'m Memory,
+}
+
+/// What a search has found.
+#[derive(Debug)]
+pub struct Found<S> {
+    /// The phases that were begun, in order; at least one.
+    pub phases: Vec<PhaseFound<S>>,
+    /// Whether the failure shows without any of the circumstances.
+    pub is_trivial: bool,
+    /// What was seen when the result was to be confirmed, if it was not.
+    pub unconfirmed: Option<Evidence>,
+}
+
+/// What a phase has found.
+#[derive(Debug)]
+pub struct PhaseFound<S> {
+    /// Which.
+    pub phase: PhaseId,
+    /// Its circumstances.
+    pub space: S,
+    /// How it ended.
+    pub status: Status,
+    /// What cannot be left out any more, if it is minimal.
+    pub level: Level,
+    /// An effective set that shows the failure.
+    pub configuration: Configuration,
+    /// What was seen without one of its circumstances, in ascending order; none for those that were not tried.
+    pub evidence: Vec<(usize, Evidence)>,
+    /// The tests by outcome.
+    pub tests: Counts,
+}
+
+/// Why there is nothing to be found.
+#[derive(Debug)]
+pub enum Obstacle {
+    /// All circumstances together do not show the failure; what was seen.
+    NotReplayable(Evidence),
+    /// What a phase has found does not show the failure when the next one begins; what was seen.
+    NotRepeatable(Evidence),
+    /// The set-up is broken.
+    Broken(TestError),
+}
+
+impl From<TestError> for Obstacle {
+    fn from(error: TestError) -> Obstacle {
+        Obstacle::Broken(error)
+    }
+}
+
+impl<S> Found<S> {
+    /// The last phase that was begun.
+    pub fn last(&self) -> &PhaseFound<S> {
+        self.phases.last().expect("a search has a phase")
+    }
+
+    /// How the search ended.
+    pub fn status(&self) -> Status {
+        if self.unconfirmed.is_some() { Status::Unconfirmed } else { self.last().status }
+    }
+
+    /// The tests of all phases.
+    pub fn tests(&self) -> Counts {
+        self.phases.iter().map(|phase| phase.tests).sum()
+    }
+}
+
+/// Reduces the circumstances of a failing run to those that the failure needs.
+///
+/// # Errors
+/// See [`Obstacle`].
+pub fn search<K: Kind>(
+    kind: &mut K,
+    strategy: Strategy,
+    means: Means<'_>,
+    watcher: &mut dyn Watcher,
+) -> Result<Found<K::Space>, Obstacle> {
+    let mut found = Found { phases: Vec::new(), is_trivial: false, unconfirmed: None };
+    for phase in kind.phases().to_vec() {
+        let space = kind.space(phase);
+        let carried_over = found.phases.last().map(|before: &PhaseFound<K::Space>| {
+            kind.carried_over(&before.space, &before.configuration, &space)
+        });
+        if carried_over.is_none() {
+            rehearse(kind, &space, means)?;
+        }
+        let spent = found.tests().total;
+        let max_tests = strategy.max_tests.map(|most| most.saturating_sub(spent));
+        let strategy = Strategy { max_tests, ..strategy };
+        let job = Job { phase, space: &space, carried_over, strategy, memory: means.memory.of(phase) };
+        let Tested { reduction, tests, is_trivial } =
+            make_tests(kind, &job, means.processors, &mut *watcher)?;
+        let (status, level) = ended(reduction.end, watcher)?;
+        let evidence = reduction.evidence.into_iter().map(|(number, _, seen)| (number, seen)).collect();
+        let configuration = reduction.configuration;
+        found.phases.push(PhaseFound { phase, space, status, level, configuration, evidence, tests });
+        found.is_trivial |= is_trivial;
+        if found.is_trivial || status != Status::Minimal {
+            break;
+        }
+    }
+    found.unconfirmed = confirm(kind, &found, means)?;
+    Ok(found)
+}
+
+/// Tests all circumstances together once; the phase's first test does it again.
+fn rehearse<K: Kind>(kind: &mut K, space: &K::Space, means: Means<'_>) -> Result<(), Obstacle> {
+    let mut trials = kind.trials(space);
+    let Some(trial) = trials.first_mut() else { return Ok(()) };
+    means.processors.bind(0);
+    let evidence = trial.rehearse(&Configuration::full(space.len()))?;
+    match evidence.outcome {
+        Outcome::Fail => Ok(()),
+        _ => Err(Obstacle::NotReplayable(evidence)),
+    }
+}
+
+/// Tests what was found with everything started anew; tells what was seen if it does not show the failure. Who has
+/// asked for the end does not want to wait for that.
+fn confirm<K: Kind>(
+    kind: &mut K,
+    found: &Found<K::Space>,
+    means: Means<'_>,
+) -> Result<Option<Evidence>, Obstacle> {
+    let last = found.last();
+    if found.is_trivial || last.status == Status::Interrupted {
+        return Ok(None);
+    }
+    let mut trials = kind.trials(&last.space);
+    let Some(trial) = trials.first_mut() else { return Ok(None) };
+    means.processors.bind(0);
+    for _ in 0..CONFIRMATIONS {
+        let evidence = trial.confirm(&last.configuration)?;
+        if evidence.outcome != Outcome::Fail {
+            return Ok(Some(evidence));
+        }
+    }
+    Ok(None)
+}
+
+/// Makes the tests of a phase, by as many workers as there are.
+fn make_tests<K: Kind>(
+    kind: &mut K,
+    job: &Job<'_, K::Space>,
+    processors: &Processors,
+    watcher: &mut dyn Watcher,
+) -> Result<Tested, Obstacle> {
+    let mut trials = kind.trials(job.space);
+    match trials.len() {
+        0 => job.carry_out(Experiment::recorded(job.space, None), watcher),
+        1 => {
+            let mut tester = Sequential::new(trials.remove(0));
+            job.carry_out(Experiment::new(job.space, &mut tester), watcher)
+        }
+        _ => std::thread::scope(|scope| {
+            let prepare = |worker| processors.bind(worker);
+            let pool = Pool::new(scope, trials, prepare, |attempt| patiently(&mut *attempt));
+            let mut pool = pool.map_err(TestError::Thread)?;
+            job.carry_out(Experiment::new(job.space, &mut pool), watcher)
+        }),
+    }
+}
+
+/// A phase to be done, whatever makes its tests.
+struct Job<'j, S> {
+    phase: PhaseId,
+    space: &'j S,
+    /// What the phase before has found; none for the first one.
+    carried_over: Option<Configuration>,
+    strategy: Strategy,
+    memory: Option<&'j PhaseMemory>,
+}
+
+/// What the tests of a phase have led to.
+struct Tested {
+    reduction: Reduction<Evidence, TestError>,
+    tests: Counts,
+    is_trivial: bool,
+}
+
+/// What the checks before a search have shown.
+enum Checked {
+    Fails,
+    FailsAnyway,
+    FailsNot(Evidence),
+}
+
+impl<S: Space> Job<'_, S> {
+    fn carry_out<'e>(
+        &'e self,
+        experiment: Experiment<'e, Evidence, TestError>,
+        watcher: &'e mut dyn Watcher,
+    ) -> Result<Tested, Obstacle> {
+        let start = self.start();
+        watcher.begins(self.phase, &start);
+        let outcomes = self.memory.map(|phase| &phase.outcomes);
+        let experiment = experiment.remembering(outcomes).limited_to(self.strategy.max_tests);
+        let mut experiment = experiment.observed_by(watcher);
+        let checked = self.check(&mut experiment, &start);
+        let is_trivial = matches!(checked, Ok(Checked::FailsAnyway));
+        let ended = |configuration, end| Reduction { configuration, end, evidence: Vec::new() };
+        let reduction = match checked {
+            Ok(Checked::Fails) => self.strategy.algorithm.reduce(&mut experiment, start),
+            Ok(Checked::FailsAnyway) => {
+                ended(Configuration::empty(self.space.len()), End::Minimal(Level::Members))
+            }
+            Ok(Checked::FailsNot(evidence)) => return Err(self.obstacle(evidence)),
+            Err(stop) => ended(start, End::Stopped(stop)),
+        };
+        Ok(Tested { reduction, tests: experiment.counts(), is_trivial })
+    }
+
+    fn start(&self) -> Configuration {
+        let remembered = self.memory.and_then(|phase| phase.start.as_ref());
+        let start = remembered.or(self.carried_over.as_ref()).cloned();
+        start.unwrap_or_else(|| Configuration::full(self.space.len()))
+    }
+
+    /// The start must show the failure, and nothing at all must not.
+    fn check(
+        &self,
+        experiment: &mut Experiment<'_, Evidence, TestError>,
+        start: &Configuration,
+    ) -> Result<Checked, Stop<TestError>> {
+        let (outcome, evidence) = experiment.test(start)?;
+        if outcome != Outcome::Fail {
+            return Ok(Checked::FailsNot(evidence));
+        }
+        if self.carried_over.is_some() {
+            return Ok(Checked::Fails);
+        }
+        let (outcome, _) = experiment.test(&Configuration::empty(self.space.len()))?;
+        Ok(if outcome == Outcome::Fail { Checked::FailsAnyway } else { Checked::Fails })
+    }
+
+    fn obstacle(&self, evidence: Evidence) -> Obstacle {
+        match self.carried_over {
+            None => Obstacle::NotReplayable(evidence),
+            Some(_) => Obstacle::NotRepeatable(evidence),
+        }
+    }
+}
+
+/// How a phase has ended, and of which level its result is minimal.
+fn ended(end: End<TestError>, watcher: &dyn Watcher) -> Result<(Status, Level), TestError> {
+    Ok(match end {
+        End::Minimal(level) => (Status::Minimal, level),
+        End::Stopped(Stop::Limit | Stop::NotRecorded) => (Status::Budget, Level::Groups(0)),
+        End::Stopped(Stop::Asked) => (watcher.reason(), Level::Groups(0)),
+        End::Stopped(Stop::Error(error)) => return Err(error),
+    })
+}

@@ -1,0 +1,119 @@
+//! Say why a session leads to no result.
+
+use std::fmt;
+use std::io;
+
+use tracer::program::LoadError;
+use tracer::{ObserveError, ProcessError};
+
+use crate::archive::ArchiveError;
+use crate::baseline::BaselineError;
+use crate::circumstances::TestError;
+use crate::oracle::OracleError;
+
+/// Why a session leads to no result.
+#[derive(Debug)]
+pub struct SessionError {
+    /// Of which kind the reason is.
+    pub cause: Cause,
+    /// The reason with its remedy, for the user.
+    pub message: String,
+}
+
+/// Of which kind the reason is why a session leads to no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The machine, the program or a file does not do what is needed.
+    Failed,
+    /// What was asked makes no sense.
+    Request,
+    /// The recorded run does not show the failure.
+    NotReproduced,
+    /// Two runs differ.
+    Flaky,
+    /// The user has ended it, with this signal.
+    Interrupted(i32),
+}
+
+impl SessionError {
+    /// A reason of this kind.
+    pub fn new(cause: Cause, message: impl ToString) -> SessionError {
+        SessionError { cause, message: message.to_string() }
+    }
+
+    /// Makes of errors reasons of this kind.
+    pub fn of<E: ToString>(cause: Cause) -> impl Fn(E) -> SessionError {
+        move |error| SessionError::new(cause, error)
+    }
+}
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl From<ArchiveError> for SessionError {
+    fn from(error: ArchiveError) -> SessionError {
+        let cause = match error {
+            ArchiveError::NoRuns(_) | ArchiveError::NoSuchRun(_) => Cause::Request,
+            _ => Cause::Failed,
+        };
+        SessionError::new(cause, error)
+    }
+}
+
+impl From<BaselineError> for SessionError {
+    fn from(error: BaselineError) -> SessionError {
+        let cause = match error {
+            BaselineError::Flaky(_) => Cause::Flaky,
+            BaselineError::Record(_) => Cause::Failed,
+        };
+        SessionError::new(cause, error)
+    }
+}
+
+impl From<ProcessError> for SessionError {
+    fn from(error: ProcessError) -> SessionError {
+        SessionError::new(Cause::Failed, error)
+    }
+}
+
+impl From<TestError> for SessionError {
+    fn from(error: TestError) -> SessionError {
+        SessionError::new(Cause::Failed, error)
+    }
+}
+
+impl From<OracleError> for SessionError {
+    fn from(error: OracleError) -> SessionError {
+        SessionError::new(Cause::Failed, error)
+    }
+}
+
+impl From<ObserveError> for SessionError {
+    fn from(error: ObserveError) -> SessionError {
+        SessionError::new(Cause::Failed, error)
+    }
+}
+
+/// A program that is not there or not executable is a matter of the request; one that cannot be traced is not.
+impl From<LoadError> for SessionError {
+    fn from(error: LoadError) -> SessionError {
+        let cause = match error {
+            LoadError::Directory(_)
+            | LoadError::NoFile(_)
+            | LoadError::NotExecutable(_)
+            | LoadError::TooLong(_)
+            | LoadError::Unreadable { .. } => Cause::Request,
+            _ => Cause::Failed,
+        };
+        SessionError::new(cause, error)
+    }
+}
+
+impl From<io::Error> for SessionError {
+    fn from(error: io::Error) -> SessionError {
+        SessionError::new(Cause::Failed, error)
+    }
+}

@@ -1,0 +1,186 @@
+//! Keep a run in a folder, unless that cannot be done or is not wanted; and find it again.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use tracer::Untouched;
+use tracer::surroundings::Surroundings;
+use tracer::trace_file::Identity;
+
+use super::case::Subject;
+use super::error::{Cause, SessionError};
+use super::listener::Listener;
+use super::questions::described;
+use super::recording::Recording;
+use super::request::{Keep, Request};
+use crate::archive::{ArchiveError, Claim, Entry, Journal, KeptRun, KeptSearch, RunFolder, Shelf, Stage};
+use crate::circumstances::Status;
+use crate::slice::CriticalSlice;
+
+/// As many runs are looked at for one that the same command line has begun.
+const LOOKED_AT: usize = 20;
+
+/// Where a run is kept.
+pub struct Keeping<'l> {
+    folder: Option<RunFolder>,
+    listener: &'l dyn Listener,
+    /// Keeps others from the run.
+    claim: Option<Claim>,
+}
+
+/// The shelf of the working directory.
+pub fn shelf() -> Shelf {
+    Shelf::of(Path::new("."))
+}
+
+impl<'l> Keeping<'l> {
+    /// Makes a folder before anything is recorded, because a program that looks around must see the
+    /// same in all its runs. One that the user names must be there; without, none is no misfortune.
+    ///
+    /// # Errors
+    /// If the folder that the user names cannot be made.
+    pub fn reserve(request: &Request, listener: &'l dyn Listener) -> Result<Keeping<'l>, SessionError> {
+        let folder = match &request.keep {
+            Keep::Nowhere => None,
+            Keep::In(folder) => Some(RunFolder::create(folder).map_err(SessionError::of(Cause::Request))?),
+            Keep::OnShelf => Keeping { folder: None, listener, claim: None }.reserved(request),
+        };
+        Ok(Keeping { folder, listener, claim: None })
+    }
+
+    /// A folder on the shelf, if there is room.
+    fn reserved(&self, request: &Request) -> Option<RunFolder> {
+        let shelf = shelf();
+        self.mention_unfinished(&shelf, request);
+        let folder = shelf.reserve(&request.target.invocation.program);
+        folder.map_err(|error| self.warn(&format!("{error}: this run is not kept"))).ok()
+    }
+
+    /// A run that is in its folder.
+    pub fn of(folder: RunFolder, listener: &'l dyn Listener) -> Keeping<'l> {
+        Keeping { folder: Some(folder), listener, claim: None }
+    }
+
+    /// Writes down what is known before the search.
+    pub fn record(&mut self, recording: &Recording<'_>) {
+        let Some(folder) = &self.folder else { return };
+        let subject = recording.subject();
+        let program = &subject.target.program;
+        let kept = Identity::of(program)
+            .map_err(|source| ArchiveError::Unreadable { path: program.executable().path.clone(), source })
+            .and_then(|identity| {
+                let run = kept_run(recording, identity);
+                folder.record(&run, program, &subject.baseline.recording.trace)?;
+                folder.claim()
+            });
+        match kept {
+            Ok(claim) => self.claim = Some(claim),
+            Err(error) => {
+                self.warn(&format!("{error}: this run is not kept"));
+                self.folder = None;
+            }
+        }
+    }
+
+    /// A journal for the search.
+    pub fn journal(&mut self, part: Option<&str>) -> Option<Journal> {
+        match self.folder.as_ref()?.begin_journal(part) {
+            Ok(journal) => Some(journal),
+            Err(error) => {
+                self.warn(&format!("{error}: this run is not kept"));
+                self.folder = None;
+                None
+            }
+        }
+    }
+
+    /// Writes the result.
+    pub fn conclude(&self, part: Option<&str>, slice: &CriticalSlice) {
+        let Some(folder) = &self.folder else { return };
+        if let Err(error) = folder.conclude(part, slice) {
+            self.warn(&format!("{error}: its result is not kept"));
+        }
+    }
+
+    /// The word by which commands name the run, if it is kept.
+    pub fn name(&self) -> Option<String> {
+        self.folder.as_ref().map(RunFolder::name)
+    }
+
+    /// Tells what keeps the run from being kept.
+    pub fn warn(&self, message: &str) {
+        self.tell(&format!("stripe: warning: {message}"));
+    }
+
+    /// Tells whoever wants to know.
+    pub fn tell(&self, line: &str) {
+        self.listener.tell(line);
+    }
+
+    /// Whoever gives the same command again may not know that the search could go on.
+    fn mention_unfinished(&self, shelf: &Shelf, request: &Request) {
+        let runs = shelf.runs().unwrap_or_default();
+        let same = |run: &&RunFolder| {
+            run.entry().is_ok_and(|entry| entry.line == request.line && is_unfinished(&entry))
+        };
+        if let Some(run) = runs.iter().rev().take(LOOKED_AT).find(same) {
+            self.tell(&format!(
+                "stripe: run {0} of the same command is not finished: `stripe reduce {0}` would go on with it",
+                run.name()
+            ));
+        }
+    }
+}
+
+impl Drop for Keeping<'_> {
+    /// Nothing is left of a run that was not recorded.
+    fn drop(&mut self) {
+        if let Some(folder) = &self.folder {
+            folder.discard();
+        }
+    }
+}
+
+fn is_unfinished(entry: &Entry) -> bool {
+    let unfinished = |stage| !matches!(stage, Stage::Running | Stage::Ended(Status::Minimal));
+    entry.progress.iter().any(|progress| unfinished(progress.stage))
+}
+
+fn kept_run(recording: &Recording<'_>, identity: Identity) -> KeptRun {
+    let Subject { target, baseline, manner, plan, .. } = recording.subject();
+    let wrong = recording.questions.iter().filter(|question| question.is_wrong);
+    let images = &target.program.images()[1..];
+    let request = recording.request;
+    KeptRun {
+        started: SystemTime::now(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        line: request.line.clone(),
+        command: target.command.clone(),
+        invocation: target.invocation.clone(),
+        timeout: request.timeout,
+        scope: request.scope.clone(),
+        libraries: images.iter().map(|image| image.path.clone()).collect::<Vec<PathBuf>>(),
+        granularity: target.granularity,
+        identity,
+        surroundings: Surroundings::of(&baseline.recording.run),
+        criterion: recording.criterion.clone(),
+        described: described(&recording.questions),
+        criteria: recording.parts.clone(),
+        wrong: wrong.filter_map(|question| question.name.clone()).collect(),
+        search: KeptSearch {
+            control: plan.control,
+            algorithm: plan.strategy.algorithm,
+            max_tests: request.max_tests,
+            max_time: request.max_time,
+            jobs: request.jobs,
+            preference: request.preference,
+        },
+        manner: manner.clone(),
+        run: baseline.recording.run.clone(),
+        events: baseline.recording.trace.len(),
+        endless: baseline.recording.trace.endless().cloned(),
+        poisoned: baseline.patterns.len() > 1,
+        untouched: Untouched::clone(&baseline.untouched),
+        warnings: baseline.warnings.clone(),
+    }
+}

@@ -1,0 +1,46 @@
+//! Hold what an earlier search leaves behind for one that goes on.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use dd::{Configuration, Outcome};
+
+use crate::circumstances::PhaseId;
+use crate::oracle::Evidence;
+use crate::printed::Printed;
+
+/// What a search leaves behind for one that goes on: one entry for each phase that it has begun.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// The phases, in any order.
+    pub phases: Vec<PhaseMemory>,
+}
+
+/// What is known about a phase.
+#[derive(Clone, Debug)]
+pub struct PhaseMemory {
+    /// Which.
+    pub phase: PhaseId,
+    /// The outcomes of tests, by the fingerprints of effective sets.
+    pub outcomes: HashMap<u128, (Outcome, Evidence)>,
+    /// From where to start, if the outcomes do not lead there by themselves.
+    pub start: Option<Configuration>,
+}
+
+impl Memory {
+    /// What is known about this phase.
+    pub fn of(&self, phase: PhaseId) -> Option<&PhaseMemory> {
+        self.phases.iter().find(|known| known.phase == phase)
+    }
+
+    /// What tests have printed, as far as it is kept.
+    pub fn printed(&self) -> impl Iterator<Item = Arc<Printed>> {
+        let seen = self.phases.iter().flat_map(|phase| phase.outcomes.values());
+        seen.filter_map(|(_, evidence)| evidence.printed.clone())
+    }
+
+    /// How many tests need not be made again.
+    pub fn tests(&self) -> u64 {
+        self.phases.iter().map(|phase| phase.outcomes.len() as u64).sum()
+    }
+}

@@ -1,0 +1,34 @@
+//! Search among the circumstances of a failing run, from the request to the result, and remember the search.
+//!
+//! [`recording`] records the run that a [`request`] is about, [`run`] searches for the answers to the
+//! questions about it, [`reopened`] takes a kept run up again. [`driver`] searches among circumstances of any
+//! kind. A [`listener`] is told how it goes on; nothing here prints or reads options.
+
+pub mod budget;
+pub mod case;
+mod doubts;
+pub mod driver;
+pub mod error;
+pub mod fate;
+pub mod findings;
+pub mod history;
+pub mod interrupt;
+mod keeper;
+pub mod keeping;
+pub mod listener;
+pub mod memory;
+pub mod needed;
+pub mod observing;
+pub mod past;
+pub mod permissions;
+pub mod questions;
+pub mod recording;
+pub mod remarks;
+pub mod reopened;
+pub mod request;
+pub mod resume;
+pub mod run;
+pub mod search;
+pub mod watcher;
+
+pub use error::{Cause, SessionError};

@@ -1,0 +1,65 @@
+//! Take over what an earlier search has left behind.
+
+use std::time::Duration;
+
+use super::memory::{Memory, PhaseMemory};
+use crate::archive::{Journal, JournalContent, PhaseContent};
+
+/// What an earlier search for the same has left behind, and where this one leaves the same.
+#[derive(Default)]
+pub struct Past {
+    /// What is known of its tests.
+    pub memory: Memory,
+    /// Its replays.
+    pub runs: u64,
+    /// The time that it has taken.
+    pub elapsed: Duration,
+    /// Where this search takes down its own.
+    pub journal: Option<Journal>,
+}
+
+/// What a journal that this version of stripe has written says to a search that goes on. Outcomes lead the same version of this program the
+/// same way; for another, the best so far is where it starts.
+pub fn past(version: &str, content: JournalContent) -> Past {
+    let same_version = version == env!("CARGO_PKG_VERSION");
+    let phase = |phase: PhaseContent| {
+        let understood = phase.is_understood && same_version;
+        PhaseMemory {
+            phase: phase.phase,
+            start: (!understood).then_some(phase.best),
+            outcomes: if phase.is_understood { phase.outcomes } else { Default::default() },
+        }
+    };
+    let memory = Memory { phases: content.phases.into_iter().map(phase).collect() };
+    Past { memory, runs: content.runs, elapsed: content.elapsed, journal: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::circumstances::events::TRACE;
+    use crate::oracle::Evidence;
+    use dd::{Configuration, Outcome};
+
+    /// The start and the number of outcomes that a journal leads to.
+    fn led(version: &str, is_understood: bool) -> (bool, usize) {
+        let seen = Evidence::new(Outcome::Pass, "");
+        let phase = PhaseContent {
+            phase: TRACE,
+            best: Configuration::full(3),
+            is_understood,
+            outcomes: [(1, (Outcome::Pass, seen))].into(),
+        };
+        let mut content = JournalContent::default();
+        content.phases.push(phase);
+        let past = past(version, content);
+        (past.memory.phases[0].start.is_some(), past.memory.phases[0].outcomes.len())
+    }
+
+    #[test]
+    fn another_version_starts_from_the_best_and_uses_what_it_understands() {
+        assert_eq!(led(env!("CARGO_PKG_VERSION"), true), (false, 1));
+        assert_eq!(led("0.0.0", true), (true, 1));
+        assert_eq!(led(env!("CARGO_PKG_VERSION"), false), (true, 0));
+    }
+}

@@ -1,0 +1,44 @@
+//! Search for the answers to all questions about a recorded run, one after the other.
+
+use super::budget::Budget;
+use super::case::Case;
+use super::error::SessionError;
+use super::findings::Findings;
+use super::keeping::Keeping;
+use super::listener::{Begun, Listener};
+use super::past::Past;
+use super::recording::Recording;
+use super::search::Crew;
+use crate::circumstances::events::RunMemo;
+
+/// Searches for all answers, until the user asks for the end.
+///
+/// # Errors
+/// If there is nothing to be found, or the set-up is broken.
+pub fn search(
+    recording: &Recording<'_>,
+    crew: &mut Crew<'_, '_>,
+    keeping: &mut Keeping<'_>,
+    listener: &dyn Listener,
+) -> Result<Findings, SessionError> {
+    let (request, questions) = (recording.request, &recording.questions);
+    let memo = RunMemo::default();
+    let mut budget = Budget::new(request.max_tests, request.max_time, questions.len());
+    let mut findings = Findings::of(keeping.name());
+    for question in questions {
+        if findings.are_interrupted() || !findings.answers.is_empty() && crew.interrupt.is_asked() {
+            break;
+        }
+        let name = question.name.as_deref();
+        let past = Past { journal: keeping.journal(name), ..Past::default() };
+        let share = budget.share();
+        let progress = listener.search(Begun { criterion: name, time: share.time, known: None });
+        let mut subject = recording.subject();
+        subject.plan.strategy.max_tests = share.tests;
+        let memo = (questions.len() > 1).then_some(&memo);
+        let answer = Case { subject, question, memo }.search(crew, past, progress, keeping)?;
+        budget.spend(answer.slice.tests.total);
+        findings.add(question, answer);
+    }
+    Ok(findings)
+}

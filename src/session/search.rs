@@ -1,0 +1,235 @@
+//! Search for the critical slice of a recorded run, and keep what is found on the way.
+
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use tracer::invocation::Stdout;
+use tracer::{Processors, Tracer};
+
+use super::case::{Case, Plan, Subject, manner};
+use super::doubts::doubts;
+use super::driver::{self, Means, Obstacle};
+use super::error::{Cause, SessionError};
+use super::history::History;
+use super::interrupt::Interrupt;
+use super::keeper::Keeper;
+use super::keeping::Keeping;
+use super::listener::SearchWatcher;
+use super::memory::Memory;
+use super::needed::Finding;
+use super::past::Past;
+use super::permissions::openings;
+use super::remarks::remarks;
+use super::watcher::Watcher;
+use crate::circumstances::Status;
+use crate::circumstances::events::{self, Events, Laboratory, Universe};
+use crate::oracle::Evidence;
+use crate::printed::Outputs;
+use crate::slice::{ByProduct, CriticalSlice, Effects, Manner};
+use crate::subject::{Recorded, Target};
+
+/// Who does the work, and when it was begun.
+pub struct Crew<'m, 'p> {
+    /// One for each worker.
+    pub tracers: &'m mut [Tracer<'p>],
+    /// Where they may run.
+    pub processors: &'m Processors,
+    /// Whether the user has asked for the end.
+    pub interrupt: &'m Interrupt,
+    /// When the session was begun.
+    pub started: Instant,
+}
+
+/// The answer to a question, and how it was found out.
+pub struct Answer {
+    /// The result.
+    pub slice: CriticalSlice,
+    /// Whether the failure shows even if nothing is executed.
+    pub is_trivial: bool,
+    /// The tests that were made.
+    pub history: History,
+}
+
+impl Case<'_> {
+    /// Searches to the end, or to that of a budget; and keeps the result.
+    ///
+    /// # Errors
+    /// If there is nothing to be found, or the set-up is broken.
+    pub fn search(
+        &self,
+        crew: &mut Crew<'_, '_>,
+        past: Past,
+        mut progress: Box<dyn SearchWatcher + '_>,
+        keeping: &Keeping<'_>,
+    ) -> Result<Answer, SessionError> {
+        if let Some(name) = &self.question.name {
+            keeping.tell(&format!("{name}: {}", self.question.oracle.describe()));
+        }
+        let runs = AtomicU64::new(past.runs);
+        let outputs = Outputs::new(&self.subject.baseline.recording.run).knowing(past.memory.printed());
+        let laboratory = Laboratory { outputs: Some(&outputs), ..self.laboratory(&runs) };
+        let trouble = |message: &str| keeping.warn(message);
+        let mut history = History::default();
+        let mut watcher = history.beside(&mut *progress);
+        let keeper = Keeper::new(past.journal, &mut watcher, &runs, &trouble);
+        let mut keeper = keeper.since(crew.started, past.elapsed);
+        let found = self.found(&laboratory, &mut *crew.tracers, crew.processors, &past.memory, &mut keeper);
+        let spent = keeper.finish();
+        drop(watcher);
+        progress.ends();
+        let finding = found.map_err(|obstacle| refused(obstacle, crew.interrupt))?;
+        let more = self.warnings(&finding);
+        let manner = crew.tracers.first().map_or_else(|| self.subject.manner.clone(), manner);
+        let answer = self.answer(finding, history, manner, spent, more);
+        keeping.conclude(self.question.name.as_deref(), &answer.slice);
+        Ok(answer)
+    }
+
+    /// What an ended search has found, from its memory alone; `watcher` sees it find the way again.
+    ///
+    /// # Errors
+    /// If it has found nothing.
+    pub fn remember(&self, past: &Past, watcher: &mut dyn Watcher) -> Result<Answer, SessionError> {
+        let runs = AtomicU64::new(past.runs);
+        let mut history = History::default();
+        let laboratory = self.laboratory(&runs);
+        let mut beside = history.beside(watcher);
+        let found = self.found(&laboratory, &mut [], &Processors::available(), &past.memory, &mut beside);
+        drop(beside);
+        let finding = found.map_err(|obstacle| refused(obstacle, &Interrupt::default()))?;
+        let spent = (past.runs, past.elapsed);
+        Ok(self.answer(finding, history, self.subject.manner.clone(), spent, Vec::new()))
+    }
+
+    fn found(
+        &self,
+        laboratory: &Laboratory<'_>,
+        tracers: &mut [Tracer<'_>],
+        processors: &Processors,
+        memory: &Memory,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Finding, Obstacle> {
+        let Plan { control, strategy } = self.subject.plan;
+        let mut events = Events { laboratory, control, algorithm: strategy.algorithm, tracers };
+        let found = driver::search(&mut events, strategy, Means { processors, memory }, watcher)?;
+        Ok(Finding::of(found, self.subject.recorded(), control))
+    }
+
+    /// The answer, for which so many runs were made in this time.
+    fn answer(
+        &self,
+        finding: Finding,
+        history: History,
+        manner: Manner,
+        (runs, elapsed): (u64, Duration),
+        more: Vec<String>,
+    ) -> Answer {
+        let Subject { baseline, .. } = self.subject;
+        let is_alone = finding.needed.is_empty() && self.question.oracle.asks_for_crash();
+        let last = baseline.recording.trace.events().last();
+        let remarks = remarks(self.subject.recorded(), &finding.needed);
+        let remarks = self.question.oracle.remarks().iter().cloned().chain(remarks);
+        let slice = CriticalSlice {
+            crashed_at: last.filter(|_| is_alone),
+            question: self.subject.question(&self.question.oracle, manner),
+            status: finding.status,
+            level: finding.level,
+            effects: if history.phase() == Some(events::TRACE) { Effects::Tried } else { Effects::Untried },
+            recorded: baseline.recording.trace.len(),
+            omittable: finding.omittable,
+            needed: finding.needed,
+            tests: finding.tests,
+            runs,
+            elapsed,
+            warnings: baseline.warnings.iter().cloned().chain(more).chain(remarks).collect(),
+            values: None,
+            by_products: self.by_products(&history),
+            kept_as: None,
+        };
+        Answer { slice, is_trivial: finding.is_trivial, history }
+    }
+
+    /// The other failures that came up, with the events behind them.
+    fn by_products(&self, history: &History) -> Vec<ByProduct> {
+        let Recorded { program, trace } = self.subject.recorded();
+        let mut universes: Vec<Universe> = Vec::new();
+        let slips = history.slips().into_iter().map(|slip| {
+            let rule = events::rule(slip.phase);
+            let known = universes.iter().position(|universe| universe.control() == rule);
+            let known = known.unwrap_or_else(|| {
+                universes.push(Universe::new(program, trace, rule));
+                universes.len() - 1
+            });
+            let executed = universes[known].schedule(&slip.configuration).kept().collect();
+            ByProduct { what: slip.what.clone(), tests: slip.tests, rule, executed }
+        });
+        slips.collect()
+    }
+
+    /// What weakens the answer, besides what the baseline knows.
+    fn warnings(&self, finding: &Finding) -> Vec<String> {
+        let Subject { target, baseline, .. } = self.subject;
+        let run = &baseline.recording.run;
+        let mut warnings = doubts(&target.program);
+        warnings.extend(unseen_leaks(target));
+        warnings.extend(openings(&target.invocation.permissions));
+        warnings.extend(run.denied.iter().map(|action| {
+            format!("the program tried to {action}; that was denied in the recorded run and in all others")
+        }));
+        if run.unwritten > 0 && target.invocation.stdout == Stdout::File {
+            warnings.push(format!(
+                "the crash has lost {} bytes of output that the C library had not written yet; with --pty it writes \
+                 each line at once",
+                run.unwritten
+            ));
+        }
+        if !self.question.oracle.is_strict() {
+            warnings.push(
+                "the criterion is weak: it asks for nothing that a run must print; --expect-output or --expect-match ask for more"
+                    .into(),
+            );
+        }
+        match finding.status {
+            Status::Minimal => {}
+            Status::Unconfirmed => warnings.extend(finding.unconfirmed.iter().map(unconfirmed)),
+            Status::Budget => warnings
+                .push("a budget ended the search; raise --max-tests, --max-time or --total-time".into()),
+            Status::Interrupted => warnings.push("the search was interrupted".into()),
+        }
+        warnings
+    }
+}
+
+/// What is not looked for in the program's runs, as a warning.
+fn unseen_leaks(target: &Target) -> Option<String> {
+    let name = target.leak_checker()?.name();
+    Some(format!(
+        "the program is compiled with {name}, whose search for leaks does not work in a traced program: it is switched \
+         off (detect_leaks=0), so that leaks are not found"
+    ))
+}
+
+/// The search was led astray: by something that passes from run to run, or by time.
+fn unconfirmed(seen: &Evidence) -> String {
+    format!(
+        "the result was replayed once more from the beginning, and the failure was not reproduced: {}",
+        seen.why
+    )
+}
+
+fn refused(obstacle: Obstacle, interrupt: &Interrupt) -> SessionError {
+    let flaky = |what: &str, evidence: &Evidence| {
+        let remedy = "give it more time with --timeout if that is what it lacks, otherwise the program, or what \
+                      judges it, depends on more than its input: make that constant";
+        interrupt.or(SessionError::new(Cause::Flaky, format!("{what}: {}; {remedy}", evidence.why)))
+    };
+    match obstacle {
+        Obstacle::NotReplayable(evidence) => {
+            flaky("the recorded run shows the failure, but a full replay of it does not", &evidence)
+        }
+        Obstacle::NotRepeatable(evidence) => {
+            flaky("what was found shows the failure, but the next replay of it does not", &evidence)
+        }
+        Obstacle::Broken(error) => interrupt.or(error),
+    }
+}

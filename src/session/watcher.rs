@@ -1,0 +1,25 @@
+//! Watch a search through its phases.
+
+use dd::{Configuration, Observer};
+
+use crate::circumstances::{PhaseId, Status};
+use crate::oracle::Evidence;
+
+/// Somebody who watches a search through its phases.
+pub trait Watcher: Observer<Evidence> {
+    /// Learns that a phase begins, and from what it starts.
+    fn begins(&mut self, _phase: PhaseId, _start: &Configuration) {}
+
+    /// Why it has asked for the end: [`Status::Budget`] or [`Status::Interrupted`].
+    fn reason(&self) -> Status {
+        Status::Interrupted
+    }
+}
+
+/// Watches nothing.
+#[derive(Debug)]
+pub struct Nobody;
+
+impl Observer<Evidence> for Nobody {}
+
+impl Watcher for Nobody {}

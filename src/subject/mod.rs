@@ -1,0 +1,10 @@
+//! Say what is under study: a program, how it is started, and its recorded run.
+
+mod recorded;
+mod target;
+
+pub use recorded::{Recorded, stretches};
+pub use target::{Target, leak_checker};
+
+/// Of a longer source file no lines are shown, in bytes.
+pub const LONGEST_SOURCE: u64 = 32 << 20;
