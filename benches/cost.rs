@@ -22,7 +22,7 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 use stripe::baseline::recording_limits;
-use tracer::invocation::{Constancy, Invocation, Permissions, Shelter, Stdout};
+use tracer::invocation::{Constancy, Invocation, Permissions, SandboxMode, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
 use tracer::run::{Recording, Run};
@@ -383,7 +383,7 @@ struct Subject {
     stdin: PathBuf,
     arguments: Vec<String>,
     program: Program,
-    shelter: Shelter,
+    sandbox_mode: SandboxMode,
 }
 
 #[derive(Clone, Copy)]
@@ -412,12 +412,12 @@ impl Subject {
         fs::write(&stdin, input).expect("an input");
         let program = Program::load(&path, &[], &Scope::default(), Granularity::Statement)
             .expect("a program that can be traced");
-        Subject { path, folder, stdin, arguments, program, shelter: Shelter::Sandbox }
+        Subject { path, folder, stdin, arguments, program, sandbox_mode: SandboxMode::Sandbox }
     }
 
     /// The same, whose runs are not contained.
     fn without_sandbox(self) -> Subject {
-        Subject { shelter: Shelter::None, ..self }
+        Subject { sandbox_mode: SandboxMode::None, ..self }
     }
 
     fn corpus(name: &str) -> Subject {
@@ -442,7 +442,7 @@ impl Subject {
             directory: self.folder.clone(),
             stdin: fs::read(&self.stdin).expect("an input").into(),
             stdout: Stdout::File,
-            permissions: Permissions { shelter: self.shelter, ..Permissions::default() },
+            permissions: Permissions { sandbox_mode: self.sandbox_mode, ..Permissions::default() },
             constancy: Constancy::default(),
         }
     }

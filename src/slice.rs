@@ -71,12 +71,12 @@ pub struct Question {
     /// How subsets were chosen.
     pub algorithm: Algorithm,
     /// How the program was run.
-    pub manner: Manner,
+    pub manner: RunMethod,
 }
 
 /// How programs are run.
 #[derive(Clone, Debug)]
-pub struct Manner {
+pub struct RunMethod {
     /// How control comes from their statements.
     pub engine: Engine,
     /// How well they are contained.

@@ -1,4 +1,4 @@
-//! The borders between the modules hold: no cycles, and each outside world behind one door.
+//! The borders between the modules hold: no cycles, each outside world behind one door, one name for one type.
 //!
 //! Reads the sources as tokens, so that comments and texts do not count, and leaves out what is compiled
 //! for tests only. Each rule is a function from sources to complaints. One test applies it to the
@@ -33,6 +33,20 @@ fn the_modules_of_the_tracer_form_no_cycle() {
 #[test]
 fn the_modules_of_the_rules_form_no_cycle() {
     assert_none(cycles(&package("tracer/agent/src")));
+}
+
+#[test]
+fn files_form_no_cycle() {
+    for folder in PACKAGES {
+        assert_none(cycles_of_files(&package(folder)));
+    }
+}
+
+#[test]
+fn no_two_public_types_of_a_package_have_the_same_name() {
+    for folder in PACKAGES {
+        assert_none(names_of_several(&package(folder)));
+    }
 }
 
 #[test]
@@ -102,7 +116,7 @@ const PRINTERS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
 const PRINTING_FUNCTIONS: [(&str, &str); 9] = [
     ("src/cli/mod.rs", "main"),
     ("src/cli/mod.rs", "print"),
-    ("src/cli/progress.rs", "say"),
+    ("src/cli/terminal.rs", "say"),
     ("src/cli/replay.rs", "tell"),
     ("src/cli/terminal.rs", "clipped"),
     ("src/cli/terminal.rs", "is_watched"),
@@ -282,6 +296,66 @@ fn cycle_through(graph: &BTreeMap<String, BTreeSet<String>>, start: &str) -> Opt
     None
 }
 
+// The graph of files.
+
+/// For each file, the others whose names it uses. A name that a file only passes on is its origin's; to declare
+/// a module, or to pass on a name, is no use.
+fn uses_of_files(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
+    let files: BTreeMap<&[String], &Source> =
+        sources.iter().map(|source| (&source.module[..], source)).collect();
+    let is_passed_on = |source: &Source, mention: &Mention| {
+        source.passed_on.iter().any(|(_, passed)| passed.line == mention.line && passed.path == mention.path)
+    };
+    let used = |source: &Source| {
+        let mentions = source.mentions.iter().filter(|mention| !is_passed_on(source, mention));
+        let places = mentions.filter_map(|mention| source.resolve(mention));
+        let origins = places.filter_map(|place| origin(&files, &place, 0));
+        origins.filter(|file| *file != source.file).collect()
+    };
+    sources.iter().map(|source| (source.file.clone(), used(source))).collect()
+}
+
+/// The file that defines what is at this place.
+fn origin(files: &BTreeMap<&[String], &Source>, place: &[String], depth: usize) -> Option<String> {
+    let known = (0..=place.len()).rev().find(|&length| files.contains_key(&place[..length]))?;
+    let file = files[&place[..known]];
+    let passed = place.get(known).and_then(|name| {
+        let (_, mention) = file.passed_on.iter().find(|(passed, _)| passed == name)?;
+        // Within a file, a path may begin with the name of a module below it.
+        let own = || [&file.module[..], &mention.path].concat();
+        let place = file.resolve(mention).unwrap_or_else(own);
+        (depth < 8).then(|| origin(files, &place, depth + 1)).flatten()
+    });
+    passed.or(Some(file.file.clone()))
+}
+
+/// A cycle of files for each file that is on one.
+fn cycles_of_files(sources: &[Source]) -> Vec<String> {
+    let graph = uses_of_files(sources);
+    let mut on_known = BTreeSet::new();
+    let mut found = Vec::new();
+    for start in graph.keys() {
+        if on_known.contains(start) {
+            continue;
+        }
+        if let Some(cycle) = cycle_through(&graph, start) {
+            found.push(format!("a cycle of files: {}", cycle.join(" -> ")));
+            on_known.extend(cycle);
+        }
+    }
+    found
+}
+
+/// A name that two types have, both of which others can see.
+fn names_of_several(sources: &[Source]) -> Vec<String> {
+    let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for source in sources {
+        source.public_types.iter().for_each(|name| files.entry(name).or_default().push(&source.file));
+    }
+    let several = files.into_iter().filter(|(_, files)| files.len() > 1);
+    several.map(|(name, files)| format!("{name} is a type in {}", files.join(" and in "))).collect()
+}
+
 // The sources.
 
 /// A file without what is compiled for tests only.
@@ -294,10 +368,14 @@ struct Source {
     attributes: BTreeSet<String>,
     /// The modules that it declares for tests only.
     test_modules: Vec<String>,
+    /// The names that it takes from elsewhere and passes on, with their paths.
+    passed_on: Vec<(String, Mention)>,
+    /// The types that it defines for others, whoever they are.
+    public_types: Vec<String>,
 }
 
 /// A name that a file mentions.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Mention {
     path: Vec<String>,
     kind: Kind,
@@ -330,8 +408,11 @@ impl Source {
             mentions: Vec::new(),
             attributes: BTreeSet::new(),
             test_modules: Vec::new(),
+            passed_on: Vec::new(),
+            public_types: Vec::new(),
         };
-        Scanner { source: &mut source, inner: Vec::new(), function: String::new() }.scan(tokens);
+        Scanner { source: &mut source, inner: Vec::new(), function: String::new(), is_passed_on: false }
+            .scan(tokens);
         source
     }
 
@@ -383,8 +464,11 @@ impl Mention {
     }
 }
 
+/// The folders of the packages.
+const PACKAGES: [&str; 4] = ["src", "dd/src", "tracer/src", "tracer/agent/src"];
+
 fn everything() -> Vec<Source> {
-    ["src", "dd/src", "tracer/src", "tracer/agent/src"].into_iter().flat_map(package).collect()
+    PACKAGES.into_iter().flat_map(package).collect()
 }
 
 /// The files of a package, without those that are compiled for tests only.
@@ -424,11 +508,25 @@ fn read_folder(folder: &Path, shown: &str, module: &mut Vec<String>, sources: &m
 
 // The scanner.
 
+/// The words that define a type.
+const DEFINERS: [&str; 5] = ["struct", "enum", "trait", "type", "union"];
+
+/// Whether these tokens end with `pub`, for whomever.
+fn is_public(before: &[TokenTree]) -> bool {
+    let before = match before {
+        [rest @ .., TokenTree::Group(group)] if group.delimiter() == Delimiter::Parenthesis => rest,
+        all => all,
+    };
+    is_ident(before.last(), "pub")
+}
+
 /// Collects the mentions of a file.
 struct Scanner<'a> {
     source: &'a mut Source,
     inner: Vec<String>,
     function: String,
+    /// Within an import that others see as well.
+    is_passed_on: bool,
 }
 
 impl Scanner<'_> {
@@ -445,7 +543,17 @@ impl Scanner<'_> {
                     }
                     at += 1;
                 }
-                TokenTree::Ident(word) if word == "use" => at = self.import(&tokens, at + 1),
+                TokenTree::Ident(word) if word == "use" => {
+                    self.is_passed_on = is_public(&tokens[..at]);
+                    at = self.import(&tokens, at + 1);
+                    self.is_passed_on = false;
+                }
+                TokenTree::Ident(word) if DEFINERS.iter().any(|definer| word == definer) => {
+                    if let (Some(name), true) = (ident(tokens.get(at + 1)), is_public(&tokens[..at])) {
+                        self.source.public_types.push(name);
+                    }
+                    at += 1;
+                }
                 TokenTree::Ident(word) if word == "extern" && is_ident(tokens.get(at + 1), "crate") => {
                     at = self.import(&tokens, at + 2);
                 }
@@ -539,6 +647,8 @@ impl Scanner<'_> {
         for branch in tokens.split(|token| is_punct(Some(token), ',')) {
             let mut path = prefix.to_vec();
             let mut divided = false;
+            let alias = branch.iter().position(|token| is_ident(Some(token), "as"));
+            let alias = alias.and_then(|at| ident(branch.get(at + 1)));
             for token in branch {
                 match token {
                     TokenTree::Ident(word) if word == "as" => break,
@@ -555,6 +665,12 @@ impl Scanner<'_> {
             }
             if let (Some(token), false) = (branch.first(), divided) {
                 self.mention(path, Kind::Import, token);
+                if self.is_passed_on && self.inner.is_empty() {
+                    let mention = self.source.mentions.pop().expect("the last one");
+                    let name = alias.unwrap_or_else(|| mention.last().to_owned());
+                    self.source.passed_on.push((name, mention.clone()));
+                    self.source.mentions.push(mention);
+                }
             }
         }
     }
@@ -662,6 +778,25 @@ fn a_name_that_the_root_passes_on_belongs_to_its_module() {
 }
 
 #[test]
+fn a_cycle_of_files_is_shown_through_names_that_are_passed_on() {
+    let mut sources = vec![
+        source("src/a/mod.rs", "mod b; mod c; pub use b::{B, X as Y}; pub use c::C;"),
+        source("src/a/b.rs", "use super::C; struct B; struct X;"),
+        source("src/a/c.rs", "use crate::a::Y;"),
+    ];
+    assert_eq!(only(&cycles_of_files(&sources)), "a cycle of files: src/a/b.rs -> src/a/c.rs -> src/a/b.rs");
+    sources[2] = source("src/a/c.rs", "use crate::d::D;");
+    assert_none(cycles_of_files(&sources));
+}
+
+#[test]
+fn two_types_of_one_name_are_found() {
+    let one = source("src/a.rs", "pub struct Place; enum Own {} pub(super) type Short = u8;");
+    let other = source("src/b.rs", "pub(crate) enum Place {} enum Own {} trait Short {}");
+    assert_eq!(only(&names_of_several(&[one, other])), "Place is a type in src/a.rs and in src/b.rs");
+}
+
+#[test]
 fn a_core_that_reaches_out_is_found_out() {
     for bad in [
         "use std::{cell::Cell, fs};",
@@ -747,7 +882,7 @@ fn a_module_that_prints_is_found() {
     let handle = "use std::io::{stdout}; fn say() { stdout().lock(); }";
     only(&printing(&[source("src/cli/run.rs", handle)]));
     only(&printing(&[source("src/report/text.rs", "fn f() { let get = std::io::stderr; }")]));
-    assert_none(printing(&[source("src/cli/progress.rs", handle)]));
+    assert_none(printing(&[source("src/cli/terminal.rs", handle)]));
     assert_none(printing(&[source(
         "src/oracle/check.rs",
         "fn f() { command.stdout(Stdio::null()); run.stdout.len(); }",

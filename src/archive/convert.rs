@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use regex::bytes::Regex;
 use tracer::denial::Actions;
-use tracer::invocation::{Constancy, Input, Invocation, Network, Permissions, Shelter, Stdout};
+use tracer::invocation::{Constancy, Input, Invocation, Network, Permissions, SandboxMode, Stdout};
 use tracer::program::FunctionId;
 use tracer::run::{Run, Usage};
 use tracer::surroundings::{Object, Surroundings};
@@ -21,7 +21,7 @@ use super::endless;
 use super::kept::{KeptRun, KeptSearch};
 use super::texts::{os_string, os_strings, path, text, texts};
 use crate::oracle::{Check, Criterion, Part, expression};
-use crate::slice::Manner;
+use crate::slice::RunMethod;
 
 /// The files of a run besides its documents, its trace and its journal, with their contents.
 pub(super) fn contents(run: &KeptRun) -> Vec<(&'static str, &[u8])> {
@@ -80,7 +80,7 @@ pub(super) fn kept_run(
             stdin: Input::new(stdin),
             stdout: if start.terminal { Stdout::Terminal } else { Stdout::File },
             permissions: Permissions {
-                shelter: if start.sandbox { Shelter::Sandbox } else { Shelter::None },
+                sandbox_mode: if start.sandbox { SandboxMode::Sandbox } else { SandboxMode::None },
                 network: if start.network { Network::Allowed } else { Network::Denied },
                 writable: start.writable.into_iter().map(path).collect(),
             },
@@ -101,7 +101,7 @@ pub(super) fn kept_run(
             jobs: search.jobs,
             preference: search.preference,
         },
-        manner: Manner { engine: recorded.engine.clone(), containment: recorded.containment.clone() },
+        manner: RunMethod { engine: recorded.engine.clone(), containment: recorded.containment.clone() },
         events: recorded.events,
         endless: match &recorded.end {
             EndDocument::Endless(document) => Some(endless::endless(document)),
@@ -178,7 +178,7 @@ fn start_document(run: &KeptRun) -> StartDocument {
         time: start.constancy.time,
         chance: start.constancy.chance,
         timeout_ms: run.timeout.map(milliseconds),
-        sandbox: start.permissions.shelter == Shelter::Sandbox,
+        sandbox: start.permissions.sandbox_mode == SandboxMode::Sandbox,
         network: start.permissions.network == Network::Allowed,
         writable: start.permissions.writable.iter().map(|path| text(path.as_os_str())).collect(),
     }

@@ -6,8 +6,7 @@ use tracer::program::{ImageId, LeaderId};
 use tracer::run::{Operand, Run};
 use tracer::termination::{BadAddress, CodePlace, Crash, ImagePlace, LibraryPlace, MappedPlace, Termination};
 
-use super::documents::Text;
-use super::texts::{path, text};
+use super::texts::{TextDocument, path, text};
 
 /// A crash.
 #[derive(Serialize, Deserialize)]
@@ -29,7 +28,7 @@ type ImagePlaceDocument = (u16, u64);
 #[serde(rename_all = "snake_case")]
 enum CodePlaceDocument {
     Program(ImagePlaceDocument),
-    Library { file: Text, address: u64 },
+    Library { file: TextDocument, address: u64 },
     Made(u64),
     Astray,
     Any,

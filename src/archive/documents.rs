@@ -12,6 +12,7 @@ use tracer::{Containment, Engine, Preference};
 use dd::{Algorithm, Outcome};
 
 use super::crashes::CrashDocument;
+use super::texts::TextDocument;
 use crate::circumstances::Status;
 use crate::circumstances::events::Control;
 use crate::slice::{Level, Necessity};
@@ -29,7 +30,7 @@ pub(super) struct RunDocument {
     pub(super) stripe: String,
     /// Seconds since 1970.
     pub(super) started: u64,
-    pub(super) command_line: Vec<Text>,
+    pub(super) command_line: Vec<TextDocument>,
     pub(super) command: Vec<String>,
     pub(super) program: ProgramDocument,
     pub(super) start: StartDocument,
@@ -41,19 +42,11 @@ pub(super) struct RunDocument {
     pub(super) files: Vec<FileDocument>,
 }
 
-/// What need not be UTF-8.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Text {
-    Text(String),
-    Bytes(Vec<u8>),
-}
-
 #[derive(Serialize, Deserialize)]
 pub(super) struct ProgramDocument {
-    pub(super) path: Text,
+    pub(super) path: TextDocument,
     pub(super) scope: Vec<String>,
-    pub(super) libraries: Vec<Text>,
+    pub(super) libraries: Vec<TextDocument>,
     #[serde(with = "GranularityWord")]
     pub(super) granularity: Granularity,
     pub(super) images: Vec<ImageDocument>,
@@ -70,7 +63,7 @@ pub(super) struct SurroundingsDocument {
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct ObjectDocument {
-    pub(super) path: Text,
+    pub(super) path: TextDocument,
     pub(super) size: u64,
     /// In hexadecimal.
     pub(super) hash: String,
@@ -86,9 +79,9 @@ pub(super) struct ImageDocument {
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct StartDocument {
-    pub(super) arguments: Vec<Text>,
-    pub(super) environment: Vec<(Text, Text)>,
-    pub(super) directory: Text,
+    pub(super) arguments: Vec<TextDocument>,
+    pub(super) environment: Vec<(TextDocument, TextDocument)>,
+    pub(super) directory: TextDocument,
     pub(super) terminal: bool,
     /// What it is told of time, and of chance.
     #[serde(with = "AnswersWord")]
@@ -99,7 +92,7 @@ pub(super) struct StartDocument {
     pub(super) sandbox: bool,
     pub(super) network: bool,
     /// Directories in which changes are real.
-    pub(super) writable: Vec<Text>,
+    pub(super) writable: Vec<TextDocument>,
 }
 
 #[derive(Serialize, Deserialize)]

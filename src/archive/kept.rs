@@ -14,7 +14,7 @@ use tracer::{Preference, Untouched};
 
 use crate::circumstances::events::Control;
 use crate::oracle::{Criterion, Part};
-use crate::slice::Manner;
+use crate::slice::RunMethod;
 use dd::Algorithm;
 
 /// All that a later report or search needs besides the trace.
@@ -55,7 +55,7 @@ pub struct KeptRun {
     /// The recorded run.
     pub run: Run,
     /// How it was recorded.
-    pub manner: Manner,
+    pub manner: RunMethod,
     /// How many events it has.
     pub events: usize,
     /// The loop in which it has not ended.

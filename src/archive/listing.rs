@@ -22,7 +22,7 @@ pub enum Stage {
 
 /// What a search has found so far, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct SearchProgress {
     /// The name of its criterion, if there are several.
     pub name: Option<String>,
     /// How far it has come.
@@ -45,7 +45,7 @@ pub struct Entry {
     /// The criterion in words; of several, their names.
     pub criterion: String,
     /// One for each criterion.
-    pub progress: Vec<Standing>,
+    pub progress: Vec<SearchProgress>,
 }
 
 impl RunFolder {
@@ -74,17 +74,17 @@ impl RunFolder {
     ///
     /// # Errors
     /// If its files are not what was written.
-    pub fn progress(&self, part: Option<&str>, events: usize) -> Result<Standing, ArchiveError> {
+    pub fn progress(&self, part: Option<&str>, events: usize) -> Result<SearchProgress, ArchiveError> {
         let (name, journal) = (part.map(str::to_owned), self.part(part).join("journal"));
         if let Some(result) = self.result_document(part)? {
             let tests = &result.tests;
             let tests = tests.reproduced + tests.not_reproduced + tests.unresolved;
             let (stage, kept) = (Stage::Ended(result.status), Some(result.needed.len()));
-            return Ok(Standing { name, stage, kept, tests });
+            return Ok(SearchProgress { name, stage, kept, tests });
         }
         let content = JournalContent::read(&journal, events)?;
         let stage = if Journal::is_locked(&journal) { Stage::Running } else { Stage::Unfinished };
         let kept = content.phases.first().map(|phase| phase.best.len());
-        Ok(Standing { name, stage, kept, tests: content.tests() as u64 })
+        Ok(SearchProgress { name, stage, kept, tests: content.tests() as u64 })
     }
 }

@@ -43,4 +43,4 @@ pub use error::ArchiveError;
 pub use folder::{RunFolder, Shelf};
 pub use journal::{Journal, JournalContent, PhaseContent};
 pub use kept::{KeptRun, KeptSearch};
-pub use listing::{Entry, Stage, Standing};
+pub use listing::{Entry, SearchProgress, Stage};

@@ -11,7 +11,7 @@ use super::documents::{
 };
 use crate::circumstances::events::Control;
 use crate::oracle::Evidence;
-use crate::slice::{ByProduct, CriticalSlice, Effects, Manner, Needed, Question};
+use crate::slice::{ByProduct, CriticalSlice, Effects, Needed, Question, RunMethod};
 use crate::subject::stretches;
 use dd::Counts;
 
@@ -56,7 +56,7 @@ pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSli
         without: needed.without.map(seen),
     };
     let CountsDocument { reproduced: fail, not_reproduced: pass, unresolved, cached } = document.tests;
-    let manner = Manner { engine: document.engine, containment: document.containment };
+    let manner = RunMethod { engine: document.engine, containment: document.containment };
     let tried = document.effects_tried.unwrap_or(question.control != Control::Program);
     CriticalSlice {
         question: Question { manner, ..question },

@@ -17,7 +17,7 @@ const MOST_NAMES: usize = 5;
 
 /// Undefined memory that is filled or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum MemoryPart {
     /// What is allocated.
     Heap,
     /// The fresh frames of a function.
@@ -35,20 +35,20 @@ pub(super) struct Unread {
 }
 
 /// The parts of the undefined memory of a run.
-pub(super) fn parts(program: &Program, trace: &Trace) -> Vec<Part> {
+pub(super) fn parts(program: &Program, trace: &Trace) -> Vec<MemoryPart> {
     let leaders = trace.events().map(|event| program.leader(trace.leader(event)));
     let entered = leaders.filter(|leader| leader.kind == LeaderKind::Entry).map(|leader| leader.function);
     let functions: BTreeSet<FunctionId> = entered.collect();
-    std::iter::once(Part::Heap).chain(functions.into_iter().map(Part::Frames)).collect()
+    std::iter::once(MemoryPart::Heap).chain(functions.into_iter().map(MemoryPart::Frames)).collect()
 }
 
 /// All parts but those that are filled.
-pub(super) fn untouched(all: &[Part], filled: &[Part]) -> Untouched {
+pub(super) fn untouched(all: &[MemoryPart], filled: &[MemoryPart]) -> Untouched {
     let mut untouched = Untouched::default();
     for part in all.iter().filter(|part| !filled.contains(part)) {
         match part {
-            Part::Heap => untouched.heap = true,
-            Part::Frames(function) => {
+            MemoryPart::Heap => untouched.heap = true,
+            MemoryPart::Frames(function) => {
                 untouched.frames.insert(*function);
             }
         }
@@ -60,8 +60,8 @@ pub(super) fn untouched(all: &[Part], filled: &[Part]) -> Untouched {
 /// can be filled together.
 pub(super) fn divide<E>(
     program: &Program,
-    all: &[Part],
-    is_harmless: impl FnMut(&[Part]) -> Result<bool, E>,
+    all: &[MemoryPart],
+    is_harmless: impl FnMut(&[MemoryPart]) -> Result<bool, E>,
 ) -> Result<Unread, E> {
     let filled = fillable(all, is_harmless)?;
     let untouched = untouched(all, &filled);
@@ -69,21 +69,24 @@ pub(super) fn divide<E>(
     Ok(Unread { untouched, is_anything: !filled.is_empty(), words })
 }
 
-fn fillable<E>(all: &[Part], is_harmless: impl FnMut(&[Part]) -> Result<bool, E>) -> Result<Vec<Part>, E> {
+fn fillable<E>(
+    all: &[MemoryPart],
+    is_harmless: impl FnMut(&[MemoryPart]) -> Result<bool, E>,
+) -> Result<Vec<MemoryPart>, E> {
     let mut search = Search { filled: Vec::new(), trials: 0, is_harmless };
     search.halve(all)?;
     Ok(search.filled)
 }
 
 struct Search<F> {
-    filled: Vec<Part>,
+    filled: Vec<MemoryPart>,
     trials: u32,
     is_harmless: F,
 }
 
-impl<E, F: FnMut(&[Part]) -> Result<bool, E>> Search<F> {
+impl<E, F: FnMut(&[MemoryPart]) -> Result<bool, E>> Search<F> {
     /// Fills of a group what can be; whether that is all of it.
-    fn extend(&mut self, group: &[Part]) -> Result<bool, E> {
+    fn extend(&mut self, group: &[MemoryPart]) -> Result<bool, E> {
         if self.trials == MOST_TRIALS {
             return Ok(false);
         }
@@ -98,7 +101,7 @@ impl<E, F: FnMut(&[Part]) -> Result<bool, E>> Search<F> {
     }
 
     /// Fills what can be of a group that cannot be filled as a whole.
-    fn halve(&mut self, group: &[Part]) -> Result<(), E> {
+    fn halve(&mut self, group: &[MemoryPart]) -> Result<(), E> {
         if group.len() < 2 {
             return Ok(());
         }
@@ -135,12 +138,14 @@ fn words(program: &Program, untouched: &Untouched) -> String {
 mod tests {
     use super::*;
 
-    fn frames(count: u32) -> Vec<Part> {
-        std::iter::once(Part::Heap).chain((0..count).map(|number| Part::Frames(FunctionId(number)))).collect()
+    fn frames(count: u32) -> Vec<MemoryPart> {
+        std::iter::once(MemoryPart::Heap)
+            .chain((0..count).map(|number| MemoryPart::Frames(FunctionId(number))))
+            .collect()
     }
 
     /// What is filled where these parts are read, and after how many trials.
-    fn filled_but(all: &[Part], read: &[Part]) -> (Vec<Part>, u32) {
+    fn filled_but(all: &[MemoryPart], read: &[MemoryPart]) -> (Vec<MemoryPart>, u32) {
         let mut trials = 0;
         let filled = fillable(all, |parts| {
             trials += 1;
@@ -154,7 +159,7 @@ mod tests {
         let all = frames(20);
         for read in [vec![all[0]], vec![all[20]], vec![all[3], all[4]], vec![all[0], all[7], all[19]]] {
             let (filled, trials) = filled_but(&all, &read);
-            let expected: Vec<Part> = all.iter().copied().filter(|part| !read.contains(part)).collect();
+            let expected: Vec<MemoryPart> = all.iter().copied().filter(|part| !read.contains(part)).collect();
             assert_eq!(filled, expected);
             assert!(trials <= 12 * read.len() as u32, "{trials} trials");
         }
@@ -178,7 +183,7 @@ mod tests {
     #[test]
     fn the_number_of_trials_is_bounded_and_what_was_not_tried_stays_as_it_is() {
         let all = frames(1000);
-        let read: Vec<Part> = all.iter().copied().step_by(2).collect();
+        let read: Vec<MemoryPart> = all.iter().copied().step_by(2).collect();
         let (filled, trials) = filled_but(&all, &read);
         assert_eq!(trials, MOST_TRIALS);
         assert!(!filled.is_empty() && filled.iter().all(|part| !read.contains(part)));

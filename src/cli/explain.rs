@@ -15,7 +15,7 @@ use tracer::{Conditions, Processors, Tracer};
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::options::ExplainOptions;
-use super::place::{Found, Where};
+use super::place::{PlaceFound, Where};
 use super::shell;
 use super::terminal;
 use dd::{Configuration, Outcome, Space};
@@ -26,7 +26,7 @@ use crate::circumstances::events::{self, EventTest, Universe};
 use crate::oracle;
 use crate::oracle::Evidence;
 use crate::report::Style;
-use crate::report::explanation::{self, Known, Trial};
+use crate::report::explanation::{self, Known, Retest};
 use crate::report::ordinals::Ordinals;
 use crate::session::case::Case;
 use crate::session::fate::{Departure, Fates};
@@ -56,8 +56,8 @@ pub(super) fn explain(options: ExplainOptions, color: ColorChoice) -> Result<Exi
     let ordinals = Ordinals::new(recorded);
     let style = terminal::style(color);
     let events = match place.find(recorded, &ordinals)? {
-        Found::Executions(events) => events,
-        Found::Nothing { place, has_code, nearest } => {
+        PlaceFound::Executions(events) => events,
+        PlaceFound::Nothing { place, has_code, nearest } => {
             return super::print(explanation::unexecuted(&place, has_code, &nearest, style).as_bytes());
         }
     };
@@ -148,7 +148,7 @@ impl<'e> Explanation<'e> {
         Ok(troubles.iter().fold(text, |text, trouble| text + &explanation::warning(trouble, self.style)))
     }
 
-    fn told(&self, part: &Part<'_>, seen: Option<&Observation>, trial: Option<&Trial>) -> String {
+    fn told(&self, part: &Part<'_>, seen: Option<&Observation>, trial: Option<&Retest>) -> String {
         let known = Known {
             recorded: self.reopened.subject().recorded(),
             ordinals: self.ordinals,
@@ -208,7 +208,7 @@ impl<'e> Explanation<'e> {
     /// What came of the slice without the event, if there is just one and it is needed. What the search has
     /// seen is remembered; without a memory of it, or to see what the branch read behind which it left the
     /// recorded path, it is run again.
-    fn trial(&self, tracer: Option<&mut Tracer<'_>>, part: &Part<'_>) -> Result<Option<Trial>, Failure> {
+    fn trial(&self, tracer: Option<&mut Tracer<'_>>, part: &Part<'_>) -> Result<Option<Retest>, Failure> {
         let (&[event], true) = (self.events, part.slice.status == Status::Minimal) else { return Ok(None) };
         let Some((rule, others)) = without(&part.slice, event) else { return Ok(None) };
         let recorded = self.reopened.subject().recorded();
@@ -224,14 +224,14 @@ impl<'e> Explanation<'e> {
     }
 
     /// A test with what it has printed, if that is kept and says something.
-    fn remembered(&self, evidence: Evidence) -> Option<Trial> {
+    fn remembered(&self, evidence: Evidence) -> Option<Retest> {
         let left_path = evidence.outcome == Outcome::Unresolved && oracle::other_failure(&evidence).is_none();
         let printed = evidence.printed.as_ref().filter(|_| !left_path)?;
         let recorded = &self.reopened.run.run;
         let stdout = printed.stdout.text(&recorded.stdout)?;
         let stderr = printed.stderr.text(&recorded.stderr)?;
         let difference = self.difference(&stdout.kept, &stderr.kept);
-        Some(Trial { evidence, difference, deviation: None })
+        Some(Retest { evidence, difference, deviation: None })
     }
 
     /// Where what was printed differs from the recorded output: on standard error, if on standard output it
@@ -250,7 +250,7 @@ impl<'e> Explanation<'e> {
         part: &Part<'_>,
         universe: &Universe,
         tested: &Configuration,
-    ) -> Result<Trial, Failure> {
+    ) -> Result<Retest, Failure> {
         let subject = self.reopened.subject();
         let runs = AtomicU64::new(0);
         let case = Case { subject, question: part.question, memo: None };
@@ -265,7 +265,7 @@ impl<'e> Explanation<'e> {
             Some(deviation) => Some((deviation, self.branch(tracer, &schedule, deviation)?)),
             None => None,
         };
-        Ok(Trial { evidence, difference, deviation })
+        Ok(Retest { evidence, difference, deviation })
     }
 
     /// What the event behind which a run has left the recorded path had read.

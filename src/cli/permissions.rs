@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tracer::invocation::{Network, Permissions, Shelter};
+use tracer::invocation::{Network, Permissions, SandboxMode};
 
 use super::choices::Allowance;
 use super::exit::{Exit, Failure};
@@ -21,7 +21,7 @@ pub(super) fn permissions(options: &TargetOptions) -> Result<Permissions, Failur
         if found.is_dir() { Ok(found) } else { Err(unfit("is not a directory".into())) }
     };
     Ok(Permissions {
-        shelter: if options.no_sandbox { Shelter::None } else { Shelter::Sandbox },
+        sandbox_mode: if options.no_sandbox { SandboxMode::None } else { SandboxMode::Sandbox },
         network: match options.allow.contains(&Allowance::Network) {
             true => Network::Allowed,
             false => Network::Denied,

@@ -21,7 +21,7 @@ pub(super) enum Where {
 
 /// What is there.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum PlaceFound {
     /// One execution, or all of a line.
     Executions(Vec<EventId>),
     /// A line that was not executed: its name, whether there is code, and the nearest ones that were.
@@ -67,7 +67,11 @@ impl Where {
     }
 
     /// The executions in a recorded run.
-    pub(super) fn find(&self, recorded: Recorded<'_>, ordinals: &Ordinals<'_>) -> Result<Found, Failure> {
+    pub(super) fn find(
+        &self,
+        recorded: Recorded<'_>,
+        ordinals: &Ordinals<'_>,
+    ) -> Result<PlaceFound, Failure> {
         match self {
             Where::Event(number) => {
                 let last = recorded.trace.len() as u32;
@@ -77,7 +81,7 @@ impl Where {
                          main.c:{number}"
                     ));
                 }
-                Ok(Found::Executions(vec![EventId(number - 1)]))
+                Ok(PlaceFound::Executions(vec![EventId(number - 1)]))
             }
             Where::Line { file, line, execution } => {
                 let file = named_file(recorded, ordinals, file.as_deref(), *line)?;
@@ -85,9 +89,9 @@ impl Where {
                 let place = format!("{}:{line}", recorded.program.file(file).shown);
                 match execution {
                     _ if events.is_empty() => Ok(nothing(recorded, ordinals, (file, *line), place)),
-                    None => Ok(Found::Executions(events)),
+                    None => Ok(PlaceFound::Executions(events)),
                     Some(number) => match events.get(*number as usize - 1) {
-                        Some(&event) => Ok(Found::Executions(vec![event])),
+                        Some(&event) => Ok(PlaceFound::Executions(vec![event])),
                         None => usage(format!(
                             "{place} was executed {} times: name one of {line}#1 to {line}#{}",
                             events.len(),
@@ -155,7 +159,7 @@ fn nothing(
     ordinals: &Ordinals<'_>,
     (file, line): (FileId, u32),
     place: String,
-) -> Found {
+) -> PlaceFound {
     let has_code = recorded.program.leaders().iter().any(|leader| {
         let statement = leader.statement;
         leader.kind == LeaderKind::Statement && (statement.file, statement.line) == (file, line)
@@ -163,7 +167,7 @@ fn nothing(
     let lines = ordinals.lines(file);
     let behind = lines.partition_point(|&other| other < line);
     let nearest = lines[..behind].last().into_iter().chain(lines.get(behind)).copied().collect();
-    Found::Nothing { place, has_code, nearest }
+    PlaceFound::Nothing { place, has_code, nearest }
 }
 
 #[cfg(test)]

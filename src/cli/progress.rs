@@ -1,12 +1,11 @@
 //! Show on standard error how the search goes on, and end it when its time is over.
 
-use std::io::{Write, stderr};
 use std::time::{Duration, Instant};
 
 use super::choices::LevelChoice;
 use super::options::OutputOptions;
 use super::status::Board;
-use super::terminal;
+use super::terminal::{self, say, tell};
 use crate::circumstances::events::rule;
 use crate::circumstances::{PhaseId, Status};
 use crate::oracle::Evidence;
@@ -107,17 +106,6 @@ impl Progress<'_> {
             self.drawn = Some(Instant::now());
         }
     }
-}
-
-/// Tells something in a line; what comes from outside may hold anything.
-pub(super) fn tell(line: &str) {
-    say(&(printable(line) + "\n"));
-}
-
-/// What cannot be shown is not worth an error.
-pub(super) fn say(text: &str) {
-    let mut stderr = stderr().lock();
-    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
 impl Observer<Evidence> for Progress<'_> {

@@ -16,7 +16,7 @@ use crate::session::interrupt::Interrupt;
 use crate::session::keeping::Keeping;
 use crate::session::recording::tracers;
 use crate::session::reopened::Reopened;
-use crate::session::resume::{Allowance, Continuation};
+use crate::session::resume::{Continuation, Expenditure};
 use crate::session::search::Crew;
 
 /// Goes on with what has not ended.
@@ -38,7 +38,7 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let voice = Voice::new(output, terminal::style(color), &interrupt, &board).to(LevelChoice::Execution);
     let keeping = Keeping::of(reopened.folder.clone(), &voice);
     let crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
-    let allowance = Allowance {
+    let allowance = Expenditure {
         max_tests: options.limits.max_tests.or(kept.max_tests),
         max_time: options.limits.max_time.or(kept.max_time),
         tells_history: output.tells_history(),

@@ -7,7 +7,7 @@ use super::options::OutputOptions;
 use super::values::EmissionKind;
 use crate::report::comparison::{Compared, comparison};
 use crate::report::gdb::{self, Unscriptable};
-use crate::report::html::{self, Case, WrongOnly};
+use crate::report::html::{self, ChapterSource, WrongOnly};
 use crate::report::{self, Detail, Style};
 use crate::session::case::Subject;
 use crate::session::findings::Answered;
@@ -110,7 +110,7 @@ impl<'a> Rendering<'a> {
     /// The results as parts of a page; `remark` says what there is to see.
     pub(super) fn chapters(self, remark: &str) -> Vec<html::Chapter> {
         let chapter = |Answered { name, is_wrong, answer }: &Answered| {
-            html::chapter(&Case {
+            html::chapter(&ChapterSource {
                 recorded: self.subject.recorded(),
                 run: self.run(),
                 slice: &answer.slice,

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::terminal;
-use crate::archive::{Entry, RunFolder, Stage, Standing};
+use crate::archive::{Entry, RunFolder, SearchProgress, Stage};
 use crate::circumstances::Status;
 use crate::report::{Style, printable};
 use crate::session::SessionError;
@@ -53,7 +53,7 @@ fn command(entry: &Entry, style: Style) -> String {
     style.cut(&words.join(" "), style.width / 4)
 }
 
-fn row([run, command]: [String; 2], entry: &Entry, progress: &Standing) -> [String; 7] {
+fn row([run, command]: [String; 2], entry: &Entry, progress: &SearchProgress) -> [String; 7] {
     let status = match progress.stage {
         Stage::Ended(Status::Minimal) => "minimal",
         Stage::Ended(Status::Budget) => "budget",

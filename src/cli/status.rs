@@ -12,8 +12,7 @@ use tracer::{Keyboard, patiently};
 
 use super::exit::{Exit, Failure};
 use super::options::OutputOptions;
-use super::progress::say;
-use super::terminal;
+use super::terminal::{self, say};
 use crate::report::{printable, words};
 
 /// How soon an answer comes, in milliseconds.
@@ -21,7 +20,7 @@ const PATIENCE: u8 = 100;
 
 /// How far the work has come.
 #[derive(Clone, Debug)]
-pub(super) struct Stand {
+pub(super) struct WorkProgress {
     /// What is being done, in words.
     pub(super) phase: String,
     /// The criterion, if it has a name.
@@ -38,14 +37,14 @@ pub(super) struct Stand {
 /// The board on which the work writes how far it has come.
 #[derive(Clone, Debug)]
 pub(super) struct Board {
-    stand: Arc<Mutex<Stand>>,
+    stand: Arc<Mutex<WorkProgress>>,
     started: Instant,
 }
 
 impl Board {
     pub(super) fn new(phase: &str) -> Board {
         let started = Instant::now();
-        let stand = Stand {
+        let stand = WorkProgress {
             phase: phase.to_owned(),
             criterion: None,
             executions: None,
@@ -57,7 +56,7 @@ impl Board {
     }
 
     /// Changes what is written there.
-    pub(super) fn note(&self, change: impl FnOnce(&mut Stand)) {
+    pub(super) fn note(&self, change: impl FnOnce(&mut WorkProgress)) {
         change(&mut self.stand.lock().unwrap_or_else(PoisonError::into_inner));
     }
 

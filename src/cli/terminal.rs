@@ -1,9 +1,9 @@
-//! Find out what the streams can show.
+//! Find out what the streams can show, and write lines to standard error.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write, stderr};
 
 use super::choices::ColorChoice;
-use crate::report::Style;
+use crate::report::{Style, printable};
 
 /// The width of a report that nobody looks at on a terminal.
 const WIDTH: usize = 80;
@@ -67,6 +67,17 @@ fn is_utf8() -> bool {
         let value = value.to_ascii_lowercase();
         value.contains("utf-8") || value.contains("utf8")
     })
+}
+
+/// Tells something in a line; what comes from outside may hold anything.
+pub(super) fn tell(line: &str) {
+    say(&(printable(line) + "\n"));
+}
+
+/// What cannot be shown is not worth an error.
+pub(super) fn say(text: &str) {
+    let mut stderr = stderr().lock();
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 mod check;
 mod crashes;
 mod difference;
+mod error;
 mod evidence;
 mod expression;
 mod line;
@@ -31,6 +32,7 @@ use tracer::termination::{Crash, Termination, signal_name};
 pub use check::Check;
 pub use crashes::{crash, instead};
 pub use difference::{Comparison, Extent, Line, compare, diff, first_difference, shown_lines};
+pub use error::OracleError;
 pub use evidence::Evidence;
 pub use expression::expression;
 pub use line::is_untold;
@@ -41,7 +43,7 @@ use self::difference::{in_quotes, quoted};
 use self::line::{Reason, RecordedLine, misplaced};
 use self::occurrence::Occurrences;
 use self::part::Tails;
-use self::reference::{Comparison as Compared, Fault};
+use self::reference::{Fault, ReferenceComparison};
 use self::words::{OTHER_CRASH, OTHER_REPORT};
 use crate::subject::Recorded;
 use dd::Outcome;
@@ -73,33 +75,6 @@ pub struct Criterion {
     pub part: Option<Part>,
     /// It never ends; where it still runs, in words.
     pub endless: Option<String>,
-}
-
-/// Why there can be no oracle, or why it cannot judge.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages are the documentation of the fields")]
-pub enum OracleError {
-    #[error(
-        "the recorded run does not show the failure: its output equals the one given with --reference; check the \
-         input, the arguments and that file"
-    )]
-    EqualsReference,
-    #[error(
-        "{printed}, and line {number} of the output given with --reference, {line}, is missing: omissions cannot explain \
-         what is missing; say with --expect-output or --check what shows the failure"
-    )]
-    LineMissing { printed: &'static str, number: usize, line: String },
-    #[error(
-        "the recorded run has no line of output that matches {expression}: take the expression from its output, which \
-         is {lines}"
-    )]
-    NoLine { expression: String, lines: String },
-    #[error("the recorded run has no line {number} of output: take the number from its output")]
-    NoSuchLine { number: usize },
-    #[error(
-        "the check `{command}` failed: {reason}; let it exit with 0 (reproduced), 1 (not) or 125 (unresolved)"
-    )]
-    Check { command: String, reason: String },
 }
 
 /// What a run should have printed, and has.
@@ -157,6 +132,21 @@ enum Condition {
     Endless(String),
 }
 
+/// The condition that the part is as in the recorded `output`.
+fn condition_of(part: Part, output: &[u8]) -> Result<Condition, OracleError> {
+    match part {
+        Part::Line(number) => {
+            let line = RecordedLine::new(output, number, Reason::Asked);
+            line.map(Condition::Line).ok_or(OracleError::NoSuchLine { number: number + 1 })
+        }
+        Part::Matching(regex) => {
+            let tails = Tails::new(regex, output)?;
+            let (expected, places) = (tails.of(output), Occurrences::new(tails.keys(output)));
+            Ok(Condition::Part { tails, expected, places })
+        }
+    }
+}
+
 impl Criterion {
     /// Says where a run that never ends still runs, if that is the failure.
     pub fn locate(&mut self, recorded: Recorded<'_>) {
@@ -187,7 +177,7 @@ impl Criterion {
                 let correct = correct.as_deref();
                 is_wrong = correct.is_some_and(|correct| part.is_wrong(&recorded.stdout, correct));
                 remarks.extend(correct.and_then(|correct| part.doubt(&recorded.stdout, correct)));
-                conditions.push(part.condition(&recorded.stdout)?);
+                conditions.push(condition_of(part, &recorded.stdout)?);
             }
             (None, Some(correct)) => match first_wrong_line(&recorded.stdout, &correct) {
                 Ok((line, doubt)) => {
@@ -444,7 +434,7 @@ fn unmet_lines<'t>(expected: &[u8], actual: &[u8], only: &Regex) -> Option<Unmet
 
 /// The condition that the first wrong line is there, and what is doubtful about it.
 fn first_wrong_line(output: &[u8], correct: &[u8]) -> Result<(Condition, Option<String>), OracleError> {
-    let comparison = Compared::new(output, correct);
+    let comparison = ReferenceComparison::new(output, correct);
     match comparison.fault() {
         Fault::Line(number) => {
             let line = RecordedLine::new(output, number, Reason::FirstWrong);

@@ -3,11 +3,9 @@
 use regex::bytes::Regex;
 
 use super::difference::{in_quotes, lines, quoted};
+use super::error::OracleError;
 use super::expression::is_anchored;
-use super::line::{Reason, RecordedLine};
-use super::occurrence::Occurrences;
-use super::reference::Comparison;
-use super::{Condition, OracleError};
+use super::reference::ReferenceComparison;
 
 /// A part of an output.
 #[derive(Clone, Debug)]
@@ -30,25 +28,10 @@ impl Part {
         numbered.map(|(number, _)| Part::Line(number)).collect()
     }
 
-    /// The condition that the part is as in the recorded `output`.
-    pub(super) fn condition(self, output: &[u8]) -> Result<Condition, OracleError> {
-        match self {
-            Part::Line(number) => {
-                let line = RecordedLine::new(output, number, Reason::Asked);
-                line.map(Condition::Line).ok_or(OracleError::NoSuchLine { number: number + 1 })
-            }
-            Part::Matching(regex) => {
-                let tails = Tails::new(regex, output)?;
-                let (expected, places) = (tails.of(output), Occurrences::new(tails.keys(output)));
-                Ok(Condition::Part { tails, expected, places })
-            }
-        }
-    }
-
     /// Whether the part of the recorded `output` differs from that of the correct one.
     pub(super) fn is_wrong(&self, output: &[u8], correct: &[u8]) -> bool {
         match self {
-            Part::Line(number) => Comparison::new(output, correct).is_wrong(*number),
+            Part::Line(number) => ReferenceComparison::new(output, correct).is_wrong(*number),
             Part::Matching(regex) => {
                 Tails::new(regex.clone(), output).is_ok_and(|tails| tails.of(output) != tails.of(correct))
             }
@@ -58,7 +41,7 @@ impl Part {
     /// What makes that doubtful; one sentence.
     pub(super) fn doubt(&self, output: &[u8], correct: &[u8]) -> Option<String> {
         match self {
-            Part::Line(number) => Comparison::new(output, correct).doubt(*number),
+            Part::Line(number) => ReferenceComparison::new(output, correct).doubt(*number),
             Part::Matching(_) => None,
         }
     }
@@ -80,7 +63,7 @@ enum Beginning {
 
 impl Tails {
     /// What matches in a recorded output: from beginnings of lines or, if there is nothing, of words.
-    fn new(regex: Regex, output: &[u8]) -> Result<Tails, OracleError> {
+    pub(super) fn new(regex: Regex, output: &[u8]) -> Result<Tails, OracleError> {
         let beginnings = [Beginning::Line, Beginning::Word].into_iter();
         let mut tried = beginnings.map(|beginning| Tails { regex: regex.clone(), beginning });
         tried.find(|tails| !tails.of(output).is_empty()).ok_or_else(|| no_line(&regex, output))
@@ -135,12 +118,8 @@ mod tests {
 
     /// What is expected of a part, and how the criterion is told.
     fn expected(expression: &str, output: &str) -> Result<(String, String), OracleError> {
-        match Part::Matching(Regex::new(expression).unwrap()).condition(output.as_bytes())? {
-            Condition::Part { tails, expected, .. } => {
-                Ok((String::from_utf8(expected).unwrap(), tails.describe()))
-            }
-            _ => unreachable!("an expression makes a part"),
-        }
+        let tails = Tails::new(Regex::new(expression).unwrap(), output.as_bytes())?;
+        Ok((String::from_utf8(tails.of(output.as_bytes())).unwrap(), tails.describe()))
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::difference::{lines, quoted};
 use super::occurrence::{Occurrences, Presence};
 
 /// An output beside the correct one.
-pub(super) struct Comparison<'t> {
+pub(super) struct ReferenceComparison<'t> {
     output: &'t [u8],
     correct: &'t [u8],
     places: Occurrences,
@@ -28,11 +28,11 @@ pub(super) enum Fault {
     None,
 }
 
-impl<'t> Comparison<'t> {
-    pub(super) fn new(output: &'t [u8], correct: &'t [u8]) -> Comparison<'t> {
+impl<'t> ReferenceComparison<'t> {
+    pub(super) fn new(output: &'t [u8], correct: &'t [u8]) -> ReferenceComparison<'t> {
         let common = lines(output).zip(lines(correct)).take_while(|(one, other)| one == other).count();
         let places = Occurrences::new(lines(output).map(|line| (line, false)));
-        Comparison { output, correct, places, common }
+        ReferenceComparison { output, correct, places, common }
     }
 
     /// The first fault. The lines that are right in every alignment are found by halving.
@@ -114,7 +114,7 @@ mod tests {
     fn compared(output: &str, correct: &str) -> (Fault, Vec<usize>, Vec<usize>) {
         let text = |letters: &str| letters.chars().map(|letter| format!("{letter}\n")).collect::<String>();
         let (output, correct) = (text(output), text(correct));
-        let comparison = Comparison::new(output.as_bytes(), correct.as_bytes());
+        let comparison = ReferenceComparison::new(output.as_bytes(), correct.as_bytes());
         let numbers = 0..lines(output.as_bytes()).count();
         let wrong = numbers.clone().filter(|&number| comparison.is_wrong(number)).collect();
         (comparison.fault(), wrong, numbers.filter(|&n| comparison.doubt(n).is_some()).collect())
@@ -150,7 +150,7 @@ mod tests {
     fn outputs_that_cannot_be_aligned_are_compared_by_number() {
         let numbered = |from: usize| (from..from + 5000).map(|n| format!("{n}\n")).collect::<String>();
         let (output, correct) = (format!("same\n{}", numbered(0)), format!("same\n{}", numbered(9000)));
-        let comparison = Comparison::new(output.as_bytes(), correct.as_bytes());
+        let comparison = ReferenceComparison::new(output.as_bytes(), correct.as_bytes());
         assert_eq!((comparison.fault(), comparison.is_wrong(0)), (Fault::Line(1), false));
         let doubt = comparison.doubt(1).unwrap();
         assert!(

@@ -24,13 +24,13 @@ pub(super) fn sentence(slice: &CriticalSlice, criterion: &str) -> Option<String>
 }
 
 /// All of them.
-pub(super) fn documents(slice: &CriticalSlice) -> Vec<schema::ByProduct<'_>> {
+pub(super) fn documents(slice: &CriticalSlice) -> Vec<schema::ByProductReport<'_>> {
     slice.by_products.iter().map(document).collect()
 }
 
-fn document(by_product: &ByProduct) -> schema::ByProduct<'_> {
+fn document(by_product: &ByProduct) -> schema::ByProductReport<'_> {
     let ByProduct { what, tests, rule, .. } = by_product;
-    schema::ByProduct { what, tests: *tests, control: spelling::rule(*rule), keep: keep(by_product) }
+    schema::ByProductReport { what, tests: *tests, control: spelling::rule(*rule), keep: keep(by_product) }
 }
 
 /// The executed events, as `--keep` takes them.

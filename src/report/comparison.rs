@@ -46,7 +46,7 @@ pub fn comparison(recorded: Recorded<'_>, all: &[Compared<'_>], detail: Detail, 
     let lines = executions::count(recorded, &union);
     let mut rows = Rows::new(recorded.program, &lines);
     let sections = sections::find(recorded, &union).into_iter();
-    let parts: Vec<listing::Part<'_>> =
+    let parts: Vec<listing::Listed<'_>> =
         sections.map(|section| (rows.of(&section), section)).map(swap).collect();
     let mut paragraphs = Vec::new();
     paragraphs.extend(Table::new(recorded, all, &parts, style).suspects());
@@ -107,7 +107,7 @@ fn verdicts(all: &[Compared<'_>], style: Style) -> String {
 struct Table<'t> {
     recorded: Recorded<'t>,
     all: &'t [Compared<'t>],
-    parts: &'t [listing::Part<'t>],
+    parts: &'t [listing::Listed<'t>],
     /// For each criterion: the executions of each line.
     needs: Vec<Lines>,
     style: Style,
@@ -117,7 +117,7 @@ impl<'t> Table<'t> {
     fn new(
         recorded: Recorded<'t>,
         all: &'t [Compared<'t>],
-        parts: &'t [listing::Part<'t>],
+        parts: &'t [listing::Listed<'t>],
         style: Style,
     ) -> Table<'t> {
         let needs = all.iter().map(|compared| executions::count(recorded, compared.slice)).collect();

@@ -43,7 +43,7 @@ pub struct Known<'a> {
 }
 
 /// What was seen when the slice was run again without an execution.
-pub struct Trial {
+pub struct Retest {
     /// What came of it.
     pub evidence: Evidence,
     /// The lines in which the output differs; empty if it does not.
@@ -53,7 +53,7 @@ pub struct Trial {
 }
 
 /// Everything about one execution.
-pub fn execution(known: &Known<'_>, event: EventId, trial: Option<&Trial>, style: Style) -> String {
+pub fn execution(known: &Known<'_>, event: EventId, trial: Option<&Retest>, style: Style) -> String {
     let mut told = Told::new(known, style);
     told.heading(event);
     told.values(event);
@@ -225,7 +225,7 @@ impl<'a, 'k> Told<'a, 'k> {
         self.teller.as_mut().and_then(|teller| teller.told(event)).unwrap_or_default()
     }
 
-    fn fate(&mut self, event: EventId, trial: Option<&Trial>) {
+    fn fate(&mut self, event: EventId, trial: Option<&Retest>) {
         let Some(necessity) = self.needed(event) else { return self.needless(event) };
         let slice = self.known.slice;
         self.title(match (slice.effects, necessity) {

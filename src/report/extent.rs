@@ -2,7 +2,7 @@
 
 use tracer::program::Program;
 
-use super::listing::{self, Part};
+use super::listing::{self, Listed};
 use super::rows::Row;
 
 /// Rows that two screens hold.
@@ -24,14 +24,14 @@ pub struct Detail {
 /// functions, of one function at least.
 pub(super) fn shown<'a>(
     program: &Program,
-    parts: Vec<Part<'a>>,
+    parts: Vec<Listed<'a>>,
     detail: Detail,
-) -> (Vec<Part<'a>>, Option<String>) {
+) -> (Vec<Listed<'a>>, Option<String>) {
     let rows: usize = parts.iter().map(|(_, rows)| rows.len()).sum();
     if detail.is_full || rows <= MOST_ROWS {
         return (parts, None);
     }
-    let mut parts: Vec<Part<'a>> = parts.into_iter().map(condensed).collect();
+    let mut parts: Vec<Listed<'a>> = parts.into_iter().map(condensed).collect();
     let mut rows = 0;
     let fitting = parts.iter().take_while(|(_, of_part)| {
         rows += of_part.len();
@@ -42,7 +42,7 @@ pub(super) fn shown<'a>(
 }
 
 /// The needed lines of a section, or the executed ones where nothing is needed.
-fn condensed((section, rows): Part<'_>) -> Part<'_> {
+fn condensed((section, rows): Listed<'_>) -> Listed<'_> {
     let is_needed = |row: &Row<'_>| row.executions().is_some_and(|all| all.needed() > 0);
     let has_needed = rows.iter().any(is_needed);
     let mut kept: Vec<Row<'_>> = Vec::new();
@@ -57,7 +57,7 @@ fn condensed((section, rows): Part<'_>) -> Part<'_> {
     (section, kept)
 }
 
-fn note(program: &Program, rest: &[Part<'_>]) -> String {
+fn note(program: &Program, rest: &[Listed<'_>]) -> String {
     let lines = "Lines without a needed execution are not shown";
     if rest.is_empty() {
         return format!("{lines}: --full shows all.");

@@ -15,7 +15,9 @@ use super::depths::Depths;
 use super::executions::{self, Executions};
 use super::needed;
 use super::places::Places;
-use super::schema::{self, Events, Executable, Line, Slice, Tests, Trace, TraceEvent, WrongLine};
+use super::schema::{
+    self, EventsDocument, Executable, LineDocument, Slice, Tests, Trace, TraceEvent, WrongLine,
+};
 use super::spelling;
 
 /// The slice as a document of the schema `stripe.slice/1`.
@@ -94,8 +96,8 @@ fn executable(program: &Program) -> Executable<'_> {
 }
 
 /// The numbers of events.
-pub(super) fn events(slice: &CriticalSlice) -> Events {
-    Events {
+pub(super) fn events(slice: &CriticalSlice) -> EventsDocument {
+    EventsDocument {
         recorded: slice.recorded,
         omittable: slice.omittable,
         kept: slice.needed.len(),
@@ -120,17 +122,17 @@ pub(super) fn seconds(elapsed: Duration) -> f64 {
     elapsed.as_millis() as f64 / 1000.0
 }
 
-fn lines<'a>(recorded: Recorded<'a>, slice: &CriticalSlice) -> Vec<Line<'a>> {
+fn lines<'a>(recorded: Recorded<'a>, slice: &CriticalSlice) -> Vec<LineDocument<'a>> {
     let counted = executions::count(recorded, slice);
     let executed = counted.iter().filter(|(_, executions)| executions.executed() > 0);
-    let line = |(&(file, line), executions): (_, &Executions)| Line {
+    let line = |(&(file, line), executions): (_, &Executions)| LineDocument {
         file: &recorded.program.file(file).shown,
         line,
         executed: executions.executed(),
         needed: executions.needed(),
         fixed: executions.fixed(),
     };
-    let mut lines: Vec<Line<'_>> = executed.map(line).collect();
+    let mut lines: Vec<LineDocument<'_>> = executed.map(line).collect();
     lines.sort_by_key(|line| (line.file, line.line));
     lines
 }

@@ -19,10 +19,10 @@ const HEADINGS: [&str; 5] = ["line", "source", "executed", "needed", "which"];
 const LEAST: usize = 24;
 
 /// A section with its rows.
-pub(super) type Part<'a> = (Section, Vec<Row<'a>>);
+pub(super) type Listed<'a> = (Section, Vec<Row<'a>>);
 
 /// The rows of all sections, each with its functions on top.
-pub(super) fn write(program: &Program, parts: &[Part<'_>], style: Style) -> String {
+pub(super) fn write(program: &Program, parts: &[Listed<'_>], style: Style) -> String {
     let layout = Layout::new(parts, style);
     let mut lines = vec![layout.row(HEADINGS)];
     for (position, (section, rows)) in parts.iter().enumerate() {
@@ -41,7 +41,7 @@ pub(super) fn write(program: &Program, parts: &[Part<'_>], style: Style) -> Stri
 }
 
 /// In words, what had no room as markers: a line of notes for each such line of the source.
-fn notes(program: &Program, parts: &[Part<'_>], layout: &Layout) -> Vec<String> {
+fn notes(program: &Program, parts: &[Listed<'_>], layout: &Layout) -> Vec<String> {
     let mut notes = Vec::new();
     for (section, rows) in parts {
         for row in rows {
@@ -72,7 +72,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(parts: &[Part<'_>], style: Style) -> Layout {
+    fn new(parts: &[Listed<'_>], style: Style) -> Layout {
         let [line, source, executed, needed, which] = HEADINGS.map(length);
         let (mut number, mut longest, mut most) = (line, source, which);
         for row in parts.iter().flat_map(|(_, rows)| rows) {

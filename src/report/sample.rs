@@ -15,13 +15,13 @@ use tracer::trace::{EventId, Trace};
 use tracer::{Conditions, Containment, Engine, Preference, Tracer};
 
 use super::comparison::Compared;
-use super::html::Case;
+use super::html::ChapterSource;
 use crate::circumstances::Status;
 use crate::circumstances::events::Control;
 use crate::oracle::Evidence;
 use crate::session::history::History;
 use crate::session::watcher::Nobody;
-use crate::slice::{CriticalSlice, Effects, Level, Manner, Necessity, Needed, Question};
+use crate::slice::{CriticalSlice, Effects, Level, Necessity, Needed, Question, RunMethod};
 use crate::subject::Recorded;
 use dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 
@@ -100,9 +100,9 @@ impl Sample {
     }
 
     /// A result for a page.
-    pub(super) fn case<'a>(&'a self, slice: &'a CriticalSlice, history: &'a History) -> Case<'a> {
+    pub(super) fn case<'a>(&'a self, slice: &'a CriticalSlice, history: &'a History) -> ChapterSource<'a> {
         let (recorded, run) = (self.recorded(), &self.run);
-        Case {
+        ChapterSource {
             recorded,
             run,
             slice,
@@ -173,7 +173,7 @@ fn question() -> Question {
         control: Control::Both,
         granularity: Granularity::Statement,
         algorithm: Algorithm::Sweep,
-        manner: Manner { engine: Engine::Jump, containment: Containment::Full },
+        manner: RunMethod { engine: Engine::Jump, containment: Containment::Full },
     }
 }
 

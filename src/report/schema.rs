@@ -49,7 +49,7 @@ pub(super) struct Slice<'a> {
     /// Whether effects were told from decisions; if not, `effect` means no more than: not a decision.
     pub(super) effects_tried: bool,
     /// Numbers of events.
-    pub(super) events: Events,
+    pub(super) events: EventsDocument,
     /// Numbers of tests.
     pub(super) tests: Tests,
     /// Wall time from the first recording to the end, to the millisecond.
@@ -57,16 +57,16 @@ pub(super) struct Slice<'a> {
     /// The omittable events that are needed, in order.
     pub(super) slice: Vec<NeededEvent<'a>>,
     /// All lines that were executed, by file and line.
-    pub(super) lines: Vec<Line<'a>>,
+    pub(super) lines: Vec<LineDocument<'a>>,
     /// Everything that weakens the answer; each one sentence.
     pub(super) warnings: &'a [String],
     /// Other failures that came up on the way, those that came up most often first.
-    pub(super) by_products: Vec<ByProduct<'a>>,
+    pub(super) by_products: Vec<ByProductReport<'a>>,
 }
 
 /// A failure other than the one under study, in which tests have ended.
 #[derive(Serialize)]
-pub(super) struct ByProduct<'a> {
+pub(super) struct ByProductReport<'a> {
     /// What happened, in words.
     pub(super) what: &'a str,
     /// How many tests have ended so.
@@ -122,7 +122,7 @@ pub(super) struct Executable<'a> {
 
 /// Numbers of events.
 #[derive(Serialize)]
-pub(super) struct Events {
+pub(super) struct EventsDocument {
     /// In the trace, structural ones included.
     pub(super) recorded: usize,
     /// Those that can be omitted at all.
@@ -237,7 +237,7 @@ pub(super) struct Without<'a> {
 
 /// A line that was executed.
 #[derive(Serialize)]
-pub(super) struct Line<'a> {
+pub(super) struct LineDocument<'a> {
     /// The source file as users know it.
     pub(super) file: &'a str,
     /// From 1.

@@ -6,7 +6,7 @@ use crate::subject::Recorded;
 use super::by_products;
 use super::executions::{self, Mark};
 use super::extent::{self, Detail};
-use super::listing::{self, Part};
+use super::listing::{self, Listed};
 use super::markers;
 use super::rows::{Row, Rows};
 use super::sections;
@@ -24,7 +24,7 @@ pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, detail: Detail, styl
     let lines = executions::count(recorded, slice);
     let mut rows = Rows::new(recorded.program, &lines);
     let sections = sections::find(recorded, slice).into_iter();
-    let parts: Vec<Part<'_>> = sections.map(|section| (section.clone(), rows.of(&section))).collect();
+    let parts: Vec<Listed<'_>> = sections.map(|section| (section.clone(), rows.of(&section))).collect();
     let conclusion = conclusion(slice, style);
     if parts.is_empty() {
         return conclusion;
@@ -41,7 +41,7 @@ pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, detail: Detail, styl
 }
 
 /// What the markers that occur mean.
-fn legend(parts: &[Part<'_>], effects: Effects, style: Style) -> String {
+fn legend(parts: &[Listed<'_>], effects: Effects, style: Style) -> String {
     let occurs = |mark: &Mark| {
         let rows = parts.iter().flat_map(|(_, rows)| rows);
         rows.filter_map(Row::executions).flat_map(|all| all.runs()).any(|run| run.mark == *mark)

@@ -10,7 +10,7 @@ use super::questions::Inquiry;
 use crate::baseline::Baseline;
 use crate::circumstances::events::{Control, Laboratory, RunMemo, Turns};
 use crate::oracle::Oracle;
-use crate::slice::{Manner, Question};
+use crate::slice::{Question, RunMethod};
 use crate::subject::{Recorded, Target};
 
 /// A recorded run, and how it is searched.
@@ -21,7 +21,7 @@ pub struct Subject<'c> {
     /// The recorded run.
     pub baseline: &'c Baseline,
     /// How it was recorded.
-    pub manner: &'c Manner,
+    pub manner: &'c RunMethod,
     /// How it is searched.
     pub plan: Plan,
     /// What a replay may use up.
@@ -55,7 +55,7 @@ impl<'c> Subject<'c> {
     }
 
     /// What is asked about the run with this oracle, if programs are run in this manner.
-    pub fn question(&self, oracle: &Oracle, manner: Manner) -> Question {
+    pub fn question(&self, oracle: &Oracle, manner: RunMethod) -> Question {
         Question {
             command: self.target.command.clone(),
             criterion: oracle.describe(),
@@ -85,6 +85,6 @@ impl Case<'_> {
 }
 
 /// How a tracer runs programs.
-pub fn manner(tracer: &Tracer<'_>) -> Manner {
-    Manner { engine: tracer.engine(), containment: tracer.containment() }
+pub fn manner(tracer: &Tracer<'_>) -> RunMethod {
+    RunMethod { engine: tracer.engine(), containment: tracer.containment() }
 }

@@ -44,7 +44,7 @@ pub struct TestMade {
 
 /// Another failure that tests have ended in.
 #[derive(Clone, Debug)]
-pub struct Slip {
+pub struct OtherFailure {
     /// What happened, in words.
     pub what: String,
     /// How many tests have ended so.
@@ -59,7 +59,7 @@ pub struct Slip {
 #[derive(Debug)]
 pub struct History {
     tests: Vec<TestMade>,
-    slips: Vec<Slip>,
+    other_failures: Vec<OtherFailure>,
     /// The phase that was begun last.
     phase: Option<PhaseId>,
     phases: usize,
@@ -86,7 +86,7 @@ impl History {
     fn with_room(most: usize, bytes: usize) -> History {
         History {
             tests: Vec::new(),
-            slips: Vec::new(),
+            other_failures: Vec::new(),
             phase: None,
             phases: 0,
             stride: 1,
@@ -100,23 +100,24 @@ impl History {
     }
 
     /// The other failures that came up, those that came up most often first.
-    pub fn slips(&self) -> Vec<&Slip> {
-        let mut slips: Vec<&Slip> = self.slips.iter().collect();
-        slips.sort_by_key(|slip| std::cmp::Reverse(slip.tests));
-        slips
+    pub fn other_failures(&self) -> Vec<&OtherFailure> {
+        let mut other_failures: Vec<&OtherFailure> = self.other_failures.iter().collect();
+        other_failures.sort_by_key(|other| std::cmp::Reverse(other.tests));
+        other_failures
     }
 
     fn add_slip(&mut self, what: &str, configuration: &Configuration) {
         let Some(phase) = self.phase else { return };
-        let slip = || Slip { what: what.to_owned(), tests: 1, phase, configuration: configuration.clone() };
-        match self.slips.iter().position(|slip| slip.what == what) {
+        let other =
+            || OtherFailure { what: what.to_owned(), tests: 1, phase, configuration: configuration.clone() };
+        match self.other_failures.iter().position(|other| other.what == what) {
             Some(place) => {
-                let known = &self.slips[place];
+                let known = &self.other_failures[place];
                 let is_smaller = configuration.len() < known.configuration.len();
-                let smallest = if is_smaller { slip() } else { known.clone() };
-                self.slips[place] = Slip { tests: known.tests + 1, ..smallest };
+                let smallest = if is_smaller { other() } else { known.clone() };
+                self.other_failures[place] = OtherFailure { tests: known.tests + 1, ..smallest };
             }
-            None if self.slips.len() < MOST_SLIPS => self.slips.push(slip()),
+            None if self.other_failures.len() < MOST_SLIPS => self.other_failures.push(other()),
             None => {}
         }
     }
@@ -277,9 +278,10 @@ mod tests {
             let chosen = Configuration::from_iter(16, 0..size);
             history.beside(&mut Nobody).tested(&chosen, evidence.outcome, evidence, Counts::default());
         }
-        let slips: Vec<_> = history.slips().iter().map(|slip| (&*slip.what, slip.tests)).collect();
-        assert_eq!(slips, [("SIGSEGV at a.c:3 in main", 3), ("AddressSanitizer: SEGV", 1)]);
-        assert_eq!(history.slips()[0].configuration.len(), 3);
+        let other_failures: Vec<_> =
+            history.other_failures().iter().map(|other| (&*other.what, other.tests)).collect();
+        assert_eq!(other_failures, [("SIGSEGV at a.c:3 in main", 3), ("AddressSanitizer: SEGV", 1)]);
+        assert_eq!(history.other_failures()[0].configuration.len(), 3);
     }
 
     #[test]

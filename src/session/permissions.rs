@@ -1,10 +1,10 @@
 //! Say what runs were allowed to do to the world, and what that means for the answer.
 
-use tracer::invocation::{Network, Permissions, Shelter};
+use tracer::invocation::{Network, Permissions, SandboxMode};
 
 /// What runs were allowed to do to the world.
 pub fn openings(permissions: &Permissions) -> Vec<String> {
-    if permissions.shelter == Shelter::None {
+    if permissions.sandbox_mode == SandboxMode::None {
         let given_up = "runs were not contained (--no-sandbox): what they did to files, processes and the network is real";
         let inconstant = "time, chance and process numbers were not made constant, because seccomp is refused: what depends on them differs from run to run";
         let inconstant = (!tracer::can_answer()).then_some(inconstant);

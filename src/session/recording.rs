@@ -12,7 +12,7 @@ use super::questions::{Inquiry, parts, questions};
 use super::request::Request;
 use crate::baseline::{Baseline, Demands, Ending, PoisonChoice, not_reproduced};
 use crate::oracle::{Criterion, Oracle, Part};
-use crate::slice::Manner;
+use crate::slice::RunMethod;
 use crate::subject::{Recorded, Target};
 use dd::Outcome;
 
@@ -29,7 +29,7 @@ pub struct Recording<'r> {
     /// The questions.
     pub questions: Vec<Inquiry>,
     /// How it was recorded.
-    manner: Manner,
+    manner: RunMethod,
 }
 
 impl<'r> Recording<'r> {

@@ -19,7 +19,7 @@ use crate::slice::Level;
 
 /// What the searches that go on may spend, and what is wanted of those that have ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Allowance {
+pub struct Expenditure {
     /// At most so many further tests in all.
     pub max_tests: Option<u64>,
     /// At most this time in all.
@@ -37,7 +37,7 @@ pub struct Continuation<'c, 'p> {
     /// Who is told.
     pub listener: &'c dyn Listener,
     /// What they may spend.
-    pub allowance: Allowance,
+    pub allowance: Expenditure,
     /// Who does the work.
     pub crew: Crew<'c, 'p>,
 }
@@ -56,7 +56,7 @@ impl Continuation<'_, '_> {
         let is_finished = finished.iter().all(Option::is_some);
         let _claim = (!is_finished).then(|| self.reopened.folder.claim()).transpose()?;
         let searches = finished.iter().filter(|finished| finished.is_none()).count();
-        let Allowance { max_tests, max_time, .. } = self.allowance;
+        let Expenditure { max_tests, max_time, .. } = self.allowance;
         let mut budget = Budget::new(max_tests, max_time, searches);
         for (question, finished) in questions.iter().zip(finished) {
             let answer = match finished {

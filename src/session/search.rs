@@ -25,7 +25,7 @@ use crate::circumstances::Status;
 use crate::circumstances::events::{self, Events, Laboratory, Universe};
 use crate::oracle::Evidence;
 use crate::printed::Outputs;
-use crate::slice::{ByProduct, CriticalSlice, Effects, Manner};
+use crate::slice::{ByProduct, CriticalSlice, Effects, RunMethod};
 use crate::subject::{Recorded, Target};
 
 /// Who does the work, and when it was begun.
@@ -120,7 +120,7 @@ impl Case<'_> {
         &self,
         finding: Finding,
         history: History,
-        manner: Manner,
+        manner: RunMethod,
         (runs, elapsed): (u64, Duration),
         more: Vec<String>,
     ) -> Answer {
@@ -153,17 +153,17 @@ impl Case<'_> {
     fn by_products(&self, history: &History) -> Vec<ByProduct> {
         let Recorded { program, trace } = self.subject.recorded();
         let mut universes: Vec<Universe> = Vec::new();
-        let slips = history.slips().into_iter().map(|slip| {
-            let rule = events::rule(slip.phase);
+        let other_failures = history.other_failures().into_iter().map(|other| {
+            let rule = events::rule(other.phase);
             let known = universes.iter().position(|universe| universe.control() == rule);
             let known = known.unwrap_or_else(|| {
                 universes.push(Universe::new(program, trace, rule));
                 universes.len() - 1
             });
-            let executed = universes[known].schedule(&slip.configuration).kept().collect();
-            ByProduct { what: slip.what.clone(), tests: slip.tests, rule, executed }
+            let executed = universes[known].schedule(&other.configuration).kept().collect();
+            ByProduct { what: other.what.clone(), tests: other.tests, rule, executed }
         });
-        slips.collect()
+        other_failures.collect()
     }
 
     /// What weakens the answer, besides what the baseline knows.

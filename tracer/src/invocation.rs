@@ -108,7 +108,7 @@ pub enum Answers {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {
     /// Whether there is a sandbox at all.
-    pub shelter: Shelter,
+    pub sandbox_mode: SandboxMode,
     /// Whether it may use the network.
     pub network: Network,
     /// Directories in which its changes are real, absolute.
@@ -117,7 +117,7 @@ pub struct Permissions {
 
 /// Whether programs are contained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shelter {
+pub enum SandboxMode {
     /// As well as the machine allows, or not run at all.
     #[default]
     Sandbox,

@@ -12,10 +12,10 @@ use agent::poison::Poison;
 use agent::session::{Duty, End};
 
 use crate::engine::{
-    Conditions, Inside, Method, Onlooker, Placement, Recorder, Server, Spool, Tape, Terms, Unable,
+    Conditions, Drain, Inside, Method, Onlooker, Placement, Recorder, Server, Tape, Terms, Unable,
 };
 use crate::invocation::Stdout;
-use crate::process::{Luggage, ProcessError, Processors, patiently};
+use crate::process::{Attachments, ProcessError, Processors, patiently};
 use crate::program::detour::Arrivals;
 use crate::run::Run;
 use crate::schedule::Schedule;
@@ -31,13 +31,13 @@ pub(crate) struct Jump {
     poisoning_recorder: Option<Inside>,
     replayer: Option<Inside>,
     /// Those who do the replays of the latest recorded run.
-    staff: Option<Staff>,
+    latest: Option<RunServers>,
     /// A checkpoint is made where it saves so many events.
     distance: u32,
 }
 
 /// What belongs to one recorded run.
-struct Staff {
+struct RunServers {
     tape: Tape,
     servers: Vec<Server>,
 }
@@ -50,7 +50,7 @@ impl Jump {
         if stage.stdout() == Stdout::Terminal {
             return Err(Unable::Unfit("each run has a terminal of its own".into()));
         }
-        let (start, _output) = stage.start(conditions, Luggage::default())?;
+        let (start, _output) = stage.start(conditions, Attachments::default())?;
         let mut placement = Placement::default();
         placement.start(stage.program, &start.tracee);
         if placement.awaits_libraries() {
@@ -64,7 +64,7 @@ impl Jump {
             recorder: None,
             poisoning_recorder: None,
             replayer: None,
-            staff: None,
+            latest: None,
             distance,
         })
     }
@@ -87,25 +87,25 @@ impl Jump {
         talk.set_conditions(conditions);
         let files = inside.files(&talk, None);
         let size = inside.size(&talk, None);
-        let (mut start, output) = stage.start(conditions, Luggage { files: &files, size })?;
+        let (mut start, output) = stage.start(conditions, Attachments { files: &files, size })?;
         talk.set_stack(start.stack_base);
         inside.enter(stage.program, &mut start.tracee, &talk, None)?;
         start.tracee.stop_at_exit();
-        let spool = Spool::new(stage.program, &talk, &conditions.limits);
+        let drain = Drain::new(stage.program, &talk, &conditions.limits);
         let run = std::thread::scope(|scope| {
             let winding = patiently(|| {
                 Builder::new().spawn_scoped(scope, || {
                     // It works while the program runs: on another processor, if there is one.
                     Processors::available().release();
-                    spool.wind();
+                    drain.drain();
                 })
             });
             winding.map_err(|source| ProcessError::System { what: "starting a thread", source })?;
-            let run = stage.run(&mut start, course(inside, conditions), &mut &spool);
-            spool.end();
+            let run = stage.run(&mut start, course(inside, conditions), &mut &drain);
+            drain.end();
             run
         });
-        let recorder = spool.finish();
+        let recorder = drain.finish();
         let mut run = stage.finish(start, output, run?, &conditions.limits)?;
         run.arrivals = recorder.len() as u64;
         run.usage.memory = run.usage.memory.saturating_sub(size);
@@ -115,7 +115,7 @@ impl Jump {
     /// Gives up the process that does replays under such conditions.
     pub(crate) fn start_anew(&mut self, conditions: &Conditions) {
         let terms = Terms::new(conditions, self.distance);
-        self.staff.iter_mut().for_each(|staff| staff.servers.retain(|server| !server.has(&terms)));
+        self.latest.iter_mut().for_each(|latest| latest.servers.retain(|server| !server.has(&terms)));
     }
 
     /// Runs the program along `trace`, and omits what `schedule` leaves out.
@@ -126,20 +126,20 @@ impl Jump {
         schedule: &Schedule,
         conditions: &Conditions,
     ) -> Result<Run, Unable> {
-        let mut current = self.staff.take().filter(|staff| staff.tape.trace.is(trace));
+        let mut current = self.latest.take().filter(|latest| latest.tape.trace.is(trace));
         if stage.clear()? {
-            current.iter_mut().for_each(|staff| staff.servers.clear());
+            current.iter_mut().for_each(|latest| latest.servers.clear());
         }
         let inside = made(&mut self.replayer, stage, &self.placement, Arrivals::Expected)?;
         if inside.adopt(stage.program, conditions)? {
-            current.iter_mut().for_each(|staff| staff.servers.clear());
+            current.iter_mut().for_each(|latest| latest.servers.clear());
         }
-        let staff = self.staff.insert(match current {
-            Some(staff) => staff,
-            None => Staff { tape: Tape::new(trace)?, servers: Vec::new() },
+        let latest = self.latest.insert(match current {
+            Some(latest) => latest,
+            None => RunServers { tape: Tape::new(trace)?, servers: Vec::new() },
         });
         let terms = Terms::new(conditions, self.distance);
-        let server = match staff.server(stage, inside, conditions, terms)? {
+        let server = match latest.server(stage, inside, conditions, terms)? {
             Continue(server) => server,
             Break(run) => return Ok(run),
         };
@@ -184,7 +184,7 @@ fn made<'i>(
     Ok(inside.as_mut().expect("just made"))
 }
 
-impl Staff {
+impl RunServers {
     /// The server for tests under these conditions, or the run if it had to be ended on its way there.
     fn server(
         &mut self,
@@ -195,7 +195,7 @@ impl Staff {
     ) -> Result<ControlFlow<Run, &mut Server>, Unable> {
         self.servers.retain_mut(Server::is_useful);
         if !self.servers.iter().any(|server| server.has(&terms)) {
-            match self.hire(stage, inside, conditions, terms)? {
+            match self.start_server(stage, inside, conditions, terms)? {
                 Continue(server) => self.servers.push(server),
                 Break(run) => return Ok(Break(run)),
             }
@@ -204,7 +204,7 @@ impl Staff {
     }
 
     /// Starts the program, and lets it run up to its first leader; tells the run if it had to be ended before.
-    fn hire(
+    fn start_server(
         &self,
         stage: &Stage<'_>,
         inside: &mut Inside,
@@ -215,7 +215,7 @@ impl Staff {
         talk.set_conditions(conditions);
         let files = inside.files(&talk, Some(&self.tape));
         let size = inside.size(&talk, Some(&self.tape));
-        let (mut start, output) = stage.start(conditions, Luggage { files: &files, size })?;
+        let (mut start, output) = stage.start(conditions, Attachments { files: &files, size })?;
         talk.set_stack(start.stack_base);
         inside.enter(stage.program, &mut start.tracee, &talk, Some(&self.tape))?;
         let mut onlooker = Onlooker { talk: &talk, trace: &self.tape.trace };

@@ -62,7 +62,7 @@
 //! that is written, a process that was started.
 //!
 //! To read on: `program/detour/` (the patched code), `engine/inside.rs` (what is mapped where),
-//! `agent/inside.rs` (the agent), `engine/spool.rs`, `engine/server.rs` and `engine/checkpoint.rs` (the
+//! `agent/inside.rs` (the agent), `engine/drain.rs`, `engine/server.rs` and `engine/checkpoint.rs` (the
 //! tracer's side), `jump.rs`.
 
 pub mod address;

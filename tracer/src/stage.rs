@@ -7,7 +7,9 @@ use agent::pace::Pace;
 
 use crate::engine::{Conditions, Execution, Guide, Method, Placement};
 use crate::invocation::{Invocation, Limits, Stdout};
-use crate::process::{Bytes, Containment, Launch, Luggage, Output, ProcessError, Sandbox, Tracee, Watchdog};
+use crate::process::{
+    Attachments, Bytes, Containment, Launch, Output, ProcessError, Sandbox, Tracee, Watchdog,
+};
 use crate::program::Program;
 use crate::run::{Run, Usage};
 use crate::termination::{Cut, Termination};
@@ -67,12 +69,16 @@ impl<'p> Stage<'p> {
     pub(crate) fn start(
         &self,
         conditions: &Conditions,
-        luggage: Luggage<'_>,
+        attachments: Attachments<'_>,
     ) -> Result<(Start, Output), ProcessError> {
         let output = Output::new(self.stdout, conditions.limits.file_size)?;
         let time = Instant::now();
-        let launch =
-            Launch { output: &output, limits: &conditions.limits, poison: conditions.heap_poison(), luggage };
+        let launch = Launch {
+            output: &output,
+            limits: &conditions.limits,
+            poison: conditions.heap_poison(),
+            attachments,
+        };
         let tracee = Tracee::start(&self.sandbox, &launch)?;
         let stack_base = tracee.location().map_or(0, |location| location.sp);
         Ok((Start { tracee, stack_base, time }, output))
@@ -207,7 +213,7 @@ mod tests {
             limits: soon,
             stop: Default::default(),
         };
-        let (mut start, output) = stage.start(&conditions, Luggage::default()).expect("started");
+        let (mut start, output) = stage.start(&conditions, Attachments::default()).expect("started");
         let mut placement = Placement::default();
         let course =
             Course { conditions: &conditions, placement: &mut placement, method: Method::Breakpoint };

@@ -19,7 +19,7 @@ use crate::jump::Jump;
 use crate::not_ended::NotEnded;
 use crate::observation::Observation;
 use crate::process::{
-    Containment, Launch, Luggage, Output, ProcessError, SIGTRAP, Sandbox, Stop, Tracee, Watchdog,
+    Attachments, Containment, Launch, Output, ProcessError, SIGTRAP, Sandbox, Stop, Tracee, Watchdog,
 };
 use crate::program::variables::Variables;
 use crate::program::{LeaderId, LoadError, Program};
@@ -329,7 +329,7 @@ impl<'p> Tracer<'p> {
 
     fn start(&mut self, conditions: &Conditions) -> Result<(Start, Output), ProcessError> {
         self.stage.clear()?;
-        let (start, output) = self.stage.start(conditions, Luggage::default())?;
+        let (start, output) = self.stage.start(conditions, Attachments::default())?;
         self.placement.start(self.stage.program, &start.tracee);
         Ok((start, output))
     }
@@ -439,7 +439,7 @@ pub fn survey(invocation: &Invocation, conditions: &Conditions) -> Result<Vec<Pa
         output: &output,
         limits: &conditions.limits,
         poison: conditions.heap_poison(),
-        luggage: Luggage::default(),
+        attachments: Attachments::default(),
     };
     let mut tracee = Tracee::start(&sandbox, &launch)?;
     let _alarm = watchdog.watch(tracee.pid(), &conditions.limits, &conditions.stop)?;
@@ -486,7 +486,7 @@ pub fn probe(directory: &Path) -> Result<Containment, ProcessError> {
     };
     let output = Output::new(invocation.stdout, 0)?;
     let launch =
-        Launch { output: &output, limits: &limits, poison: Poison::Off, luggage: Luggage::default() };
+        Launch { output: &output, limits: &limits, poison: Poison::Off, attachments: Attachments::default() };
     Tracee::start(&sandbox, &launch)?;
     Ok(sandbox.containment())
 }

@@ -46,6 +46,11 @@ impl Control {
             Control::Trace => &[TRACE],
         }
     }
+
+    /// What makes a statement be executed, phase by phase.
+    pub fn rules(self) -> impl Iterator<Item = Rule> {
+        self.phases().iter().map(|&phase| rule(phase))
+    }
 }
 
 /// What makes a statement be executed in a phase.

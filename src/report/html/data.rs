@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::super::schema::{Events, Tests};
+use super::super::schema::{EventsDocument, Tests};
 
 /// A result.
 #[derive(Serialize)]
-pub(super) struct Chapter<'a> {
+pub(super) struct ChapterDocument<'a> {
     pub(super) criterion: &'a str,
     /// Whether the criterion is known to be about wrong output.
     pub(super) is_wrong: bool,
@@ -24,7 +24,7 @@ pub(super) struct Chapter<'a> {
     pub(super) warnings: &'a [String],
     pub(super) by_products: Vec<String>,
     pub(super) status: &'static str,
-    pub(super) events: Events,
+    pub(super) events: EventsDocument,
     pub(super) tests: Tests,
     pub(super) seconds: f64,
     pub(super) source: Listing,
@@ -34,7 +34,7 @@ pub(super) struct Chapter<'a> {
 /// The source with its executions.
 #[derive(Serialize)]
 pub(super) struct Listing {
-    pub(super) sections: Vec<Part>,
+    pub(super) sections: Vec<PagePart>,
     /// What was seen without the needed events that are shown one by one: outcome and reason.
     pub(super) evidence: BTreeMap<u32, (&'static str, String)>,
     /// What these events did with values. Empty if nobody has looked.
@@ -49,15 +49,15 @@ pub(super) type Told = (String, Vec<(u32, u32, String)>);
 
 /// Lines that are shown together.
 #[derive(Serialize)]
-pub(super) struct Part {
+pub(super) struct PagePart {
     pub(super) file: String,
     pub(super) functions: String,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<RowDocument>,
 }
 
 /// A line of the source; without a number for several that were never executed.
 #[derive(Default, Serialize)]
-pub(super) struct Row {
+pub(super) struct RowDocument {
     pub(super) number: Option<u32>,
     pub(super) text: String,
     /// Null for a line without statements.

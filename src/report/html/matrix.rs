@@ -14,7 +14,6 @@ use dd::Configuration;
 
 use super::super::spelling;
 use super::data::Subset;
-use super::search::rules;
 
 const MOST_COLUMNS: usize = 400;
 
@@ -35,7 +34,7 @@ pub(super) struct Axis {
 impl Axis {
     /// The last phase has the most to choose from.
     pub(super) fn new(recorded: Recorded<'_>, control: Control) -> Axis {
-        let rule = *rules(control).last().expect("there is a phase");
+        let rule = control.rules().last().expect("there is a phase");
         let events = omittable(recorded, rule);
         Axis { columns: events.len().min(MOST_COLUMNS), events }
     }

@@ -25,7 +25,7 @@ use super::by_products;
 use super::json;
 use super::spelling;
 use super::verdict::verdict;
-use data::Chapter as Document;
+use data::ChapterDocument;
 
 pub use suspects::WrongOnly;
 
@@ -44,7 +44,7 @@ const SCRIPTS: [&str; 9] = [
 ];
 
 /// A result with what the page says about it.
-pub struct Case<'a> {
+pub struct ChapterSource<'a> {
     /// The run that was reduced.
     pub recorded: Recorded<'a>,
     /// How that run ended, and what it has printed.
@@ -67,9 +67,9 @@ pub struct Case<'a> {
 pub struct Chapter(Value);
 
 /// Makes a result ready for a page.
-pub fn chapter(case: &Case<'_>) -> Chapter {
+pub fn chapter(case: &ChapterSource<'_>) -> Chapter {
     let slice = case.slice;
-    let document = Document {
+    let document = ChapterDocument {
         criterion: &slice.question.criterion,
         is_wrong: case.is_wrong,
         control: spelling::control(slice.question.control),

@@ -21,7 +21,7 @@ const EXTENT: Extent = Extent { context: 3, window: 200, width: 240 };
 const MOST_BYTES: usize = 1 << 20;
 
 /// The outputs of a page, each with a number from 0.
-pub(super) struct Outputs<'r> {
+pub(super) struct OutputTable<'r> {
     recorded: &'r Run,
     numbers: HashMap<u128, usize>,
     shown: Vec<Output>,
@@ -31,10 +31,10 @@ pub(super) struct Outputs<'r> {
     tests_not_kept: u64,
 }
 
-impl<'r> Outputs<'r> {
+impl<'r> OutputTable<'r> {
     /// None so far; they are compared with those of `recorded`.
-    pub(super) fn new(recorded: &'r Run) -> Outputs<'r> {
-        Outputs {
+    pub(super) fn new(recorded: &'r Run) -> OutputTable<'r> {
+        OutputTable {
             recorded,
             numbers: HashMap::new(),
             shown: Vec::new(),
@@ -180,7 +180,7 @@ mod tests {
     /// What is shown of a run with this standard output, where the recorded one has printed `recorded`.
     fn shown(recorded: &[u8], stdout: &[u8]) -> Stream {
         let recorded = Run::with_output(recorded, b"");
-        let mut outputs = Outputs::new(&recorded);
+        let mut outputs = OutputTable::new(&recorded);
         outputs.number(Some(&Printed::of(&Run::with_output(stdout, b""), &recorded)));
         outputs.into_shown().remove(0).streams.remove(0)
     }
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn standard_error_is_shown_if_there_is_any() {
         let recorded = Run::with_output(b"a\n", b"");
-        let mut outputs = Outputs::new(&recorded);
+        let mut outputs = OutputTable::new(&recorded);
         let numbers =
             [Run::with_output(b"a\n", b""), Run::with_output(b"a\n", b"oh\n"), Run::with_output(b"a\n", b"")]
                 .map(|run| outputs.number(Some(&Printed::of(&run, &recorded))));
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn a_full_page_says_how_many_outputs_it_does_not_show() {
         let recorded = Run::with_output(b"", b"");
-        let mut outputs = Outputs::new(&recorded);
+        let mut outputs = OutputTable::new(&recorded);
         assert_eq!(outputs.number(None), None);
         let print = |number: usize| Printed::of(&Run::with_output(vec![b'a'; number], b""), &recorded);
         let shown = (0..10_000).filter_map(|number| outputs.number(Some(&print(number)))).count();

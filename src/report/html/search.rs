@@ -1,29 +1,26 @@
 //! Tell how the search went on: its tests as rows of a `matrix`, and the curve of the events that were left
 //! over. Of a long search not every test has its row.
 
-use tracer::schedule::Control as Rule;
-
 use crate::circumstances::events::Control;
 use crate::session::history::{History, TestMade};
 use dd::Outcome;
 
 use super::super::spelling;
 use super::super::words;
-use super::Case;
+use super::ChapterSource;
 use super::data::{Phase, Search, Subset, Test};
 use super::matrix::{Axis, Choice};
-use super::outputs::Outputs;
+use super::outputs::OutputTable;
 use super::source::LONGEST_REASON;
 
 const MOST_POINTS: usize = 400;
 
 /// The search of a result.
-pub(super) fn drawing(case: &Case<'_>) -> Search {
+pub(super) fn drawing(case: &ChapterSource<'_>) -> Search {
     let control = case.slice.question.control;
     let axis = Axis::new(case.recorded, control);
-    let phases: Vec<Choice> =
-        rules(control).iter().map(|&rule| Choice::new(case.recorded, rule, &axis)).collect();
-    let mut outputs = Outputs::new(case.run);
+    let phases: Vec<Choice> = control.rules().map(|rule| Choice::new(case.recorded, rule, &axis)).collect();
+    let mut outputs = OutputTable::new(case.run);
     let tests = case.history.tests().iter().enumerate();
     let rows = tests.filter_map(|(position, test)| {
         let subset = phases.get(test.phase)?.subset(test.configuration.as_ref()?, &axis)?;
@@ -38,15 +35,6 @@ pub(super) fn drawing(case: &Case<'_>) -> Search {
         curve: thinned(curve(case.history.tests())),
         note: [note(case.history, &axis), outputs.note()].join(" ").trim().to_owned(),
         outputs: outputs.into_shown(),
-    }
-}
-
-/// What makes a statement be executed, phase by phase.
-pub(super) fn rules(control: Control) -> &'static [Rule] {
-    match control {
-        Control::Both => &[Rule::Program, Rule::Trace],
-        Control::Program => &[Rule::Program],
-        Control::Trace => &[Rule::Trace],
     }
 }
 
@@ -65,9 +53,9 @@ fn row(position: usize, test: &TestMade, subset: Subset, output: Option<usize>) 
 fn phases_of(history: &History, control: Control) -> Vec<Phase> {
     let tests = history.tests();
     let first = |phase: usize| Some(tests.iter().position(|test| test.phase == phase)? + 1);
-    let phases = rules(control).iter().enumerate();
+    let phases = control.rules().enumerate();
     phases
-        .filter_map(|(phase, rule)| Some(Phase { control: spelling::rule(*rule), first: first(phase)? }))
+        .filter_map(|(phase, rule)| Some(Phase { control: spelling::rule(rule), first: first(phase)? }))
         .collect()
 }
 
@@ -137,7 +125,8 @@ mod tests {
 
     #[test]
     fn what_a_phase_cannot_choose_has_a_sign_of_its_own() {
-        let choices = matrix::omittable(Sample::sum_mul().recorded(), Rule::Program).len();
+        let choices =
+            matrix::omittable(Sample::sum_mul().recorded(), tracer::schedule::Control::Program).len();
         let drawn = search(Control::Both, &[(choices, &[0], Outcome::Fail)]);
         assert_eq!(drawn.rows[0].subset.cells.matches('-').count(), 34 - choices);
     }

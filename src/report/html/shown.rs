@@ -6,9 +6,11 @@ use tracer::program::FileId;
 
 use crate::subject::Recorded;
 
-use super::super::executions::{Executions, Lines};
-use super::data::Row;
-use super::source::runs;
+use super::super::executions::{self, Executions, Lines, Mark};
+use super::data::RowDocument;
+
+/// Of a folded line so many runs are shown.
+const MOST_RUNS: usize = 40;
 
 /// The events that are shown, by line: all of a dotted line, the first of each run of a folded one.
 pub(super) struct Shown(HashMap<(FileId, u32), Vec<u32>>);
@@ -35,7 +37,7 @@ impl Shown {
     }
 
     /// Gives a row its events.
-    pub(super) fn fill(&self, file: FileId, row: &mut Row) {
+    pub(super) fn fill(&self, file: FileId, row: &mut RowDocument) {
         if let Some(events) = row.number.and_then(|number| self.0.get(&(file, number))) {
             row.events.clone_from(events);
         }
@@ -68,5 +70,25 @@ impl Wanted {
             self.first = firsts.next();
         }
         takes
+    }
+}
+
+/// The first runs: letter, first and last execution.
+pub(super) fn runs(executions: &Executions) -> Vec<(char, u64, u64)> {
+    let mut first = 1;
+    let run = |run: &executions::Run| {
+        let ends = (letter(run.mark), first, first + run.count - 1);
+        first += run.count;
+        ends
+    };
+    executions.runs().iter().take(MOST_RUNS).map(run).collect()
+}
+
+pub(super) fn letter(mark: Mark) -> char {
+    match mark {
+        Mark::Effect => 'e',
+        Mark::Decision => 'd',
+        Mark::Unneeded => 'u',
+        Mark::Fixed => 'f',
     }
 }

@@ -9,16 +9,16 @@ use tracer::trace::EventId;
 use crate::slice::CriticalSlice;
 use crate::subject::Recorded;
 
-use super::super::executions::{self, Executions, Mark};
+use super::super::executions::{self, Executions};
 use super::super::folding;
 use super::super::needed;
-use super::super::rows::{Code, Row as Found, Rows};
+use super::super::rows::{Code, Row, Rows};
 use super::super::sections::{self, Section};
 use super::super::spelling;
 use super::super::style::Style;
 use super::super::values::Teller;
-use super::data::{Listing, Part, Row, Told};
-use super::shown::Shown;
+use super::data::{Listing, PagePart, RowDocument, Told};
+use super::shown::{Shown, letter, runs};
 
 /// Lines of source in all.
 const MOST_ROWS: usize = 4000;
@@ -29,9 +29,6 @@ const MOST_DOTS_OF_A_LINE: u64 = 60;
 /// Executions that are shown one by one, in all; the lines behind are folded.
 const MOST_DOTS: u64 = 6000;
 
-/// Of a folded line so many runs are shown.
-const MOST_RUNS: usize = 40;
-
 /// A reason is cut behind so many characters.
 pub(super) const LONGEST_REASON: usize = 400;
 
@@ -41,7 +38,7 @@ pub(super) fn listing(recorded: Recorded<'_>, slice: &CriticalSlice) -> Listing 
     let mut rows = Rows::new(recorded.program, &lines);
     let mut budget = Budget::default();
     let sections = sections::find(recorded, slice);
-    let mut parts: Vec<Part> =
+    let mut parts: Vec<PagePart> =
         sections.iter().map(|section| part(recorded.program, section, &mut rows, &mut budget)).collect();
     let shown = Shown::new(recorded, &lines, &budget.dotted);
     for (section, part) in sections.iter().zip(&mut parts) {
@@ -87,13 +84,13 @@ impl Budget {
     }
 }
 
-fn part(program: &Program, section: &Section, rows: &mut Rows<'_>, budget: &mut Budget) -> Part {
+fn part(program: &Program, section: &Section, rows: &mut Rows<'_>, budget: &mut Budget) -> PagePart {
     let names = section.functions.iter().map(|&function| program.function(function).name.as_str());
     let mut names: Vec<&str> = names.collect();
     names.dedup();
     let found = rows.of(section);
     let rows = found.iter().filter(|_| budget.has_room_for_row()).count();
-    Part {
+    PagePart {
         file: program.file(section.file).shown.clone(),
         functions: names.join(", "),
         rows: found.into_iter().take(rows).map(|found| row(section.file, found, budget)).collect(),
@@ -101,30 +98,21 @@ fn part(program: &Program, section: &Section, rows: &mut Rows<'_>, budget: &mut 
 }
 
 /// A row without its events.
-fn row(file: FileId, found: Found<'_>, budget: &mut Budget) -> Row {
-    let Found::Line { number, text, code } = found else {
-        return Row::default();
+fn row(file: FileId, found: Row<'_>, budget: &mut Budget) -> RowDocument {
+    let Row::Line { number, text, code } = found else {
+        return RowDocument::default();
     };
-    let row = Row { number: Some(number), text, ..Row::default() };
+    let row = RowDocument { number: Some(number), text, ..RowDocument::default() };
     match code {
         Code::None => row,
-        Code::Unexecuted => Row { executed: Some(0), needed: Some(0), ..row },
+        Code::Unexecuted => RowDocument { executed: Some(0), needed: Some(0), ..row },
         Code::Executed(all) => {
-            let row = Row { executed: Some(all.executed()), needed: Some(all.needed()), ..row };
+            let row = RowDocument { executed: Some(all.executed()), needed: Some(all.needed()), ..row };
             if budget.has_room_for_dots((file, number), all.executed()) {
-                return Row { marks: Some(marks(all)), ..row };
+                return RowDocument { marks: Some(marks(all)), ..row };
             }
-            Row { runs: runs(all), sentence: folding::sentence(all), ..row }
+            RowDocument { runs: runs(all), sentence: folding::sentence(all), ..row }
         }
-    }
-}
-
-fn letter(mark: Mark) -> char {
-    match mark {
-        Mark::Effect => 'e',
-        Mark::Decision => 'd',
-        Mark::Unneeded => 'u',
-        Mark::Fixed => 'f',
     }
 }
 
@@ -133,18 +121,7 @@ fn marks(executions: &Executions) -> String {
     runs.flat_map(|run| std::iter::repeat_n(letter(run.mark), run.count as usize)).collect()
 }
 
-/// The first runs: letter, first and last execution.
-pub(super) fn runs(executions: &Executions) -> Vec<(char, u64, u64)> {
-    let mut first = 1;
-    let run = |run: &executions::Run| {
-        let ends = (letter(run.mark), first, first + run.count - 1);
-        first += run.count;
-        ends
-    };
-    executions.runs().iter().take(MOST_RUNS).map(run).collect()
-}
-
-fn evidence(slice: &CriticalSlice, parts: &[Part]) -> BTreeMap<u32, (&'static str, String)> {
+fn evidence(slice: &CriticalSlice, parts: &[PagePart]) -> BTreeMap<u32, (&'static str, String)> {
     let events = parts.iter().flat_map(|part| &part.rows).flat_map(|row| &row.events);
     let mut evidence = BTreeMap::new();
     for &event in events {
@@ -157,7 +134,7 @@ fn evidence(slice: &CriticalSlice, parts: &[Part]) -> BTreeMap<u32, (&'static st
     evidence
 }
 
-fn values(recorded: Recorded<'_>, slice: &CriticalSlice, parts: &[Part]) -> BTreeMap<u32, Told> {
+fn values(recorded: Recorded<'_>, slice: &CriticalSlice, parts: &[PagePart]) -> BTreeMap<u32, Told> {
     let Some(all) = &slice.values else { return BTreeMap::new() };
     let mut teller = Teller::new(recorded, all, Style::default());
     let line = |event| recorded.program.leader(recorded.trace.leader(event)).statement.line;

@@ -10,7 +10,7 @@ use agent::lockstep::{Expectation, Frame, Position};
 use agent::pace::Pace;
 use agent::session::{Session, StackArea};
 
-use super::inside::{Talk, nothing_expected, offset};
+use super::inside::{Channel, nothing_expected, offset};
 use crate::process::{Tracee, Written};
 use crate::schedule::Schedule;
 use crate::trace::{EventId, Trace};
@@ -32,7 +32,7 @@ pub(super) struct Moment {
 
 impl Moment {
     /// Before the first event.
-    pub(super) fn first(talk: &Talk, trace: &Trace, written: Written) -> Moment {
+    pub(super) fn first(talk: &Channel, trace: &Trace, written: Written) -> Moment {
         Moment {
             pace: Pace::new(0),
             position: Position::start(trace.tape()),
@@ -44,7 +44,7 @@ impl Moment {
     }
 
     /// Now.
-    pub(super) fn now(talk: &Talk, written: Written) -> Moment {
+    pub(super) fn now(talk: &Channel, written: Written) -> Moment {
         let memory = &talk.memory;
         Moment {
             pace: memory.get(offset::PACE),
@@ -58,8 +58,8 @@ impl Moment {
 
     /// The session in which the agent takes it for now; there may be `limit` arrivals from the first event on.
     /// Also puts the open calls where the agent finds them.
-    pub(super) fn put(&self, talk: &Talk, limit: u64) -> Session {
-        talk.memory.put(Talk::REST, &self.calls);
+    pub(super) fn put(&self, talk: &Channel, limit: u64) -> Session {
+        talk.memory.put(Channel::REST, &self.calls);
         Session {
             pace: Pace { limit, ..self.pace },
             position: self.position,

@@ -5,41 +5,23 @@
 
 use std::cell::OnceCell;
 
+use super::scene::{ProgramMemory, Scene};
 use super::{Execution, Guide, Method, operand};
 use crate::address::FileAddress;
-use crate::process::{Cause, Mapped, Registers, SIGXFSZ, Subject, Tracee};
-use crate::program::detour::Detours;
+use crate::process::{Cause, Mapped, Registers, SIGXFSZ, SignalSubject, Tracee};
 use crate::program::variables::{Memory, RegisterValues, Variables};
-use crate::program::{ImageId, Program, accesses};
+use crate::program::{ImageId, accesses};
 use crate::run::Operand;
 use crate::termination::{
     BadAddress, CodePlace, Crash, Cut, ImagePlace, LibraryPlace, MappedPlace, Termination,
 };
 
-use super::{Placement, inside};
+use super::inside;
 
 /// So many functions that are not traced are looked through for the one that is.
 const MOST_FRAMES: usize = 64;
 /// The size of the first page.
 const PAGE: u64 = 4096;
-
-/// A program that has stopped where it crashes.
-pub(super) struct Scene<'s> {
-    pub(super) program: &'s Program,
-    pub(super) placement: &'s Placement,
-    pub(super) tracee: &'s Tracee,
-    detours: Option<&'s Detours>,
-    mapped: OnceCell<Vec<Mapped>>,
-}
-
-/// The memory of a program.
-pub(super) struct Inside<'t>(pub(super) &'t Tracee);
-
-impl Memory for Inside<'_> {
-    fn read(&self, address: u64, length: usize) -> Option<Vec<u8>> {
-        self.0.read(crate::address::RuntimeAddress(address), length)
-    }
-}
 
 impl Execution<'_> {
     /// The account of a crash by `signal`. The signal itself is not delivered: a handler of core dumps
@@ -106,20 +88,20 @@ impl Scene<'_> {
 
     fn address(&self, cause: Cause, at: &RegisterValues) -> BadAddress {
         match cause.subject {
-            Subject::Nothing => BadAddress::None,
-            Subject::Address(address @ 0..PAGE) => BadAddress::FirstPage(address),
-            Subject::Address(address) => match self.region(address) {
+            SignalSubject::Nothing => BadAddress::None,
+            SignalSubject::Address(address @ 0..PAGE) => BadAddress::FirstPage(address),
+            SignalSubject::Address(address) => match self.region(address) {
                 Some(region) => BadAddress::Mapped(self.mapped_place(region, address)),
                 None => BadAddress::Unmapped,
             },
-            Subject::Untold if self.meets_no_address(at) => BadAddress::NotCanonical,
-            Subject::Untold => BadAddress::Forbidden,
+            SignalSubject::Untold if self.meets_no_address(at) => BadAddress::NotCanonical,
+            SignalSubject::Untold => BadAddress::Forbidden,
         }
     }
 
     /// What the instruction was to use, as the source calls it.
     fn operand(&self, cause: Cause, at: &RegisterValues) -> Option<Operand> {
-        let Subject::Address(address) = cause.subject else { return None };
+        let SignalSubject::Address(address) = cause.subject else { return None };
         self.placement.text(at.pc)?;
         let variables = Variables::load(self.program).ok()?;
         operand::told(self, &variables, at, address)
@@ -150,7 +132,7 @@ impl Scene<'_> {
         const WRITE_BASE: u64 = 0x20;
         const MOST: u64 = 1 << 30;
         let word = |at: u64| {
-            let bytes = Inside(self.tracee).read(stdout.wrapping_add(at), 8)?;
+            let bytes = ProgramMemory(self.tracee).read(stdout.wrapping_add(at), 8)?;
             Some(u64::from_le_bytes(bytes.try_into().ok()?))
         };
         let length = word(WRITE_BASE + 8)?.checked_sub(word(WRITE_BASE)?)?;
@@ -172,7 +154,7 @@ impl Scene<'_> {
         if let Some(text) = self.placement.text(address) {
             return text[..text.len().min(most)].to_vec();
         }
-        let read = |length| Inside(self.tracee).read(address, length);
+        let read = |length| ProgramMemory(self.tracee).read(address, length);
         (1..=most).rev().find_map(read).unwrap_or_default()
     }
 
@@ -231,7 +213,7 @@ impl Scene<'_> {
     }
 
     fn caller(&self, frame: &RegisterValues, within: u64) -> Option<RegisterValues> {
-        let memory = Inside(self.tracee);
+        let memory = ProgramMemory(self.tracee);
         let objects = self.program.objects();
         if let Some(ImagePlace { image, address }) = self.image_place(within) {
             let path = &self.program.images()[usize::from(image.0)].path;

@@ -115,7 +115,7 @@ pub(crate) struct Tape {
 }
 
 /// What a process and this one tell each other.
-pub(crate) struct Talk {
+pub(crate) struct Channel {
     pub(crate) memory: Shared,
     pub(crate) session: Session,
 }
@@ -168,7 +168,7 @@ impl Inside {
     }
 
     /// How much of a program's address space all this takes, in bytes.
-    pub(crate) fn size(&self, talk: &Talk, tape: Option<&Tape>) -> u64 {
+    pub(crate) fn size(&self, talk: &Channel, tape: Option<&Tape>) -> u64 {
         let tape = tape.map_or(0, |tape| tape.memory.length());
         STACK + talk.memory.length() + self.code.length() + self.tables.length() + tape
     }
@@ -179,7 +179,7 @@ impl Inside {
         &self,
         program: &Program,
         tracee: &mut Tracee,
-        talk: &Talk,
+        talk: &Channel,
         tape: Option<&Tape>,
     ) -> Result<(), Unable> {
         if !self.placement.is_of(program, tracee) {
@@ -246,23 +246,23 @@ impl Inside {
     }
 
     /// The files that the program has to inherit.
-    pub(crate) fn files<'a>(&'a self, talk: &'a Talk, tape: Option<&'a Tape>) -> Vec<BorrowedFd<'a>> {
+    pub(crate) fn files<'a>(&'a self, talk: &'a Channel, tape: Option<&'a Tape>) -> Vec<BorrowedFd<'a>> {
         let tape = tape.map(|tape| tape.memory.descriptor());
         let agent = [self.code.descriptor(), self.tables.descriptor(), talk.memory.file()];
         agent.into_iter().chain(tape).collect()
     }
 
     /// A session in which arrivals are taken down.
-    pub(crate) fn talk_to_recorder(&self, duty: Duty) -> Result<Talk, Unable> {
+    pub(crate) fn talk_to_recorder(&self, duty: Duty) -> Result<Channel, Unable> {
         let buffers = Span { address: far(1), count: BUFFER * BUFFERS };
         let memory = share(PAGE + buffers.count * size_of::<Arrival>() as u64)?;
         let end = buffers.address + BUFFER * size_of::<Arrival>() as u64;
         let ring = Ring { buffers, size: BUFFER, next: buffers.address, end, filled: 0, drained: 0 };
-        Ok(Talk { memory, session: Session { duty, ring, ..self.session() } })
+        Ok(Channel { memory, session: Session { duty, ring, ..self.session() } })
     }
 
     /// A session in which the agent serves tests of a recorded run.
-    pub(crate) fn talk_to_server(&self, tape: &Tape) -> Result<Talk, Unable> {
+    pub(crate) fn talk_to_server(&self, tape: &Tape) -> Result<Channel, Unable> {
         let agent::tape::Tape { events, activations, endless } = tape.trace.tape();
         let (events, activations) = (events.len(), activations.len());
         let calls = Span { address: far(1), count: CALLS };
@@ -282,7 +282,7 @@ impl Inside {
             enough: endless.enough,
             ..self.session()
         };
-        Ok(Talk { memory, session })
+        Ok(Channel { memory, session })
     }
 
     fn session(&self) -> Session {
@@ -320,7 +320,7 @@ pub(super) fn nothing_expected(events: usize) -> Expectation {
     Expectation { event: Link::from(events as u32), ..Expectation::NONE }
 }
 
-impl Talk {
+impl Channel {
     /// Where the rest of the session begins in its memory, behind what lies near the program.
     pub(crate) const REST: u64 = PAGE;
 
@@ -350,7 +350,7 @@ impl Talk {
         let depth: u32 = self.memory.get(offset::DEPTH);
         let depth = u64::from(depth).min(self.session.calls.count);
         let mut calls = Vec::new();
-        self.memory.append_to(&mut calls, Talk::REST, depth as usize);
+        self.memory.append_to(&mut calls, Channel::REST, depth as usize);
         calls
     }
 

@@ -9,7 +9,7 @@ use std::mem::offset_of;
 
 use agent::session::Session;
 
-use super::inside::{Talk, offset};
+use super::inside::{Channel, offset};
 
 /// What a test must leave as it is.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ const WRITTEN: [(usize, usize); 14] = [
 
 impl Integrity {
     /// Writes the session and the list of kept events, which lies at this offset, for a test that begins.
-    pub(super) fn establish(&mut self, talk: &Talk, session: Session, list: u64, kept: Vec<u8>) {
+    pub(super) fn establish(&mut self, talk: &Channel, session: Session, list: u64, kept: Vec<u8>) {
         talk.memory.set(0, session);
         talk.memory.put(list, &kept);
         *self = Integrity { page: page(talk), kept };
@@ -52,7 +52,7 @@ impl Integrity {
     }
 
     /// Whether all is as it was written, and `wanted` was asked for last.
-    pub(super) fn holds(&self, talk: &Talk, list: u64, wanted: u32) -> bool {
+    pub(super) fn holds(&self, talk: &Channel, list: u64, wanted: u32) -> bool {
         let word = (offset::WANTED as usize)..(offset::WANTED as usize + size_of::<u32>());
         let mut expected = self.page.clone();
         expected[word].copy_from_slice(&wanted.to_ne_bytes());
@@ -61,9 +61,9 @@ impl Integrity {
 }
 
 /// The page with the session, without what is written to it.
-fn page(talk: &Talk) -> Vec<u8> {
+fn page(talk: &Channel) -> Vec<u8> {
     let mut page = Vec::new();
-    talk.memory.append_to(&mut page, 0, Talk::REST as usize);
+    talk.memory.append_to(&mut page, 0, Channel::REST as usize);
     for (offset, length) in WRITTEN {
         page[offset..offset + length].fill(0);
     }

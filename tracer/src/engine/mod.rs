@@ -8,6 +8,7 @@
 
 mod checkpoint;
 mod crash;
+mod drain;
 mod inside;
 mod integrity;
 mod ledger;
@@ -15,8 +16,8 @@ mod operand;
 mod placement;
 mod recorder;
 mod replayer;
+mod scene;
 mod server;
-mod spool;
 mod watch;
 
 use std::path::PathBuf;
@@ -29,12 +30,12 @@ use agent::names::LeaderId;
 use agent::pace::{Pace, Step, Undefined};
 use agent::poison::{Poison, SCRATCH};
 
+pub(crate) use drain::Drain;
 pub(crate) use inside::{Inside, Tape, Unable};
 pub(crate) use placement::Placement;
 pub(crate) use recorder::Recorder;
 pub(crate) use replayer::Replayer;
 pub(crate) use server::{Onlooker, Server, Terms};
-pub(crate) use spool::Spool;
 pub(crate) use watch::{Assignment, watch};
 
 use crate::address::{FileAddress, RuntimeAddress};

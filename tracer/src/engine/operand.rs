@@ -1,9 +1,9 @@
 //! Tell in the words of the source what an instruction could not use: `row->next`, where `row` is NULL.
 
-use super::crash::{Inside, Scene};
+use super::scene::{ProgramMemory, Scene};
 use crate::program::accesses::{self, Mode};
 use crate::program::origins;
-use crate::program::variables::{Piece, RegisterValues, Variables, View};
+use crate::program::variables::{MemoryPiece, RegisterValues, Variables, View};
 use crate::program::{Leader, LeaderId};
 use crate::run::Operand;
 
@@ -17,11 +17,11 @@ pub(super) fn told(
 ) -> Option<Operand> {
     let text = scene.placement.text(at.pc)?;
     let effect = accesses::effect(&text[..text.len().min(15)], at)?;
-    let holds = |piece: &Piece| address.checked_sub(piece.address).is_some_and(|at| at < piece.length);
+    let holds = |piece: &MemoryPiece| address.checked_sub(piece.address).is_some_and(|at| at < piece.length);
     let &(piece, mode) = effect.accesses.iter().find(|(piece, _)| holds(piece))?;
     let (first, leader, end) = around(scene, at.pc)?;
     let bias = scene.placement.bias(leader.image);
-    let memory = Inside(scene.tracee);
+    let memory = ProgramMemory(scene.tracee);
     let start = first.address.0.wrapping_add(bias);
     let code = scene.placement.text(start)?;
     let length = end.wrapping_add(bias).wrapping_sub(start).min(code.len() as u64) as usize;

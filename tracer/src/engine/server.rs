@@ -8,7 +8,7 @@ use agent::poison::Poison;
 use agent::session::{Duty, End, Service, Session, Verdict, Wanted};
 
 use super::checkpoint::{self, Checkpoint, Moment};
-use super::inside::{Talk, Unable, offset};
+use super::inside::{Channel, Unable, offset};
 use super::integrity::Integrity;
 use super::{Conditions, Guide, waits_for_ever};
 use crate::process::{Output, ProcessError, Tracee, Written, patiently};
@@ -24,7 +24,7 @@ const PATIENCE: u32 = 3;
 pub(crate) struct Server {
     tracee: Tracee,
     output: Output,
-    talk: Talk,
+    talk: Channel,
     terms: Terms,
     wanted: Wanted,
     first: Moment,
@@ -70,7 +70,7 @@ impl Server {
     pub(crate) fn new(
         mut tracee: Tracee,
         mut output: Output,
-        mut talk: Talk,
+        mut talk: Channel,
         trace: &Trace,
         terms: Terms,
     ) -> Result<Server, Unable> {
@@ -181,7 +181,7 @@ impl Server {
     /// Where the agent reads whether the event is kept, from the beginning of the session.
     fn kept(&self, event: EventId) -> u64 {
         let session = &self.talk.session;
-        Talk::REST + session.kept.address - session.calls.address + u64::from(event.0)
+        Channel::REST + session.kept.address - session.calls.address + u64::from(event.0)
     }
 
     /// The rank of what waits behind the last checkpoint.
@@ -249,14 +249,14 @@ impl Server {
     }
 
     /// What the children have in common with this process.
-    pub(crate) fn talk(&self) -> &Talk {
+    pub(crate) fn talk(&self) -> &Channel {
         &self.talk
     }
 }
 
 /// Knows where a replay is that the agent guides.
 pub(crate) struct Onlooker<'a> {
-    pub(crate) talk: &'a Talk,
+    pub(crate) talk: &'a Channel,
     pub(crate) trace: &'a Trace,
 }
 

@@ -66,12 +66,12 @@ pub(crate) struct Launch<'a> {
     /// What fresh memory is filled with.
     pub(crate) poison: Poison,
     /// What it brings along.
-    pub(crate) luggage: Luggage<'a>,
+    pub(crate) attachments: Attachments<'a>,
 }
 
 /// What a program brings along that is not its own.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Luggage<'a> {
+pub(crate) struct Attachments<'a> {
     /// Descriptors of this program that it finds under the same numbers.
     pub(crate) files: &'a [BorrowedFd<'a>],
     /// Address space, in bytes.
@@ -181,7 +181,7 @@ impl Stdin {
 /// What one run has of its own, as one message.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct Errand {
+pub(super) struct StartRequest {
     /// Which of the environments.
     environment: u32,
     /// How many files it brings along.
@@ -194,23 +194,23 @@ pub(super) struct Errand {
     processors: libc::cpu_set_t,
 }
 
-impl Errand {
-    pub(super) fn new(launch: &Launch<'_>) -> io::Result<Errand> {
-        let Launch { limits, poison, luggage, .. } = launch;
+impl StartRequest {
+    pub(super) fn new(launch: &Launch<'_>) -> io::Result<StartRequest> {
+        let Launch { limits, poison, attachments, .. } = launch;
         let mut numbers = [0; MOST_FILES];
-        assert!(luggage.files.len() <= MOST_FILES, "more files than a program may bring along");
-        for (number, file) in numbers.iter_mut().zip(luggage.files) {
+        assert!(attachments.files.len() <= MOST_FILES, "more files than a program may bring along");
+        for (number, file) in numbers.iter_mut().zip(attachments.files) {
             *number = file.as_raw_fd();
         }
         // SAFETY: a set of bits; the call fills it.
         let mut processors: libc::cpu_set_t = unsafe { std::mem::zeroed() };
         // SAFETY: the set is as long as the call is told, and outlives it.
         unsafe { libc::sched_getaffinity(0, size_of_val(&processors), &raw mut processors) };
-        Ok(Errand {
+        Ok(StartRequest {
             environment: POISONS.iter().position(|known| known == poison).unwrap_or(0) as u32,
-            files: luggage.files.len() as u32,
+            files: attachments.files.len() as u32,
             file_size: limits.file_size,
-            memory: limits.memory.map_or(u64::MAX, |memory| memory.saturating_add(luggage.size)),
+            memory: limits.memory.map_or(u64::MAX, |memory| memory.saturating_add(attachments.size)),
             numbers,
             processors,
         })
@@ -219,7 +219,7 @@ impl Errand {
     /// The message.
     pub(super) fn bytes(&self) -> &[u8] {
         // SAFETY: numbers only, without gaps between them, and as long as is said.
-        unsafe { std::slice::from_raw_parts((&raw const *self).cast(), size_of::<Errand>()) }
+        unsafe { std::slice::from_raw_parts((&raw const *self).cast(), size_of::<StartRequest>()) }
     }
 
     /// Binds the calling process to the processors of the one that sends it.
@@ -249,10 +249,10 @@ pub(super) struct Failed {
 
 impl Prepared<'_> {
     /// Turns this freshly forked process into the program; returns only the step that failed.
-    /// `descriptors` are a socket to the tracer, the standard descriptors, and the luggage.
+    /// `descriptors` are a socket to the tracer, the standard descriptors, and the attachments.
     pub(super) fn become_program(
         &self,
-        errand: &Errand,
+        request: &StartRequest,
         directory: &CStr,
         descriptors: &[RawFd],
         word: u8,
@@ -274,10 +274,10 @@ impl Prepared<'_> {
         if let Err(errno) = nix::unistd::chdir(directory) {
             return failed(socket, 2)(errno);
         }
-        if let Err(errno) = redirect(errand, descriptors, &mut socket) {
+        if let Err(errno) = redirect(request, descriptors, &mut socket) {
             return failed(socket, 3)(errno);
         }
-        if let Err(errno) = limit(errand) {
+        if let Err(errno) = limit(request) {
             return failed(socket, 4)(errno);
         }
         reset_signals();
@@ -287,7 +287,7 @@ impl Prepared<'_> {
             unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV, 0, 0, 0) };
         }
         filter.put_on();
-        let environment = &self.environments[(errand.environment as usize).min(POISONS.len() - 1)];
+        let environment = &self.environments[(request.environment as usize).min(POISONS.len() - 1)];
         // SAFETY: all pointers are to C strings that outlive the call, and both lists end with null.
         unsafe {
             libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
@@ -298,8 +298,8 @@ impl Prepared<'_> {
 }
 
 /// Puts the descriptors where the program expects them, and lets all others close at exec.
-fn redirect(errand: &Errand, descriptors: &[RawFd], socket: &mut RawFd) -> nix::Result<()> {
-    let numbers = &errand.numbers[..(errand.files as usize).min(MOST_FILES)];
+fn redirect(request: &StartRequest, descriptors: &[RawFd], socket: &mut RawFd) -> nix::Result<()> {
+    let numbers = &request.numbers[..(request.files as usize).min(MOST_FILES)];
     // First out of the way, above all that they could collide with.
     let above = numbers.iter().chain(descriptors).copied().max().unwrap_or(0) + 1;
     let mut moved = [0; 4 + MOST_FILES];
@@ -318,11 +318,11 @@ fn redirect(errand: &Errand, descriptors: &[RawFd], socket: &mut RawFd) -> nix::
     Ok(())
 }
 
-fn limit(errand: &Errand) -> nix::Result<()> {
+fn limit(request: &StartRequest) -> nix::Result<()> {
     limits::put_back();
     limits::limit(Resource::RLIMIT_CORE, 0)?;
-    limits::limit(Resource::RLIMIT_FSIZE, errand.file_size)?;
-    if errand.memory == u64::MAX { Ok(()) } else { limits::limit(Resource::RLIMIT_AS, errand.memory) }
+    limits::limit(Resource::RLIMIT_FSIZE, request.file_size)?;
+    if request.memory == u64::MAX { Ok(()) } else { limits::limit(Resource::RLIMIT_AS, request.memory) }
 }
 
 /// Every signal has its default action and none is blocked, whatever this program's own parents like.

@@ -25,6 +25,7 @@ mod shared;
 mod signals;
 mod status;
 mod tracee;
+mod trap_delivery;
 mod traps;
 mod watchdog;
 
@@ -32,7 +33,7 @@ pub use available::available_memory;
 pub use bytes::Bytes;
 pub(crate) use children::Stop;
 pub use keyboard::{Keyboard, ending_signals};
-pub(crate) use launch::{Launch, Luggage};
+pub(crate) use launch::{Attachments, Launch};
 pub use limits::{raise_limits, with_room};
 pub(crate) use mapped::Mapped;
 pub(crate) use output::{Output, Written};
@@ -41,7 +42,7 @@ pub use sandbox::Containment;
 pub(crate) use sandbox::Sandbox;
 pub(crate) use sealed::Sealed;
 pub(crate) use shared::Shared;
-pub(crate) use signals::{Cause, Subject};
+pub(crate) use signals::{Cause, SignalSubject};
 pub(crate) use tracee::Tracee;
 pub(crate) use watchdog::{Alarm, Watchdog};
 

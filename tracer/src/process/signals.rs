@@ -9,12 +9,12 @@ pub(crate) struct Cause {
     /// that has nothing to do with what was being executed.
     pub(crate) instruction: Option<u64>,
     /// What it is about.
-    pub(crate) subject: Subject,
+    pub(crate) subject: SignalSubject,
 }
 
 /// What a signal is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Subject {
+pub(crate) enum SignalSubject {
     /// No address.
     Nothing,
     /// This address, which could not be used.
@@ -35,12 +35,14 @@ impl Tracee {
         let before = |length: u64| Some(registers.rip.wrapping_sub(length));
         let cause = |instruction, subject| Some(Cause { instruction, subject });
         match (signal, code) {
-            (libc::SIGSEGV | libc::SIGBUS, SI_KERNEL) => cause(Some(registers.rip), Subject::Untold),
-            (libc::SIGSEGV | libc::SIGBUS, 1..) => cause(Some(registers.rip), Subject::Address(address)),
-            (libc::SIGILL | libc::SIGFPE, 1..) => cause(Some(registers.rip), Subject::Nothing),
-            (libc::SIGTRAP, SI_KERNEL) => cause(before(1), Subject::Nothing),
-            _ if asks_for(signal, registers.orig_rax as i64) => cause(before(2), Subject::Nothing),
-            _ => cause(None, Subject::Nothing),
+            (libc::SIGSEGV | libc::SIGBUS, SI_KERNEL) => cause(Some(registers.rip), SignalSubject::Untold),
+            (libc::SIGSEGV | libc::SIGBUS, 1..) => {
+                cause(Some(registers.rip), SignalSubject::Address(address))
+            }
+            (libc::SIGILL | libc::SIGFPE, 1..) => cause(Some(registers.rip), SignalSubject::Nothing),
+            (libc::SIGTRAP, SI_KERNEL) => cause(before(1), SignalSubject::Nothing),
+            _ if asks_for(signal, registers.orig_rax as i64) => cause(before(2), SignalSubject::Nothing),
+            _ => cause(None, SignalSubject::Nothing),
         }
     }
 

@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use super::children::{Stop, end, is_there, is_thread, kill, passed_on, restart, wait_a_moment, wait_any};
 use super::constancy::Respondent;
 use super::handle::Handle;
-use super::sandbox::{Answer, Call, Guard};
+use super::sandbox::{Answer, Guard, HeldCall};
 use super::status::number_inside;
 use super::traps::Traps;
 use super::{Launch, ProcessError, Sandbox};
@@ -91,7 +91,7 @@ impl Tracee {
         }
         let respondent = Respondent::new(pid, number_of(pid)?, sandbox.parent(), sandbox.constancy());
         respondent.executed(pid);
-        let memory = launch.limits.memory.map(|memory| memory.saturating_add(launch.luggage.size));
+        let memory = launch.limits.memory.map(|memory| memory.saturating_add(launch.attachments.size));
         let mut tracee = Tracee::new(pid, Limits { memory, ..*launch.limits }, sandbox.guard(), respondent);
         tracee.auxiliary = auxiliary_vector(pid);
         tracee.stdin = Some(started.stdin);
@@ -151,7 +151,7 @@ impl Tracee {
             }
             let number = number_of(who)?;
             if number == expected() {
-                // It has the luggage of this program as well.
+                // It has the attachments of this program as well.
                 let limits = Limits { memory: self.limits.memory, ..*limits };
                 let respondent = self.respondent.go_on_as(self.pid, who, number);
                 let mut child = Tracee::new(who, limits, Arc::clone(&self.guard), respondent);
@@ -362,7 +362,8 @@ impl Tracee {
         let respondent = &self.respondent;
         let family = || others.iter().chain([&pid]).filter_map(|&pid| respondent.number(pid)).collect();
         let (parent, memory) = (respondent.parent(), self.limits.memory);
-        match self.guard.answer(&Call { by: who, registers: &registers, family: &family, parent, memory }) {
+        match self.guard.answer(&HeldCall { by: who, registers: &registers, family: &family, parent, memory })
+        {
             Answer::Allowed => {}
             Answer::TooMuch => self.cut = Some(Cut::Memory),
             Answer::Denied(action) => {

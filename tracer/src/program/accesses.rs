@@ -5,7 +5,7 @@
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, OpAccess, Register};
 
-use super::variables::{Piece, RegisterValues};
+use super::variables::{MemoryPiece, RegisterValues};
 
 /// What an instruction does with a piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) struct Effect {
     /// Where control goes.
     pub(crate) way: Way,
     /// The memory that it reads and writes.
-    pub(crate) accesses: Vec<(Piece, Mode)>,
+    pub(crate) accesses: Vec<(MemoryPiece, Mode)>,
 }
 
 /// The canary of the stack lies here in thread-local memory: System V ABI.
@@ -65,7 +65,7 @@ pub(crate) fn effect(bytes: &[u8], registers: &RegisterValues) -> Option<Effect>
         let is_canary =
             used.segment() == Register::FS && address == Some(registers.fs_base.wrapping_add(CANARY));
         if let Some(address) = address.filter(|_| !is_of_stack && !is_canary && length > 0) {
-            accesses.push((Piece { address, length }, mode));
+            accesses.push((MemoryPiece { address, length }, mode));
         }
     }
     let way = match insn.flow_control() {

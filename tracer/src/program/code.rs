@@ -15,7 +15,7 @@ use super::LoadError;
 
 /// Where control can go behind an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) enum ControlFlow {
     /// To the next instruction only.
     Next,
     /// To the next instruction, once the callee has returned.
@@ -32,16 +32,16 @@ pub(super) enum Flow {
     Halt,
 }
 
-impl Flow {
+impl ControlFlow {
     /// Whether control can reach the next instruction. A call is taken to return.
     pub(super) fn falls_through(self) -> bool {
-        matches!(self, Flow::Next | Flow::Call | Flow::Branch(_))
+        matches!(self, ControlFlow::Next | ControlFlow::Call | ControlFlow::Branch(_))
     }
 
     /// The direct target inside or outside of the function, if there is one.
     pub(super) fn target(self) -> Option<u64> {
         match self {
-            Flow::Jump(target) | Flow::Branch(target) => Some(target),
+            ControlFlow::Jump(target) | ControlFlow::Branch(target) => Some(target),
             _ => None,
         }
     }
@@ -51,7 +51,7 @@ impl Flow {
 #[derive(Clone, Debug)]
 pub(super) struct Insn {
     pub(super) address: u64,
-    pub(super) flow: Flow,
+    pub(super) flow: ControlFlow,
     /// The same instruction as iced-x86 sees it.
     pub(super) iced: Instruction,
 }
@@ -171,9 +171,9 @@ impl Disassembler {
         Ok(Code { insns, predecessors: OnceCell::new() })
     }
 
-    fn flow(&self, insn: &capstone::Insn<'_>) -> Flow {
+    fn flow(&self, insn: &capstone::Insn<'_>) -> ControlFlow {
         let Ok(detail) = self.capstone.insn_detail(insn) else {
-            return Flow::Next;
+            return ControlFlow::Next;
         };
         let is = |group: u32| detail.groups().iter().any(|g| u32::from(g.0) == group);
         let immediate = || {
@@ -185,19 +185,19 @@ impl Disassembler {
             })
         };
         if is(InsnGroupType::CS_GRP_RET) || is(InsnGroupType::CS_GRP_IRET) {
-            Flow::Return
+            ControlFlow::Return
         } else if is(InsnGroupType::CS_GRP_CALL) {
-            Flow::Call
+            ControlFlow::Call
         } else if is(InsnGroupType::CS_GRP_JUMP) {
             match (immediate(), insn.mnemonic()) {
-                (Some(target), Some(name)) if name.ends_with("jmp") => Flow::Jump(target),
-                (Some(target), _) => Flow::Branch(target),
-                (None, _) => Flow::Indirect,
+                (Some(target), Some(name)) if name.ends_with("jmp") => ControlFlow::Jump(target),
+                (Some(target), _) => ControlFlow::Branch(target),
+                (None, _) => ControlFlow::Indirect,
             }
         } else if matches!(insn.mnemonic(), Some("ud2" | "hlt")) {
-            Flow::Halt
+            ControlFlow::Halt
         } else {
-            Flow::Next
+            ControlFlow::Next
         }
     }
 }

@@ -11,7 +11,7 @@ use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Reversed;
 
-use super::code::{Code, Flow};
+use super::code::{Code, ControlFlow};
 
 /// What follows the block of a leader, leaders numbered within their function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ const MAX_TABLE: u64 = 4096;
 const TABLE_WINDOW: usize = 12;
 
 /// Reads the image's memory as the file gives it: address and length to bytes.
-pub(super) type Memory<'a> = dyn Fn(u64, u64) -> Option<&'a [u8]> + 'a;
+pub(super) type ImageReader<'a> = dyn Fn(u64, u64) -> Option<&'a [u8]> + 'a;
 
 /// Where the indirect jumps of a function go, by the instruction of each; nowhere where no table was
 /// found.
@@ -37,8 +37,8 @@ pub(super) struct JumpTables(HashMap<usize, Vec<usize>>);
 
 impl JumpTables {
     /// Reads the tables of the function with this code.
-    pub(super) fn read(code: &Code, memory: &Memory<'_>) -> JumpTables {
-        let jumps = (0..code.insns().len()).filter(|&insn| code.at(insn).flow == Flow::Indirect);
+    pub(super) fn read(code: &Code, memory: &ImageReader<'_>) -> JumpTables {
+        let jumps = (0..code.insns().len()).filter(|&insn| code.at(insn).flow == ControlFlow::Indirect);
         JumpTables(jumps.map(|jump| (jump, read_table(code, jump, memory))).collect())
     }
 
@@ -93,7 +93,7 @@ fn nexts(
     while let Some(insn) = open.pop() {
         let mut ways: Vec<usize> =
             code.successors(insn).filter(|&way| !is_canary_alarm(code, insn, way)).collect();
-        if code.at(insn).flow == Flow::Indirect {
+        if code.at(insn).flow == ControlFlow::Indirect {
             ways.extend(indirect.targets(insn));
         }
         if ways.is_empty() {
@@ -118,7 +118,9 @@ fn nexts(
 /// program's: the branch follows the comparison with the canary, and the way ends in a call.
 fn is_canary_alarm(code: &Code, branch: usize, way: usize) -> bool {
     let compared = (branch.saturating_sub(3)..branch).any(|insn| code.at(insn).reads_canary());
-    matches!(code.at(branch).flow, Flow::Branch(_)) && compared && code.at(way).flow == Flow::Call
+    matches!(code.at(branch).flow, ControlFlow::Branch(_))
+        && compared
+        && code.at(way).flow == ControlFlow::Call
 }
 
 /// Where indirect jumps go: as their tables say, or else wherever no direct jump does.
@@ -146,7 +148,7 @@ impl<'t> Indirect<'t> {
 
 /// The targets of a compiler's jump table: 32-bit offsets from the table itself (`lea r,[rip+table]`)
 /// or 64-bit addresses (`[r*8+table]`). Empty if the code before `jump` shows no table.
-fn read_table(code: &Code, jump: usize, memory: &Memory<'_>) -> Vec<usize> {
+fn read_table(code: &Code, jump: usize, memory: &ImageReader<'_>) -> Vec<usize> {
     let window = (jump.saturating_sub(TABLE_WINDOW)..=jump).rev().map(|insn| &code.at(insn).iced);
     for insn in window {
         if insn.mnemonic() == Mnemonic::Lea && insn.memory_base() == Register::RIP {
@@ -173,7 +175,7 @@ fn entries(
     code: &Code,
     table: u64,
     width: u64,
-    memory: &Memory<'_>,
+    memory: &ImageReader<'_>,
     target: impl Fn(&[u8]) -> Option<u64>,
 ) -> Vec<usize> {
     (0..MAX_TABLE)

@@ -9,13 +9,13 @@ use super::claims::{Claims, Damage};
 use super::code::Disassembler;
 use super::code_files::CodeFiles;
 use super::elf::{self, Elf};
-use super::errands;
 use super::flow::JumpTables;
 use super::functions::{self, Extent};
 use super::guard::guarded;
-use super::leaders::{self, Found};
+use super::leaders::{self, FoundLeader};
 use super::lines::{self, Files, Home, Row, UnitLines};
 use super::moving::{self, Landings};
+use super::only_calls;
 use super::sanitizer::Sanitizer;
 use super::scope::Candidate;
 use super::split::Companions;
@@ -254,11 +254,11 @@ impl<'a> Builder<'a> {
         let landings = Landings::new(&code, &insns, &tables, || elf.pointers());
         self.jumps_out.extend(moving::jumps_out(&code));
         let flags_live = moving::flags_live(&code);
-        let only_call = errands::only_call(&code, &insns);
+        let only_call = only_calls::only_call(&code, &insns);
         let function = FunctionId(self.functions.len() as u32);
         let first = self.leaders.len() as u32;
         let found = found.iter().zip(follow).zip(only_call);
-        for ((Found { insn, kind, row, live }, follow), only_calls) in found {
+        for ((FoundLeader { insn, kind, row, live }, follow), only_calls) in found {
             self.leaders.push(Leader {
                 image,
                 address: FileAddress(code.at(*insn).address),

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use iced_x86::{Mnemonic, OpKind, Register};
 
-use super::code::{Code, Flow, Insn};
+use super::code::{Code, ControlFlow, Insn};
 use super::lines::Row;
 use super::moving::STATUS_FLAGS;
 use super::registers::{self, RegisterSet, Uses};
@@ -29,7 +29,7 @@ use super::{Granularity, LeaderKind};
 
 /// A leader within its function: the index of its instruction, and why it is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundLeader {
     pub(super) insn: usize,
     pub(super) kind: LeaderKind,
     /// The row that says which statement begins here.
@@ -48,7 +48,7 @@ pub(super) fn find(
     entry: usize,
     heights: &Heights,
     granularity: Granularity,
-) -> Vec<Found> {
+) -> Vec<FoundLeader> {
     let table = Table::new(code, rows, granularity);
     let Some(entry_row) = table.covering(entry) else {
         return Vec::new();
@@ -59,7 +59,10 @@ pub(super) fn find(
     let mut found = BTreeMap::new();
     for &(start, end) in &epilogues {
         if let Some(row) = table.of_epilogue(start, end) {
-            found.insert(start, Found { insn: start, kind: LeaderKind::Epilogue, row, live: live[start] });
+            found.insert(
+                start,
+                FoundLeader { insn: start, kind: LeaderKind::Epilogue, row, live: live[start] },
+            );
         }
     }
     let of_epilogues: HashSet<usize> = epilogues.iter().flat_map(|&(start, end)| start..=end).collect();
@@ -82,10 +85,13 @@ pub(super) fn find(
         let from_elsewhere = sources.iter().any(|&source| table.key(source) != table.key(insn));
         let unsettled = matches!((heights.at(insn), base), (Some(here), Some(base)) if here != base);
         if (first || sources.is_empty() || from_elsewhere) && !unsettled && !borrowed[insn].is_anything() {
-            found.insert(insn, Found { insn, kind: LeaderKind::Statement, row, live: live[insn] });
+            found.insert(insn, FoundLeader { insn, kind: LeaderKind::Statement, row, live: live[insn] });
         }
     }
-    found.insert(entry, Found { insn: entry, kind: LeaderKind::Entry, row: entry_row, live: live[entry] });
+    found.insert(
+        entry,
+        FoundLeader { insn: entry, kind: LeaderKind::Entry, row: entry_row, live: live[entry] },
+    );
     found.into_values().collect()
 }
 
@@ -141,7 +147,7 @@ impl Table {
     /// Whether a row begins here whose block is one `jmp` inside the function.
     fn is_jump_only(&self, code: &Code, insn: usize) -> bool {
         match code.at(insn).flow {
-            Flow::Jump(target) => self.rows.contains_key(&insn) && code.index_of(target).is_some(),
+            ControlFlow::Jump(target) => self.rows.contains_key(&insn) && code.index_of(target).is_some(),
             _ => false,
         }
     }
@@ -191,7 +197,7 @@ fn behind_prologue(code: &Code, table: &Table, entry: usize) -> Option<usize> {
 /// stack canary, but none that control enters in its middle: each way out must pass the leader.
 fn epilogues(code: &Code, entry: usize) -> Vec<(usize, usize)> {
     let predecessors = code.predecessors();
-    let returns = (0..code.insns().len()).filter(|&insn| code.at(insn).flow == Flow::Return);
+    let returns = (0..code.insns().len()).filter(|&insn| code.at(insn).flow == ControlFlow::Return);
     returns
         .map(|last| {
             let mut start = last;
@@ -225,8 +231,8 @@ fn canary_check(code: &Code, predecessors: &[Vec<usize>], end: usize) -> Option<
     let [load, compare, branch, call] = [start, start + 1, start + 2, start + 3].map(|insn| code.at(insn));
     let shape = load.iced.mnemonic() == Mnemonic::Mov
         && compare.reads_canary()
-        && branch.flow == Flow::Branch(code.at(end).address)
-        && call.flow == Flow::Call;
+        && branch.flow == ControlFlow::Branch(code.at(end).address)
+        && call.flow == ControlFlow::Call;
     let only_from_check = predecessors[end].iter().all(|&source| source == start + 2 || source == start + 3);
     (shape && only_from_check).then_some(start)
 }
@@ -236,7 +242,7 @@ fn canary_check(code: &Code, predecessors: &[Vec<usize>], end: usize) -> Option<
 fn borrowed(code: &Code, uses: &mut Uses) -> Vec<Borrowed> {
     let mut lines = vec![Borrowed::default(); code.insns().len()];
     for (index, insn) in code.insns().iter().enumerate().rev() {
-        let next = if insn.flow == Flow::Next { code.fall_through(index) } else { None };
+        let next = if insn.flow == ControlFlow::Next { code.fall_through(index) } else { None };
         let behind = next.map_or_else(Borrowed::default, |next| lines[next]);
         let registers = uses.of(insn);
         let flags = behind.flags & !insn.iced.rflags_modified();

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use iced_x86::{Mnemonic, RflagsBits};
 
-use super::code::{Code, Flow};
+use super::code::{Code, ControlFlow};
 use super::flow::JumpTables;
 
 /// The most that is ever moved from one leader, in bytes.
@@ -49,7 +49,7 @@ impl Landings {
         let mut last = start;
         while let Some(next) = code.fall_through(last) {
             let room = code.at(next).end() - first <= MOST;
-            if code.at(last).flow == Flow::Call || self.0.contains(&next) || !room {
+            if code.at(last).flow == ControlFlow::Call || self.0.contains(&next) || !room {
                 break;
             }
             end = code.at(next).end();
@@ -75,9 +75,9 @@ pub(super) fn flags_live(code: &Code) -> Vec<bool> {
         for insn in (0..live.len()).rev() {
             let iced = &code.at(insn).iced;
             let behind = match code.at(insn).flow {
-                Flow::Call | Flow::Return | Flow::Halt => 0,
-                Flow::Indirect => STATUS_FLAGS,
-                Flow::Next | Flow::Jump(_) | Flow::Branch(_) => {
+                ControlFlow::Call | ControlFlow::Return | ControlFlow::Halt => 0,
+                ControlFlow::Indirect => STATUS_FLAGS,
+                ControlFlow::Next | ControlFlow::Jump(_) | ControlFlow::Branch(_) => {
                     code.successors(insn).fold(0, |flags, successor| flags | live[successor])
                 }
             };

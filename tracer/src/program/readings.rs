@@ -8,7 +8,7 @@ use object::{Object, ObjectSection, ReadCache, SectionKind};
 
 /// An instruction that reads something from the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reading {
+pub(crate) struct ProcessorReading {
     /// Where it begins in the file.
     pub(crate) offset: u64,
     /// Its length in bytes.
@@ -29,7 +29,7 @@ pub(crate) enum Read {
 }
 
 /// Those of the file at `path`; none if it cannot be read.
-pub(crate) fn readings(path: &Path) -> Vec<Reading> {
+pub(crate) fn readings(path: &Path) -> Vec<ProcessorReading> {
     let Ok(data) = super::elf::contents(path) else { return Vec::new() };
     let Ok(file) = object::File::parse(&*data) else { return Vec::new() };
     let mut readings = Vec::new();
@@ -47,7 +47,7 @@ pub(crate) fn readings(path: &Path) -> Vec<Reading> {
             });
             let is_near = places.iter().any(|&place| (start..start.saturating_add(length)).contains(&place));
             if let Some(function) = function.filter(|_| is_near) {
-                let there = |reading: Reading| Reading {
+                let there = |reading: ProcessorReading| ProcessorReading {
                     offset: reading.offset - section.address() + offset,
                     ..reading
                 };
@@ -97,12 +97,12 @@ fn functions(file: &object::File<'_>) -> Vec<(u64, u64)> {
 }
 
 /// The instructions of a function, with their addresses in place of offsets.
-fn decode(code: &[u8], start: u64) -> impl Iterator<Item = Reading> {
+fn decode(code: &[u8], start: u64) -> impl Iterator<Item = ProcessorReading> {
     let decoder = Decoder::with_ip(64, code, start, DecoderOptions::NONE);
     decoder.into_iter().take_while(|instruction| instruction.code() != Code::INVALID).filter_map(reading)
 }
 
-fn reading(instruction: Instruction) -> Option<Reading> {
+fn reading(instruction: Instruction) -> Option<ProcessorReading> {
     let what = match instruction.mnemonic() {
         Mnemonic::Rdrand | Mnemonic::Rdseed => {
             let register = instruction.op0_register();
@@ -112,7 +112,7 @@ fn reading(instruction: Instruction) -> Option<Reading> {
         Mnemonic::Rdtscp => Read::CyclesAndProcessor,
         _ => return None,
     };
-    Some(Reading { offset: instruction.ip(), length: instruction.len() as u64, what })
+    Some(ProcessorReading { offset: instruction.ip(), length: instruction.len() as u64, what })
 }
 
 #[cfg(test)]
@@ -126,8 +126,8 @@ mod tests {
             0x90, 0x0f, 0xc7, 0xf0, 0x49, 0x0f, 0xc7, 0xfa, 0x66, 0x0f, 0xc7, 0xf2, 0x0f, 0x31, 0x0f, 0x01,
             0xf9,
         ];
-        let found: Vec<Reading> = decode(&code, 16).collect();
-        let reading = |offset, length, what| Reading { offset, length, what };
+        let found: Vec<ProcessorReading> = decode(&code, 16).collect();
+        let reading = |offset, length, what| ProcessorReading { offset, length, what };
         let random = |register, size| Read::Random { register, size };
         let expected = [
             reading(17, 3, random(0, 4)),

@@ -7,7 +7,7 @@ use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
 
 use iced_x86::{InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
-use super::code::{Code, Flow, Insn};
+use super::code::{Code, ControlFlow, Insn};
 
 /// A set of registers, each in its full width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -148,8 +148,8 @@ pub(super) fn live(code: &Code, uses: &mut Uses) -> Vec<RegisterSet> {
             let mut behind = RegisterSet::default();
             code.successors(insn).for_each(|successor| behind |= live[successor]);
             let killed = match code.at(insn).flow {
-                Flow::Call => RegisterSet::ALL,
-                Flow::Indirect => {
+                ControlFlow::Call => RegisterSet::ALL,
+                ControlFlow::Indirect => {
                     landings.iter().for_each(|&landing| behind |= live[landing]);
                     uses[insn].writes
                 }

@@ -19,10 +19,10 @@ type Reader = EndianArcSlice<RunTimeEndian>;
 
 /// The files whose code a program may execute, as far as somebody has asked.
 #[derive(Default)]
-pub(crate) struct Objects(Mutex<HashMap<PathBuf, Option<Arc<Object>>>>);
+pub(crate) struct Objects(Mutex<HashMap<PathBuf, Option<Arc<CodeObject>>>>);
 
 /// What a file of code says to somebody who unwinds.
-pub(crate) struct Object {
+pub(crate) struct CodeObject {
     /// The lowest address of its segments.
     pub(crate) base: FileAddress,
     /// Where the GNU C library keeps what it has not written to the standard output yet.
@@ -55,19 +55,19 @@ impl fmt::Debug for Objects {
 
 impl Objects {
     /// The file at `path`; `None` if it cannot be read.
-    pub(crate) fn at(&self, path: &Path) -> Option<Arc<Object>> {
+    pub(crate) fn at(&self, path: &Path) -> Option<Arc<CodeObject>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry(path.into()).or_insert_with(|| Object::read(path).map(Arc::new)).clone()
+        known.entry(path.into()).or_insert_with(|| CodeObject::read(path).map(Arc::new)).clone()
     }
 }
 
-impl Object {
-    fn read(path: &Path) -> Option<Object> {
+impl CodeObject {
+    fn read(path: &Path) -> Option<CodeObject> {
         guarded(path, || {
             let data = elf::read(path)?;
             let elf = Elf::parse(path, &data)?;
             let section = Arc::from(&*elf.section(".eh_frame")?);
-            Ok(Object {
+            Ok(CodeObject {
                 base: FileAddress(elf.base()),
                 stdout: elf.symbol("_IO_2_1_stdout_").map(FileAddress),
                 frames: EhFrame::from(Reader::new(section, RunTimeEndian::Little)),

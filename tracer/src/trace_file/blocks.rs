@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use siphasher::sip::SipHasher13;
 
-use super::bytes::Bytes;
+use super::bytes::ByteCursor;
 use super::{BLOCK_EVENTS, EVENT_BYTES};
 
 /// Three numbers and a checksum.
@@ -115,7 +115,7 @@ impl<R: Read> BlockReader<R> {
     pub(super) fn next(&mut self) -> Result<Block, Unsound> {
         let mut head = [0; HEAD];
         self.input.read_exact(&mut head)?;
-        let mut numbers = Bytes(&head);
+        let mut numbers = ByteCursor(&head);
         let mut number = || numbers.u32().expect("a head is long enough");
         let (events, length, packed) = (number(), number() as usize, number() as usize);
         let most = BLOCK_EVENTS * EVENT_BYTES;

@@ -19,10 +19,10 @@ pub(super) fn unzigzag(number: u32) -> i32 {
     (number >> 1) as i32 ^ -((number & 1) as i32)
 }
 
-/// Bytes that are taken from the front. What is not there is `None`.
-pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+/// ByteCursor that are taken from the front. What is not there is `None`.
+pub(super) struct ByteCursor<'a>(pub(super) &'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> ByteCursor<'a> {
     pub(super) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -73,7 +73,7 @@ mod tests {
             let mut bytes = Vec::new();
             put(&mut bytes, number);
             assert_eq!(bytes.len() == 1, number < 128);
-            let mut read = Bytes(&bytes);
+            let mut read = ByteCursor(&bytes);
             assert_eq!((read.number(), read.0.len()), (Some(number), 0));
         }
         for number in [0, -1, 1, i32::MIN, i32::MAX] {
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_number_that_ends_early_or_is_too_large_is_none() {
         for bad in [&[][..], &[0x80], &[0xff; 5], &[0xff, 0xff, 0xff, 0xff, 0x10]] {
-            assert_eq!(Bytes(bad).number(), None, "{bad:?}");
+            assert_eq!(ByteCursor(bad).number(), None, "{bad:?}");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use siphasher::sip::SipHasher13;
 use siphasher::sip128::{Hasher128, SipHasher13 as SipHasher128};
 
-use super::bytes::Bytes;
+use super::bytes::ByteCursor;
 use crate::program::{Leader, Program};
 
 /// What a trace must agree about with a program so that its numbers mean the same.
@@ -89,7 +89,7 @@ impl Identity {
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Identity> {
-        let mut bytes = Bytes(bytes);
+        let mut bytes = ByteCursor(bytes);
         let (leaders, layout, count) = (bytes.u32()?, bytes.u64()?, bytes.u32()?);
         let mut images = Vec::new();
         for _ in 0..count {

@@ -6,7 +6,7 @@
 //! repeat themselves, so that to each question the latest answers at the same leader are remembered, and
 //! the answer is written as its rank among them, or spelled out if it is new.
 
-use super::bytes::{Bytes, put, unzigzag, zigzag};
+use super::bytes::{ByteCursor, put, unzigzag, zigzag};
 
 /// So many answers are remembered for each question at each leader.
 const REMEMBERED: usize = 4;
@@ -102,7 +102,7 @@ impl Foresight {
         &mut self,
         here: u32,
         caller: impl FnOnce(u32) -> Option<u32>,
-        bytes: &mut Bytes<'_>,
+        bytes: &mut ByteCursor<'_>,
     ) -> Option<Move> {
         let symbol = bytes.byte()?;
         let (first, second) = (symbol % RANKS, symbol / RANKS);

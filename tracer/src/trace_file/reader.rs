@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use super::blocks::{Block, BlockReader, Unsound, read_plain};
-use super::bytes::Bytes;
+use super::bytes::ByteCursor;
 use super::moves::Foresight;
 use super::{IDENTITY_BYTES, Identity, MAGIC, TraceFileError, VERSION};
 use crate::program::{LeaderId, LeaderKind, Program};
@@ -116,14 +116,14 @@ impl<'p> Arrivals<'p> {
 
     /// Lets the events of a block arrive; `None` if they do not fit.
     fn take(&mut self, block: &Block) -> Option<()> {
-        let mut bytes = Bytes(&block.bytes);
+        let mut bytes = ByteCursor(&block.bytes);
         for _ in 0..block.events {
             self.arrive(&mut bytes)?;
         }
         bytes.0.is_empty().then_some(())
     }
 
-    fn arrive(&mut self, bytes: &mut Bytes<'_>) -> Option<()> {
+    fn arrive(&mut self, bytes: &mut ByteCursor<'_>) -> Option<()> {
         let nowhere = self.program.leaders().len() as u32;
         let open = &self.open;
         let caller = |closed: u32| match open.len().checked_sub(closed as usize)? {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use agent::names::LeaderId;
 
 use super::glance::{Glance, Past};
-use super::{Assignment, Inside, Witness};
+use super::{Assignment, EventWatch, ProgramMemory};
 use crate::address::RuntimeAddress;
 use crate::engine::{Execution, Trap};
 use crate::process::{ProcessError, Stop, Tracee};
@@ -54,7 +54,7 @@ pub(super) enum Role {
     Own,
 }
 
-impl Witness<'_> {
+impl EventWatch<'_> {
     /// The event has called a function, which is about to begin.
     pub(super) fn call(
         &mut self,
@@ -66,7 +66,7 @@ impl Witness<'_> {
         let entered = reached.map(|leader| program.leader(leader));
         let callee = match entered.filter(|leader| leader.kind == LeaderKind::Entry) {
             Some(leader) => Callee::Traced(leader.function),
-            None => Callee::Foreign(self.exposed(&Inside(execution.tracee), &glance, registers)),
+            None => Callee::Foreign(self.exposed(&ProgramMemory(execution.tracee), &glance, registers)),
         };
         self.calling.push(Calling { glance, back: effect.end, sp: registers.sp(), callee });
     }
@@ -158,7 +158,7 @@ impl Witness<'_> {
     /// What code that is not traced has written of what it could.
     fn compare(&mut self, tracee: &Tracee, glance: &mut Glance, exposed: Vec<Exposed>) {
         let variables = self.assignment.variables;
-        let memory = Inside(tracee);
+        let memory = ProgramMemory(tracee);
         for Exposed { named, bytes, before, role } in exposed {
             let Some(now) = memory.read(named.address, bytes.len()) else { continue };
             if let Some(changed) = changed(&bytes, &now).or_else(|| self.set_as_before(&named, &bytes, role))

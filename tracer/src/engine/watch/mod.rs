@@ -18,8 +18,9 @@ use fixedbitset::FixedBitSet;
 use calls::Calling;
 use glance::{Glance, Past};
 
-use super::crash::{Inside, registers};
+use super::crash::registers;
 use super::ledger::Ledger;
+use super::scene::ProgramMemory;
 use super::{Execution, Method, Replayer, Trap};
 use crate::address::RuntimeAddress;
 use crate::observation::{Limit, Observation};
@@ -63,7 +64,7 @@ impl<'w> Assignment<'w> {
 }
 
 /// Looks at the events of an assignment while the run goes on.
-pub(crate) struct Witness<'w> {
+pub(crate) struct EventWatch<'w> {
     assignment: Assignment<'w>,
     ledger: Ledger,
     /// The event that is stepped through.
@@ -85,7 +86,7 @@ pub(crate) fn watch(
     assignment: Assignment<'_>,
 ) -> Result<(Observation, Option<Termination>), ProcessError> {
     let last = assignment.wanted.ones().next_back().map(|event| EventId(event as u32));
-    let mut witness = Witness {
+    let mut witness = EventWatch {
         assignment,
         ledger: Ledger::default(),
         current: None,
@@ -107,7 +108,7 @@ pub(crate) fn watch(
     Ok((witness.ledger.finish(), ended))
 }
 
-impl Witness<'_> {
+impl EventWatch<'_> {
     /// How the run ended; `None` if all was seen before.
     fn run(
         &mut self,
@@ -217,7 +218,7 @@ impl Witness<'_> {
         glance.steps += 1;
         self.left -= 1;
         self.disarm(execution);
-        self.look_before(&Inside(execution.tracee), &mut glance, &registers, &effect);
+        self.look_before(&ProgramMemory(execution.tracee), &mut glance, &registers, &effect);
         execution.tracee.step(0);
         match execution.tracee.wait()? {
             Stop::Trap => {}
@@ -281,7 +282,7 @@ impl Witness<'_> {
     fn look_behind(&mut self, tracee: &Tracee, glance: &Glance, effect: &Effect) {
         for &(piece, mode) in &effect.accesses {
             if mode != Mode::Read
-                && let Some(bytes) = Inside(tracee).read(piece.address, piece.length as usize)
+                && let Some(bytes) = ProgramMemory(tracee).read(piece.address, piece.length as usize)
             {
                 self.ledger.wrote(glance.author, piece.address, &bytes);
             }
@@ -291,7 +292,7 @@ impl Witness<'_> {
     /// An event has ended, or is no longer looked at.
     fn close(&mut self, tracee: &Tracee, glance: Glance) {
         for named in &glance.written {
-            let after = self.assignment.variables.value(named, &Inside(tracee));
+            let after = self.assignment.variables.value(named, &ProgramMemory(tracee));
             self.ledger.leaves(glance.event, &named.name, after.unwrap_or_default());
         }
     }

@@ -12,9 +12,9 @@ const PAGE: u64 = 4096;
 
 /// The memory of a stopped process, as that may use it itself.
 #[derive(Clone, Copy)]
-pub(super) struct Memory(pub(super) Pid);
+pub(super) struct TaskMemory(pub(super) Pid);
 
-impl Memory {
+impl TaskMemory {
     /// Fills `bytes` with what is at this address. Whether all of it could be read.
     pub(super) fn read(self, at: u64, bytes: &mut [u8]) -> bool {
         let remote = RemoteIoVec { base: at as usize, len: bytes.len() };
@@ -51,7 +51,7 @@ impl Memory {
         Some(seconds.saturating_mul(SECOND).saturating_add(parts.saturating_mul(unit)))
     }
 
-    /// Puts a time at this address, as [`Memory::time`] reads it.
+    /// Puts a time at this address, as [`TaskMemory::time`] reads it.
     pub(super) fn set_time(self, at: u64, nanoseconds: u64, unit: u64) -> bool {
         self.write(at, &time(nanoseconds, unit))
     }

@@ -30,7 +30,7 @@ use crate::invocation::{Answers, Constancy};
 use chance::Chance;
 use clock::Clock;
 pub(super) use filter::Filter;
-use memory::Memory;
+use memory::TaskMemory;
 use numbers::{Numbers, PARENT};
 use questions::{Amendment, Asked, Call, Reply, Wait};
 use readings::Replaced;
@@ -102,7 +102,7 @@ impl Respondent {
     /// The program is about to execute its first instruction.
     pub(super) fn executed(&self, program: Pid) {
         if let Ok(registers) = nix::sys::ptrace::getregs(program) {
-            start::fix(Memory(program), registers.rsp, self.constancy.time);
+            start::fix(TaskMemory(program), registers.rsp, self.constancy.time);
         }
     }
 
@@ -176,7 +176,7 @@ impl Respondent {
     fn asked(&mut self, pid: Pid) -> Option<Asked<'_>> {
         let task = self.tasks.get_mut(&pid)?;
         let Constancy { time, chance } = self.constancy;
-        Some(Asked { task, numbers: &mut self.numbers, memory: Memory(pid), time, chance })
+        Some(Asked { task, numbers: &mut self.numbers, memory: TaskMemory(pid), time, chance })
     }
 
     /// How a process is let go on that would be restarted by `request`: up to the kernel's answer, if
@@ -206,7 +206,7 @@ impl Respondent {
         };
         let reading = match signal {
             libc::SIGILL => task.replaced.get(&registers.rip).copied(),
-            _ => readings::at(Memory(pid), registers.rip),
+            _ => readings::at(TaskMemory(pid), registers.rip),
         };
         if let Some(reading) = reading {
             let _ = nix::sys::ptrace::setregs(pid, readings::execute(&reading, task, registers));

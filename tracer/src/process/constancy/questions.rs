@@ -5,7 +5,7 @@ use nix::sys::resource::{Resource, getrlimit};
 use nix::unistd::{Pid, geteuid};
 
 use super::clock::SECOND;
-use super::memory::{Memory, time};
+use super::memory::{TaskMemory, time};
 use super::numbers::{Numbers, PARENT};
 use super::{LIMITED, SIZE_OF_USAGE, Task, readings};
 use crate::invocation::Answers;
@@ -81,7 +81,7 @@ impl Wait {
 pub(super) struct Asked<'a> {
     pub(super) task: &'a mut Task,
     pub(super) numbers: &'a mut Numbers,
-    pub(super) memory: Memory,
+    pub(super) memory: TaskMemory,
     pub(super) time: Answers,
     pub(super) chance: Answers,
 }

@@ -17,9 +17,9 @@ use nix::unistd::Pid;
 
 use super::super::mapped::Mapped;
 use super::Task;
-use super::memory::Memory;
+use super::memory::TaskMemory;
 use crate::invocation::{Answers, Constancy};
-use crate::program::{Read, Reading, readings};
+use crate::program::{ProcessorReading, Read, readings};
 
 /// `ud2`, which is no longer than what it stands for.
 const FAULT: [u8; 2] = [0x0f, 0x0b];
@@ -28,12 +28,12 @@ const CARRY: u64 = 1;
 const CLEARED: u64 = 0x8d4;
 
 /// Those of a program that are replaced, by their addresses.
-pub(super) type Replaced = Arc<HashMap<u64, Reading>>;
+pub(super) type Replaced = Arc<HashMap<u64, ProcessorReading>>;
 
 /// Replaces those in the libraries of a process.
 pub(super) fn replace(pid: Pid, constancy: Constancy) -> Replaced {
     let program = executable(pid);
-    let is_wanted = |reading: &&Reading| match reading.what {
+    let is_wanted = |reading: &&ProcessorReading| match reading.what {
         Read::Random { .. } => constancy.chance == Answers::Constant,
         Read::Cycles | Read::CyclesAndProcessor => constancy.time == Answers::Constant,
     };
@@ -59,7 +59,7 @@ pub(super) fn counts_cycles(pid: Pid) -> bool {
 }
 
 /// The instruction at an address, if it counts cycles.
-pub(super) fn at(memory: Memory, address: u64) -> Option<Reading> {
+pub(super) fn at(memory: TaskMemory, address: u64) -> Option<ProcessorReading> {
     let mut code = [0; 3];
     // The last instruction of a piece of memory may be the shorter one.
     let is_read = memory.read(address, &mut code) || memory.read(address, &mut code[..2]);
@@ -69,7 +69,7 @@ pub(super) fn at(memory: Memory, address: u64) -> Option<Reading> {
         [0x0f, 0x01, 0xf9] => (3, Read::CyclesAndProcessor),
         _ => return None,
     };
-    Some(Reading { offset: address, length, what })
+    Some(ProcessorReading { offset: address, length, what })
 }
 
 fn executable(pid: Pid) -> PathBuf {
@@ -77,15 +77,19 @@ fn executable(pid: Pid) -> PathBuf {
 }
 
 /// Those of a file, which is read once.
-fn known(path: &Path) -> Arc<[Reading]> {
-    static KNOWN: Mutex<Option<HashMap<PathBuf, Arc<[Reading]>>>> = Mutex::new(None);
+fn known(path: &Path) -> Arc<[ProcessorReading]> {
+    static KNOWN: Mutex<Option<HashMap<PathBuf, Arc<[ProcessorReading]>>>> = Mutex::new(None);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let known = known.get_or_insert_default();
     Arc::clone(known.entry(path.to_owned()).or_insert_with(|| readings(path).into()))
 }
 
 /// The registers behind an instruction that a task has come to.
-pub(super) fn execute(reading: &Reading, task: &mut Task, before: user_regs_struct) -> user_regs_struct {
+pub(super) fn execute(
+    reading: &ProcessorReading,
+    task: &mut Task,
+    before: user_regs_struct,
+) -> user_regs_struct {
     let mut after = user_regs_struct { rip: before.rip + reading.length, ..before };
     match reading.what {
         Read::Random { register, size } => draw(register, size, task.chance.seed(), &mut after),

@@ -1,6 +1,6 @@
 //! Make what the kernel hands to a new program the same in each run.
 
-use super::memory::Memory;
+use super::memory::TaskMemory;
 use crate::invocation::Answers;
 
 /// The kinds of entries of the auxiliary vector that matter here, getauxval(3): its end, one without a
@@ -17,7 +17,7 @@ const MOST: u64 = 1 << 28;
 /// Changes the auxiliary vector of a program whose first instruction is next, with this stack pointer.
 ///
 /// Without the kernel's functions the C library asks by system calls, which the filter sees.
-pub(super) fn fix(memory: Memory, sp: u64, time: Answers) {
+pub(super) fn fix(memory: TaskMemory, sp: u64, time: Answers) {
     let Some(mut at) = vector(memory, sp) else { return };
     while let (Some(kind), Some(value)) = (memory.word(at), memory.word(at + 8)) {
         match kind {
@@ -35,7 +35,7 @@ pub(super) fn fix(memory: Memory, sp: u64, time: Answers) {
 }
 
 /// Where the auxiliary vector begins: behind the number of arguments, the arguments, and the environment.
-fn vector(memory: Memory, sp: u64) -> Option<u64> {
+fn vector(memory: TaskMemory, sp: u64) -> Option<u64> {
     let arguments = memory.word(sp).filter(|&count| count < MOST)?;
     let environment = sp + 8 * (arguments + 2);
     (0..MOST).map(|number| environment + 8 * number).find_map(|at| match memory.word(at) {

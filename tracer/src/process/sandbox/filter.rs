@@ -12,13 +12,13 @@ use seccompiler::{
     TargetArch, sock_filter,
 };
 
-use super::{Attributes, Extent, Ipc};
+use super::extent::{Attributes, Ipc, RunExtent};
 use crate::denial::Action;
 use crate::invocation::Network;
 
 /// What the tracer is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Subject {
+pub(super) enum CallSubject {
     /// Whether the program may do this at all.
     Always(Action),
     /// Whether a process may be started with the flags in this argument, clone(2).
@@ -182,36 +182,38 @@ pub(super) fn follows_links(number: c_long, argument: impl Fn(usize) -> u64) -> 
 /// What a system call is about; `None` for one that no filter holds up.
 ///
 /// Of fcntl(2) the second argument tells, `command`.
-pub(super) fn subject(number: c_long, command: u64) -> Option<Subject> {
+pub(super) fn subject(number: c_long, command: u64) -> Option<CallSubject> {
     if let Some((action, _)) = DENIED.iter().find(|(_, calls)| calls.contains(&number)) {
-        return Some(Subject::Always(*action));
+        return Some(CallSubject::Always(*action));
     }
     Some(match number {
-        libc::SYS_fcntl if SETTING_OWNERS.contains(&(command as libc::c_int)) => Subject::Owner,
-        libc::SYS_fcntl => Subject::Lock,
-        libc::SYS_socket => Subject::Always(Action::Network),
-        libc::SYS_clone => Subject::Start(0),
-        libc::SYS_mknod | libc::SYS_mknodat => Subject::Always(Action::Device),
-        libc::SYS_connect => Subject::Address(1, 2),
-        libc::SYS_sendto => Subject::Address(4, 5),
-        libc::SYS_sendmsg => Subject::Message(1),
+        libc::SYS_fcntl if SETTING_OWNERS.contains(&(command as libc::c_int)) => CallSubject::Owner,
+        libc::SYS_fcntl => CallSubject::Lock,
+        libc::SYS_socket => CallSubject::Always(Action::Network),
+        libc::SYS_clone => CallSubject::Start(0),
+        libc::SYS_mknod | libc::SYS_mknodat => CallSubject::Always(Action::Device),
+        libc::SYS_connect => CallSubject::Address(1, 2),
+        libc::SYS_sendto => CallSubject::Address(4, 5),
+        libc::SYS_sendmsg => CallSubject::Message(1),
         libc::SYS_kill | libc::SYS_tkill | libc::SYS_rt_sigqueueinfo | libc::SYS_pidfd_open => {
-            Subject::Process(Action::Signal, 0)
+            CallSubject::Process(Action::Signal, 0)
         }
-        libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo => Subject::Process(Action::Signal, 1),
-        libc::SYS_pidfd_send_signal => Subject::Descriptor,
-        libc::SYS_open | libc::SYS_creat => Subject::Open(None, 0),
-        libc::SYS_openat | libc::SYS_openat2 => Subject::Open(Some(0), 1),
-        libc::SYS_flock => Subject::Lock,
-        libc::SYS_ioctl => Subject::Control,
-        libc::SYS_setpriority => Subject::Kind(libc::PRIO_PROCESS as u64),
-        libc::SYS_ioprio_set => Subject::Kind(IOPRIO_WHO_PROCESS),
-        _ if OF_OTHERS.contains(&number) => Subject::Process(Action::Processes, 0),
-        libc::SYS_shmget | libc::SYS_semget | libc::SYS_msgget | libc::SYS_mq_open => Subject::Ipc,
-        _ if OF_IPC.contains(&number) => Subject::Ipc,
-        libc::SYS_mmap => Subject::Memory(1),
-        libc::SYS_mremap => Subject::Memory(2),
-        libc::SYS_fchmod | libc::SYS_fchown | libc::SYS_fsetxattr | libc::SYS_fremovexattr => Subject::File,
+        libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo => CallSubject::Process(Action::Signal, 1),
+        libc::SYS_pidfd_send_signal => CallSubject::Descriptor,
+        libc::SYS_open | libc::SYS_creat => CallSubject::Open(None, 0),
+        libc::SYS_openat | libc::SYS_openat2 => CallSubject::Open(Some(0), 1),
+        libc::SYS_flock => CallSubject::Lock,
+        libc::SYS_ioctl => CallSubject::Control,
+        libc::SYS_setpriority => CallSubject::Kind(libc::PRIO_PROCESS as u64),
+        libc::SYS_ioprio_set => CallSubject::Kind(IOPRIO_WHO_PROCESS),
+        _ if OF_OTHERS.contains(&number) => CallSubject::Process(Action::Processes, 0),
+        libc::SYS_shmget | libc::SYS_semget | libc::SYS_msgget | libc::SYS_mq_open => CallSubject::Ipc,
+        _ if OF_IPC.contains(&number) => CallSubject::Ipc,
+        libc::SYS_mmap => CallSubject::Memory(1),
+        libc::SYS_mremap => CallSubject::Memory(2),
+        libc::SYS_fchmod | libc::SYS_fchown | libc::SYS_fsetxattr | libc::SYS_fremovexattr => {
+            CallSubject::File
+        }
         libc::SYS_chmod
         | libc::SYS_chown
         | libc::SYS_lchown
@@ -220,7 +222,7 @@ pub(super) fn subject(number: c_long, command: u64) -> Option<Subject> {
         | libc::SYS_setxattr
         | libc::SYS_lsetxattr
         | libc::SYS_removexattr
-        | libc::SYS_lremovexattr => Subject::Path(None, 0),
+        | libc::SYS_lremovexattr => CallSubject::Path(None, 0),
         libc::SYS_fchmodat
         | SYS_FCHMODAT2
         | libc::SYS_fchownat
@@ -228,7 +230,7 @@ pub(super) fn subject(number: c_long, command: u64) -> Option<Subject> {
         | libc::SYS_futimesat
         | SYS_SETXATTRAT
         | SYS_REMOVEXATTRAT
-        | SYS_FILE_SETATTR => Subject::Path(Some(0), 1),
+        | SYS_FILE_SETATTR => CallSubject::Path(Some(0), 1),
         _ => return None,
     })
 }
@@ -305,7 +307,7 @@ const NETWORK: [c_long; 5] =
     [libc::SYS_socket, libc::SYS_connect, libc::SYS_sendto, libc::SYS_sendmsg, libc::SYS_sendmmsg];
 
 /// The programs of the filter, to be attached one after the other.
-pub(super) fn programs(extent: &Extent) -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
+pub(super) fn programs(extent: &RunExtent) -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
     let mut rules = rules(extent)?;
     if extent.network == Network::Allowed {
         NETWORK.iter().for_each(|call| drop(rules.remove(call)));
@@ -321,7 +323,7 @@ pub(super) fn programs(extent: &Extent) -> Result<Vec<BpfProgram>, seccompiler::
 
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
-fn rules(extent: &Extent) -> Result<Rules, seccompiler::BackendError> {
+fn rules(extent: &RunExtent) -> Result<Rules, seccompiler::BackendError> {
     let denied = DENIED.iter().flat_map(|(_, calls)| calls.iter());
     let mut rules: Rules = denied.chain(&ASKED).map(|&call| (call, Vec::new())).collect();
     if extent.attributes == Attributes::OfAllFiles {
@@ -421,8 +423,8 @@ mod tests {
     }
 
     /// The one of which most is asked.
-    fn extent(network: Network) -> Extent {
-        Extent {
+    fn extent(network: Network) -> RunExtent {
+        RunExtent {
             network,
             attributes: Attributes::OfAllFiles,
             ipc: Ipc::Shared,

@@ -16,9 +16,9 @@ use nix::sys::statfs::FsType;
 use nix::sys::statvfs::{FsFlags, fstatvfs};
 use nix::unistd::Pid;
 
-use super::filter::{F_SETOWN_EX, OWNERS, Subject, follows_links, hides, reads_only, subject};
+use super::extent::{Attributes, Ipc, RunExtent};
+use super::filter::{CallSubject, F_SETOWN_EX, OWNERS, follows_links, hides, reads_only, subject};
 use super::reach::{Route, file_system, path_of, reach};
-use super::{Attributes, Extent, Ipc};
 use crate::denial::Action;
 
 /// The file systems of POSIX message queues, and of pipes without a name.
@@ -40,7 +40,7 @@ pub(in crate::process) enum Answer {
 }
 
 /// A system call that has been held up.
-pub(in crate::process) struct Call<'c> {
+pub(in crate::process) struct HeldCall<'c> {
     /// The process that makes it.
     pub(in crate::process) by: Pid,
     /// Its registers.
@@ -53,7 +53,7 @@ pub(in crate::process) struct Call<'c> {
     pub(in crate::process) memory: Option<u64>,
 }
 
-impl Call<'_> {
+impl HeldCall<'_> {
     fn argument(&self, number: usize) -> u64 {
         let r = self.registers;
         [r.rdi, r.rsi, r.rdx, r.r10, r.r8, r.r9][number]
@@ -106,7 +106,7 @@ impl Call<'_> {
 /// Decides about the calls of the runs of a sandbox.
 pub(in crate::process) struct Guard {
     /// `None` where no filter holds up calls.
-    extent: Option<Extent>,
+    extent: Option<RunExtent>,
     /// See [`Guard::take_hidden_changes`].
     has_hidden_changes: AtomicBool,
     /// How much shared memory runs have asked for, in bytes.
@@ -114,7 +114,7 @@ pub(in crate::process) struct Guard {
 }
 
 impl Guard {
-    pub(super) fn new(extent: Option<Extent>) -> Guard {
+    pub(super) fn new(extent: Option<RunExtent>) -> Guard {
         Guard { extent, has_hidden_changes: AtomicBool::new(false), shared: AtomicU64::new(0) }
     }
 
@@ -126,7 +126,7 @@ impl Guard {
 
     /// Whether a call asks for more shared memory than a run may have together, shmget(2). It stays until the
     /// namespace goes, so that none is given back.
-    fn shares_too_much(&self, call: &Call<'_>) -> bool {
+    fn shares_too_much(&self, call: &HeldCall<'_>) -> bool {
         let Some(limit) = call.memory.filter(|_| call.registers.orig_rax == libc::SYS_shmget as u64) else {
             return false;
         };
@@ -135,7 +135,7 @@ impl Guard {
     }
 
     /// What becomes of a call.
-    pub(in crate::process) fn answer(&self, call: &Call<'_>) -> Answer {
+    pub(in crate::process) fn answer(&self, call: &HeldCall<'_>) -> Answer {
         if self.extent.is_some() && self.shares_too_much(call) {
             return Answer::TooMuch;
         }
@@ -143,8 +143,8 @@ impl Guard {
     }
 }
 
-impl Extent {
-    fn answer(&self, call: &Call<'_>, hides_changes: &AtomicBool) -> Answer {
+impl RunExtent {
+    fn answer(&self, call: &HeldCall<'_>, hides_changes: &AtomicBool) -> Answer {
         let Some(subject) = subject(call.registers.orig_rax as i64, call.argument(1)) else {
             return Answer::Allowed;
         };
@@ -157,57 +157,57 @@ impl Extent {
             unless(Action::Attributes, is_own)
         };
         match subject {
-            Subject::Always(action) => Answer::Denied(action),
-            Subject::Start(flags) => unless(Action::Namespace, Ok(!hides(call.argument(flags)))),
-            Subject::Address(pointer, length) => {
+            CallSubject::Always(action) => Answer::Denied(action),
+            CallSubject::Start(flags) => unless(Action::Namespace, Ok(!hides(call.argument(flags)))),
+            CallSubject::Address(pointer, length) => {
                 let (address, length) = (call.argument(pointer), call.argument(length));
                 unless(Action::Network, self.is_own_socket(call, address, length as u32))
             }
-            Subject::Message(pointer) => {
+            CallSubject::Message(pointer) => {
                 unless(Action::Network, self.goes_to_own_socket(call, call.argument(pointer)))
             }
-            Subject::Process(action, argument) => {
+            CallSubject::Process(action, argument) => {
                 unless(action, Ok(is_own(call, call.argument(argument) as i32)))
             }
-            Subject::Kind(process) => {
+            CallSubject::Kind(process) => {
                 let kind = call.argument(0).wrapping_sub(process);
                 unless(Action::Processes, Ok(is_own(call, whom(kind, call.argument(1) as i32))))
             }
-            Subject::Owner => unless(Action::Signal, owner(call).map(|owner| is_own(call, owner))),
-            Subject::Descriptor => unless(Action::Signal, names_no_folder(call)),
-            Subject::Control if OWNERS.contains(&(call.argument(1) & u64::from(u32::MAX))) => {
+            CallSubject::Owner => unless(Action::Signal, owner(call).map(|owner| is_own(call, owner))),
+            CallSubject::Descriptor => unless(Action::Signal, names_no_folder(call)),
+            CallSubject::Control if OWNERS.contains(&(call.argument(1) & u64::from(u32::MAX))) => {
                 let owner = call.number(call.argument(2));
                 unless(Action::Signal, owner.map(|owner| is_own(call, owner)))
             }
-            Subject::Control if reads_only(call.argument(1)) => Answer::Allowed,
-            Subject::Control => if_own_file(self.is_own_descriptor(call)),
-            Subject::Ipc => match self.ipc {
+            CallSubject::Control if reads_only(call.argument(1)) => Answer::Allowed,
+            CallSubject::Control => if_own_file(self.is_own_descriptor(call)),
+            CallSubject::Ipc => match self.ipc {
                 Ipc::Apart => {
                     hides_changes.store(true, Ordering::Relaxed);
                     Answer::Allowed
                 }
                 Ipc::Shared => Answer::Denied(Action::Ipc),
             },
-            Subject::Memory(argument) => {
+            CallSubject::Memory(argument) => {
                 let wanted = call.argument(argument).saturating_add(address_space(call.by));
                 match call.memory {
                     Some(limit) if wanted > limit => Answer::TooMuch,
                     _ => Answer::Allowed,
                 }
             }
-            Subject::Path(folder, path) => if_own_file(self.is_own_path(call, folder, path)),
-            Subject::File => if_own_file(self.is_own_descriptor(call)),
-            Subject::Open(folder, path) => match self.opened(call, folder, path) {
+            CallSubject::Path(folder, path) => if_own_file(self.is_own_path(call, folder, path)),
+            CallSubject::File => if_own_file(self.is_own_descriptor(call)),
+            CallSubject::Open(folder, path) => match self.opened(call, folder, path) {
                 Ok(None) => Answer::Allowed,
                 Ok(Some(action)) => Answer::Denied(action),
                 Err(_) => Answer::Denied(Action::Pipe),
             },
-            Subject::Lock => unless(Action::Lock, self.is_own_lock(call)),
+            CallSubject::Lock => unless(Action::Lock, self.is_own_lock(call)),
         }
     }
 
     /// Whether nobody but the run itself can listen at the address of a socket.
-    fn is_own_socket(&self, call: &Call<'_>, address: u64, length: u32) -> io::Result<bool> {
+    fn is_own_socket(&self, call: &HeldCall<'_>, address: u64, length: u32) -> io::Result<bool> {
         let address = call.read(address, (length as usize).min(size_of::<libc::sockaddr_un>()))?;
         let family = address.get(..2).and_then(|family| family.try_into().ok()).map(u16::from_ne_bytes);
         if family.map(i32::from) != Some(libc::AF_UNIX) {
@@ -227,14 +227,14 @@ impl Extent {
     }
 
     /// The same for the address in a `struct msghdr`, if there is one.
-    fn goes_to_own_socket(&self, call: &Call<'_>, header: u64) -> io::Result<bool> {
+    fn goes_to_own_socket(&self, call: &HeldCall<'_>, header: u64) -> io::Result<bool> {
         let name = call.word(header)?;
         let length = call.number(header.wrapping_add(8))?;
         if name == 0 { Ok(true) } else { self.is_own_socket(call, name, length as u32) }
     }
 
     /// Which action it is to open what a path leads to; `None` for one that harms nobody.
-    fn opened(&self, call: &Call<'_>, folder: Option<usize>, path: usize) -> io::Result<Option<Action>> {
+    fn opened(&self, call: &HeldCall<'_>, folder: Option<usize>, path: usize) -> io::Result<Option<Action>> {
         /// Of a `struct open_how`.
         const RESOLVE: u64 = 16;
         let (mut flags, mut resolve) = (call.argument(path + 1), 0);
@@ -282,7 +282,7 @@ impl Extent {
     }
 
     /// Whether a lock keeps nobody out but the run itself.
-    fn is_own_lock(&self, call: &Call<'_>) -> io::Result<bool> {
+    fn is_own_lock(&self, call: &HeldCall<'_>) -> io::Result<bool> {
         let is_lease = call.argument(1) as i32 == libc::F_SETLEASE;
         let has_kind_in_memory = call.registers.orig_rax as i64 == libc::SYS_fcntl && !is_lease;
         let is_end = match has_kind_in_memory {
@@ -297,12 +297,12 @@ impl Extent {
         Ok(reached.metadata()?.nlink() == 0 || self.is_own(&reached)?)
     }
 
-    fn is_own_descriptor(&self, call: &Call<'_>) -> io::Result<bool> {
+    fn is_own_descriptor(&self, call: &HeldCall<'_>) -> io::Result<bool> {
         reach(&call.descriptor(0))?.map_or(Ok(true), |reached| self.is_own(&reached))
     }
 
     /// Whether a path leads to a file of the run's own, or nowhere.
-    fn is_own_path(&self, call: &Call<'_>, folder: Option<usize>, path: usize) -> io::Result<bool> {
+    fn is_own_path(&self, call: &HeldCall<'_>, folder: Option<usize>, path: usize) -> io::Result<bool> {
         let address = call.argument(path);
         // Without a path the folder itself is meant, futimens(3).
         let path = if address == 0 { Some(PathBuf::new()) } else { call.text(address)? };
@@ -336,7 +336,7 @@ fn shows_through(reached: &File) -> io::Result<bool> {
 }
 
 /// Whom fcntl(2) makes the one that gets signals, as kill(2) names them.
-fn owner(call: &Call<'_>) -> io::Result<i32> {
+fn owner(call: &HeldCall<'_>) -> io::Result<i32> {
     match call.argument(1) as i32 {
         F_SETOWN_EX => call.owner(call.argument(2)),
         _ => Ok(call.argument(2) as i32),
@@ -345,7 +345,7 @@ fn owner(call: &Call<'_>) -> io::Result<i32> {
 
 /// Whether a descriptor is none of a folder: those of processes lead to no file, but their folders serve as
 /// well.
-fn names_no_folder(call: &Call<'_>) -> io::Result<bool> {
+fn names_no_folder(call: &HeldCall<'_>) -> io::Result<bool> {
     match fs::read_link(format!("/proc/{}/fd/{}", call.by, call.argument(0) as i32)) {
         Ok(path) => Ok(!path.is_absolute()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
@@ -363,7 +363,7 @@ fn whom(kind: u64, number: i32) -> i32 {
 }
 
 /// Whether this process, or all of this group, belongs to the run, or there is nobody; as kill(2) names them.
-fn is_own(call: &Call<'_>, target: i32) -> bool {
+fn is_own(call: &HeldCall<'_>, target: i32) -> bool {
     let family = (call.family)();
     let folder = PathBuf::from(format!("/proc/{}/root/proc", call.by));
     // Whoever hides what it sees may not tell that there is nobody.

@@ -13,6 +13,7 @@
 //! tracer decides (`guard.rs`).
 
 mod copy;
+mod extent;
 mod filter;
 mod guard;
 mod landlock;
@@ -27,15 +28,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-pub(super) use guard::{Answer, Call, Guard};
+pub(super) use guard::{Answer, Guard, HeldCall};
 pub(super) use starter::{Order, Started};
 
 use self::copy::Copied;
+use self::extent::{Attributes, Ipc, RunExtent};
 use self::namespaces::Namespaces;
-use self::starter::{Starter, Walls};
+use self::starter::{Confinement, Starter};
 use super::launch::Launcher;
 use super::{Launch, ProcessError};
-use crate::invocation::{Constancy, Invocation, Network, Permissions, Shelter};
+use crate::invocation::{Constancy, Invocation, Permissions, SandboxMode};
 
 /// How well runs are contained.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,33 +49,6 @@ pub enum Containment {
     Basic(String),
     /// Not at all, as the user wants it.
     None,
-}
-
-/// What runs may do, as far as it has to be asked.
-struct Extent {
-    network: Network,
-    attributes: Attributes,
-    ipc: Ipc,
-    /// Where changes to files are the run's own, if it has no view of its own.
-    places: Vec<PathBuf>,
-}
-
-/// Whose attributes a run can change, as far as the kernel cares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Attributes {
-    /// Those of its own view of the file system.
-    Apart,
-    /// Those of all files.
-    OfAllFiles,
-}
-
-/// Whose IPC objects a run uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ipc {
-    /// Its own.
-    Apart,
-    /// Those of the machine.
-    Shared,
 }
 
 /// The world that runs get.
@@ -111,9 +86,9 @@ impl Sandbox {
         }
         let launcher = Launcher::new(invocation)?;
         let Invocation { permissions, directory, .. } = invocation.clone();
-        let (level, world) = match permissions.shelter {
-            Shelter::None => (Containment::None, World::open(&launcher, &directory)?),
-            Shelter::Sandbox => World::best(&launcher, &directory, &permissions)?,
+        let (level, world) = match permissions.sandbox_mode {
+            SandboxMode::None => (Containment::None, World::open(&launcher, &directory)?),
+            SandboxMode::Sandbox => World::best(&launcher, &directory, &permissions)?,
         };
         Ok(Sandbox { launcher, permissions, directory, level, world })
     }
@@ -200,7 +175,7 @@ fn not_copied(source: io::Error) -> ProcessError {
 impl World {
     /// Nothing is kept from a run.
     fn open(launcher: &Launcher, directory: &Path) -> Result<World, ProcessError> {
-        let starter = Starter::outside(launcher, directory, &Walls::none())?;
+        let starter = Starter::outside(launcher, directory, &Confinement::none())?;
         let failed = |source| ProcessError::System { what: "preparing to start programs", source };
         starter.wait().map_err(failed)?;
         Ok(World { guard: Arc::new(Guard::new(None)), place: Place::Real, starter })
@@ -237,13 +212,13 @@ impl World {
     }
 
     fn full(launcher: &Launcher, directory: &Path, permissions: &Permissions) -> io::Result<World> {
-        let extent = Extent {
+        let extent = RunExtent {
             network: permissions.network,
             attributes: Attributes::Apart,
             ipc: Ipc::Apart,
             places: Vec::new(),
         };
-        let walls = Walls::new(&extent)?;
+        let walls = Confinement::new(&extent)?;
         let (view, starter) = Namespaces::new(launcher, directory, permissions, &walls)?;
         Ok(World { guard: Arc::new(Guard::new(Some(extent))), place: Place::View(view), starter })
     }
@@ -258,7 +233,7 @@ impl World {
         let own = std::iter::once(copy.place()).chain(permissions.writable.iter().cloned());
         // As the kernel tells where a file lies.
         let own = own.map(|place| place.canonicalize().unwrap_or(place));
-        let extent = Extent {
+        let extent = RunExtent {
             network: permissions.network,
             attributes: Attributes::OfAllFiles,
             ipc: Ipc::Shared,
@@ -268,7 +243,7 @@ impl World {
             full: reason.to_owned(),
             basic: error.to_string(),
         };
-        let walls = Walls::basic(&extent).map_err(uncontained)?;
+        let walls = Confinement::basic(&extent).map_err(uncontained)?;
         let starter = Starter::outside(launcher, copy.directory(), &walls)?;
         starter.wait().map_err(uncontained)?;
         Ok(World { guard: Arc::new(Guard::new(Some(extent))), place: Place::Copy(copy), starter })

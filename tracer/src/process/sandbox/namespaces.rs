@@ -17,8 +17,8 @@ use nix::sys::statvfs::fstatvfs;
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
-use super::starter::{REPORT, Starter, Walls, explained, reported};
-use super::view::{Layout, STEPS};
+use super::starter::{Confinement, REPORT, Starter, explained, reported};
+use super::view::{STEPS, ViewPlan};
 use crate::invocation::{Network, Permissions};
 use crate::process::launch::Launcher;
 use crate::process::patiently;
@@ -28,7 +28,7 @@ pub(super) struct Namespaces {
     /// The first process, and the line to it: at its end that process exits.
     first: Pid,
     line: UnixStream,
-    plan: Layout,
+    plan: ViewPlan,
     /// The file system that holds the changes, and the folders in it.
     memory: OwnedFd,
     changes: Vec<Change>,
@@ -59,13 +59,13 @@ impl Namespaces {
         launcher: &Launcher,
         directory: &Path,
         permissions: &Permissions,
-        walls: &Walls,
+        walls: &Confinement,
     ) -> io::Result<(Namespaces, Starter)> {
         reap();
         let (starter, plan) = Starter::plan(launcher, directory, walls)?;
         let (mut line, theirs) = UnixStream::pair()?;
         // Chooses numbers of descriptors beyond those that are open, these among them.
-        let layout = Layout::new(directory, &permissions.writable)?;
+        let layout = ViewPlan::new(directory, &permissions.writable)?;
         let mut flags = CloneFlags::CLONE_NEWUSER
             | CloneFlags::CLONE_NEWNS
             | CloneFlags::CLONE_NEWPID

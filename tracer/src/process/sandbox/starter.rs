@@ -26,8 +26,9 @@ use nix::sys::socket::{
 use nix::unistd::Pid;
 use seccompiler::BpfProgram;
 
-use super::{Extent, filter, landlock};
-use crate::process::launch::{Errand, Launcher, Luggage, Prepared, STEPS};
+use super::extent::RunExtent;
+use super::{filter, landlock};
+use crate::process::launch::{Attachments, Launcher, Prepared, STEPS, StartRequest};
 use crate::process::{Launch, ProcessError, patiently};
 
 /// What root could undo the sandbox or harm the machine with: CAP_LINUX_IMMUTABLE, CAP_NET_ADMIN,
@@ -43,7 +44,7 @@ const WALLS: [&str; 3] = ["no new privileges", "Landlock", "seccomp"];
 const HERE: u8 = 0xff;
 
 /// What keeps runs inside.
-pub(super) struct Walls {
+pub(super) struct Confinement {
     rule_sets: Vec<OwnedFd>,
     filter: Vec<BpfProgram>,
     privileges: Privileges,
@@ -55,22 +56,22 @@ enum Privileges {
     Dropped,
 }
 
-impl Walls {
+impl Confinement {
     /// None.
-    pub(super) fn none() -> Walls {
-        Walls { rule_sets: Vec::new(), filter: Vec::new(), privileges: Privileges::Kept }
+    pub(super) fn none() -> Confinement {
+        Confinement { rule_sets: Vec::new(), filter: Vec::new(), privileges: Privileges::Kept }
     }
 
     /// A filter of system calls, and limits for signals where the kernel has them.
-    pub(super) fn new(extent: &Extent) -> io::Result<Walls> {
+    pub(super) fn new(extent: &RunExtent) -> io::Result<Confinement> {
         let filter = filter::programs(extent).map_err(io::Error::other)?;
         let rule_sets = landlock::scope().into_iter().collect();
-        Ok(Walls { rule_sets, filter, privileges: Privileges::Dropped })
+        Ok(Confinement { rule_sets, filter, privileges: Privileges::Dropped })
     }
 
     /// The same, and files are changed below the places of `extent` only.
-    pub(super) fn basic(extent: &Extent) -> io::Result<Walls> {
-        let mut walls = Walls::new(extent)?;
+    pub(super) fn basic(extent: &RunExtent) -> io::Result<Confinement> {
+        let mut walls = Confinement::new(extent)?;
         let files = landlock::writing_only_below(&extent.places)?;
         walls.rule_sets.extend(files);
         Ok(walls)
@@ -110,7 +111,7 @@ pub(super) struct Starter {
 pub(super) struct Plan<'l> {
     prepared: Prepared<'l>,
     directory: CString,
-    walls: &'l Walls,
+    walls: &'l Confinement,
     /// What the starter reads from.
     control: OwnedFd,
     nothing: File,
@@ -164,7 +165,7 @@ impl Starter {
     pub(super) fn plan<'l>(
         launcher: &'l Launcher,
         directory: &Path,
-        walls: &'l Walls,
+        walls: &'l Confinement,
     ) -> io::Result<(Starter, Plan<'l>)> {
         let (control, theirs) =
             socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
@@ -190,7 +191,7 @@ impl Starter {
     pub(super) fn outside(
         launcher: &Launcher,
         directory: &Path,
-        walls: &Walls,
+        walls: &Confinement,
     ) -> Result<Starter, ProcessError> {
         let failed = |source| ProcessError::System { what: "preparing to start programs", source };
         let (starter, plan) = Starter::plan(launcher, directory, walls).map_err(failed)?;
@@ -222,12 +223,12 @@ impl Starter {
     }
 
     fn send(&self, order: &Order<'_>, socket: BorrowedFd<'_>) -> io::Result<()> {
-        let Launch { output, luggage: Luggage { files, .. }, .. } = order.launch;
-        let errand = Errand::new(order.launch)?;
+        let Launch { output, attachments: Attachments { files, .. }, .. } = order.launch;
+        let request = StartRequest::new(order.launch)?;
         let mut descriptors = vec![socket.as_raw_fd(), order.stdin.as_raw_fd(), output.stdout().as_raw_fd()];
         descriptors.push(output.stderr().as_raw_fd());
         descriptors.extend(files.iter().map(AsRawFd::as_raw_fd));
-        let message = [IoSlice::new(errand.bytes())];
+        let message = [IoSlice::new(request.bytes())];
         let control = [ControlMessage::ScmRights(&descriptors)];
         sendmsg::<()>(self.control.as_raw_fd(), &message, &control, MsgFlags::MSG_NOSIGNAL, None)?;
         Ok(())
@@ -321,16 +322,16 @@ impl Plan<'_> {
         let (wall, errno) = raised.err().unwrap_or((0, Errno::UnknownErrno));
         report(self.control.as_raw_fd(), wall, errno);
         if raised.is_ok() {
-            while let Some((errand, descriptors)) = self.receive() {
-                self.serve_one(&errand, &descriptors);
+            while let Some((request, descriptors)) = self.receive() {
+                self.serve_one(&request, &descriptors);
             }
         }
         // SAFETY: ends the process without running the parent's destructors.
         unsafe { libc::_exit(0) }
     }
 
-    fn serve_one(&self, errand: &Errand, descriptors: &Descriptors) {
-        errand.choose_processors();
+    fn serve_one(&self, request: &StartRequest, descriptors: &Descriptors) {
+        request.choose_processors();
         // SAFETY: the child makes only system calls and never returns.
         match unsafe { fork() } {
             Ok(0) => {
@@ -339,7 +340,7 @@ impl Plan<'_> {
                     libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
                     libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0);
                 }
-                let failed = self.prepared.become_program(errand, &self.directory, descriptors.all(), HERE);
+                let failed = self.prepared.become_program(request, &self.directory, descriptors.all(), HERE);
                 report(failed.socket, failed.step, failed.errno);
                 // SAFETY: ends the process without running the parent's destructors.
                 unsafe { libc::_exit(127) }
@@ -354,9 +355,10 @@ impl Plan<'_> {
     }
 
     /// The next order; `None` if there will be no more.
-    fn receive(&self) -> Option<(Errand, Descriptors)> {
-        let mut errand = MaybeUninit::<Errand>::zeroed();
-        let mut part = libc::iovec { iov_base: errand.as_mut_ptr().cast(), iov_len: size_of::<Errand>() };
+    fn receive(&self) -> Option<(StartRequest, Descriptors)> {
+        let mut request = MaybeUninit::<StartRequest>::zeroed();
+        let mut part =
+            libc::iovec { iov_base: request.as_mut_ptr().cast(), iov_len: size_of::<StartRequest>() };
         let mut space = ControlSpace([0; CONTROL_SPACE]);
         // SAFETY: a structure of numbers and pointers, all of which may be zero.
         let mut header = unsafe { MaybeUninit::<libc::msghdr>::zeroed().assume_init() };
@@ -372,7 +374,7 @@ impl Plan<'_> {
                 break length;
             }
         };
-        if length as usize != size_of::<Errand>() {
+        if length as usize != size_of::<StartRequest>() {
             return None;
         }
         let mut descriptors = Descriptors { count: 0, all: [-1; MOST_DESCRIPTORS] };
@@ -388,7 +390,7 @@ impl Plan<'_> {
                 }
             }
             // It consists of numbers, was zeroed and then filled.
-            (descriptors.count >= 4).then(|| (errand.assume_init(), descriptors))
+            (descriptors.count >= 4).then(|| (request.assume_init(), descriptors))
         }
     }
 }
@@ -400,7 +402,7 @@ const CONTROL_SPACE: usize = 128;
 #[repr(align(8))]
 struct ControlSpace([u8; CONTROL_SPACE]);
 
-/// What an order brings along: the socket, the standard descriptors, the luggage.
+/// What an order brings along: the socket, the standard descriptors, the attachments.
 struct Descriptors {
     count: usize,
     all: [RawFd; MOST_DESCRIPTORS],

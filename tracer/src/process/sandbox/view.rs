@@ -48,7 +48,7 @@ const BRIEF_FDS: usize = DEVICES.len() + 2;
 const NONE: Option<&str> = None;
 
 /// Everything that the first process needs, made before it.
-pub(super) struct Layout {
+pub(super) struct ViewPlan {
     /// The number of the descriptor for the memory for changes; others follow.
     pub(super) first: RawFd,
     /// The changes to [`SHARED_MEMORY`], by descriptor.
@@ -94,8 +94,8 @@ fn at(step: usize) -> impl Fn(Errno) -> Failed {
     move |errno| Failed(step, errno)
 }
 
-impl Layout {
-    pub(super) fn new(directory: &Path, writable: &[PathBuf]) -> io::Result<Layout> {
+impl ViewPlan {
+    pub(super) fn new(directory: &Path, writable: &[PathBuf]) -> io::Result<ViewPlan> {
         let mut places: Vec<PathBuf> = Vec::new();
         let directory = &directory.canonicalize()?;
         let mut planner = Planner::new(directory)?;
@@ -116,7 +116,7 @@ impl Layout {
         let writable = writable.iter().map(|path| text(path.as_os_str().as_bytes().to_vec()));
         let writable = writable.collect::<io::Result<_>>()?;
         let shared = text(format!("/proc/self/fd/{}", first + 1).into_bytes())?;
-        Ok(Layout { first, shared, overlays, writable })
+        Ok(ViewPlan { first, shared, overlays, writable })
     }
 
     /// Under which number the first process keeps the folder for the changes of an overlay; 0 is that of

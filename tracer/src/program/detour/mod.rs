@@ -25,6 +25,7 @@
 //!
 //! Source: Kessler, "Fast Breakpoints: Design and Implementation", PLDI 1990.
 
+mod parts;
 mod writer;
 
 use std::collections::{BTreeSet, HashMap};
@@ -33,36 +34,12 @@ use agent::names::LeaderId;
 use agent::session::Site;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
 
+pub(crate) use self::parts::{Arrivals, Layout};
+use self::parts::{INT3, MovedCode};
 use self::writer::Writer;
 use super::agent_code::AgentCode;
 use super::{Leader, Program};
 use crate::address::RuntimeAddress;
-
-/// What happens at a leader before the agent is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Arrivals {
-    /// Nothing.
-    Asked,
-    /// The arrival is taken down; the agent is asked when a buffer is full.
-    TakenDown,
-    /// An expected arrival is let through.
-    Expected,
-}
-
-/// Where the parts lie that belong to the agent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
-    /// The end of the agent's stack, where it is empty.
-    pub(crate) stack: u64,
-    /// The session.
-    pub(crate) session: u64,
-    /// The code; the session has to be within reach of it.
-    pub(crate) code: u64,
-    /// What is foreseen behind each event, see [`agent::tape::Foreseen`].
-    pub(crate) foreseen: u64,
-    /// Which events are kept, see [`agent::lockstep::Script::kept`].
-    pub(crate) kept: u64,
-}
 
 /// How control comes to a leader's arrival code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +67,7 @@ impl DetourCounts {
     /// Of the leaders of a program.
     pub fn of(program: &Program) -> DetourCounts {
         let texts = Texts { program };
-        let runs: Vec<Run> =
+        let runs: Vec<MovedCode> =
             program.leaders().iter().map(|leader| texts.run(leader, leader.address.0)).collect();
         let mut counts = DetourCounts::default();
         for detour in detours(&runs) {
@@ -133,17 +110,8 @@ pub(crate) struct Detours {
     breakpoints: HashMap<u64, LeaderId>,
 }
 
-/// The code of a leader that is moved, as far as it lies in the text.
-struct Run {
-    /// Where the leader's jump goes: the leader, or behind the `endbr64` there.
-    start: u64,
-    end: u64,
-    instructions: Vec<Instruction>,
-}
-
 const JUMP: u64 = 5;
 const SHORT_JUMP: u64 = 2;
-const INT3: u8 = 0xcc;
 
 impl Detours {
     /// Leads all leaders of `program` away, which lie where `place` says.
@@ -229,7 +197,7 @@ struct Texts<'p> {
 impl<'p> Texts<'p> {
     /// The code of a leader that can be moved, decoded for the place where it runs; at least one
     /// instruction.
-    fn run(&self, leader: &Leader, place: u64) -> Run {
+    fn run(&self, leader: &Leader, place: u64) -> MovedCode {
         let end = place + u64::from(leader.movable);
         let decoder = Decoder::with_ip(64, self.behind(leader), place, DecoderOptions::NONE);
         let within = |instruction: &Instruction| instruction.ip() == place || instruction.next_ip() <= end;
@@ -240,7 +208,7 @@ impl<'p> Texts<'p> {
         }
         let start = instructions.first().map_or(place, Instruction::ip);
         let end = instructions.last().map_or(place, Instruction::next_ip);
-        Run { start, end, instructions }
+        MovedCode { start, end, instructions }
     }
 
     /// The text from a leader on.
@@ -254,9 +222,9 @@ impl<'p> Texts<'p> {
 }
 
 /// How each leader is led away.
-fn detours(runs: &[Run]) -> Vec<Detour> {
+fn detours(runs: &[MovedCode]) -> Vec<Detour> {
     let mut holes = Holes::new(runs);
-    let detour = |run: &Run| match run.end - run.start {
+    let detour = |run: &MovedCode| match run.end - run.start {
         JUMP.. => Detour::Jump,
         SHORT_JUMP.. => holes.take(run.start + SHORT_JUMP).map_or(Detour::Breakpoint, Detour::ShortJump),
         _ => Detour::Breakpoint,
@@ -265,7 +233,7 @@ fn detours(runs: &[Run]) -> Vec<Detour> {
 }
 
 /// What is to be put into the text at a leader, and into its hole if it has one.
-fn patches(run: &Run, detour: Detour, arrival: u64) -> Vec<Patch> {
+fn patches(run: &MovedCode, detour: Detour, arrival: u64) -> Vec<Patch> {
     let patch =
         |address: u64, bytes: &[u8]| Patch { address: RuntimeAddress(address), bytes: bytes.to_vec() };
     match detour {
@@ -282,8 +250,9 @@ fn patches(run: &Run, detour: Detour, arrival: u64) -> Vec<Patch> {
 struct Holes(BTreeSet<u64>);
 
 impl Holes {
-    fn new(runs: &[Run]) -> Holes {
-        let of_run = |run: &Run| (run.start + JUMP..=run.end.saturating_sub(JUMP)).step_by(JUMP as usize);
+    fn new(runs: &[MovedCode]) -> Holes {
+        let of_run =
+            |run: &MovedCode| (run.start + JUMP..=run.end.saturating_sub(JUMP)).step_by(JUMP as usize);
         Holes(runs.iter().flat_map(of_run).collect())
     }
 

@@ -10,7 +10,7 @@ use iced_x86::{
     Register,
 };
 
-use super::{Arrivals, INT3, Layout, Run};
+use super::parts::{Arrivals, INT3, Layout, MovedCode};
 
 /// Writes code to where it will run.
 pub(super) struct Writer {
@@ -224,7 +224,7 @@ impl Writer {
     }
 
     /// The moved code of a leader, and the way back.
-    pub(super) fn body(&mut self, run: &Run) {
+    pub(super) fn body(&mut self, run: &MovedCode) {
         for instruction in &run.instructions {
             self.moved.push((self.here(), instruction.ip()));
             if instruction.is_call_near() || instruction.is_call_near_indirect() {

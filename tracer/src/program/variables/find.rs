@@ -1,7 +1,7 @@
 //! Find out what the source calls a piece of memory: a variable, a member or an element of one, or what a
 //! pointer in one leads to.
 
-use super::place::{Stop, Unwinding};
+use super::place::{StoppedAt, Unwinding};
 use super::types::{Member, Shape, TypeId, Types};
 use super::{FunctionVariables, ImageVariables, Memory, Named, RegisterValues, Syntax, Variable, Variables};
 use crate::program::FunctionId;
@@ -23,7 +23,7 @@ pub(crate) struct View<'a> {
 
 /// A piece of memory: address and length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct MemoryPiece {
     pub(crate) address: u64,
     pub(crate) length: u64,
 }
@@ -37,21 +37,21 @@ const MOST_ELEMENTS: u64 = 1 << 16;
 
 impl Variables {
     /// What the source calls this piece of memory where a function is stopped.
-    pub(crate) fn name(&self, view: View<'_>, piece: Piece) -> Option<Named> {
+    pub(crate) fn name(&self, view: View<'_>, piece: MemoryPiece) -> Option<Named> {
         self.found(view, (piece, MOST_ELEMENTS), |search, whole| search.within(whole, piece))
     }
 
     /// The variable, member or element that begins at an address, the largest of them, or else the smallest
     /// that holds it: what is meant when the address is handed on.
     pub(crate) fn object(&self, view: View<'_>, address: u64) -> Option<Named> {
-        let piece = Piece { address, length: 1 };
+        let piece = MemoryPiece { address, length: 1 };
         self.found(view, (piece, 1), |search, whole| search.beginning(whole, piece))
     }
 
     /// What the source calls a piece of memory that was to be reached by the pointer at an address: the name of
     /// that pointer's place, and that of the piece.
-    pub(crate) fn through(&self, view: View<'_>, pointer: u64, piece: Piece) -> Option<(Named, Named)> {
-        let pointer = self.name(view, Piece { address: pointer, length: 8 })?;
+    pub(crate) fn through(&self, view: View<'_>, pointer: u64, piece: MemoryPiece) -> Option<(Named, Named)> {
+        let pointer = self.name(view, MemoryPiece { address: pointer, length: 8 })?;
         let types = &self.images.get(pointer.image)?.types;
         let (to, is_reference) = match types.get(pointer.kind).shape {
             Shape::Pointer(Some(to)) => (to, false),
@@ -69,7 +69,7 @@ impl Variables {
         };
         let address = address.wrapping_add_signed(number.wrapping_mul(size as i64));
         let search = Search { image: pointer.image, types, memory: view.memory, followed: view.followed };
-        let whole = Found { name, address, kind: to, syntax: pointer.syntax };
+        let whole = LocatedVariable { name, address, kind: to, syntax: pointer.syntax };
         let part =
             if whole.holds(piece, types) { search.within(whole, piece) } else { search.named(whole, None) };
         Some((pointer, part?))
@@ -87,8 +87,8 @@ impl Variables {
     fn found(
         &self,
         view: View<'_>,
-        (piece, most): (Piece, u64),
-        choose: impl Fn(&Search<'_>, Found) -> Option<Named>,
+        (piece, most): (MemoryPiece, u64),
+        choose: impl Fn(&Search<'_>, LocatedVariable) -> Option<Named>,
     ) -> Option<Named> {
         let &(image, position) = self.functions.get(&view.function)?;
         let ImageVariables { types, functions, globals, unwinding } = &self.images[image];
@@ -99,8 +99,10 @@ impl Variables {
         }
         let file_address = piece.address.wrapping_sub(view.bias);
         let behind = globals.partition_point(|global| global.address <= file_address);
-        let moved =
-            |global: &Found| Found { address: global.address.wrapping_add(view.bias), ..global.clone() };
+        let moved = |global: &LocatedVariable| LocatedVariable {
+            address: global.address.wrapping_add(view.bias),
+            ..global.clone()
+        };
         let global = behind.checked_sub(1).map(|at| moved(&globals[at]));
         if let Some(global) = global.filter(|global| global.holds(piece, types)) {
             return choose(&search, global);
@@ -112,8 +114,8 @@ impl Variables {
 
 /// The variables of a function that lie in memory, those of inner blocks first. A name that is not in scope
 /// yet or any more comes last: a compiler may initialise a variable before.
-fn visible(function: &FunctionVariables, unwinding: &Unwinding, view: View<'_>) -> Vec<Found> {
-    let stop = Stop {
+fn visible(function: &FunctionVariables, unwinding: &Unwinding, view: View<'_>) -> Vec<LocatedVariable> {
+    let stop = StoppedAt {
         pc: view.registers.pc.wrapping_sub(view.bias),
         registers: view.registers,
         bias: view.bias,
@@ -124,7 +126,7 @@ fn visible(function: &FunctionVariables, unwinding: &Unwinding, view: View<'_>) 
     let found = |variable: &Variable| {
         let address = stop.address(&variable.place, variable.encoding)?;
         let Variable { name, kind, syntax, .. } = variable;
-        Some(Found { name: name.clone(), address, kind: *kind, syntax: *syntax })
+        Some(LocatedVariable { name: name.clone(), address, kind: *kind, syntax: *syntax })
     };
     let is_in_scope = |variable: &&Variable| {
         let within = |&(start, end): &(u64, u64)| (start..end).contains(&stop.pc);
@@ -144,15 +146,15 @@ fn visible(function: &FunctionVariables, unwinding: &Unwinding, view: View<'_>) 
 
 /// A variable with its place.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct LocatedVariable {
     pub(super) name: String,
     pub(super) address: u64,
     pub(super) kind: TypeId,
     pub(super) syntax: Syntax,
 }
 
-impl Found {
-    fn holds(&self, piece: Piece, types: &Types) -> bool {
+impl LocatedVariable {
+    fn holds(&self, piece: MemoryPiece, types: &Types) -> bool {
         let end = self.address.saturating_add(types.get(self.kind).size);
         self.address <= piece.address && piece.address.saturating_add(piece.length) <= end
     }
@@ -167,16 +169,21 @@ struct Search<'s> {
 
 impl Search<'_> {
     /// The smallest part of a value that holds a piece of it.
-    fn within(&self, whole: Found, piece: Piece) -> Option<Named> {
+    fn within(&self, whole: LocatedVariable, piece: MemoryPiece) -> Option<Named> {
         self.part_until(whole, piece, |_| false)
     }
 
     /// The largest part of a value that begins where a piece of it does.
-    fn beginning(&self, whole: Found, piece: Piece) -> Option<Named> {
+    fn beginning(&self, whole: LocatedVariable, piece: MemoryPiece) -> Option<Named> {
         self.part_until(whole, piece, |part| part.address == piece.address)
     }
 
-    fn part_until(&self, mut whole: Found, piece: Piece, is_meant: impl Fn(&Found) -> bool) -> Option<Named> {
+    fn part_until(
+        &self,
+        mut whole: LocatedVariable,
+        piece: MemoryPiece,
+        is_meant: impl Fn(&LocatedVariable) -> bool,
+    ) -> Option<Named> {
         let mut bits = None;
         while bits.is_none() && !is_meant(&whole) {
             let Some((part, part_bits)) = self.part(&whole, piece) else { break };
@@ -186,22 +193,30 @@ impl Search<'_> {
         self.named(whole, bits)
     }
 
-    fn named(&self, found: Found, bits: Option<(u64, u64)>) -> Option<Named> {
+    fn named(&self, found: LocatedVariable, bits: Option<(u64, u64)>) -> Option<Named> {
         let size = self.types.get(found.kind).size;
-        let Found { name, address, kind, syntax } = found;
+        let LocatedVariable { name, address, kind, syntax } = found;
         (!name.is_empty()).then_some(Named { name, address, size, image: self.image, kind, bits, syntax })
     }
 
     /// The member or element that holds a piece.
-    fn part(&self, whole: &Found, piece: Piece) -> Option<(Found, Option<(u64, u64)>)> {
+    fn part(
+        &self,
+        whole: &LocatedVariable,
+        piece: MemoryPiece,
+    ) -> Option<(LocatedVariable, Option<(u64, u64)>)> {
         let offset = piece.address - whole.address;
         match &self.types.get(whole.kind).shape {
             Shape::Array(of, _) => {
                 let size = self.types.get(*of).size;
                 let number = offset.checked_div(size)?;
                 let name = format!("{}[{number}]", whole.name);
-                let element =
-                    Found { name, address: whole.address + number * size, kind: *of, syntax: whole.syntax };
+                let element = LocatedVariable {
+                    name,
+                    address: whole.address + number * size,
+                    kind: *of,
+                    syntax: whole.syntax,
+                };
                 element.holds(piece, self.types).then_some((element, None))
             }
             Shape::Record(record) => {
@@ -215,7 +230,7 @@ impl Search<'_> {
         }
     }
 
-    fn member(&self, whole: &Found, member: &Member) -> Found {
+    fn member(&self, whole: &LocatedVariable, member: &Member) -> LocatedVariable {
         let name = match (member.is_base, member.name.as_str(), whole.name.strip_prefix('*')) {
             (true, ..) | (_, "", _) => whole.name.clone(),
             (_, name, Some(pointer)) if whole.syntax == Syntax::C => format!("{pointer}->{name}"),
@@ -223,11 +238,21 @@ impl Search<'_> {
             (_, name, None) if whole.syntax == Syntax::Rust => format!("{}.{}", whole.name, rust_name(name)),
             (_, name, None) => format!("{}.{name}", whole.name),
         };
-        Found { name, address: whole.address + member.offset, kind: member.kind, syntax: whole.syntax }
+        LocatedVariable {
+            name,
+            address: whole.address + member.offset,
+            kind: member.kind,
+            syntax: whole.syntax,
+        }
     }
 
     /// What holds a piece and is reached by pointers from these variables.
-    fn behind_pointers(&self, variables: Vec<Found>, piece: Piece, most: u64) -> Option<Found> {
+    fn behind_pointers(
+        &self,
+        variables: Vec<LocatedVariable>,
+        piece: MemoryPiece,
+        most: u64,
+    ) -> Option<LocatedVariable> {
         let mut open = variables;
         let mut looked_at = 0;
         for _ in 0..MOST_STEPS {
@@ -251,7 +276,7 @@ impl Search<'_> {
     }
 
     /// The pointers in a value, itself or its members.
-    fn pointers(&self, whole: Found) -> Vec<Found> {
+    fn pointers(&self, whole: LocatedVariable) -> Vec<LocatedVariable> {
         match &self.types.get(whole.kind).shape {
             Shape::Pointer(Some(_)) | Shape::Reference(Some(_)) => vec![whole],
             Shape::Record(record) => {
@@ -264,7 +289,7 @@ impl Search<'_> {
 
     /// What a pointer leads to: of an array with at most so many elements the one that holds `piece`, if it
     /// may be there.
-    fn behind(&self, pointer: &Found, piece: Piece, most: u64) -> Option<Found> {
+    fn behind(&self, pointer: &LocatedVariable, piece: MemoryPiece, most: u64) -> Option<LocatedVariable> {
         let (to, is_reference) = match self.types.get(pointer.kind).shape {
             Shape::Pointer(Some(to)) => (to, false),
             Shape::Reference(Some(to)) => (to, true),
@@ -277,7 +302,7 @@ impl Search<'_> {
             return None;
         }
         let number = piece.address.checked_sub(address).map_or(0, |distance| distance / size);
-        let Found { name, syntax, .. } = pointer;
+        let LocatedVariable { name, syntax, .. } = pointer;
         let (name, address) = match number {
             0 if is_reference => (name.clone(), address),
             0 => (format!("*{name}"), address),
@@ -286,7 +311,7 @@ impl Search<'_> {
             }
             _ => (format!("*{name}"), address),
         };
-        Some(Found { name, address, kind: to, syntax: *syntax })
+        Some(LocatedVariable { name, address, kind: to, syntax: *syntax })
     }
 }
 

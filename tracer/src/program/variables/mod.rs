@@ -18,8 +18,8 @@ use gimli::{Dwarf, RunTimeEndian};
 
 use super::elf::{self, Elf};
 use super::{FunctionId, LoadError, Program};
-use find::Found;
-pub(crate) use find::{Piece, View};
+use find::LocatedVariable;
+pub(crate) use find::{MemoryPiece, View};
 use place::{Description, Unwinding};
 use types::{TypeId, Types};
 
@@ -124,7 +124,7 @@ struct ImageVariables {
     types: Types,
     functions: Vec<FunctionVariables>,
     /// By their addresses in the file.
-    globals: Vec<Found>,
+    globals: Vec<LocatedVariable>,
     unwinding: Unwinding,
 }
 

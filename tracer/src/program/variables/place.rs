@@ -29,7 +29,7 @@ pub(super) struct Unwinding {
 }
 
 /// Where a function is stopped.
-pub(super) struct Stop<'a> {
+pub(super) struct StoppedAt<'a> {
     /// The address of the next instruction, as the file counts.
     pub(super) pc: u64,
     pub(super) registers: &'a RegisterValues,
@@ -65,7 +65,7 @@ impl Description {
     }
 }
 
-impl Stop<'_> {
+impl StoppedAt<'_> {
     /// The address at which something lies; `None` if it is not in memory.
     pub(super) fn address(&self, description: &Description, encoding: Encoding) -> Option<u64> {
         match self.evaluate(description.at(self.pc)?, encoding)? {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use gimli::{AttributeValue, Dwarf, Expression, UnitOffset};
 
-use super::find::Found;
-use super::place::{Description, Stop};
+use super::find::LocatedVariable;
+use super::place::{Description, StoppedAt};
 use super::types::{Shape, Types, target};
 use super::{
     Entry, FunctionVariables, ImageVariables, Nowhere, Reader, RegisterValues, Syntax, Unit, Variable,
@@ -209,8 +209,11 @@ impl Reading<'_> {
     }
 
     /// A variable that lies at the same place all the time.
-    fn placed(&self, Variable { name, kind, place, encoding, syntax, .. }: Variable) -> Option<Found> {
-        let stop = Stop {
+    fn placed(
+        &self,
+        Variable { name, kind, place, encoding, syntax, .. }: Variable,
+    ) -> Option<LocatedVariable> {
+        let stop = StoppedAt {
             pc: 0,
             registers: &RegisterValues::default(),
             bias: 0,
@@ -219,7 +222,7 @@ impl Reading<'_> {
             memory: &Nowhere,
         };
         let address = stop.address(&place, encoding)?;
-        Some(Found { name, address, kind, syntax })
+        Some(LocatedVariable { name, address, kind, syntax })
     }
 
     /// The variable of an entry; `None` if it has no name or lies nowhere.

@@ -2,7 +2,7 @@
 
 use iced_x86::{InstructionInfoFactory, Mnemonic, OpAccess};
 
-use super::code::{Code, Flow, Insn};
+use super::code::{Code, ControlFlow, Insn};
 
 /// For each leader, given by the index of its first instruction, whether its statement calls and stores nothing
 /// itself but the arguments that it pushes. What is stored below the frame for a call counts as stored: nothing
@@ -10,7 +10,7 @@ use super::code::{Code, Flow, Insn};
 pub(super) fn only_call(code: &Code, leaders: &[usize]) -> Vec<bool> {
     let mut info = InstructionInfoFactory::new();
     let mut stores = |insn: &Insn| {
-        let is_stack = insn.flow == Flow::Call || insn.iced.mnemonic() == Mnemonic::Push;
+        let is_stack = insn.flow == ControlFlow::Call || insn.iced.mnemonic() == Mnemonic::Push;
         !is_stack && info.info(&insn.iced).used_memory().iter().any(|used| is_write(used.access()))
     };
     let mut ends: Vec<usize> = leaders.to_vec();
@@ -18,7 +18,7 @@ pub(super) fn only_call(code: &Code, leaders: &[usize]) -> Vec<bool> {
     let mut only_calls = |&start: &usize| {
         let end = ends.get(ends.partition_point(|&other| other <= start)).copied();
         let insns = &code.insns()[start..end.unwrap_or(code.insns().len())];
-        insns.iter().any(|insn| insn.flow == Flow::Call) && !insns.iter().any(&mut stores)
+        insns.iter().any(|insn| insn.flow == ControlFlow::Call) && !insns.iter().any(&mut stores)
     };
     leaders.iter().map(&mut only_calls).collect()
 }

@@ -9,7 +9,7 @@ use agent::names::LeaderId;
 use agent::pace::Pace;
 use agent::session::{Arrival, Ring, Session};
 
-use super::inside::Talk;
+use super::inside::Channel;
 use super::{Guide, Recorder};
 use crate::invocation::Limits;
 use crate::process::Shared;
@@ -17,8 +17,8 @@ use crate::program::Program;
 
 /// Brings arrivals from the agent to the recorder: from a thread of its own as long as the program runs,
 /// and at once where somebody has to know all of them.
-pub(crate) struct Spool<'p, 't> {
-    talk: &'t Talk,
+pub(crate) struct Drain<'p, 't> {
+    talk: &'t Channel,
     leaders: u32,
     taken: Mutex<Taken<'p>>,
     ended: AtomicBool,
@@ -37,17 +37,17 @@ struct Taken<'p> {
 /// How long the thread sleeps at most before it looks whether the program has ended.
 const NAP: Duration = Duration::from_millis(50);
 
-impl<'p, 't> Spool<'p, 't> {
+impl<'p, 't> Drain<'p, 't> {
     /// Of the arrivals in `program` of which the agent tells.
-    pub(crate) fn new(program: &'p Program, talk: &'t Talk, limits: &Limits) -> Spool<'p, 't> {
+    pub(crate) fn new(program: &'p Program, talk: &'t Channel, limits: &Limits) -> Drain<'p, 't> {
         let recorder = Recorder::new(program, limits);
         let taken = Taken { recorder, buffers: 0, ahead: 0, chunk: Vec::new(), seen: (0, u32::MAX) };
         let leaders = program.leaders().len() as u32;
-        Spool { talk, leaders, taken: Mutex::new(taken), ended: AtomicBool::new(false) }
+        Drain { talk, leaders, taken: Mutex::new(taken), ended: AtomicBool::new(false) }
     }
 
-    /// Takes full buffers until [`Spool::end`].
-    pub(crate) fn wind(&self) {
+    /// Takes full buffers until [`Drain::end`].
+    pub(crate) fn drain(&self) {
         while !self.ended.load(Ordering::Relaxed) {
             let ring = self.ring();
             let mut taken = self.taken();
@@ -64,7 +64,7 @@ impl<'p, 't> Spool<'p, 't> {
         }
     }
 
-    /// Makes [`Spool::wind`] return.
+    /// Makes [`Drain::drain`] return.
     pub(crate) fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
         self.memory().wake(FILLED);
@@ -112,7 +112,7 @@ impl<'p, 't> Spool<'p, 't> {
         let mut latest = Vec::new();
         self.memory().append_to(
             &mut latest,
-            Talk::REST + first * size_of::<Arrival>() as u64,
+            Channel::REST + first * size_of::<Arrival>() as u64,
             (count - first) as usize,
         );
         if latest.iter().any(|arrival: &Arrival| arrival.leader != leader) {
@@ -134,7 +134,7 @@ impl<'p, 't> Spool<'p, 't> {
         let end = (first + count).min(self.talk.session.ring.buffers.count);
         let first = (first + std::mem::replace(&mut taken.ahead, count)).min(end);
         taken.chunk.clear();
-        self.memory().append_to(&mut taken.chunk, Talk::REST + first * size, (end - first) as usize);
+        self.memory().append_to(&mut taken.chunk, Channel::REST + first * size, (end - first) as usize);
         for &Arrival { sp, leader, .. } in &taken.chunk {
             if leader >= self.leaders || !taken.recorder.takes(LeaderId(leader), sp) {
                 // Nothing that follows would make sense: the run ends at the next arrival that asks.
@@ -157,7 +157,7 @@ impl<'p, 't> Spool<'p, 't> {
     }
 }
 
-impl Guide for &Spool<'_, '_> {
+impl Guide for &Drain<'_, '_> {
     fn position(&self) -> Vec<Option<LeaderId>> {
         self.take_all();
         self.taken().recorder.position()

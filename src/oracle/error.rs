@@ -1,0 +1,28 @@
+//! Say why a criterion cannot be applied, or a run cannot be judged.
+
+/// Why there can be no oracle, or why it cannot judge.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages are the documentation of the fields")]
+pub enum OracleError {
+    #[error(
+        "the recorded run does not show the failure: its output equals the one given with --reference; check the \
+         input, the arguments and that file"
+    )]
+    EqualsReference,
+    #[error(
+        "{printed}, and line {number} of the output given with --reference, {line}, is missing: omissions cannot explain \
+         what is missing; say with --expect-output or --check what shows the failure"
+    )]
+    LineMissing { printed: &'static str, number: usize, line: String },
+    #[error(
+        "the recorded run has no line of output that matches {expression}: take the expression from its output, which \
+         is {lines}"
+    )]
+    NoLine { expression: String, lines: String },
+    #[error("the recorded run has no line {number} of output: take the number from its output")]
+    NoSuchLine { number: usize },
+    #[error(
+        "the check `{command}` failed: {reason}; let it exit with 0 (reproduced), 1 (not) or 125 (unresolved)"
+    )]
+    Check { command: String, reason: String },
+}
