@@ -138,6 +138,12 @@ impl CriticalSlice {
         self.needed.iter().map(|needed| needed.event).chain(self.crashed_at)
     }
 
+    /// What is known of this event, if it is needed.
+    pub fn find(&self, event: EventId) -> Option<&Needed> {
+        let at = self.needed.binary_search_by_key(&event, |needed| needed.event).ok()?;
+        Some(&self.needed[at])
+    }
+
     /// How many executions are needed for their effect; where that has not been tried, how many are no decisions.
     pub fn kept_for_effect(&self) -> usize {
         self.needed.iter().filter(|needed| needed.necessity == Necessity::Effect).count()

@@ -1,7 +1,7 @@
 //! The documents: their commands work, their tables are complete, their links lead somewhere, and what they show
 //! is what is seen.
 //!
-//! Compares README, CONTRIBUTING and `docs/` with the command line and with results. Meaning is not checked.
+//! Compares README, ARCHITECTURE, CONTRIBUTING and `docs/` with the command line and with results. Meaning is not checked.
 
 mod support;
 
@@ -28,7 +28,7 @@ fn documents() -> Vec<String> {
         fs::read_dir(root().join("docs")).expect("a folder").map(|entry| entry.expect("readable").path());
     let pages = pages.filter(|page| page.extension().is_some_and(|extension| extension == "md"));
     let name = |page: PathBuf| format!("docs/{}", page.file_name().expect("a name").to_string_lossy());
-    let above = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned);
+    let above = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned);
     above.into_iter().chain(pages.map(name)).collect()
 }
 
@@ -273,6 +273,31 @@ fn links_between_documents_lead_somewhere() {
         }
     }
     assert!(seen > 20, "{seen} links");
+}
+
+/// A name alone is that of a file somewhere below the folder that was named before it.
+#[test]
+fn the_architecture_names_files_that_are_there() {
+    let document = read("ARCHITECTURE.md");
+    let named: Vec<&str> = all(r"`([a-z_0-9/]+(?:\.rs|\.md|/))`", &document).into_iter().collect();
+    assert!(named.len() > 50, "{named:?}");
+    let everything =
+        ["src", "dd", "tracer", "tests", "fuzz", "samples"].map(|folder| files(&root().join(folder)));
+    let everything: Vec<PathBuf> = everything.into_iter().flatten().collect();
+    for name in named {
+        let is_there = root().join(name).exists() || everything.iter().any(|file| file.ends_with(name));
+        assert!(is_there, "ARCHITECTURE.md names {name}, which is not there");
+    }
+}
+
+/// All folders and files below a folder, but for what is built there.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable").path());
+    let entries = entries.filter(|entry| !entry.ends_with("target"));
+    let below = |entry: PathBuf| {
+        if entry.is_dir() { [vec![entry.clone()], files(&entry)].concat() } else { vec![entry] }
+    };
+    entries.flat_map(below).collect()
 }
 
 #[test]

@@ -48,7 +48,7 @@ const THREAD: Fate = Unresolved("started a thread");
 const KINDS: [(&str, Fate); 60] = [
     ("ok", Reproduced),
     ("hang", ASLEEP),
-    ("spin", Unresolved("used up its processor time")),
+    ("spin", Slow(&Unresolved("used up its processor time"))),
     // Its sleeps are skipped, so that it goes round.
     ("deaf-sleep", Slow(&Unresolved("used up its processor time"))),
     ("fork-bomb", Unresolved("started too many processes")),

@@ -172,11 +172,8 @@ impl<'e> Explanation<'e> {
     fn part(&self, question: &'e Inquiry) -> Result<Part<'e>, Failure> {
         let asked: Vec<EventId> = self.events.iter().copied().take(MOST_ASKED).collect();
         let result = self.reopened.result(question, false)?;
-        let is_needed = |slice: &CriticalSlice, event| {
-            slice.needed.binary_search_by_key(&event, |needed| needed.event).is_ok()
-        };
         if let Some(Answer { slice, .. }) = result.as_ref()
-            && asked.iter().all(|&event| is_needed(slice, event))
+            && asked.iter().all(|&event| slice.find(event).is_some())
         {
             let slice = slice.clone();
             return Ok(Part { question, slice, departures: HashMap::new() });
@@ -291,8 +288,8 @@ impl<'e> Explanation<'e> {
 /// The rule under which an event was found to be needed, and what else was kept then; `None` if it is not
 /// needed.
 fn without(slice: &CriticalSlice, event: EventId) -> Option<(Rule, Vec<EventId>)> {
-    let at = slice.needed.binary_search_by_key(&event, |needed| needed.event).ok()?;
-    let (rule, for_effect) = match (slice.question.control, slice.needed[at].necessity) {
+    let found = slice.find(event)?;
+    let (rule, for_effect) = match (slice.question.control, found.necessity) {
         (Control::Both, Necessity::Effect) => (Rule::Trace, true),
         (Control::Trace, _) => (Rule::Trace, false),
         (Control::Both | Control::Program, _) => (Rule::Program, false),

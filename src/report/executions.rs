@@ -126,7 +126,7 @@ fn final_schedule(recorded: Recorded<'_>, slice: &CriticalSlice) -> Schedule {
         Control::Trace => tracer::schedule::Control::Trace,
         Control::Both | Control::Program => tracer::schedule::Control::Program,
     };
-    let is_needed = |event| slice.needed.binary_search_by_key(&event, |needed| needed.event).is_ok();
+    let is_needed = |event| slice.find(event).is_some();
     Omission::new(recorded.program, recorded.trace, control).schedule(is_needed)
 }
 

@@ -138,9 +138,7 @@ impl<'a, 'k> Told<'a, 'k> {
     }
 
     fn needed(&self, event: EventId) -> Option<Necessity> {
-        let needed = &self.known.slice.needed;
-        let at = needed.binary_search_by_key(&event, |needed| needed.event).ok()?;
-        Some(needed[at].necessity)
+        Some(self.known.slice.find(event)?.necessity)
     }
 
     fn source(&mut self, event: EventId) {
@@ -233,8 +231,7 @@ impl<'a, 'k> Told<'a, 'k> {
             (Effects::Tried, Necessity::Effect) => "Needed for its effect; without it",
             (Effects::Tried, Necessity::Decision) => "Needed only as a decision; without it",
         });
-        let at = slice.needed.binary_search_by_key(&event, |needed| needed.event);
-        let remembered = at.ok().and_then(|at| slice.needed[at].without.as_ref());
+        let remembered = slice.find(event).and_then(|needed| needed.without.as_ref());
         match trial.map(|trial| &trial.evidence).or(remembered) {
             None => self.item("nothing is known: the search ended before it was tried without"),
             Some(evidence) => self.item(&evidence_in_words(evidence)),
@@ -314,9 +311,7 @@ impl<'a, 'k> Told<'a, 'k> {
     }
 
     fn remembered(&self, event: EventId) -> Option<String> {
-        let needed = &self.known.slice.needed;
-        let at = needed.binary_search_by_key(&event, |needed| needed.event).ok()?;
-        Some(format!("without: {}", needed[at].without.as_ref()?.why))
+        Some(format!("without: {}", self.known.slice.find(event)?.without.as_ref()?.why))
     }
 }
 

@@ -344,9 +344,12 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A folder for what tests make.
+/// A folder for what the tests of a file make: those of several files run at the same time.
 pub fn tmp() -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+    let executable = std::env::current_exe().expect("a test is a program");
+    let name = executable.file_stem().expect("a name").to_string_lossy();
+    let name = name.rsplit_once('-').map_or(&*name, |(name, _)| name);
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
 /// A fresh, empty folder for one test.

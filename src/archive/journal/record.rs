@@ -225,26 +225,13 @@ fn fingerprint(bytes: &mut &[u8]) -> Option<u128> {
     Some(u128::from_le_bytes(*taken))
 }
 
-/// Appends a number in as few bytes as it needs: seven bits in each, the lowest first.
-fn put(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
+/// Appends a number in as few bytes as it needs (LEB128).
+fn put(bytes: &mut Vec<u8>, number: u64) {
+    leb128::write::unsigned(bytes, number).expect("memory can be written");
 }
 
 fn take(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..63).step_by(7) {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
+    leb128::read::unsigned(bytes).ok()
 }
 
 fn take_length(bytes: &mut &[u8]) -> Option<usize> {

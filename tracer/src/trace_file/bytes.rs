@@ -1,12 +1,8 @@
 //! Write numbers as bytes, and take them apart again without trusting them.
 
-/// Appends a number in as few bytes as it needs: seven bits in each, the lowest first.
-pub(super) fn put(bytes: &mut Vec<u8>, mut number: u32) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
+/// Appends a number in as few bytes as it needs (LEB128).
+pub(super) fn put(bytes: &mut Vec<u8>, number: u32) {
+    leb128::write::unsigned(bytes, number.into()).expect("memory can be written");
 }
 
 /// Maps small numbers of either sign to small numbers.
@@ -19,7 +15,7 @@ pub(super) fn unzigzag(number: u32) -> i32 {
     (number >> 1) as i32 ^ -((number & 1) as i32)
 }
 
-/// ByteCursor that are taken from the front. What is not there is `None`.
+/// Bytes that are taken from the front. What is not there is `None`.
 pub(super) struct ByteCursor<'a>(pub(super) &'a [u8]);
 
 impl<'a> ByteCursor<'a> {
@@ -47,19 +43,7 @@ impl<'a> ByteCursor<'a> {
 
     /// A number that [`put`] has written.
     pub(super) fn number(&mut self) -> Option<u32> {
-        let mut number = 0u32;
-        for shift in [0, 7, 14, 21, 28] {
-            let byte = self.byte()?;
-            let bits = u32::from(byte & 0x7f);
-            if bits.checked_shl(shift).map(|moved| moved >> shift) != Some(bits) {
-                return None;
-            }
-            number |= bits << shift;
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
+        leb128::read::unsigned(&mut self.0).ok()?.try_into().ok()
     }
 }
 

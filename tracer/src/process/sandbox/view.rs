@@ -485,11 +485,15 @@ fn first_free(count: RawFd, brief: usize) -> io::Result<RawFd> {
     let last = RawFd::try_from(limit).unwrap_or(RawFd::MAX) - count;
     let names = fs::read_dir("/proc/self/fd")?.flatten().map(|entry| entry.file_name());
     let open: Vec<RawFd> = names.filter_map(|name| name.to_str()?.parse().ok()).collect();
-    let beyond = open.iter().max().map_or(0, |highest| highest + 1);
-    let first = FIRST_FD.min(last).max(beyond);
-    // What is opened for a moment gets the lowest free number.
-    let first = first.max((open.len() + brief) as RawFd);
-    if first <= last { Ok(first) } else { Err(io::Error::from_raw_os_error(libc::EMFILE)) }
+    let fits = |&first: &RawFd| {
+        let within = open.iter().any(|number| (first..first + count).contains(number));
+        // What is opened for a moment gets the lowest free number.
+        let below = open.iter().filter(|&&number| number < first).count();
+        !within && first as usize >= below + brief
+    };
+    let above = open.iter().map(|number| number + 1).filter(|first| (0..=last).contains(first));
+    let first = (0..=FIRST_FD.min(last)).rev().chain(above).find(fits);
+    first.ok_or_else(|| io::Error::from_raw_os_error(libc::EMFILE))
 }
 
 fn report(line: &UnixStream, done: Result<(), Failed>) {
