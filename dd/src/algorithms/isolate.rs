@@ -54,28 +54,38 @@ fn narrow<V: Clone, E>(
         let part = |at: usize| Configuration::from_iter(found.passing.universe(), parts[at].iter().copied());
         let larger = |at: usize| union(&found.passing, &part(at));
         let smaller = |at: usize| difference(&found.failing, &part(at));
-        // In the order of the figure: each outcome that leads on, where it does.
-        let to_subset = (0..n).map(larger).chain((0..n).map(smaller));
-        let leads_to_subset = |at, outcome| outcome == if at < n { Outcome::Fail } else { Outcome::Pass };
-        let step = match experiment.first_wanted(to_subset, leads_to_subset)? {
-            Some((at, _)) if at < n => Some((Side::Failing, larger(at), 2)),
-            Some((at, _)) => Some((Side::Passing, smaller(at - n), 2)),
+        // In the order of the figure: each outcome that leads on, where it does. What a closure makes equal to one
+        // of the two configurations leads nowhere.
+        let candidates: Vec<(usize, Configuration)> = (0..n)
+            .map(larger)
+            .chain((0..n).map(smaller))
+            .map(|candidate| experiment.normalise(&candidate))
+            .enumerate()
+            .filter(|(_, candidate)| lies_between(found, candidate))
+            .collect();
+        let offered = || candidates.iter().map(|(_, candidate)| candidate.clone());
+        let is_larger = |at: usize| candidates[at].0 < n;
+        let leads_to_subset =
+            |at, outcome| outcome == if is_larger(at) { Outcome::Fail } else { Outcome::Pass };
+        let step = match experiment.first_wanted(offered(), leads_to_subset)? {
+            Some((at, _)) if is_larger(at) => Some((Side::Failing, at, 2)),
+            Some((at, _)) => Some((Side::Passing, at, 2)),
             None => {
-                let to_complement = (0..n).map(larger).chain((0..n).map(smaller));
-                let leads = |at, outcome| outcome == if at < n { Outcome::Pass } else { Outcome::Fail };
+                let leads =
+                    |at, outcome| outcome == if is_larger(at) { Outcome::Pass } else { Outcome::Fail };
                 let fewer = (n - 1).max(2);
-                experiment.first_wanted(to_complement, leads)?.map(|(at, _)| match at < n {
-                    true => (Side::Passing, larger(at), fewer),
-                    false => (Side::Failing, smaller(at - n), fewer),
+                experiment.first_wanted(offered(), leads)?.map(|(at, _)| match is_larger(at) {
+                    true => (Side::Passing, at, fewer),
+                    false => (Side::Failing, at, fewer),
                 })
             }
         };
         match step {
-            Some((side, closer, parts)) => {
-                let closer = experiment.normalise(&closer);
-                // What a closure adds or takes away may lie outside of the difference.
-                if !move_closer(found, side, closer) {
-                    return Ok(());
+            Some((side, at, parts)) => {
+                let closer = candidates[at].1.clone();
+                match side {
+                    Side::Passing => found.passing = closer,
+                    Side::Failing => found.failing = closer,
                 }
                 n = parts;
                 experiment.improved(&found.failing);
@@ -92,20 +102,11 @@ enum Side {
     Failing,
 }
 
-/// Says whether the two are closer to each other now.
-fn move_closer<E>(found: &mut Difference<E>, side: Side, closer: Configuration) -> bool {
-    let before = found.difference().len();
-    let lies_between = found.passing.is_subset(&closer) && closer.is_subset(&found.failing);
-    let old = match side {
-        Side::Passing => std::mem::replace(&mut found.passing, closer),
-        Side::Failing => std::mem::replace(&mut found.failing, closer),
-    };
-    let is_closer = lies_between && found.difference().len() < before;
-    if !is_closer {
-        match side {
-            Side::Passing => found.passing = old,
-            Side::Failing => found.failing = old,
-        }
-    }
-    is_closer
+/// Whether a configuration is larger than the passing one and smaller than the failing one.
+fn lies_between<E>(found: &Difference<E>, candidate: &Configuration) -> bool {
+    let Difference { passing, failing, .. } = found;
+    passing.is_subset(candidate)
+        && candidate.is_subset(failing)
+        && candidate != passing
+        && candidate != failing
 }

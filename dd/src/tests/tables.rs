@@ -4,7 +4,8 @@
 use std::convert::Infallible;
 
 use crate::{
-    Configuration, Counts, Experiment, Independent, Observer, Outcome, Sequential, Space, dd, dd_plus,
+    Configuration, Counts, Direction, Experiment, Independent, Observer, Outcome, Sequential, Space, dd,
+    dd_plus, isolate,
 };
 
 use Outcome::{Fail, Pass, Unresolved};
@@ -190,4 +191,47 @@ fn a_single_change_needs_no_test() {
 
 fn never(_: &Configuration) -> Result<(Outcome, ()), Infallible> {
     panic!("nothing has to be tested")
+}
+
+/// Each change brings all earlier ones along.
+struct Growing;
+
+impl Space for Growing {
+    fn len(&self) -> usize {
+        CHANGES
+    }
+
+    fn direction(&self) -> Direction {
+        Direction::Grows
+    }
+
+    fn normalise(&self, configuration: &Configuration) -> Configuration {
+        let end = configuration.iter().last().map_or(0, |last| last + 1);
+        Configuration::from_iter(CHANGES, 0..end)
+    }
+}
+
+fn isolated(judge: impl Fn(&[usize]) -> Outcome) -> (Vec<usize>, usize) {
+    let mut tester = Sequential::new(|c: &Configuration| Ok::<_, Infallible>((judge(&changes(c)), ())));
+    let mut experiment = Experiment::new(&Growing, &mut tester);
+    let found = isolate(&mut experiment, Configuration::empty(CHANGES), Configuration::full(CHANGES));
+    (changes(&found.difference()), experiment.counts().total as usize)
+}
+
+#[test]
+fn where_changes_bring_earlier_ones_along_isolate_is_a_binary_search() {
+    for guilty in 1..=CHANGES {
+        let judge = |applied: &[usize]| if applied.contains(&guilty) { Fail } else { Pass };
+        assert_eq!(isolated(judge), (vec![guilty], 3), "change {guilty}");
+    }
+}
+
+#[test]
+fn unresolved_neighbours_of_the_guilty_change_remain_suspected_with_it() {
+    let judge = |applied: &[usize]| match applied.len() {
+        0..=2 => Pass,
+        3..=5 => Unresolved,
+        _ => Fail,
+    };
+    assert_eq!(isolated(judge).0, [3, 4, 5, 6]);
 }
