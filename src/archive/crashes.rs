@@ -42,7 +42,9 @@ enum AddressDocument {
     Image(ImagePlaceDocument),
     Stack(i64),
     Mapped(u64),
+    MappedAnywhere,
     Unmapped,
+    BeyondStack,
     NotCanonical,
     Forbidden,
 }
@@ -132,7 +134,9 @@ fn address_document(address: BadAddress) -> AddressDocument {
         BadAddress::Mapped(MappedPlace::Image(place)) => AddressDocument::Image(image_document(place)),
         BadAddress::Mapped(MappedPlace::Stack(below)) => AddressDocument::Stack(below),
         BadAddress::Mapped(MappedPlace::Other(address)) => AddressDocument::Mapped(address),
+        BadAddress::Mapped(MappedPlace::Anywhere) => AddressDocument::MappedAnywhere,
         BadAddress::Unmapped => AddressDocument::Unmapped,
+        BadAddress::BeyondStack => AddressDocument::BeyondStack,
         BadAddress::NotCanonical => AddressDocument::NotCanonical,
         BadAddress::Forbidden => AddressDocument::Forbidden,
     }
@@ -145,7 +149,9 @@ fn bad_address(document: AddressDocument) -> BadAddress {
         AddressDocument::Image(place) => BadAddress::Mapped(MappedPlace::Image(image_place(place))),
         AddressDocument::Stack(below) => BadAddress::Mapped(MappedPlace::Stack(below)),
         AddressDocument::Mapped(address) => BadAddress::Mapped(MappedPlace::Other(address)),
+        AddressDocument::MappedAnywhere => BadAddress::Mapped(MappedPlace::Anywhere),
         AddressDocument::Unmapped => BadAddress::Unmapped,
+        AddressDocument::BeyondStack => BadAddress::BeyondStack,
         AddressDocument::NotCanonical => BadAddress::NotCanonical,
         AddressDocument::Forbidden => BadAddress::Forbidden,
     }

@@ -60,6 +60,7 @@ fn address(address: BadAddress) -> String {
         BadAddress::FirstPage(address) => format!(" (null pointer: address {address:#x})"),
         BadAddress::Mapped(_) => " (memory that must not be used so)".into(),
         BadAddress::Unmapped => " (bad address)".into(),
+        BadAddress::BeyondStack => " (the stack has overflown)".into(),
         BadAddress::NotCanonical => " (address that is not canonical)".into(),
         BadAddress::Forbidden => " (forbidden)".into(),
     }

@@ -12,7 +12,8 @@
 //! - the crate [`agent`] decides where a replay goes on ([`lockstep`]), without a process in sight, and what
 //!   undefined memory is filled with ([`poison`]);
 //! - `engine` makes a process obey, by breakpoints or by an agent inside of it;
-//! - `stage` starts programs and runs them to their ends, `jump` does so with the agent;
+//! - `stage` starts programs and runs them to their ends, `jump` does so with the agent; [`plain`] runs any
+//!   program as it is, with nothing traced;
 //! - `process` is the only door to ptrace, and the only place with unsafe code in this crate: the other one
 //!   is `agent/inside.rs`, which runs within the program;
 //! - [`invocation`], [`run`], [`termination`], [`denial`], [`poison`] name what goes in and what comes
@@ -73,6 +74,7 @@ pub mod invocation;
 mod jump;
 mod not_ended;
 pub mod observation;
+pub mod plain;
 mod process;
 pub mod program;
 pub mod run;

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::denial::Actions;
+use crate::invocation::Limits;
 use crate::process::Bytes;
-use crate::termination::Termination;
+use crate::termination::{Cut, Termination};
 use crate::trace::Trace;
 
 /// A run that has ended.
@@ -60,6 +61,20 @@ impl Run {
             operand: None,
             unwritten: 0,
         }
+    }
+
+    /// Notes that the run, which is over, has written more than it may: to its output, or into files, if it has
+    /// filled the place for them.
+    pub(crate) fn measure(&mut self, limits: &Limits, has_filled_disk: impl FnOnce() -> bool) {
+        let output = (self.stdout.len() + self.stderr.len()) as u64;
+        let cut = match self.termination {
+            Termination::Cut(Cut::FileSize) if output > limits.output => Cut::Output,
+            Termination::Cut(_) | Termination::Left(_) | Termination::Endless(_) => return,
+            _ if output > limits.output => Cut::Output,
+            _ if has_filled_disk() => Cut::Disk,
+            _ => return,
+        };
+        self.termination = Termination::Cut(cut);
     }
 }
 

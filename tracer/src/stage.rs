@@ -178,15 +178,7 @@ impl<'p> Stage<'p> {
 
     /// Notes that a run that is over has written more than it may.
     pub(crate) fn measure(&self, run: &mut Run, limits: &Limits) {
-        let output = (run.stdout.len() + run.stderr.len()) as u64;
-        let cut = match run.termination {
-            Termination::Cut(Cut::FileSize) if output > limits.output => Cut::Output,
-            Termination::Cut(_) | Termination::Left(_) | Termination::Endless(_) => return,
-            _ if output > limits.output => Cut::Output,
-            _ if self.sandbox.is_full() => Cut::Disk,
-            _ => return,
-        };
-        run.termination = Termination::Cut(cut);
+        run.measure(limits, || self.sandbox.is_full());
     }
 }
 

@@ -91,6 +91,8 @@ pub enum BadAddress {
     Mapped(MappedPlace),
     /// Where no memory is.
     Unmapped,
+    /// Where the stack ends, in a program of which nothing is traced: it has overflown.
+    BeyondStack,
     /// No address at all: its upper bits do not agree.
     NotCanonical,
     /// What the processor forbids for another reason than an address.
@@ -106,6 +108,8 @@ pub enum MappedPlace {
     Stack(i64),
     /// Anywhere else.
     Other(u64),
+    /// Outside of the executable, in a program of which nothing is traced: the place depends on what it is given.
+    Anywhere,
 }
 
 impl Crash {

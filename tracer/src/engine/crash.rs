@@ -6,11 +6,11 @@
 use std::cell::OnceCell;
 
 use super::scene::{ProgramMemory, Scene};
-use super::{Execution, Guide, Method, operand};
+use super::{Execution, Guide, Method, Placement, operand};
 use crate::address::FileAddress;
 use crate::process::{Cause, Mapped, Registers, SIGXFSZ, SignalSubject, Tracee};
 use crate::program::variables::{Memory, RegisterValues, Variables};
-use crate::program::{ImageId, accesses};
+use crate::program::{ImageId, Program, accesses};
 use crate::run::Operand;
 use crate::termination::{
     BadAddress, CodePlace, Crash, Cut, ImagePlace, LibraryPlace, MappedPlace, Termination,
@@ -64,7 +64,58 @@ impl Execution<'_> {
     }
 }
 
+/// The account of a crash by `signal` of a program of which nothing is traced. Where its stack, its heap and the
+/// like lie depends on what it is given: of an address outside of the executable no more is told than what kind
+/// it is of.
+pub(crate) fn crash_of_untraced(
+    program: &Program,
+    placement: &Placement,
+    tracee: &Tracee,
+    signal: i32,
+) -> Crash {
+    let scene = Scene { program, placement, tracee, detours: None, mapped: OnceCell::new() };
+    let mut crash = Crash {
+        signal,
+        instruction: CodePlace::Any,
+        back: None,
+        address: BadAddress::None,
+        calls: Vec::new(),
+    };
+    let Some(registers) = registers(tracee) else { return crash };
+    match tracee.cause(signal) {
+        Some(cause) => {
+            let at = scene.original(&registers, cause);
+            crash.address = match scene.address(cause, &at) {
+                _ if scene.has_overflown(cause, &at) => BadAddress::BeyondStack,
+                BadAddress::Mapped(MappedPlace::Stack(_) | MappedPlace::Other(_)) => {
+                    BadAddress::Mapped(MappedPlace::Anywhere)
+                }
+                address => address,
+            };
+            // The stack may end in any of the calls that fill it.
+            if cause.instruction.is_some() && crash.address != BadAddress::BeyondStack {
+                crash.instruction = scene.instruction(at.pc);
+                crash.back = scene.back(&at);
+            }
+        }
+        // Sent by the program itself, as abort(3) does.
+        None => crash.back = scene.back(&registers),
+    }
+    crash
+}
+
 impl Scene<'_> {
+    /// Whether the address that could not be used is where the stack would grow.
+    fn has_overflown(&self, cause: Cause, at: &RegisterValues) -> bool {
+        /// A frame may be that large, and the kernel keeps so much below the stack free.
+        const REACH: u64 = 1 << 20;
+        let SignalSubject::Address(address) = cause.subject else { return false };
+        let is_stack = |region: &Mapped| region.path.as_os_str() == "[stack]";
+        address.abs_diff(at.sp()) < REACH
+            && !self.region(address).is_some_and(is_stack)
+            && self.region(at.sp()).is_none_or(is_stack)
+    }
+
     /// The registers as they would be without the tracer, at the instruction that has caused the signal.
     fn original(&self, registers: &RegisterValues, cause: Cause) -> RegisterValues {
         let pc = cause.instruction.unwrap_or(registers.pc);
@@ -204,12 +255,20 @@ impl Scene<'_> {
         for depth in 0..MOST_FRAMES {
             // Behind a call may be the end of a function.
             let within = frame.pc.wrapping_sub(u64::from(depth > 0));
-            if self.placement.text(within).is_some() {
+            if self.is_own(within) {
                 return (depth > 0).then(|| self.image_place(frame.pc)).flatten();
             }
             frame = self.caller(&frame, within)?;
         }
         None
+    }
+
+    /// Whether code is the program's own: that which is traced, or all of the executable where nothing is.
+    fn is_own(&self, pc: u64) -> bool {
+        match self.program.leaders() {
+            [] => self.image_place(pc).is_some(),
+            _ => self.placement.text(pc).is_some(),
+        }
     }
 
     fn caller(&self, frame: &RegisterValues, within: u64) -> Option<RegisterValues> {

@@ -30,6 +30,7 @@ use agent::names::LeaderId;
 use agent::pace::{Pace, Step, Undefined};
 use agent::poison::{Poison, SCRATCH};
 
+pub(crate) use crash::crash_of_untraced;
 pub(crate) use drain::Drain;
 pub(crate) use inside::{Inside, Tape, Unable};
 pub(crate) use placement::Placement;

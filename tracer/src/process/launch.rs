@@ -17,6 +17,7 @@ use nix::sys::resource::Resource;
 use super::constancy::Filter;
 use super::descriptions::Look;
 use super::sealed::Sealed;
+use super::texts::{MappedTexts, Texts};
 use super::{Output, ProcessError, limits};
 use crate::invocation::{Answers, Constancy, Invocation, Limits};
 use crate::program::is_loaded_by_glibc;
@@ -29,12 +30,10 @@ pub(super) const MOST_FILES: usize = 8;
 /// What undefined memory can be filled with.
 const POISONS: [Poison; 4] = [Poison::Off, Poison::Negative, Poison::Zero, Poison::Positive];
 
-/// What all runs have in common, in the form that execve(2) takes.
+/// What runs start with.
 pub(super) struct Launcher {
-    program: CString,
-    arguments: Vec<CString>,
-    /// One for each of [`POISONS`].
-    environments: [Vec<CString>; POISONS.len()],
+    /// With an environment for each of [`POISONS`].
+    texts: Texts,
     stdin: Stdin,
     name: String,
     constancy: Constancy,
@@ -81,41 +80,27 @@ pub(crate) struct Attachments<'a> {
 impl Launcher {
     /// Prepares for runs of `invocation`.
     pub(super) fn new(invocation: &Invocation) -> Result<Launcher, ProcessError> {
-        let name = invocation.program.display().to_string();
-        let text = |bytes: Vec<u8>| {
-            CString::new(bytes).map_err(|error| ProcessError::Start {
-                program: name.clone(),
-                step: "passing a text with a zero byte",
-                source: error.into(),
-            })
-        };
-        let plain = |text_: &OsStr| text(text_.as_bytes().to_vec());
-        let variable =
-            |(name, value): &(OsString, OsString)| text([name.as_bytes(), b"=", value.as_bytes()].concat());
-        let environment = |poison| {
-            invocation.environment_under(poison).iter().map(variable).collect::<Result<Vec<CString>, _>>()
-        };
-        let [off, negative, zero, positive] = POISONS.map(environment);
-        let stdin = Stdin::new(&invocation.stdin)?;
         let is_real = invocation.constancy.time == Answers::Real;
         let cycles = match is_real || is_loaded_by_glibc(&invocation.program) {
             true => Cycles::Counted,
             false => Cycles::Trapped,
         };
         Ok(Launcher {
-            program: plain(invocation.program.as_os_str())?,
-            arguments: invocation
-                .arguments
-                .iter()
-                .map(|argument| plain(argument))
-                .collect::<Result<_, _>>()?,
-            environments: [off?, negative?, zero?, positive?],
-            stdin,
-            name,
+            texts: texts(invocation)?,
+            stdin: Stdin::new(&invocation.stdin)?,
+            name: invocation.program.display().to_string(),
             constancy: invocation.constancy,
             cycles,
             filter: Filter::new(invocation.constancy),
         })
+    }
+
+    /// From now on runs have the arguments, the environment and the standard input of this invocation, which is
+    /// of the same program.
+    pub(super) fn take_over(&mut self, invocation: &Invocation) -> Result<(), ProcessError> {
+        self.texts = texts(invocation)?;
+        self.stdin = Stdin::new(&invocation.stdin)?;
+        Ok(())
     }
 
     /// What runs are told.
@@ -145,16 +130,35 @@ impl Launcher {
         Ok(true)
     }
 
-    /// The lists that execve(2) takes.
-    pub(super) fn prepare(&self) -> Prepared<'_> {
-        let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
-        let ended = |mut list: Vec<*const libc::c_char>| {
-            list.push(std::ptr::null());
-            list
-        };
-        let environments = self.environments.each_ref().map(|texts| ended(pointers(texts)));
-        Prepared { launcher: self, arguments: ended(pointers(&self.arguments)), environments }
+    /// What execve(2) takes.
+    pub(super) fn texts(&self) -> &Texts {
+        &self.texts
     }
+
+    /// What a process does on the way to the program.
+    pub(super) fn prepare(&self) -> Prepared<'_> {
+        Prepared { cycles: self.cycles, filter: &self.filter }
+    }
+}
+
+/// What execve(2) takes, with the environment under each of [`POISONS`].
+fn texts(invocation: &Invocation) -> Result<Texts, ProcessError> {
+    let text = |bytes: Vec<u8>| {
+        CString::new(bytes).map_err(|error| ProcessError::Start {
+            program: invocation.program.display().to_string(),
+            step: "passing a text with a zero byte",
+            source: error.into(),
+        })
+    };
+    let plain = |part: &OsStr| text(part.as_bytes().to_vec());
+    let variable =
+        |(name, value): &(OsString, OsString)| text([name.as_bytes(), b"=", value.as_bytes()].concat());
+    let program = plain(invocation.program.as_os_str())?;
+    let arguments =
+        invocation.arguments.iter().map(|argument| plain(argument)).collect::<Result<Vec<_>, _>>()?;
+    let under = |poison| invocation.environment_under(poison).iter().map(variable).collect();
+    let environments = POISONS.into_iter().map(under).collect::<Result<Vec<_>, _>>()?;
+    Texts::new(&program, &arguments, &environments)
 }
 
 impl Stdin {
@@ -182,6 +186,8 @@ impl Stdin {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct StartRequest {
+    /// How long the file with its path, arguments and environment is.
+    texts: u64,
     /// Which of the environments.
     environment: u32,
     /// How many files it brings along.
@@ -195,7 +201,7 @@ pub(super) struct StartRequest {
 }
 
 impl StartRequest {
-    pub(super) fn new(launch: &Launch<'_>) -> io::Result<StartRequest> {
+    pub(super) fn new(launch: &Launch<'_>, texts: &Texts) -> io::Result<StartRequest> {
         let Launch { limits, poison, attachments, .. } = launch;
         let mut numbers = [0; MOST_FILES];
         assert!(attachments.files.len() <= MOST_FILES, "more files than a program may bring along");
@@ -207,6 +213,7 @@ impl StartRequest {
         // SAFETY: the set is as long as the call is told, and outlives it.
         unsafe { libc::sched_getaffinity(0, size_of_val(&processors), &raw mut processors) };
         Ok(StartRequest {
+            texts: texts.length(),
             environment: POISONS.iter().position(|known| known == poison).unwrap_or(0) as u32,
             files: attachments.files.len() as u32,
             file_size: limits.file_size,
@@ -231,11 +238,10 @@ impl StartRequest {
     }
 }
 
-/// What execve(2) takes.
+/// What a process does on the way to the program.
 pub(super) struct Prepared<'l> {
-    launcher: &'l Launcher,
-    arguments: Vec<*const libc::c_char>,
-    environments: [Vec<*const libc::c_char>; POISONS.len()],
+    cycles: Cycles,
+    filter: &'l Filter,
 }
 
 /// Why a process has not become the program.
@@ -249,7 +255,7 @@ pub(super) struct Failed {
 
 impl Prepared<'_> {
     /// Turns this freshly forked process into the program; returns only the step that failed.
-    /// `descriptors` are a socket to the tracer, the standard descriptors, and the attachments.
+    /// `descriptors` are a socket to the tracer, the texts, the standard descriptors, and the attachments.
     pub(super) fn become_program(
         &self,
         request: &StartRequest,
@@ -274,6 +280,11 @@ impl Prepared<'_> {
         if let Err(errno) = nix::unistd::chdir(directory) {
             return failed(socket, 2)(errno);
         }
+        // SAFETY: whoever sends the request sends texts of this length with this environment.
+        let texts = match unsafe { MappedTexts::map(descriptors[1], request.texts, request.environment) } {
+            Ok(texts) => texts,
+            Err(errno) => return failed(socket, 5)(errno),
+        };
         if let Err(errno) = redirect(request, descriptors, &mut socket) {
             return failed(socket, 3)(errno);
         }
@@ -281,17 +292,15 @@ impl Prepared<'_> {
             return failed(socket, 4)(errno);
         }
         reset_signals();
-        let Launcher { program, cycles, filter, .. } = self.launcher;
-        if *cycles == Cycles::Trapped {
+        if self.cycles == Cycles::Trapped {
             // SAFETY: prctl with plain numbers. Where it is refused, the processor answers.
             unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV, 0, 0, 0) };
         }
-        filter.put_on();
-        let environment = &self.environments[(request.environment as usize).min(POISONS.len() - 1)];
+        self.filter.put_on();
         // SAFETY: all pointers are to C strings that outlive the call, and both lists end with null.
         unsafe {
             libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
-            libc::execve(program.as_ptr(), self.arguments.as_ptr(), environment.as_ptr());
+            libc::execve(texts.program, texts.arguments, texts.environment);
         }
         failed(socket, 5)(Errno::last())
     }
@@ -300,10 +309,12 @@ impl Prepared<'_> {
 /// Puts the descriptors where the program expects them, and lets all others close at exec.
 fn redirect(request: &StartRequest, descriptors: &[RawFd], socket: &mut RawFd) -> nix::Result<()> {
     let numbers = &request.numbers[..(request.files as usize).min(MOST_FILES)];
-    // First out of the way, above all that they could collide with.
-    let above = numbers.iter().chain(descriptors).copied().max().unwrap_or(0) + 1;
+    // The texts are mapped already. The others first go out of the way, above all that they could collide with.
+    let descriptors = [&descriptors[..1], &descriptors[2..]];
+    let descriptors = || descriptors.into_iter().flatten().copied();
+    let above = numbers.iter().copied().chain(descriptors()).max().unwrap_or(0) + 1;
     let mut moved = [0; 4 + MOST_FILES];
-    for (moved, &descriptor) in moved.iter_mut().zip(descriptors) {
+    for (moved, descriptor) in moved.iter_mut().zip(descriptors()) {
         // SAFETY: fcntl on an open descriptor, with a plain number.
         *moved = Errno::result(unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, above) })?;
     }
@@ -311,7 +322,7 @@ fn redirect(request: &StartRequest, descriptors: &[RawFd], socket: &mut RawFd) -
     unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     *socket = moved[0];
     let places = [0, 1, 2].into_iter().chain(numbers.iter().copied());
-    for (&descriptor, place) in moved[1..descriptors.len()].iter().zip(places) {
+    for (&descriptor, place) in moved[1..descriptors().count()].iter().zip(places) {
         // SAFETY: dup2 on open descriptors; this process will be another program at once.
         Errno::result(unsafe { libc::dup2(descriptor, place) })?;
     }

@@ -24,6 +24,7 @@ mod sealed;
 mod shared;
 mod signals;
 mod status;
+mod texts;
 mod tracee;
 mod trap_delivery;
 mod traps;
@@ -105,6 +106,11 @@ pub enum ProcessError {
         "the shell allows {files} open files, and {needed} are needed: raise that with `ulimit -n {needed}`, and the hard limit where it is lower"
     )]
     TooFewFiles { files: u64, needed: u64 },
+    #[error(
+        "{} cannot be replaced for a run: {source}; put it into the working directory of the program, or into /tmp",
+        path.display()
+    )]
+    NotReplaced { path: std::path::PathBuf, source: io::Error },
     #[error("forking the program failed: {source}: {}", remedy(source, ROOM))]
     NotForked { source: io::Error },
     #[error("{what} failed: {source}: {}", remedy(source, ROOM))]

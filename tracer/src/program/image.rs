@@ -64,6 +64,31 @@ const THREAD_STARTERS: [(&str, &str); 5] = [
 ];
 
 impl Image {
+    /// The file at `path`, of whose code nothing is known yet.
+    fn of(path: &Path, elf: &Elf<'_>) -> Image {
+        Image {
+            path: path.into(),
+            entry: FileAddress(elf.entry()),
+            base: FileAddress(elf.base()),
+            end: FileAddress(elf.end()),
+            is_dynamic: elf.is_dynamic(),
+            build_id: elf.build_id(),
+            imports: elf.imports(),
+            producers: Vec::new(),
+            is_optimised: false,
+            sanitizers: Sanitizer::of(elf),
+            text: Vec::new(),
+        }
+    }
+
+    /// The executable at `path`, of which nothing is traced.
+    pub(super) fn untraced(path: &Path) -> Result<Image, LoadError> {
+        guarded(path, || {
+            let data = elf::contents(path)?;
+            Ok(Image::of(path, &Elf::parse(path, &data)?))
+        })
+    }
+
     /// What it takes from other images that starts threads, if it does.
     #[must_use]
     pub fn thread_starter(&self) -> Option<&'static str> {
@@ -128,19 +153,7 @@ impl<'a> Builder<'a> {
             return Err(LoadError::NoLineTable(path.into()));
         }
         let image = ImageId(self.images.len() as u16);
-        self.images.push(Image {
-            path: path.into(),
-            entry: FileAddress(elf.entry()),
-            base: FileAddress(elf.base()),
-            end: FileAddress(elf.end()),
-            is_dynamic: elf.is_dynamic(),
-            build_id: elf.build_id(),
-            imports: elf.imports(),
-            producers: Vec::new(),
-            is_optimised: false,
-            sanitizers: Sanitizer::of(&elf),
-            text: Vec::new(),
-        });
+        self.images.push(Image::of(path, &elf));
         let rows = RowIndex::new(&info.units);
         let mut text = Vec::new();
         let mut producers = Vec::new();

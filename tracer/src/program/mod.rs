@@ -184,6 +184,13 @@ impl Program {
         Ok(program)
     }
 
+    /// The program at `path`, of which nothing is traced: any that can be started. It has an image if it is an
+    /// executable that can be read.
+    pub fn untraced(path: &Path) -> Program {
+        let images = Image::untraced(path).into_iter().collect();
+        Program::new(images, Vec::new(), Vec::new(), Vec::new())
+    }
+
     fn new(images: Vec<Image>, files: Vec<File>, functions: Vec<Function>, leaders: Vec<Leader>) -> Program {
         let code_files = CodeFiles::default();
         let mark = |leader: &Leader| Mark { function: leader.function, kind: leader.kind };
@@ -199,7 +206,8 @@ impl Program {
         &self.code_files
     }
 
-    /// The executable, then the traced shared libraries.
+    /// The executable, then the traced shared libraries. None if nothing is traced, and the program is no
+    /// executable itself, but a script.
     pub fn images(&self) -> &[Image] {
         &self.images
     }

@@ -19,6 +19,7 @@ mod guard;
 mod landlock;
 mod namespaces;
 mod reach;
+mod replace;
 mod starter;
 mod trunk;
 mod view;
@@ -101,7 +102,8 @@ impl Sandbox {
     /// Starts a run; it is seized, and executes the program once it is continued.
     pub(super) fn start(&self, launch: &Launch<'_>, options: i32) -> Result<Started, ProcessError> {
         let stdin = self.launcher.stdin()?;
-        self.world.starter.start(Order { launch, stdin, name: self.launcher.name() }, options)
+        let (texts, name) = (self.launcher.texts(), self.launcher.name());
+        self.world.starter.start(Order { launch, stdin, texts, name }, options)
     }
 
     /// What runs are told.
@@ -147,6 +149,23 @@ impl Sandbox {
             self.world = World::best(&self.launcher, &self.directory, &self.permissions)?.1;
         }
         Ok(is_touched)
+    }
+
+    /// From now on runs have the arguments, the environment and the standard input of this invocation, which is
+    /// of the same program.
+    pub(crate) fn take_over(&mut self, invocation: &Invocation) -> Result<(), ProcessError> {
+        self.launcher.take_over(invocation)
+    }
+
+    /// Lets the next run find this in a file, which it must have, or no file there. Undone as what runs do, by
+    /// [`Sandbox::refresh`].
+    pub(crate) fn replace(&mut self, file: &Path, content: Option<&[u8]>) -> Result<(), ProcessError> {
+        let replaced = match &self.world.place {
+            Place::View(view) => replace::within(&view.root(), Path::new("/"), file, content),
+            Place::Copy(copy) => replace::within(copy.directory(), &self.directory, file, content),
+            Place::Real => Err(io::Error::other("without a sandbox that would change the file itself")),
+        };
+        replaced.map_err(|source| ProcessError::NotReplaced { path: file.into(), source })
     }
 
     /// Whether this path is that of a copy which the sandbox makes for its runs.

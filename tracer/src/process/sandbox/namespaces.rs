@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use nix::sched::CloneFlags;
@@ -115,6 +115,11 @@ impl Namespaces {
         nix::unistd::write(&self.line, &[1])?;
         receive(&mut self.line)?;
         self.look()
+    }
+
+    /// A path to the root of the file system that runs see.
+    pub(super) fn root(&self) -> PathBuf {
+        format!("/proc/{}/root", self.first).into()
     }
 
     /// Whether there is no more room for changes.

@@ -29,6 +29,7 @@ use seccompiler::BpfProgram;
 use super::extent::RunExtent;
 use super::{filter, landlock};
 use crate::process::launch::{Attachments, Launcher, Prepared, STEPS, StartRequest};
+use crate::process::texts::Texts;
 use crate::process::{Launch, ProcessError, patiently};
 
 /// What root could undo the sandbox or harm the machine with: CAP_LINUX_IMMUTABLE, CAP_NET_ADMIN,
@@ -121,6 +122,7 @@ pub(super) struct Plan<'l> {
 pub(in crate::process) struct Order<'o> {
     pub(in crate::process) launch: &'o Launch<'o>,
     pub(in crate::process) stdin: File,
+    pub(in crate::process) texts: &'o Texts,
     /// The program's name, for messages.
     pub(in crate::process) name: &'o str,
 }
@@ -224,9 +226,13 @@ impl Starter {
 
     fn send(&self, order: &Order<'_>, socket: BorrowedFd<'_>) -> io::Result<()> {
         let Launch { output, attachments: Attachments { files, .. }, .. } = order.launch;
-        let request = StartRequest::new(order.launch)?;
-        let mut descriptors = vec![socket.as_raw_fd(), order.stdin.as_raw_fd(), output.stdout().as_raw_fd()];
-        descriptors.push(output.stderr().as_raw_fd());
+        let request = StartRequest::new(order.launch, order.texts)?;
+        let mut descriptors = vec![socket.as_raw_fd(), order.texts.file().as_raw_fd()];
+        descriptors.extend([
+            order.stdin.as_raw_fd(),
+            output.stdout().as_raw_fd(),
+            output.stderr().as_raw_fd(),
+        ]);
         descriptors.extend(files.iter().map(AsRawFd::as_raw_fd));
         let message = [IoSlice::new(request.bytes())];
         let control = [ControlMessage::ScmRights(&descriptors)];
@@ -390,19 +396,20 @@ impl Plan<'_> {
                 }
             }
             // It consists of numbers, was zeroed and then filled.
-            (descriptors.count >= 4).then(|| (request.assume_init(), descriptors))
+            (descriptors.count >= LEAST_DESCRIPTORS).then(|| (request.assume_init(), descriptors))
         }
     }
 }
 
-/// The most descriptors that an order brings along.
-const MOST_DESCRIPTORS: usize = 4 + crate::process::launch::MOST_FILES;
+/// What each order brings along: the socket, the texts, the standard descriptors.
+const LEAST_DESCRIPTORS: usize = 5;
+const MOST_DESCRIPTORS: usize = LEAST_DESCRIPTORS + crate::process::launch::MOST_FILES;
 const CONTROL_SPACE: usize = 128;
 
 #[repr(align(8))]
 struct ControlSpace([u8; CONTROL_SPACE]);
 
-/// What an order brings along: the socket, the standard descriptors, the attachments.
+/// What an order brings along, with the attachments.
 struct Descriptors {
     count: usize,
     all: [RawFd; MOST_DESCRIPTORS],

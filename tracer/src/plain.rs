@@ -1,0 +1,250 @@
+//! Run a program as it is, again and again, each time with other circumstances: another standard input, other
+//! arguments, another environment, other contents of files.
+//!
+//! Nothing is traced, so that it may be any program that can be started: a script, one without debug
+//! information, one with threads, one that starts others. It is contained, answered and watched as programs are
+//! whose statements are traced.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use agent::poison::Poison;
+
+use crate::engine::{Placement, crash_of_untraced};
+use crate::invocation::{Input, Invocation, Limits};
+use crate::process::{
+    Alarm, Attachments, Containment, Launch, Output, ProcessError, SIGTRAP, SIGXFSZ, Sandbox, Stop, Tracee,
+    Watchdog,
+};
+use crate::program::Program;
+use crate::run::{Run, Usage};
+use crate::termination::{Cut, Termination};
+
+/// A file that a run finds instead of what lies there; nothing that it does to it is real.
+#[derive(Clone, Debug)]
+pub struct Replacement {
+    /// The file, absolute, without symbolic links on the way. There is one, and it is a regular file.
+    pub path: PathBuf,
+    /// What it holds instead; `None` if it is not to be there.
+    pub content: Option<Input>,
+}
+
+/// One worker's place for runs of a program of which nothing is traced.
+pub struct Runner<'p> {
+    program: &'p Program,
+    sandbox: Sandbox,
+    watchdog: Watchdog,
+    placement: Placement,
+}
+
+impl<'p> Runner<'p> {
+    /// Prepares for runs of `program`, which is [`Program::untraced`]. Of `invocation` they all have the program,
+    /// the working directory, the permissions and what is constant.
+    ///
+    /// # Errors
+    /// If the machine refuses files, threads or processes.
+    pub fn new(program: &'p Program, invocation: &Invocation) -> Result<Runner<'p>, ProcessError> {
+        Ok(Runner {
+            program,
+            sandbox: Sandbox::new(invocation)?,
+            watchdog: Watchdog::new()?,
+            placement: Placement::default(),
+        })
+    }
+
+    /// How well the runs are contained.
+    pub fn containment(&self) -> Containment {
+        self.sandbox.containment()
+    }
+
+    /// Runs the program to its end with the arguments, the environment, the standard input and the kind of
+    /// output of `invocation`, and with these files. It is ended soon once `stop` is set.
+    ///
+    /// # Errors
+    /// If the machine refuses, or if a file cannot be replaced; whatever the program does is a [`Run`].
+    pub fn run(
+        &mut self,
+        invocation: &Invocation,
+        files: &[Replacement],
+        limits: &Limits,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Run, ProcessError> {
+        self.sandbox.refresh()?;
+        self.sandbox.take_over(invocation)?;
+        for Replacement { path, content } in files {
+            self.sandbox.replace(path, content.as_deref())?;
+        }
+        let output = Output::new(invocation.stdout, limits.file_size)?;
+        let launch =
+            Launch { output: &output, limits, poison: Poison::Off, attachments: Attachments::default() };
+        let started = Instant::now();
+        let mut tracee = Tracee::start(&self.sandbox, &launch)?;
+        let alarm = self.watchdog.watch(tracee.pid(), limits, stop)?;
+        let (termination, mut usage) = follow(self.program, &mut self.placement, &mut tracee, &alarm)?;
+        let termination = match (termination, alarm.end()) {
+            (Termination::Cut(Cut::Stopped), Some(cut)) => Termination::Cut(cut),
+            (termination, _) => termination,
+        };
+        let denied = tracee.denied();
+        tracee.end();
+        usage.wall = started.elapsed();
+        let (stdout, stderr) = output.collect()?;
+        let mut run = Run { termination, usage, denied, ..Run::with_output(stdout, stderr) };
+        run.measure(limits, || self.sandbox.is_full());
+        Ok(run)
+    }
+}
+
+/// Follows a program to its end.
+fn follow(
+    program: &Program,
+    placement: &mut Placement,
+    tracee: &mut Tracee,
+    alarm: &Alarm<'_>,
+) -> Result<(Termination, Usage), ProcessError> {
+    let mut usage = Usage::default();
+    let mut image = Some(program).filter(|program| !program.images().is_empty());
+    if let Some(program) = image {
+        placement.start(program, tracee);
+    }
+    tracee.stop_at_exit();
+    let mut signal = 0;
+    loop {
+        tracee.go_on(signal);
+        signal = match tracee.wait()? {
+            Stop::Signal(signal) => signal,
+            Stop::Trap => SIGTRAP,
+            Stop::Executed => {
+                image = None;
+                0
+            }
+            Stop::Forked(_) => {
+                usage.forked += 1;
+                0
+            }
+            Stop::Exiting => {
+                (usage.cpu, usage.memory) = tracee.usage();
+                0
+            }
+            Stop::SharedMemory | Stop::OwnMemoryAgain | Stop::Thread | Stop::Call => 0,
+            Stop::Exited(status) => return Ok((Termination::Exited(status), usage)),
+            Stop::Stopped => return Ok((Termination::Cut(Cut::Stopped), usage)),
+            Stop::Cut(cut) => return Ok((Termination::Cut(cut), usage)),
+            // Of its threads another than the first one was hit, or somebody has killed it.
+            Stop::Killed(signal) => {
+                let killed = || crashed(None, placement, tracee, signal);
+                return Ok((alarm.raised().map_or_else(killed, Termination::Cut), usage));
+            }
+        };
+        // The signal itself is not delivered: a handler of core dumps must not be started for each test.
+        if signal != 0 && tracee.is_fatal(signal) {
+            (usage.cpu, usage.memory) = tracee.usage();
+            return Ok((crashed(image, placement, tracee, signal), usage));
+        }
+    }
+}
+
+/// The end by a fatal signal. Without an image the program has become another one.
+fn crashed(image: Option<&Program>, placement: &Placement, tracee: &Tracee, signal: i32) -> Termination {
+    if signal == SIGXFSZ {
+        return Termination::Cut(Cut::FileSize);
+    }
+    let unknown = (Program::untraced(Path::new("")), Placement::default());
+    let (program, placement) = image.map_or((&unknown.0, &unknown.1), |program| (program, placement));
+    Termination::Crashed(crash_of_untraced(program, placement, tracee, signal))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::invocation::tests::limits;
+    use crate::termination::{BadAddress, Crash};
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn shell(script: &str, directory: &Path) -> Invocation {
+        let shell = Path::new("/bin/sh").canonicalize().expect("a shell");
+        let words = ["sh", "-c", script].map(Into::into);
+        Invocation { arguments: words.into(), ..Invocation::new(shell, directory.into()) }
+    }
+
+    fn runs(invocation: &Invocation, files: &[&[Replacement]]) -> Vec<Run> {
+        let program = Program::untraced(&invocation.program);
+        let mut runner = Runner::new(&program, invocation).expect("a sandbox");
+        let limits = Limits { tasks: 100, ..limits(LONG) };
+        let run = |files: &&[Replacement]| runner.run(invocation, files, &limits, &Arc::default());
+        files.iter().map(run).collect::<Result<_, _>>().expect("a run")
+    }
+
+    fn replacement(path: &Path, content: Option<&str>) -> Replacement {
+        let content = content.map(|text| Input::from(text.as_bytes().to_vec()));
+        Replacement { path: path.into(), content }
+    }
+
+    #[test]
+    fn each_run_has_what_it_is_given_and_nothing_of_the_runs_before() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let directory = folder.path().canonicalize().expect("there");
+        let file = directory.join("in put");
+        fs::write(&file, "own").expect("written");
+        let script = "cat 'in put' 2>&1; cat; echo $V $1; rm -f 'in put'; echo left >left; ls left";
+        let program = Program::untraced(Path::new("/bin/sh"));
+        let mut first = shell(script, &directory);
+        first.arguments.extend(["sh".into(), "argument".into()]);
+        first.environment = vec![("PATH".into(), "/usr/bin:/bin".into()), ("V".into(), "value".into())];
+        first.stdin = b"input ".to_vec().into();
+        let mut other = first.clone();
+        (other.arguments[4], other.environment[1].1) = ("another".into(), "".into());
+        other.stdin = Input::default();
+        let mut runner = Runner::new(&program, &first).expect("a sandbox");
+        let limits = Limits { tasks: 100, ..limits(LONG) };
+        let mut printed = |invocation, content| {
+            let files: Vec<Replacement> =
+                Option::into_iter(content).map(|text| replacement(&file, text)).collect();
+            let run = runner.run(invocation, &files, &limits, &Arc::default()).expect("a run");
+            assert_eq!(run.termination, Termination::Exited(0));
+            String::from_utf8_lossy(&run.stdout).into_owned()
+        };
+        for _ in 0..2 {
+            assert_eq!(printed(&first, None), "owninput value argument\nleft\n");
+            assert_eq!(printed(&other, Some(Some("given\n"))), "given\nanother\nleft\n");
+            assert_eq!(printed(&first, Some(Some(""))), "input value argument\nleft\n");
+            assert!(printed(&other, Some(None)).contains("in put"), "it is not there");
+        }
+        assert_eq!(fs::read(&file).expect("still there"), b"own");
+        assert!(!directory.join("left").exists());
+    }
+
+    #[test]
+    fn a_crash_is_that_of_the_program_and_no_signal_of_a_program_that_it_has_started() {
+        let ends = |script: &str| {
+            let runs = runs(&shell(script, Path::new("/")), &[&[], &[]]);
+            assert_eq!(runs[0].termination, runs[1].termination);
+            runs[0].termination.clone()
+        };
+        assert_eq!(ends("sh -c 'kill -SEGV $$'; exit 3"), Termination::Exited(3));
+        let Termination::Crashed(Crash { signal, address, .. }) = ends("kill -SEGV $$") else {
+            panic!("it crashes")
+        };
+        assert_eq!((signal, address), (11, BadAddress::None));
+        assert_eq!(ends("kill -STOP $$"), Termination::Cut(Cut::Stopped));
+        assert_eq!(ends("exec sh -c 'exit 4'"), Termination::Exited(4));
+        assert!(matches!(ends("while :; do sh -c : & done"), Termination::Cut(Cut::Tasks)));
+    }
+
+    #[test]
+    fn a_file_elsewhere_cannot_be_replaced() {
+        let invocation = shell(":", Path::new("/"));
+        let program = Program::untraced(&invocation.program);
+        let mut runner = Runner::new(&program, &invocation).expect("a sandbox");
+        let elsewhere = [replacement(Path::new("/etc/passwd"), Some("nobody"))];
+        let refused = runner.run(&invocation, &elsewhere, &limits(LONG), &Arc::default());
+        let refused = refused.expect_err("it is not in the working directory").to_string();
+        assert!(refused.starts_with("/etc/passwd cannot be replaced for a run: "), "{refused}");
+    }
+}
