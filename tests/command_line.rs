@@ -705,6 +705,18 @@ const CASES: [Case; 9] = [
         fails: &["--reject-match", "^0", "--reject-match", "lines"],
     },
     Case {
+        option: "--expect-stderr-match",
+        fixture: "exit_status",
+        holds: &["--expect-stderr-match", "^error in line 4$"],
+        fails: &["--expect-stderr-match", "^error", "--expect-stderr-match", "fatal"],
+    },
+    Case {
+        option: "--reject-stderr-match",
+        fixture: "exit_status",
+        holds: &["--reject-stderr-match", "fatal", "--expect-exit", "3"],
+        fails: &["--reject-stderr-match", "^warning"],
+    },
+    Case {
         option: "--only-lines",
         fixture: "exit_status",
         holds: &["--expect-output", "longer", "--only-lines", "errors"],

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicU64;
 
 use dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 use stripe::baseline::recording_limits;
-use stripe::circumstances::events::{Control, Events, Laboratory, Turns};
-use stripe::circumstances::{PhaseId, Status};
+use stripe::circumstances::events::{Control, Events, Laboratory};
+use stripe::circumstances::{PhaseTitle, Status, Turns};
 use stripe::oracle::{Criterion, Evidence, Oracle};
 use stripe::session::driver::{Means, Strategy, search};
 use stripe::session::memory::{Memory, PhaseMemory};
@@ -52,8 +52,8 @@ impl Observer<Evidence> for Notes {
 }
 
 impl Watcher for Notes {
-    fn begins(&mut self, phase: PhaseId, _: &Configuration) {
-        self.memory.phases.push(PhaseMemory { phase, outcomes: Default::default(), start: None });
+    fn begins(&mut self, phase: &PhaseTitle, _: &Configuration) {
+        self.memory.phases.push(PhaseMemory { phase: phase.id, outcomes: Default::default(), start: None });
     }
 }
 

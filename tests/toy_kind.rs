@@ -1,7 +1,9 @@
 //! A further kind of circumstance takes one file: the lines of a text, of which a failure needs some.
 
-use dd::{Algorithm, Cancellation, Configuration, Independent, Level, Outcome, Space, Test};
-use stripe::circumstances::{Kind, PhaseId, Status, TestError, Trial};
+use dd::{Algorithm, Cancellation, Configuration, Independent, Level, Outcome, Test};
+use stripe::circumstances::{
+    Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle, Status, TestError, Trial,
+};
 use stripe::oracle::Evidence;
 use stripe::session::driver::{Means, Obstacle, Strategy, search};
 use stripe::session::memory::Memory;
@@ -28,16 +30,10 @@ impl Kind for Lines<'_> {
     where
         Self: 't;
 
-    fn phases(&self) -> &[PhaseId] {
-        &[PhaseId(b'l')]
-    }
-
-    fn space(&self, _: PhaseId) -> Independent {
-        Independent::new(self.lines.len())
-    }
-
-    fn carried_over(&self, _: &Independent, _: &Configuration, now: &Independent) -> Configuration {
-        Configuration::full(now.len())
+    fn next(&mut self, before: Option<Before<'_, Independent>>) -> Option<NextPhase<Independent>> {
+        let title = PhaseTitle { id: PhaseId(b'l'), what: "lines".into(), unit: "line" };
+        let space = Independent::new(self.lines.len());
+        before.is_none().then_some(NextPhase { title, space, start: PhaseStart::Everything })
     }
 
     fn trials<'t>(&'t mut self, _: &'t Independent) -> Vec<Without<'t>> {

@@ -103,6 +103,10 @@ pub(super) struct CriterionDocument {
     pub(super) signal: Option<i32>,
     pub(super) matches: Vec<String>,
     pub(super) rejects: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) stderr_matches: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) stderr_rejects: Vec<String>,
     pub(super) only_lines: Option<String>,
     pub(super) check: Option<String>,
     /// Where it still runs, if it never ends.

@@ -11,9 +11,53 @@ use tracer::ProcessError;
 
 use crate::oracle::{Evidence, OracleError};
 
-/// A phase of a search: most kinds have one. Journals keep the number.
+/// A phase of a search. Journals keep the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhaseId(pub u8);
+
+/// What a phase is about, for whoever watches it.
+#[derive(Clone, Debug)]
+pub struct PhaseTitle {
+    /// Which phase.
+    pub id: PhaseId,
+    /// What is tried in it, in words: `lines of the standard input`.
+    pub what: String,
+    /// What one of its circumstances is called, in the singular: `line`.
+    pub unit: &'static str,
+}
+
+/// A phase that is to be done.
+#[derive(Debug)]
+pub struct NextPhase<S> {
+    /// What it is about.
+    pub title: PhaseTitle,
+    /// Its circumstances.
+    pub space: S,
+    /// From where it starts.
+    pub start: PhaseStart,
+}
+
+/// From where a phase starts.
+#[derive(Clone, Debug)]
+pub enum PhaseStart {
+    /// From all of its circumstances: they must show the failure, and none of them must not.
+    Everything,
+    /// From what the phase before has found among its own circumstances: these must show the failure here, too.
+    CarriedOver(Configuration),
+    /// From all of its circumstances: together they are what the phase before has found, and are known to fail.
+    Known,
+}
+
+/// A phase that has found something.
+#[derive(Debug)]
+pub struct Before<'b, S> {
+    /// Which phase.
+    pub id: PhaseId,
+    /// Its circumstances.
+    pub space: &'b S,
+    /// What it has found among them.
+    pub found: &'b Configuration,
+}
 
 /// Why a test cannot be made: nothing that the program does, but a broken set-up.
 #[derive(Debug, thiserror::Error)]
@@ -36,14 +80,9 @@ pub trait Kind {
     where
         Self: 't;
 
-    /// The phases, in order: each goes on from what the one before has found.
-    fn phases(&self) -> &[PhaseId];
-
-    /// The circumstances of a phase.
-    fn space(&self, phase: PhaseId) -> Self::Space;
-
-    /// Among the circumstances of a phase, what the one before has found among its own.
-    fn carried_over(&self, before: &Self::Space, found: &Configuration, now: &Self::Space) -> Configuration;
+    /// The phase after one that has found something, or the first one; `None` after the last. Each goes on from
+    /// what the one before has found.
+    fn next(&mut self, before: Option<Before<'_, Self::Space>>) -> Option<NextPhase<Self::Space>>;
 
     /// The workers, each of which may have a thread of its own. Without any, a search only follows its memory,
     /// and ends where that does.

@@ -3,11 +3,15 @@
 //! This is the seam between delta debugging, which knows numbers only, and the world: a [`Kind`] numbers its
 //! circumstances, knows which go together, and makes a test of some of them.
 //!
-//! - [`events`]: the statement executions of a recorded run.
+//! - [`events`]: the statement executions of a recorded run;
+//! - [`input`]: what a program is given: its standard input, files, arguments, environment.
 
 pub mod events;
+pub mod input;
 mod kind;
 mod status;
+mod turns;
 
-pub use kind::{Kind, PhaseId, TestError, Trial};
+pub use kind::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle, TestError, Trial};
 pub use status::Status;
+pub use turns::Turns;

@@ -17,7 +17,7 @@ const ENDLESS_ARRIVALS: u64 = 10_000_000;
 pub(super) fn bounds(options: &TargetOptions, criterion: &Criterion) -> Limits {
     let limits = Limits { trace: super::memory::for_trace(options.memory), ..recording_limits() };
     let timed = |time: Duration| Limits { cpu: time, wall: time, idle: time, ..limits };
-    match (ending(criterion), options.timeout) {
+    match (ending(criterion), options.world.timeout) {
         (Ending::Itself, None) => limits,
         (Ending::Itself, Some(timeout)) => timed(timeout),
         (Ending::Never, Some(timeout)) => patient(timed(timeout)),

@@ -1,28 +1,11 @@
 //! Write results to the files that the user names with `--emit`.
-//!
-//! A file is there as a whole or not at all, and none is overwritten unless the user says so. What is
-//! no regular file (a pipe, a device) is written to, never replaced.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-
-use tempfile::{Builder, NamedTempFile};
+use std::path::Path;
 
 use super::exit::{Exit, Failure};
+use super::files::{self, OutputPlace, Overwriting, Readers, place, temporary_beside, whereabouts};
 use super::options::OutputOptions;
 use super::values::Emission;
-
-/// What there is under the name of an output file.
-enum Place {
-    /// Nothing.
-    Free,
-    /// A regular file; its name without symbolic links.
-    File(PathBuf),
-    /// A pipe, a terminal or a device.
-    Special,
-}
 
 /// Refuses, before any work is done, output files that cannot be written or would be overwritten, and
 /// kinds of output that cannot hold `several` results.
@@ -45,15 +28,15 @@ pub(super) fn check(output: &OutputOptions, program: &Path, several: bool) -> Re
             return Err(usage(&"is given twice"));
         }
         match place(file).map_err(|error| usage(&error))? {
-            Place::Special => {}
-            Place::File(_) if !output.force => {
+            OutputPlace::Special => {}
+            OutputPlace::File(_) if !output.force => {
                 return Err(Failure::new(
                     Exit::Usage,
                     format!("{}: exists: give --emit another file, or add --force", file.display()),
                 ));
             }
-            Place::File(target) => drop(temporary_beside(&target).map_err(|error| usage(&error))?),
-            Place::Free => drop(temporary_beside(file).map_err(|error| usage(&error))?),
+            OutputPlace::File(target) => drop(temporary_beside(&target).map_err(|error| usage(&error))?),
+            OutputPlace::Free => drop(temporary_beside(file).map_err(|error| usage(&error))?),
         }
     }
     Ok(())
@@ -62,25 +45,8 @@ pub(super) fn check(output: &OutputOptions, program: &Path, several: bool) -> Re
 /// Writes one output file.
 pub(super) fn write(emission: &Emission, bytes: &[u8], output: &OutputOptions) -> Result<(), Failure> {
     let Emission { kind, file } = emission;
-    let written = place(file).and_then(|place| match place {
-        Place::Special => OpenOptions::new().write(true).open(file)?.write_all(bytes),
-        Place::File(target) if output.force => {
-            let temporary = temporary_beside(&target)?;
-            temporary.as_file().write_all(bytes)?;
-            temporary.as_file().set_permissions(fs::metadata(&target)?.permissions())?;
-            temporary.persist(&target).map(drop).map_err(|error| error.error)
-        }
-        // Somebody else may have been faster.
-        Place::File(_) | Place::Free => {
-            let temporary = temporary_beside(file)?;
-            if kind.holds_environment() {
-                temporary.as_file().set_permissions(fs::Permissions::from_mode(0o600))?;
-            }
-            temporary.as_file().write_all(bytes)?;
-            temporary.persist_noclobber(file).map(drop).map_err(|error| error.error)
-        }
-    });
-    written.map_err(|error| {
+    let readers = if kind.holds_environment() { Readers::Owner } else { Readers::Anybody };
+    files::write(file, bytes, Overwriting::if_asked(output.force), readers).map_err(|error| {
         Failure::new(
             Exit::Failed,
             format!("{}: {error}; make room, or give --emit a file that can be written", file.display()),
@@ -88,36 +54,12 @@ pub(super) fn write(emission: &Emission, bytes: &[u8], output: &OutputOptions) -
     })
 }
 
-/// The file's name without detours, whether it exists or not.
-fn whereabouts(file: &Path) -> Option<PathBuf> {
-    let folder = || Some(folder(file).canonicalize().ok()?.join(file.file_name()?));
-    file.canonicalize().ok().or_else(folder)
-}
-
-fn folder(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-fn place(file: &Path) -> io::Result<Place> {
-    match fs::metadata(file) {
-        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        Ok(found) if found.is_file() => Ok(Place::File(file.canonicalize()?)),
-        Ok(_) => Ok(Place::Special),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Place::Free),
-        Err(error) => Err(error),
-    }
-}
-
-/// A file that goes away by itself unless it is given its final name, with the rights of any other new
-/// file.
-fn temporary_beside(file: &Path) -> io::Result<NamedTempFile> {
-    let made = Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder(file));
-    // The error names the temporary file, which means nothing to the user.
-    made.map_err(|error| error.kind().into())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::PathBuf;
+
     use super::*;
     use crate::cli::values::EmissionKind;
 

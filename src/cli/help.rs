@@ -33,6 +33,28 @@ Examples:
   stripe reduce                    the latest run, with the same options and budgets
   stripe reduce 3 --max-time 10m   run 3 of `stripe runs`, for ten minutes more";
 
+/// Of `stripe simplify`.
+pub(super) const SIMPLIFY_EXAMPLES: &str = "\
+Examples:
+  stripe simplify ./prog --stdin crash.md             the same crash, or message
+  stripe simplify --file bug.c --expect-stderr-match 'internal error' -- cc -c bug.c
+  stripe simplify ./prog --file a.cfg --file b.cfg --expect-match wrong -- a.cfg
+  stripe simplify --file page.html --check ./is-interesting.sh --output small.html
+  stripe simplify ./prog --arguments --environment -- -x --level 3
+  stripe simplify ./prog --stdin in.txt --differs-from ./other-version";
+
+/// How `stripe simplify` ends.
+pub(super) const SIMPLIFY_STATUS: &str = "\
+Exit status:
+  0    nothing more can be left out
+  1    an operational error
+  2    the command line cannot be used
+  3    the program does not show the failure
+  4    it does not show it in each run
+  5    a budget ended the search; what is left shows the failure
+  6    the failure shows even if nothing is given
+  130  interrupted; what is left shows the failure";
+
 /// Of `stripe report`.
 pub(super) const REPORT_EXAMPLES: &str = "\
 Examples:

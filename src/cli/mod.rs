@@ -8,11 +8,13 @@ mod doctor;
 mod emissions;
 mod exit;
 mod explain;
+mod files;
 mod help;
 mod internal;
 mod interpreters;
 mod memory;
 mod options;
+mod outcome_options;
 mod permissions;
 mod place;
 mod progress;
@@ -25,12 +27,15 @@ mod run;
 mod runs;
 mod secrets;
 mod shell;
+mod simplify;
+mod simplify_options;
 mod status;
 mod target;
 mod terminal;
 mod trace;
 mod usage;
 mod values;
+mod world_options;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -133,6 +138,7 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Trace(options) => trace::trace(options, color),
         Command::Replay(options) => replay::replay(options),
         Command::Demo(options) => demo::demo(options, color),
+        Command::Simplify(options) => simplify::simplify(options, color),
         Command::Doctor(options) => doctor::doctor(options, color),
         Command::Completions { shell } => {
             let mut script = Vec::new();

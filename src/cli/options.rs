@@ -12,17 +12,21 @@ use clap::{Args, Parser, Subcommand};
 use regex::bytes::Regex;
 
 use super::choices::{
-    AlgorithmChoice, Allowance, ColorChoice, ControlChoice, EngineChoice, GranularityChoice, LevelChoice,
-    PoisonOption, SingleControl, TraceFormat,
+    AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, GranularityChoice, LevelChoice, PoisonOption,
+    SingleControl, TraceFormat,
 };
 use super::help::{
     DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, EXPLAIN_EXAMPLES, REDUCE_EXAMPLES, REPLAY_EXAMPLES,
-    REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, TRACE_EXAMPLES,
+    REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, SIMPLIFY_EXAMPLES, SIMPLIFY_STATUS, TRACE_EXAMPLES,
 };
+use super::outcome_options::OutcomeOptions;
+use super::simplify_options::SimplifyOptions;
+use super::terminal::Loudness;
 use super::values::{
-    ByProductNumber, Emission, EmissionKind, EventList, by_product, duration, emission, environment_variable,
-    event_list, named_regex, regex, signal, size,
+    ByProductNumber, Emission, EmissionKind, EventList, by_product, duration, emission, event_list,
+    named_regex, regex, size,
 };
+use super::world_options::WorldOptions;
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -75,6 +79,9 @@ pub enum Command {
     /// Replay a run once with some events left out, and judge it.
     #[command(before_help = REPLAY_EXAMPLES, after_help = REPLAY_STATUS)]
     Replay(ReplayOptions),
+    /// Simplify what a failing program is given: its input, files, arguments, environment.
+    #[command(before_help = SIMPLIFY_EXAMPLES, after_help = SIMPLIFY_STATUS)]
+    Simplify(SimplifyOptions),
     /// Run the example of the paper and explain what is seen.
     Demo(DemoOptions),
     /// Say whether this machine can trace, and whether a program can be traced.
@@ -97,30 +104,9 @@ pub struct TargetOptions {
     /// Its arguments.
     #[arg(last = true, value_name = "ARG")]
     pub arguments: Vec<OsString>,
-    /// Its standard input; without, what is piped into stripe. A terminal is never handed on.
-    #[arg(long, value_name = "FILE", help_heading = "The program")]
-    pub stdin: Option<PathBuf>,
-    /// Set a variable of its environment.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = OsStringValueParser::new().try_map(environment_variable), help_heading = "The program")]
-    pub env: Vec<(OsString, OsString)>,
-    /// Begin with an empty environment; --env adds to it.
-    #[arg(long, help_heading = "The program")]
-    pub clear_env: bool,
-    /// Give it, and keep, variables that look like secrets (TOKEN, KEY, PASSWORD); without, only those of --env.
-    #[arg(long, conflicts_with = "clear_env", help_heading = "The program")]
-    pub keep_env: bool,
-    /// Its working directory.
-    #[arg(long, value_name = "DIR", help_heading = "The program")]
-    pub cwd: Option<PathBuf>,
-    /// Give it a pseudo-terminal as standard output, so that it writes line by line.
-    #[arg(long, help_heading = "The program")]
-    pub pty: bool,
-    /// Let it see the time as it is; without, its clocks show the same in each run.
-    #[arg(long, help_heading = "The program")]
-    pub real_time: bool,
-    /// Give it random numbers as they come; without, they are the same in each run.
-    #[arg(long, help_heading = "The program")]
-    pub real_random: bool,
+    /// What it sees of the world.
+    #[command(flatten)]
+    pub world: WorldOptions,
     /// Trace these: a file, a function or a glob of them, or a shared library; `!` excludes. May be
     /// given more than once.
     #[arg(long, value_name = "PATTERN", help_heading = "The program")]
@@ -128,16 +114,6 @@ pub struct TargetOptions {
     /// What counts as one statement.
     #[arg(long, value_enum, default_value_t, value_name = "UNIT", help_heading = "The program")]
     pub granularity: GranularityChoice,
-    /// End each of its runs after this time, such as 500ms, 10s or 5m; without, after ten times what
-    /// the recorded run took.
-    #[arg(
-        long,
-        value_name = "TIME",
-        value_parser = duration,
-        allow_negative_numbers = true,
-        help_heading = "The program"
-    )]
-    pub timeout: Option<Duration>,
     /// Take at most so much memory for what is recorded and for the search, such as 500M or 4G; without, half
     /// of what is available.
     #[arg(long, value_name = "SIZE", value_parser = size, allow_negative_numbers = true, help_heading = "The program")]
@@ -145,15 +121,6 @@ pub struct TargetOptions {
     /// How the program is stopped at its statements.
     #[arg(long, value_enum, default_value_t, value_name = "ENGINE", help_heading = "The program")]
     pub engine: EngineChoice,
-    /// Run it without a sandbox: partial runs run amok, and what they do is then real.
-    #[arg(long, conflicts_with_all = ["allow", "allow_write"], help_heading = "The sandbox")]
-    pub no_sandbox: bool,
-    /// Let its runs reach out.
-    #[arg(long, value_enum, value_name = "WHAT", help_heading = "The sandbox")]
-    pub allow: Vec<Allowance>,
-    /// Let its runs change files in this directory for good. May be given more than once.
-    #[arg(long, value_name = "DIR", help_heading = "The sandbox")]
-    pub allow_write: Vec<PathBuf>,
 }
 
 /// When a run shows the failure. Without any: when it has the same output, and the same crash if the
@@ -161,24 +128,9 @@ pub struct TargetOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The failure (without any: same output, or same crash)")]
 pub struct OracleOptions {
-    /// The standard output is that of FILE.
-    #[arg(long, value_name = "FILE")]
-    pub expect_output: Option<PathBuf>,
-    /// The standard error is that of FILE.
-    #[arg(long, value_name = "FILE")]
-    pub expect_stderr: Option<PathBuf>,
-    /// The exit status is N.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8), allow_negative_numbers = true)]
-    pub expect_exit: Option<u8>,
-    /// It crashes with this signal, such as SEGV, where the recorded run does.
-    #[arg(long, value_name = "SIGNAL", value_parser = signal)]
-    pub expect_signal: Option<i32>,
-    /// The standard output matches RE. In all expressions ^ and $ are the beginning and the end of a line.
-    #[arg(long, value_name = "RE", value_parser = regex)]
-    pub expect_match: Vec<Regex>,
-    /// The standard output does not match RE.
-    #[arg(long, value_name = "RE", value_parser = regex)]
-    pub reject_match: Vec<Regex>,
+    /// What a run is like.
+    #[command(flatten)]
+    pub outcome: OutcomeOptions,
     /// Compare only those lines of the output that match RE.
     #[arg(long, value_name = "RE", value_parser = regex)]
     pub only_lines: Option<Regex>,
@@ -188,10 +140,6 @@ pub struct OracleOptions {
         conflicts_with_all = ["expect_output", "expect_exit", "expect_signal", "only_lines", "reference"]
     )]
     pub expect_timeout: bool,
-    /// The shell command CMD says so by its exit status: 0 reproduced, 1 to 124 not, 125 unresolved.
-    /// It reads the output; STRIPE_STDOUT, STRIPE_STDERR (files) and STRIPE_EXIT tell more.
-    #[arg(long, value_name = "CMD")]
-    pub check: Option<String>,
     /// FILE is the correct output; the failure is the first line that is wrong by it, or the crash if none is.
     #[arg(long, value_name = "FILE")]
     pub reference: Option<PathBuf>,
@@ -218,13 +166,15 @@ impl SeveralOptions {
 }
 
 /// The options of a single failure that do not go together with several.
-const ALONE: [&str; 9] = [
+const ALONE: [&str; 11] = [
     "expect_output",
     "expect_stderr",
     "expect_exit",
     "expect_signal",
     "expect_match",
     "reject_match",
+    "expect_stderr_match",
+    "reject_stderr_match",
     "only_lines",
     "check",
     "expect_timeout",
@@ -390,6 +340,11 @@ pub struct OutputOptions {
 }
 
 impl OutputOptions {
+    /// How much the user wants to hear.
+    pub(super) fn loudness(&self) -> Loudness {
+        Loudness { quiet: self.quiet, verbose: self.verbose }
+    }
+
     /// All kinds in which the user wants the result.
     pub(super) fn kinds(&self) -> impl Iterator<Item = EmissionKind> {
         let written = self.emit.iter().map(|emission| emission.kind);
@@ -462,30 +417,32 @@ impl ReplayOptions {
     pub(super) fn unfit_for_kept_run(&self) -> Option<&'static str> {
         let (target, oracle) = (&self.target, &self.oracle);
         let given = [
-            (target.stdin.is_some(), "--stdin"),
-            (!target.env.is_empty(), "--env"),
-            (target.clear_env, "--clear-env"),
-            (target.keep_env, "--keep-env"),
-            (target.cwd.is_some(), "--cwd"),
-            (target.pty, "--pty"),
-            (target.real_time, "--real-time"),
-            (target.real_random, "--real-random"),
+            (target.world.stdin.is_some(), "--stdin"),
+            (!target.world.env.is_empty(), "--env"),
+            (target.world.clear_env, "--clear-env"),
+            (target.world.keep_env, "--keep-env"),
+            (target.world.cwd.is_some(), "--cwd"),
+            (target.world.pty, "--pty"),
+            (target.world.real_time, "--real-time"),
+            (target.world.real_random, "--real-random"),
             (!target.scope.is_empty(), "--scope"),
             (matches!(target.granularity, GranularityChoice::Line), "--granularity"),
-            (target.timeout.is_some(), "--timeout"),
+            (target.world.timeout.is_some(), "--timeout"),
             (target.engine != EngineChoice::Auto, "--engine"),
-            (target.no_sandbox, "--no-sandbox"),
-            (!target.allow.is_empty(), "--allow"),
-            (!target.allow_write.is_empty(), "--allow-write"),
+            (target.world.no_sandbox, "--no-sandbox"),
+            (!target.world.allow.is_empty(), "--allow"),
+            (!target.world.allow_write.is_empty(), "--allow-write"),
             (!target.arguments.is_empty(), "an argument"),
-            (oracle.expect_output.is_some(), "--expect-output"),
-            (oracle.expect_stderr.is_some(), "--expect-stderr"),
-            (oracle.expect_exit.is_some(), "--expect-exit"),
-            (oracle.expect_signal.is_some(), "--expect-signal"),
-            (!oracle.expect_match.is_empty(), "--expect-match"),
-            (!oracle.reject_match.is_empty(), "--reject-match"),
+            (oracle.outcome.expect_output.is_some(), "--expect-output"),
+            (oracle.outcome.expect_stderr.is_some(), "--expect-stderr"),
+            (oracle.outcome.expect_exit.is_some(), "--expect-exit"),
+            (oracle.outcome.expect_signal.is_some(), "--expect-signal"),
+            (!oracle.outcome.expect_match.is_empty(), "--expect-match"),
+            (!oracle.outcome.reject_match.is_empty(), "--reject-match"),
+            (!oracle.outcome.expect_stderr_match.is_empty(), "--expect-stderr-match"),
+            (!oracle.outcome.reject_stderr_match.is_empty(), "--reject-stderr-match"),
             (oracle.only_lines.is_some(), "--only-lines"),
-            (oracle.check.is_some(), "--check"),
+            (oracle.outcome.check.is_some(), "--check"),
             (oracle.reference.is_some(), "--reference"),
         ];
         given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
@@ -533,7 +490,7 @@ mod tests {
             let Command::Run(run) = CommandLine::parse_from(line.split(' ')).command else {
                 panic!("{line}")
             };
-            assert_eq!((run.target.stdin, run.target.arguments.len()), (Some("in".into()), 2));
+            assert_eq!((run.target.world.stdin, run.target.arguments.len()), (Some("in".into()), 2));
         }
     }
 }

@@ -6,10 +6,10 @@ use tracer::invocation::{Network, Permissions, SandboxMode};
 
 use super::choices::Allowance;
 use super::exit::{Exit, Failure};
-use super::options::TargetOptions;
+use super::world_options::WorldOptions;
 
 /// What the user lets runs do to the world.
-pub(super) fn permissions(options: &TargetOptions) -> Result<Permissions, Failure> {
+pub(super) fn permissions(options: &WorldOptions) -> Result<Permissions, Failure> {
     let directory = |path: &PathBuf| {
         let unfit = |why: String| {
             Failure::new(

@@ -3,11 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::choices::LevelChoice;
-use super::options::OutputOptions;
 use super::status::Board;
-use super::terminal::{self, say, tell};
-use crate::circumstances::events::rule;
-use crate::circumstances::{PhaseId, Status};
+use super::terminal::{self, Loudness, say, tell};
+use crate::circumstances::{PhaseTitle, Status};
 use crate::oracle::Evidence;
 use crate::report::{Style, bullets, printable, words};
 use crate::session::interrupt::Interrupt;
@@ -53,14 +51,16 @@ struct Progress<'v> {
     started: Instant,
     deadline: Option<Instant>,
     drawn: Option<Instant>,
+    /// What one circumstance is called.
+    unit: &'static str,
     tests: u64,
     /// Without those of an earlier search.
     tests_now: u64,
 }
 
 impl Voice {
-    pub(super) fn new(options: &OutputOptions, style: Style, interrupt: &Interrupt, board: &Board) -> Voice {
-        let detail = match (options.quiet, options.verbose, terminal::draws_again()) {
+    pub(super) fn new(loudness: Loudness, style: Style, interrupt: &Interrupt, board: &Board) -> Voice {
+        let detail = match (loudness.quiet, loudness.verbose, terminal::draws_again()) {
             (true, ..) => Detail::Nothing,
             (_, true, _) => Detail::Tests,
             (_, _, true) => Detail::Live,
@@ -92,6 +92,7 @@ impl Listener for Voice {
             started,
             deadline: search.time.map(|time| started + time),
             drawn: None,
+            unit: "circumstance",
             tests: search.known.unwrap_or(0),
             tests_now: 0,
         })
@@ -124,13 +125,13 @@ impl Observer<Evidence> for Progress<'_> {
 
     fn improved(&mut self, smaller: &Configuration) {
         self.voice.board.note(|stand| {
-            stand.executions = stand.executions.map(|(all, _)| (all, smaller.len()));
+            stand.units = stand.units.map(|(all, _)| (all, smaller.len()));
         });
         let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= PAUSE);
         if self.voice.detail == Detail::Improvements && due {
             self.drawn = Some(Instant::now());
             let elapsed = self.started.elapsed().as_secs_f64();
-            let left = words::count(smaller.len() as u64, "execution");
+            let left = words::count(smaller.len() as u64, self.unit);
             let tests = words::count(self.tests, "test");
             say(&format!("{left} left after {tests}, {elapsed:.1} s\n"));
         }
@@ -154,10 +155,11 @@ impl Observer<Evidence> for Progress<'_> {
 }
 
 impl Watcher for Progress<'_> {
-    fn begins(&mut self, phase: PhaseId, start: &Configuration) {
+    fn begins(&mut self, phase: &PhaseTitle, start: &Configuration) {
+        self.unit = phase.unit;
         self.voice.board.note(|stand| {
-            stand.phase = words::rule(rule(phase)).to_owned();
-            stand.executions = Some((start.len(), start.len()));
+            stand.phase = phase.what.clone();
+            stand.units = Some((start.len(), start.len()));
         });
     }
 

@@ -34,8 +34,9 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let mut tracers = tracers(&reopened.target, kept.preference, jobs, &processors)?;
     processors.bind(0);
     let board = Board::new("finding the way again");
-    let answers = Answers::begin(board.clone(), askers(output))?;
-    let voice = Voice::new(output, terminal::style(color), &interrupt, &board).to(LevelChoice::Execution);
+    let answers = Answers::begin(board.clone(), askers(output.loudness()))?;
+    let voice =
+        Voice::new(output.loudness(), terminal::style(color), &interrupt, &board).to(LevelChoice::Execution);
     let keeping = Keeping::of(reopened.folder.clone(), &voice);
     let crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
     let allowance = Expenditure {

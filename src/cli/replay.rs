@@ -16,7 +16,8 @@ use super::options::{ReplayOptions, names_run};
 use super::run::{poison, preference};
 use super::target::{Loaded, criterion};
 use super::values::{ByProductNumber, EventList};
-use crate::circumstances::events::{EventTest, Laboratory, Turns, Universe};
+use crate::circumstances::Turns;
+use crate::circumstances::events::{EventTest, Laboratory, Universe};
 use crate::oracle::Evidence;
 use crate::oracle::Oracle;
 use crate::report::{printable, words};
@@ -57,7 +58,7 @@ fn of_new_run(options: ReplayOptions) -> Result<Exit, Failure> {
         recorded,
         patterns: &baseline.patterns,
         untouched: &baseline.untouched,
-        limits: limits(&baseline, options.target.timeout),
+        limits: limits(&baseline, options.target.world.timeout),
         permissions: &target.invocation.permissions,
         choice: Choice::of(&options),
     };

@@ -51,11 +51,12 @@ pub(super) fn search(
     options.search.total_time.map(|time| interrupt.ask_after(time)).transpose()?;
     let request = request(&options, preference, &interrupt)?;
     let board = Board::new("recording the run");
-    let answers = Answers::begin(board.clone(), askers(output))?;
+    let answers = Answers::begin(board.clone(), askers(output.loudness()))?;
     let processors = Processors::available();
     let mut tracers = tracers(&request.target, preference, request.jobs, &processors)?;
     processors.bind(0);
-    let voice = Voice::new(output, terminal::style(color), &interrupt, &board).to(options.search.level);
+    let voice =
+        Voice::new(output.loudness(), terminal::style(color), &interrupt, &board).to(options.search.level);
     let mut keeping = Keeping::reserve(&request, &voice)?;
     let recording = Recording::make(&request, &mut tracers[0], &interrupt)?;
     let subject = recording.subject();
@@ -95,7 +96,7 @@ fn request(options: &RunOptions, preference: Preference, interrupt: &Interrupt) 
         max_tests: search.max_tests,
         max_time: search.max_time,
         jobs: search.jobs,
-        timeout: options.target.timeout,
+        timeout: options.target.world.timeout,
         keep: keep(&options.keep),
         line: std::env::args_os().skip(1).collect(),
     })

@@ -11,7 +11,7 @@ use signal_hook::consts::SIGUSR1;
 use tracer::{Keyboard, patiently};
 
 use super::exit::{Exit, Failure};
-use super::options::OutputOptions;
+use super::terminal::Loudness;
 use super::terminal::{self, say};
 use crate::report::{printable, words};
 
@@ -25,8 +25,8 @@ pub(super) struct WorkProgress {
     pub(super) phase: String,
     /// The criterion, if it has a name.
     pub(super) criterion: Option<String>,
-    /// How many executions the search began with, and how many are left.
-    pub(super) executions: Option<(usize, usize)>,
+    /// How many circumstances the search began with, and how many are left.
+    pub(super) units: Option<(usize, usize)>,
     /// Tests of this search and of those that it goes on with.
     pub(super) tests: u64,
     /// Tests since `since`.
@@ -47,7 +47,7 @@ impl Board {
         let stand = WorkProgress {
             phase: phase.to_owned(),
             criterion: None,
-            executions: None,
+            units: None,
             tests: 0,
             tests_now: 0,
             since: started,
@@ -63,7 +63,7 @@ impl Board {
     /// A search begins.
     pub(super) fn begin_search(&self) {
         self.note(|stand| {
-            (stand.tests, stand.tests_now, stand.executions) = (0, 0, None);
+            (stand.tests, stand.tests_now, stand.units) = (0, 0, None);
             stand.since = Instant::now();
         });
     }
@@ -75,8 +75,8 @@ impl Board {
         if let Some(name) = &stand.criterion {
             parts[0] = format!("{name}: {}", parts[0]);
         }
-        parts.extend(stand.executions.map(|(all, left)| format!("{left} of {all} left")));
-        if stand.executions.is_some() {
+        parts.extend(stand.units.map(|(all, left)| format!("{left} of {all} left")));
+        if stand.units.is_some() {
             parts.push(words::count(stand.tests, "test"));
             let rate = stand.tests_now as f64 / stand.since.elapsed().as_secs_f64().max(0.001);
             parts.push(format!("{rate:.0}/s"));
@@ -103,8 +103,8 @@ pub(super) enum Askers {
 }
 
 /// Who may ask, as far as the user of these options wants to be told.
-pub(super) fn askers(options: &OutputOptions) -> Askers {
-    if options.quiet { Askers::Signals } else { Askers::SignalsAndKeys }
+pub(super) fn askers(loudness: Loudness) -> Askers {
+    if loudness.quiet { Askers::Signals } else { Askers::SignalsAndKeys }
 }
 
 impl Answers {
@@ -180,7 +180,7 @@ mod tests {
         board.note(|stand| {
             stand.phase = "branches decide".into();
             stand.criterion = Some("sum".into());
-            stand.executions = Some((34, 20));
+            stand.units = Some((34, 20));
             stand.tests = 100;
         });
         assert_eq!(board.line(), "sum: branches decide, 20 of 34 left, 100 tests, 0/s, 0 s");

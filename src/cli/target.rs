@@ -1,5 +1,6 @@
 //! Make a program and its invocation of what the user typed.
 
+use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -13,10 +14,12 @@ use super::choices::GranularityChoice;
 use super::exit::{Exit, Failure};
 use super::interpreters::{self, is_interpreter};
 use super::options::{OracleOptions, TargetOptions};
+use super::outcome_options::OutcomeOptions;
 use super::permissions::permissions;
 use super::reading;
 use super::secrets;
 use super::terminal::tell;
+use super::world_options::WorldOptions;
 use crate::oracle::{Check, Criterion};
 use crate::session::SessionError;
 use crate::session::interrupt::Interrupt;
@@ -29,7 +32,7 @@ pub(super) struct Loaded {
 }
 
 /// Variables of the environment that a program is not given.
-pub(super) struct Withheld(Vec<String>);
+pub(super) struct Withheld(pub(super) Vec<String>);
 
 impl Loaded {
     /// Loads the program and gathers what it will see. From then on `interrupt` listens.
@@ -48,7 +51,9 @@ impl Loaded {
         };
         // Refuses what cannot be traced before the standard input is read, which may take for ever.
         let mut program = Program::load(&path, &[], &scope, granularity).map_err(load_failure)?;
-        let (mut invocation, withheld) = invocation(options, path.clone())?;
+        let arguments = std::iter::once(options.program.clone().into_os_string());
+        let arguments = arguments.chain(options.arguments.iter().cloned()).collect();
+        let (mut invocation, withheld) = invocation(&options.world, path.clone(), arguments)?;
         if leak_checker(&program).is_some() {
             invocation.look_for_no_leaks();
         }
@@ -112,7 +117,11 @@ pub(super) fn load_failure(error: LoadError) -> Failure {
 }
 
 /// How the program is started, and the variables that it is not given.
-fn invocation(options: &TargetOptions, program: PathBuf) -> Result<(Invocation, Vec<String>), Failure> {
+pub(super) fn invocation(
+    options: &WorldOptions,
+    program: PathBuf,
+    arguments: Vec<OsString>,
+) -> Result<(Invocation, Vec<String>), Failure> {
     let mut environment = if options.clear_env { Vec::new() } else { std::env::vars_os().collect() };
     let mut withheld = if options.keep_env { Vec::new() } else { secrets::withhold(&mut environment) };
     for (name, value) in &options.env {
@@ -130,9 +139,7 @@ fn invocation(options: &TargetOptions, program: PathBuf) -> Result<(Invocation, 
     }
     let invocation = Invocation {
         program,
-        arguments: std::iter::once(options.program.clone().into_os_string())
-            .chain(options.arguments.iter().cloned())
-            .collect(),
+        arguments,
         environment,
         directory,
         stdin: Input::new(match &options.stdin {
@@ -152,6 +159,18 @@ fn answers(is_real: bool) -> Answers {
 
 /// The criterion that the user asks for.
 pub(super) fn criterion(options: &OracleOptions, interrupt: &Interrupt) -> Result<Criterion, Failure> {
+    let reference =
+        options.reference.as_deref().map(|file| reading::file("--reference", file)).transpose()?;
+    Ok(Criterion {
+        only_lines: options.only_lines.clone(),
+        reference,
+        endless: options.expect_timeout.then(String::new),
+        ..outcome(&options.outcome, interrupt)?
+    })
+}
+
+/// What the user says that a run is like.
+pub(super) fn outcome(options: &OutcomeOptions, interrupt: &Interrupt) -> Result<Criterion, Failure> {
     let text = |option: &str, file: &Option<PathBuf>| {
         file.as_deref().map(|file| reading::file(option, file)).transpose()
     };
@@ -162,10 +181,9 @@ pub(super) fn criterion(options: &OracleOptions, interrupt: &Interrupt) -> Resul
         signal: options.expect_signal,
         matches: options.expect_match.clone(),
         rejects: options.reject_match.clone(),
-        only_lines: options.only_lines.clone(),
-        reference: text("--reference", &options.reference)?,
+        stderr_matches: options.expect_stderr_match.clone(),
+        stderr_rejects: options.reject_stderr_match.clone(),
         check: options.check.clone().map(|command| Check::new(command).until(interrupt.flag())),
-        part: None,
-        endless: options.expect_timeout.then(String::new),
+        ..Criterion::default()
     })
 }

@@ -5,6 +5,13 @@ use std::io::{IsTerminal, Write, stderr};
 use super::choices::ColorChoice;
 use crate::report::{Style, printable};
 
+/// How much the user wants to hear.
+#[derive(Clone, Copy)]
+pub(super) struct Loudness {
+    pub(super) quiet: bool,
+    pub(super) verbose: bool,
+}
+
 /// The width of a report that nobody looks at on a terminal.
 const WIDTH: usize = 80;
 

@@ -9,12 +9,14 @@
 //! Outputs are aligned to tell them apart, see `occurrence`.
 
 mod check;
+mod condition;
 mod crashes;
 mod difference;
 mod error;
 mod evidence;
 mod expression;
 mod line;
+mod message;
 mod occurrence;
 mod part;
 mod reference;
@@ -27,7 +29,7 @@ use regex::bytes::Regex;
 use tracer::Bytes;
 use tracer::program::Program;
 use tracer::run::Run;
-use tracer::termination::{Crash, Termination, signal_name};
+use tracer::termination::{Crash, Termination};
 
 pub use check::Check;
 pub use crashes::{crash, instead};
@@ -36,13 +38,13 @@ pub use error::OracleError;
 pub use evidence::Evidence;
 pub use expression::expression;
 pub use line::is_untold;
+pub use message::message;
 pub use part::Part;
 pub use words::{deviation, endless, other_failure, termination};
 
-use self::difference::{in_quotes, quoted};
-use self::line::{Reason, RecordedLine, misplaced};
-use self::occurrence::Occurrences;
-use self::part::Tails;
+use self::condition::{Condition, condition_of, output};
+use self::difference::quoted;
+use self::line::{Reason, RecordedLine};
 use self::reference::{Fault, ReferenceComparison};
 use self::words::{OTHER_CRASH, OTHER_REPORT};
 use crate::subject::Recorded;
@@ -64,6 +66,14 @@ pub struct Criterion {
     pub matches: Vec<Regex>,
     /// Expressions that the standard output does not match.
     pub rejects: Vec<Regex>,
+    /// Expressions that the standard error matches.
+    pub stderr_matches: Vec<Regex>,
+    /// Expressions that the standard error does not match.
+    pub stderr_rejects: Vec<Regex>,
+    /// A message on standard error, see [`message`].
+    pub message: Option<String>,
+    /// That it crashes.
+    pub crash: Option<WantedCrash>,
     /// Compare only the lines that match.
     pub only_lines: Option<Regex>,
     /// The correct output: the first wrong line of the failing output is the failure. With a part: it tells
@@ -75,6 +85,15 @@ pub struct Criterion {
     pub part: Option<Part>,
     /// It never ends; where it still runs, in words.
     pub endless: Option<String>,
+}
+
+/// Which crashes are the failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WantedCrash {
+    /// The one of the recorded run.
+    Same,
+    /// Any.
+    Any,
 }
 
 /// What a run should have printed, and has.
@@ -97,54 +116,12 @@ pub struct Oracle {
     crash_told: Option<String>,
     /// What a sanitizer has reported of the recorded run.
     report: Option<String>,
+    /// Whether any crash, and any report of a sanitizer, is as good as that of the recorded run.
+    takes_any_crash: bool,
     /// Whether the correct output is known, and differs in what the criterion is about.
     is_wrong: bool,
     /// How the criterion is understood, and what is doubtful about it; each one sentence.
     remarks: Vec<String>,
-}
-
-#[derive(Debug)]
-enum Condition {
-    Output(Bytes),
-    /// The lines of the output that match.
-    Lines {
-        expected: Bytes,
-        only: Regex,
-        places: Occurrences,
-    },
-    Stderr(Bytes),
-    Exit(i32),
-    Crash(Option<i32>),
-    /// A sanitizer reports this.
-    Report(String),
-    Match(Regex),
-    Reject(Regex),
-    /// A line of the recorded output.
-    Line(RecordedLine),
-    /// From the match to the end of the line, in all lines that match.
-    Part {
-        tails: Tails,
-        expected: Vec<u8>,
-        places: Occurrences,
-    },
-    Check(Check),
-    /// It never ends: it still runs where the recorded run does, in words.
-    Endless(String),
-}
-
-/// The condition that the part is as in the recorded `output`.
-fn condition_of(part: Part, output: &[u8]) -> Result<Condition, OracleError> {
-    match part {
-        Part::Line(number) => {
-            let line = RecordedLine::new(output, number, Reason::Asked);
-            line.map(Condition::Line).ok_or(OracleError::NoSuchLine { number: number + 1 })
-        }
-        Part::Matching(regex) => {
-            let tails = Tails::new(regex, output)?;
-            let (expected, places) = (tails.of(output), Occurrences::new(tails.keys(output)));
-            Ok(Condition::Part { tails, expected, places })
-        }
-    }
 }
 
 impl Criterion {
@@ -153,6 +130,17 @@ impl Criterion {
         if self.endless.is_some() {
             self.endless = Some(words::endless(recorded).unwrap_or_default());
         }
+    }
+
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        let Criterion { output, stderr, exit, signal, matches, rejects, .. } = self;
+        let Criterion { stderr_matches, stderr_rejects, message, crash, only_lines, .. } = self;
+        let expressions = [matches, rejects, stderr_matches, stderr_rejects];
+        let given = [output.is_some(), stderr.is_some(), exit.is_some(), signal.is_some(), message.is_some()];
+        let more = [crash.is_some(), only_lines.is_some(), self.reference.is_some(), self.check.is_some()];
+        let others = [self.part.is_some(), self.endless.is_some()];
+        expressions.iter().all(|all| all.is_empty()) && ![&given[..], &more, &others].concat().contains(&true)
     }
 
     /// The oracle for runs that are compared with `recorded`.
@@ -199,6 +187,18 @@ impl Criterion {
         conditions.extend(self.signal.map(|signal| Condition::Crash(Some(signal))));
         conditions.extend(self.matches.into_iter().map(Condition::Match));
         conditions.extend(self.rejects.into_iter().map(Condition::Reject));
+        conditions.extend(self.stderr_matches.into_iter().map(Condition::StderrMatch));
+        conditions.extend(self.stderr_rejects.into_iter().map(Condition::StderrReject));
+        conditions.extend(self.message.map(Condition::Message));
+        match self.crash {
+            Some(WantedCrash::Any) => conditions.push(Condition::AnyCrash),
+            Some(WantedCrash::Same) => {
+                conditions.extend(crash.is_some().then_some(Condition::Crash(None)));
+                conditions.extend(report.clone().map(Condition::Report));
+            }
+            None => {}
+        }
+        let takes_any_crash = self.crash == Some(WantedCrash::Any);
         conditions.extend(self.check.map(Condition::Check));
         conditions.extend(self.endless.map(Condition::Endless));
         let nothing_given = conditions.is_empty();
@@ -216,7 +216,7 @@ impl Criterion {
         if nothing_given {
             conditions.extend(report.clone().map(Condition::Report));
         }
-        Ok(Oracle { conditions, crash, crash_told: None, report, is_wrong, remarks })
+        Ok(Oracle { conditions, crash, crash_told: None, report, takes_any_crash, is_wrong, remarks })
     }
 }
 
@@ -224,15 +224,20 @@ impl Criterion {
 const NOTHING_WRONG: &str = "no line that the recorded run prints is wrong by the output given with --reference; that it crashed, \
                              or what a sanitizer has reported, is taken for the failure";
 
-/// The condition that the output is the expected one, or the lines of it that match.
-fn output(expected: Bytes, only: Option<Regex>, recorded: &[u8]) -> Condition {
-    let Some(only) = only else { return Condition::Output(expected) };
-    let wanted = difference::lines(recorded).map(|line| (line, only.is_match(line)));
-    let places = Occurrences::new(wanted);
-    Condition::Lines { expected, only, places }
-}
-
 impl Oracle {
+    /// An oracle that accepts each run that has ended by itself or crashed: nothing is known of the failure yet.
+    pub fn accepting() -> Oracle {
+        Oracle {
+            conditions: Vec::new(),
+            crash: None,
+            crash_told: None,
+            report: None,
+            takes_any_crash: true,
+            is_wrong: false,
+            remarks: Vec::new(),
+        }
+    }
+
     /// The same oracle, which tells the crash of the recorded run in the words of the program's source.
     pub fn telling(self, recorded: &Run, program: &Program) -> Oracle {
         Oracle { crash_told: crashes::account(recorded, program), ..self }
@@ -253,6 +258,7 @@ impl Oracle {
             }
             Termination::Endless(_) if !self.is_about_endless() => return unresolved("it never ends".into()),
             Termination::Cut(cut) => return unresolved(format!("the run {cut}")),
+            Termination::Crashed(_) if self.takes_any_crash => {}
             Termination::Crashed(crash) if self.crash.as_ref() != Some(crash) => {
                 let program = recorded.program;
                 let distinction = self.crash.as_ref().map(|own| crashes::distinction(crash, own, program));
@@ -261,16 +267,34 @@ impl Oracle {
             }
             Termination::Crashed(_) | Termination::Exited(_) | Termination::Endless(_) => {}
         }
-        if let Some(report) = sanitizer::report(&run.stderr).filter(|seen| self.report.as_ref() != Some(seen))
-        {
+        let is_other = |seen: &String| !self.takes_any_crash && self.report.as_ref() != Some(seen);
+        if let Some(report) = sanitizer::report(&run.stderr).filter(is_other) {
             return unresolved(format!("{OTHER_REPORT}{report}"));
         }
         for condition in &self.conditions {
-            if let Some(evidence) = condition.judge(run, self)? {
+            if let Some(evidence) = condition.judge(run, self.crash.as_ref())? {
                 return Ok(evidence);
             }
         }
         Ok(Evidence::new(Outcome::Fail, "the failure is reproduced"))
+    }
+
+    /// Judges a run by what another program does that is given the same: the failure is that they differ.
+    pub fn compare(&self, run: &Run, other: &Run) -> Evidence {
+        let unresolved = |why: &str| Evidence::new(Outcome::Unresolved, why);
+        let (Termination::Exited(status), Termination::Exited(reference)) =
+            (&run.termination, &other.termination)
+        else {
+            return unresolved("one of the two programs has not ended by itself");
+        };
+        if status != reference {
+            let why = format!("the failure is reproduced: exit status {status} instead of {reference}");
+            return Evidence::new(Outcome::Fail, why);
+        }
+        match first_difference("output", &other.stdout, &run.stdout, None) {
+            Some(why) => Evidence::new(Outcome::Fail, format!("the failure is reproduced: {why}")),
+            None => Evidence::new(Outcome::Pass, "both programs print the same"),
+        }
     }
 
     /// Whether a run has to go on for ever.
@@ -280,8 +304,17 @@ impl Oracle {
 
     /// When a run shows the failure, in words.
     pub fn describe(&self) -> String {
-        let words: Vec<String> = self.conditions.iter().map(|condition| condition.describe(self)).collect();
+        let words: Vec<String> = self
+            .conditions
+            .iter()
+            .map(|condition| condition.describe(self.crash.as_ref(), self.crash_told.as_deref()))
+            .collect();
         words.join(", and ")
+    }
+
+    /// Whether a sanitizer has to report something.
+    pub fn asks_for_report(&self) -> bool {
+        self.conditions.iter().any(|condition| matches!(condition, Condition::Report(_)))
     }
 
     /// Whether a run has to crash in order to meet the criterion.
@@ -291,9 +324,9 @@ impl Oracle {
 
     /// Whether a run has to show something in order to meet the criterion.
     pub fn is_strict(&self) -> bool {
-        self.conditions
-            .iter()
-            .any(|condition| !matches!(condition, Condition::Reject(_) | Condition::Exit(_)))
+        self.conditions.iter().any(|condition| {
+            !matches!(condition, Condition::Reject(_) | Condition::StderrReject(_) | Condition::Exit(_))
+        })
     }
 
     /// Whether the criterion is about one of several parts of the output that is known to be wrong.
@@ -329,90 +362,6 @@ impl Oracle {
             }
             _ => None,
         })
-    }
-}
-
-impl Condition {
-    /// `None` if the run meets the condition.
-    fn judge(&self, run: &Run, oracle: &Oracle) -> Result<Option<Evidence>, OracleError> {
-        let why = match self {
-            Condition::Output(expected) => first_difference("output", expected, &run.stdout, None),
-            Condition::Lines { expected, only, places } => {
-                first_difference("output", expected, &run.stdout, Some(only))
-                    .or_else(|| misplaced(places, difference::lines(&run.stdout)))
-            }
-            Condition::Stderr(expected) => first_difference("standard error", expected, &run.stderr, None),
-            Condition::Exit(expected) => match run.termination {
-                Termination::Exited(status) if status == *expected => None,
-                Termination::Exited(status) => Some(format!("exit status {status} instead of {expected}")),
-                _ => Some(format!("no exit status, instead of {expected}")),
-            },
-            Condition::Crash(signal) => oracle.crash_missing(run, *signal),
-            Condition::Report(report) => {
-                sanitizer::report(&run.stderr).is_none().then(|| format!("no report of {report}"))
-            }
-            Condition::Match(regex) => {
-                (!regex.is_match(&run.stdout)).then(|| format!("output does not match {}", in_quotes(regex)))
-            }
-            Condition::Reject(regex) => {
-                regex.find(&run.stdout).map(|found| format!("output has {}", quoted(found.as_bytes())))
-            }
-            Condition::Line(line) => line.missing_in(&run.stdout),
-            Condition::Part { tails, expected, places } => {
-                first_difference("matching output", expected, &tails.of(&run.stdout), None)
-                    .or_else(|| misplaced(places, tails.keys(&run.stdout).map(|(key, _)| key)))
-            }
-            Condition::Check(check) => return check.judge(run),
-            Condition::Endless(_) => match &run.termination {
-                Termination::Endless(_) => None,
-                _ => Some("it ended by itself".into()),
-            },
-        };
-        Ok(why.map(|why| Evidence::new(Outcome::Pass, why)))
-    }
-
-    fn describe(&self, oracle: &Oracle) -> String {
-        match self {
-            Condition::Output(expected) if expected.is_empty() => "no output".into(),
-            Condition::Output(_) => "the same standard output".into(),
-            Condition::Lines { only, .. } => {
-                format!("the same lines of output that match {}", in_quotes(only))
-            }
-            Condition::Stderr(_) => "the same standard error".into(),
-            Condition::Exit(status) => format!("exit status {status}"),
-            Condition::Crash(signal) => {
-                let recorded = oracle.crash.as_ref().map(|crash| crash.signal);
-                let told =
-                    oracle.crash_told.as_ref().filter(|_| signal.is_none_or(|it| Some(it) == recorded));
-                match told {
-                    Some(told) => format!("the same crash ({told})"),
-                    None => format!("the same crash ({})", signal_name(signal.or(recorded).unwrap_or(0))),
-                }
-            }
-            Condition::Match(regex) => format!("output that matches {}", in_quotes(regex)),
-            Condition::Reject(regex) => format!("output that does not match {}", in_quotes(regex)),
-            Condition::Report(report) => format!("the same report ({report})"),
-            Condition::Line(line) => line.describe(),
-            Condition::Check(check) => {
-                format!("`{}` says so", difference::in_one_line(check.command().as_bytes()))
-            }
-            Condition::Part { tails, .. } => tails.describe(),
-            Condition::Endless(place) => format!("it does not end: {place}"),
-        }
-    }
-}
-
-impl Oracle {
-    /// Why the run does not end in the crash that was recorded; `None` if it does.
-    fn crash_missing(&self, run: &Run, expected: Option<i32>) -> Option<String> {
-        let wanted = expected.or(self.crash.as_ref().map(|crash| crash.signal)).unwrap_or(0);
-        match &run.termination {
-            Termination::Crashed(crash) if crash.signal == wanted => None,
-            Termination::Crashed(crash) => {
-                Some(format!("{} instead of {}", signal_name(crash.signal), signal_name(wanted)))
-            }
-            _ => Some(format!("ended by itself instead of by {}", signal_name(wanted))),
-        }
     }
 }
 

@@ -14,6 +14,7 @@
 //! - [`csv`], [`lcov`], [`sarif`], [`github`], [`quickfix`], [`dot`] and [`chrome`] write it for other tools;
 //! - [`html`] makes a page of it for a browser;
 //! - [`gdb`] makes a script of it that performs the slice in that debugger;
+//! - [`simplified`] tells what is left of what a program was given;
 //! - [`tests_made`] lists the tests of the search;
 //! - [`trace`] prints a trace as the papers do;
 //! - [`bullets`] draws a test as in Figure 5 of Cleve and Zeller, AADEBUG 2000;
@@ -48,6 +49,7 @@ mod sample;
 pub mod sarif;
 mod schema;
 mod sections;
+pub mod simplified;
 mod source;
 mod spelling;
 mod spots;

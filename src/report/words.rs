@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use tracer::Containment;
-use tracer::schedule::Control;
 
 use dd::Outcome;
 
@@ -14,14 +13,6 @@ pub fn outcome(outcome: Outcome) -> &'static str {
         Outcome::Fail => "reproduced",
         Outcome::Pass => "not reproduced",
         Outcome::Unresolved => "unresolved",
-    }
-}
-
-/// What a phase of the search is about.
-pub fn rule(rule: Control) -> &'static str {
-    match rule {
-        Control::Program => "branches decide",
-        Control::Trace => "the trace decides",
     }
 }
 

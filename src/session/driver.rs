@@ -15,7 +15,9 @@ use tracer::{Processors, patiently};
 
 use super::memory::{Memory, PhaseMemory};
 use super::watcher::Watcher;
-use crate::circumstances::{Kind, PhaseId, Status, TestError, Trial};
+use crate::circumstances::{
+    Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle, Status, TestError, Trial,
+};
 use crate::oracle::Evidence;
 
 /// So often a result must be confirmed.
@@ -114,18 +116,16 @@ pub fn search<K: Kind>(
     watcher: &mut dyn Watcher,
 ) -> Result<Found<K::Space>, Obstacle> {
     let mut found = Found { phases: Vec::new(), is_trivial: false, unconfirmed: None };
-    for phase in kind.phases().to_vec() {
-        let space = kind.space(phase);
-        let carried_over = found.phases.last().map(|before: &PhaseFound<K::Space>| {
-            kind.carried_over(&before.space, &before.configuration, &space)
-        });
-        if carried_over.is_none() {
+    while let Some(NextPhase { title, space, start }) = kind.next(before(&found)) {
+        if let PhaseStart::Everything = start {
             rehearse(kind, &space, means)?;
         }
         let spent = found.tests().total;
         let max_tests = strategy.max_tests.map(|most| most.saturating_sub(spent));
         let strategy = Strategy { max_tests, ..strategy };
-        let job = Job { phase, space: &space, carried_over, strategy, memory: means.memory.of(phase) };
+        let phase = title.id;
+        let memory = means.memory.of(phase);
+        let job = Job { title, space: &space, start, strategy, memory };
         let Tested { reduction, tests, is_trivial } =
             make_tests(kind, &job, means.processors, &mut *watcher)?;
         let (status, level) = ended(reduction.end, watcher)?;
@@ -139,6 +139,12 @@ pub fn search<K: Kind>(
     }
     found.unconfirmed = confirm(kind, &found, means)?;
     Ok(found)
+}
+
+/// What the phase before has found.
+fn before<S>(found: &Found<S>) -> Option<Before<'_, S>> {
+    let PhaseFound { phase, space, configuration, .. } = found.phases.last()?;
+    Some(Before { id: *phase, space, found: configuration })
 }
 
 /// Tests all circumstances together once; the phase's first test does it again.
@@ -201,10 +207,9 @@ fn make_tests<K: Kind>(
 
 /// A phase to be done, whatever makes its tests.
 struct Job<'j, S> {
-    phase: PhaseId,
+    title: PhaseTitle,
     space: &'j S,
-    /// What the phase before has found; none for the first one.
-    carried_over: Option<Configuration>,
+    start: PhaseStart,
     strategy: Strategy,
     memory: Option<&'j PhaseMemory>,
 }
@@ -230,7 +235,7 @@ impl<S: Space> Job<'_, S> {
         watcher: &'e mut dyn Watcher,
     ) -> Result<Tested, Obstacle> {
         let start = self.start();
-        watcher.begins(self.phase, &start);
+        watcher.begins(&self.title, &start);
         let outcomes = self.memory.map(|phase| &phase.outcomes);
         let experiment = experiment.remembering(outcomes).limited_to(self.strategy.max_tests);
         let mut experiment = experiment.observed_by(watcher);
@@ -250,8 +255,10 @@ impl<S: Space> Job<'_, S> {
 
     fn start(&self) -> Configuration {
         let remembered = self.memory.and_then(|phase| phase.start.as_ref());
-        let start = remembered.or(self.carried_over.as_ref()).cloned();
-        start.unwrap_or_else(|| Configuration::full(self.space.len()))
+        match (remembered, &self.start) {
+            (Some(start), _) | (None, PhaseStart::CarriedOver(start)) => start.clone(),
+            (None, PhaseStart::Everything | PhaseStart::Known) => Configuration::full(self.space.len()),
+        }
     }
 
     /// The start must show the failure, and nothing at all must not.
@@ -260,11 +267,14 @@ impl<S: Space> Job<'_, S> {
         experiment: &mut Experiment<'_, Evidence, TestError>,
         start: &Configuration,
     ) -> Result<Checked, Stop<TestError>> {
+        if let PhaseStart::Known = self.start {
+            return Ok(Checked::Fails);
+        }
         let (outcome, evidence) = experiment.test(start)?;
         if outcome != Outcome::Fail {
             return Ok(Checked::FailsNot(evidence));
         }
-        if self.carried_over.is_some() {
+        if let PhaseStart::CarriedOver(_) = self.start {
             return Ok(Checked::Fails);
         }
         let (outcome, _) = experiment.test(&Configuration::empty(self.space.len()))?;
@@ -272,9 +282,9 @@ impl<S: Space> Job<'_, S> {
     }
 
     fn obstacle(&self, evidence: Evidence) -> Obstacle {
-        match self.carried_over {
-            None => Obstacle::NotReplayable(evidence),
-            Some(_) => Obstacle::NotRepeatable(evidence),
+        match self.start {
+            PhaseStart::Everything => Obstacle::NotReplayable(evidence),
+            PhaseStart::CarriedOver(_) | PhaseStart::Known => Obstacle::NotRepeatable(evidence),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use tracer::trace::EventId;
 
 use super::watcher::Watcher;
-use crate::circumstances::PhaseId;
+use crate::circumstances::PhaseTitle;
 use crate::circumstances::events::{Universe, rule};
 use crate::oracle::Evidence;
 use crate::subject::Recorded;
@@ -83,9 +83,9 @@ impl Observer<Evidence> for Fates<'_> {
 }
 
 impl Watcher for Fates<'_> {
-    fn begins(&mut self, phase: PhaseId, start: &Configuration) {
+    fn begins(&mut self, phase: &PhaseTitle, start: &Configuration) {
         let Recorded { program, trace } = self.recorded;
-        let universe = Universe::new(program, trace, rule(phase));
+        let universe = Universe::new(program, trace, rule(phase.id));
         let number = |&event: &EventId| {
             let number = universe.configuration(std::iter::once(event)).iter().next()?;
             Some((event, number))

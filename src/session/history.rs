@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::watcher::Watcher;
-use crate::circumstances::{PhaseId, Status};
+use crate::circumstances::{PhaseId, PhaseTitle, Status};
 use crate::oracle::Evidence;
 use crate::oracle::other_failure;
 use crate::printed::Printed;
@@ -217,8 +217,8 @@ impl Observer<Evidence> for Pair<'_> {
 }
 
 impl Watcher for Pair<'_> {
-    fn begins(&mut self, phase: PhaseId, start: &Configuration) {
-        self.history.phase = Some(phase);
+    fn begins(&mut self, phase: &PhaseTitle, start: &Configuration) {
+        self.history.phase = Some(phase.id);
         self.other.begins(phase, start);
     }
 
@@ -268,7 +268,8 @@ mod tests {
     #[test]
     fn another_failure_is_kept_once_with_its_smallest_test() {
         let mut history = History::default();
-        history.beside(&mut Nobody).begins(PhaseId(0), &Configuration::full(16));
+        let title = PhaseTitle { id: PhaseId(0), what: "all".into(), unit: "circumstance" };
+        history.beside(&mut Nobody).begins(&title, &Configuration::full(16));
         let evidence = |outcome, why: &str| Evidence::new(outcome, why);
         let crashed = evidence(Outcome::Unresolved, "crashed in another way: SIGSEGV at a.c:3 in main");
         let reported = evidence(Outcome::Unresolved, "reported another error: AddressSanitizer: SEGV");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::watcher::Watcher;
 use crate::archive::Journal;
-use crate::circumstances::{PhaseId, Status};
+use crate::circumstances::{PhaseTitle, Status};
 use crate::oracle::Evidence;
 use dd::{Configuration, Counts, Level, Observer, Outcome};
 
@@ -100,8 +100,8 @@ impl Observer<Evidence> for Keeper<'_> {
 }
 
 impl Watcher for Keeper<'_> {
-    fn begins(&mut self, phase: PhaseId, start: &Configuration) {
-        self.write(|journal| journal.phase(phase, start));
+    fn begins(&mut self, phase: &PhaseTitle, start: &Configuration) {
+        self.write(|journal| journal.phase(phase.id, start));
         self.inner.begins(phase, start);
     }
 

@@ -29,6 +29,7 @@ pub mod request;
 pub mod resume;
 pub mod run;
 pub mod search;
+pub mod simplify;
 pub mod watcher;
 
 pub use error::{Cause, SessionError};

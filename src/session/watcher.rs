@@ -2,13 +2,13 @@
 
 use dd::{Configuration, Observer};
 
-use crate::circumstances::{PhaseId, Status};
+use crate::circumstances::{PhaseTitle, Status};
 use crate::oracle::Evidence;
 
 /// Somebody who watches a search through its phases.
 pub trait Watcher: Observer<Evidence> {
     /// Learns that a phase begins, and from what it starts.
-    fn begins(&mut self, _phase: PhaseId, _start: &Configuration) {}
+    fn begins(&mut self, _phase: &PhaseTitle, _start: &Configuration) {}
 
     /// Why it has asked for the end: [`Status::Budget`] or [`Status::Interrupted`].
     fn reason(&self) -> Status {

@@ -15,8 +15,8 @@ use agent::poison::Poison;
 use crate::engine::{Placement, crash_of_untraced};
 use crate::invocation::{Input, Invocation, Limits};
 use crate::process::{
-    Alarm, Attachments, Containment, Launch, Output, ProcessError, SIGTRAP, SIGXFSZ, Sandbox, Stop, Tracee,
-    Watchdog,
+    Alarm, Attachments, Containment, Launch, Output, ProcessError, SIGTRAP, SIGXFSZ, Sandbox, Stop, Subject,
+    Tracee, Watchdog,
 };
 use crate::program::Program;
 use crate::run::{Run, Usage};
@@ -60,7 +60,8 @@ impl<'p> Runner<'p> {
     }
 
     /// Runs the program to its end with the arguments, the environment, the standard input and the kind of
-    /// output of `invocation`, and with these files. It is ended soon once `stop` is set.
+    /// output of `invocation`, and with these files. It is ended soon once `stop` is set. The processor's time, and
+    /// time asleep, are those of the program and of all that it starts together.
     ///
     /// # Errors
     /// If the machine refuses, or if a file cannot be replaced; whatever the program does is a [`Run`].
@@ -81,7 +82,7 @@ impl<'p> Runner<'p> {
             Launch { output: &output, limits, poison: Poison::Off, attachments: Attachments::default() };
         let started = Instant::now();
         let mut tracee = Tracee::start(&self.sandbox, &launch)?;
-        let alarm = self.watchdog.watch(tracee.pid(), limits, stop)?;
+        let alarm = self.watchdog.watch(tracee.pid(), Subject::Family, limits, stop)?;
         let (termination, mut usage) = follow(self.program, &mut self.placement, &mut tracee, &alarm)?;
         let termination = match (termination, alarm.end()) {
             (Termination::Cut(Cut::Stopped), Some(cut)) => Termination::Cut(cut),
@@ -125,7 +126,7 @@ fn follow(
                 0
             }
             Stop::Exiting => {
-                (usage.cpu, usage.memory) = tracee.usage();
+                (usage.cpu, usage.memory) = tracee.usage_of_family();
                 0
             }
             Stop::SharedMemory | Stop::OwnMemoryAgain | Stop::Thread | Stop::Call => 0,
@@ -140,7 +141,7 @@ fn follow(
         };
         // The signal itself is not delivered: a handler of core dumps must not be started for each test.
         if signal != 0 && tracee.is_fatal(signal) {
-            (usage.cpu, usage.memory) = tracee.usage();
+            (usage.cpu, usage.memory) = tracee.usage_of_family();
             return Ok((crashed(image, placement, tracee, signal), usage));
         }
     }

@@ -8,7 +8,7 @@ use agent::pace::Pace;
 use crate::engine::{Conditions, Execution, Guide, Method, Placement};
 use crate::invocation::{Invocation, Limits, Stdout};
 use crate::process::{
-    Attachments, Bytes, Containment, Launch, Output, ProcessError, Sandbox, Tracee, Watchdog,
+    Attachments, Bytes, Containment, Launch, Output, ProcessError, Sandbox, Subject, Tracee, Watchdog,
 };
 use crate::program::Program;
 use crate::run::{Run, Usage};
@@ -110,7 +110,12 @@ impl<'p> Stage<'p> {
         lead: impl FnOnce(&mut Execution<'_>) -> Result<Termination, ProcessError>,
     ) -> Result<Run, ProcessError> {
         let Course { conditions, placement, .. } = course;
-        let alarm = self.watchdog.watch(start.tracee.pid(), &conditions.limits, &conditions.stop)?;
+        let alarm = self.watchdog.watch(
+            start.tracee.pid(),
+            Subject::Process,
+            &conditions.limits,
+            &conditions.stop,
+        )?;
         let mut execution = Execution {
             program: self.program,
             placement,

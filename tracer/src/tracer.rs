@@ -19,7 +19,7 @@ use crate::jump::Jump;
 use crate::not_ended::NotEnded;
 use crate::observation::Observation;
 use crate::process::{
-    Attachments, Containment, Launch, Output, ProcessError, SIGTRAP, Sandbox, Stop, Tracee, Watchdog,
+    Attachments, Containment, Launch, Output, ProcessError, SIGTRAP, Sandbox, Stop, Subject, Tracee, Watchdog,
 };
 use crate::program::variables::Variables;
 use crate::program::{LeaderId, LoadError, Program};
@@ -442,7 +442,7 @@ pub fn survey(invocation: &Invocation, conditions: &Conditions) -> Result<Vec<Pa
         attachments: Attachments::default(),
     };
     let mut tracee = Tracee::start(&sandbox, &launch)?;
-    let _alarm = watchdog.watch(tracee.pid(), &conditions.limits, &conditions.stop)?;
+    let _alarm = watchdog.watch(tracee.pid(), Subject::Process, &conditions.limits, &conditions.stop)?;
     tracee.stop_at_exit();
     let mut libraries = BTreeSet::new();
     let mut signal = 0;

@@ -9,15 +9,15 @@ mod memo;
 mod test;
 mod universe;
 
-use dd::{Algorithm, Configuration};
+use dd::Algorithm;
 use tracer::Tracer;
 use tracer::schedule::Control as Rule;
 
 pub use memo::RunMemo;
-pub use test::{EventTest, Laboratory, Turns};
+pub use test::{EventTest, Laboratory};
 pub use universe::{Draft, Universe};
 
-use super::{Kind, PhaseId};
+use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
 
 /// What makes a statement be executed again, as the user chooses it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +58,14 @@ pub fn rule(phase: PhaseId) -> Rule {
     if phase == PROGRAM { Rule::Program } else { Rule::Trace }
 }
 
+/// What makes a statement be executed in a phase, in words.
+pub fn words(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Program => "branches decide",
+        Rule::Trace => "the trace decides",
+    }
+}
+
 /// The phase in which this makes a statement be executed.
 pub fn phase(rule: Rule) -> PhaseId {
     match rule {
@@ -78,17 +86,7 @@ pub struct Events<'a, 'm, 'p> {
     pub tracers: &'m mut [Tracer<'p>],
 }
 
-impl<'p> Kind for Events<'_, '_, 'p> {
-    type Space = Universe;
-    type Trial<'t>
-        = EventTest<'t, 't, 'p>
-    where
-        Self: 't;
-
-    fn phases(&self) -> &[PhaseId] {
-        self.control.phases()
-    }
-
+impl Events<'_, '_, '_> {
     fn space(&self, phase: PhaseId) -> Universe {
         let recorded = self.laboratory.recorded;
         let universe = Universe::new(recorded.program, recorded.trace, rule(phase));
@@ -97,9 +95,28 @@ impl<'p> Kind for Events<'_, '_, 'p> {
             Algorithm::Ddmin => universe,
         }
     }
+}
 
-    fn carried_over(&self, before: &Universe, found: &Configuration, now: &Universe) -> Configuration {
-        now.configuration(before.schedule(found).kept())
+impl<'p> Kind for Events<'_, '_, 'p> {
+    type Space = Universe;
+    type Trial<'t>
+        = EventTest<'t, 't, 'p>
+    where
+        Self: 't;
+
+    fn next(&mut self, before: Option<Before<'_, Universe>>) -> Option<NextPhase<Universe>> {
+        let phases = self.control.phases();
+        let done = before.as_ref().and_then(|before| phases.iter().position(|&phase| phase == before.id));
+        let id = *phases.get(done.map_or(0, |done| done + 1))?;
+        let space = self.space(id);
+        let start = match before {
+            Some(Before { space: earlier, found, .. }) => {
+                PhaseStart::CarriedOver(space.configuration(earlier.schedule(found).kept()))
+            }
+            None => PhaseStart::Everything,
+        };
+        let title = PhaseTitle { id, what: words(rule(id)).to_owned(), unit: "execution" };
+        Some(NextPhase { title, space, start })
     }
 
     fn trials<'t>(&'t mut self, space: &'t Universe) -> Vec<EventTest<'t, 't, 'p>> {

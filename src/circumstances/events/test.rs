@@ -4,20 +4,20 @@
 //! Undefined values are set to one pattern; only if the failure shows, the test is repeated under the
 //! others, because a failure that needs lucky garbage is not the one under study.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
 use tracer::invocation::Limits;
 use tracer::poison::Poison;
 use tracer::run::Run;
 use tracer::schedule::Schedule;
-use tracer::termination::Termination;
 use tracer::{Conditions, ProcessError, Tracer, Untouched};
 
 use dd::{Cancellation, Configuration, Outcome, Test};
 
 use super::memo::RunMemo;
 use super::universe::{Draft, Universe};
+use crate::circumstances::turns::{Turns, confirmation};
 use crate::circumstances::{TestError, Trial};
 use crate::oracle::{Evidence, Oracle};
 use crate::printed::Outputs;
@@ -45,31 +45,6 @@ pub struct Laboratory<'a> {
     /// Says who may run while another one does.
     pub turns: Turns,
 }
-
-/// Lets the runs of all workers go on side by side, or one alone: the others take processors, caches and disks
-/// from it, and a limit of time then says nothing about the run itself.
-#[derive(Clone, Debug, Default)]
-pub struct Turns(Arc<RwLock<()>>);
-
-impl Turns {
-    /// Makes a run beside others.
-    fn beside_others<T>(&self, run: impl FnOnce() -> T) -> T {
-        let _turn = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        run()
-    }
-
-    /// Makes a run once those under way have ended, and lets none begin before its end.
-    fn alone<T>(&self, run: impl FnOnce() -> T) -> T {
-        let _turn = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        run()
-    }
-}
-
-/// How much more time a run gets that confirms a time-out.
-const TIME_OUT: u32 = 10;
-
-/// How much more time a run gets that confirms that it does not end, where that is the failure.
-const HANG: u32 = 2;
 
 /// One worker's testing function.
 pub struct EventTest<'a, 't, 'p> {
@@ -145,15 +120,6 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     }
 }
 
-/// How much more time a run gets that confirms what only a limit of time has shown; `None` if none has.
-fn confirmation(run: &Run) -> Option<u32> {
-    match run.termination {
-        Termination::Cut(cut) if cut.is_time() => Some(TIME_OUT),
-        Termination::Endless(cut) if cut.is_time() => Some(HANG),
-        _ => None,
-    }
-}
-
 impl Test for EventTest<'_, '_, '_> {
     type Evidence = Evidence;
     type Error = TestError;
@@ -185,38 +151,5 @@ impl Trial for EventTest<'_, '_, '_> {
         }
         self.memo = None;
         self.rehearse(configuration)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicUsize;
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn who_runs_alone_runs_while_nobody_else_does() {
-        let (turns, running) = (Turns::default(), AtomicUsize::new(0));
-        let run = |alone: bool| {
-            let others = running.fetch_add(1, Ordering::SeqCst);
-            assert!(!alone || others == 0);
-            std::thread::sleep(Duration::from_millis(2));
-            assert!(!alone || running.load(Ordering::SeqCst) == 1);
-            running.fetch_sub(1, Ordering::SeqCst);
-        };
-        std::thread::scope(|scope| {
-            for worker in 0..4 {
-                let (turns, run) = (&turns, &run);
-                scope.spawn(move || {
-                    for round in 0..20 {
-                        match (worker + round) % 4 {
-                            0 => turns.alone(|| run(true)),
-                            _ => turns.beside_others(|| run(false)),
-                        }
-                    }
-                });
-            }
-        });
     }
 }

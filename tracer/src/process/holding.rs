@@ -11,6 +11,8 @@ use std::os::unix::fs::MetadataExt;
 
 use nix::unistd::Pid;
 
+use super::family::family;
+
 /// What a run may hold in any case, in bytes: as much as its changes to files may take.
 const ROOM: u64 = 1 << 30;
 
@@ -30,20 +32,6 @@ pub(super) fn exceeds(process: Pid, most: u64) -> bool {
     // The exact numbers take time, because the kernel looks at each page.
     let resident: u64 = family.iter().copied().map(resident).sum();
     files > most || files + resident > most && files + family.iter().copied().map(own).sum::<u64>() > most
-}
-
-/// The process and those that it and they have started.
-fn family(process: Pid) -> Vec<Pid> {
-    const MOST: usize = 1 << 12;
-    let mut all = vec![process];
-    let mut next = 0;
-    while let Some(&parent) = all.get(next).filter(|_| next < MOST) {
-        let children =
-            fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
-        all.extend(children.split_whitespace().filter_map(|child| child.parse().ok()).map(Pid::from_raw));
-        next += 1;
-    }
-    all
 }
 
 /// The files in memory that a process has open: their numbers, and how many bytes each takes.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use nix::unistd::Pid;
 
 use super::mapped::Mapped;
-use super::{ProcessError, Stop, Tracee, status};
+use super::{ProcessError, Stop, Tracee, family, status};
 use crate::address::RuntimeAddress;
 
 /// Where a program has stopped.
@@ -131,6 +131,12 @@ impl Tracee {
         let peak = status::field(self.pid(), "VmPeak:");
         let kilobytes = peak.and_then(|peak| peak.trim_end_matches(" kB").parse::<u64>().ok());
         (cpu.map_or(Duration::ZERO, Duration::from), kilobytes.unwrap_or(0) * 1024)
+    }
+
+    /// The same, but the processor's time is that of the program and of all that it has started.
+    pub(crate) fn usage_of_family(&self) -> (Duration, u64) {
+        let (own, memory) = self.usage();
+        (own.max(family::used(self.pid())), memory)
     }
 
     /// Writes into the memory of a process that the program has forked, before that runs.

@@ -9,6 +9,7 @@ mod bytes;
 mod children;
 mod constancy;
 mod descriptions;
+mod family;
 mod fork_safety;
 mod handle;
 mod holding;
@@ -45,7 +46,7 @@ pub(crate) use sealed::Sealed;
 pub(crate) use shared::Shared;
 pub(crate) use signals::{Cause, SignalSubject};
 pub(crate) use tracee::Tracee;
-pub(crate) use watchdog::{Alarm, Watchdog};
+pub(crate) use watchdog::{Alarm, Subject, Watchdog};
 
 /// The names of what engines get from here.
 pub(crate) use libc::{

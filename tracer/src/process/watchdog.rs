@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::unistd::Pid;
 
 use super::handle::Handle;
-use super::{ProcessError, holding, patiently, status};
+use super::{ProcessError, family, holding, patiently, status};
 use crate::invocation::Limits;
 use crate::termination::Cut;
 
@@ -23,8 +23,18 @@ pub(crate) struct Watchdog {
     watched: Arc<Mutex<Option<Watched>>>,
 }
 
+/// Whose time counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// That of the process; it may wait for those that it has started.
+    Process,
+    /// That of the process and of all that it has started, together.
+    Family,
+}
+
 struct Watched {
     process: Handle,
+    subject: Subject,
     clock: libc::clockid_t,
     deadline: Instant,
     rest: Rest,
@@ -56,6 +66,7 @@ impl Watchdog {
     pub(crate) fn watch(
         &self,
         pid: Pid,
+        subject: Subject,
         limits: &Limits,
         stop: &Arc<AtomicBool>,
     ) -> Result<Alarm<'_>, ProcessError> {
@@ -67,9 +78,10 @@ impl Watchdog {
         }
         let watched = Watched {
             process,
+            subject,
             clock,
             deadline: Instant::now() + limits.wall,
-            rest: Rest { pid, used: Duration::ZERO, since: Instant::now(), longest: limits.idle },
+            rest: Rest { pid, subject, used: Duration::ZERO, since: Instant::now(), longest: limits.idle },
             cpu: limits.cpu,
             memory: limits.memory.map(holding::most),
             stop: Arc::clone(stop),
@@ -117,7 +129,12 @@ fn patrol(watched: &Weak<Mutex<Option<Watched>>>) {
 
 impl Watched {
     fn check(&mut self) {
-        let used = nix::time::clock_gettime(self.clock.into()).map_or(Duration::ZERO, Duration::from);
+        let used = match self.subject {
+            Subject::Process => {
+                nix::time::clock_gettime(self.clock.into()).map_or(Duration::ZERO, Duration::from)
+            }
+            Subject::Family => family::used(self.rest.pid),
+        };
         self.bitten = if self.stop.load(Ordering::Relaxed) {
             Some(Cut::Interrupted)
         } else if used > self.cpu {
@@ -140,6 +157,7 @@ impl Watched {
 /// For how long a process has done nothing.
 struct Rest {
     pid: Pid,
+    subject: Subject,
     /// The processor time that it had used when somebody looked last.
     used: Duration,
     /// When it was seen to do something.
@@ -158,6 +176,9 @@ impl Rest {
     }
 
     fn is_asleep(&self) -> bool {
+        if self.subject == Subject::Family {
+            return family::is_asleep(self.pid);
+        }
         let children = fs::read(format!("/proc/{0}/task/{0}/children", self.pid));
         status::field(self.pid, "State:").is_some_and(|state| state.starts_with('S'))
             && children.is_ok_and(|children| children.is_empty())
@@ -178,7 +199,8 @@ mod tests {
     fn watched(watchdog: &Watchdog, wall: Duration) -> (Child, Alarm<'_>) {
         let child = Command::new("sleep").arg("60").spawn().expect("sleep is there");
         let pid = Pid::from_raw(child.id() as i32);
-        let alarm = watchdog.watch(pid, &limits(wall), &Arc::default()).expect("it is there");
+        let alarm =
+            watchdog.watch(pid, Subject::Process, &limits(wall), &Arc::default()).expect("it is there");
         (child, alarm)
     }
 

@@ -129,5 +129,8 @@ fn dwarf(elf: &Elf<'_>) -> Result<Dwarf<Reader>, LoadError> {
 /// A source file as users know it.
 fn shown(program: &Program, path: &Path) -> String {
     let known = program.files().iter().find(|file| file.path == path);
-    known.map_or_else(|| path.display().to_string(), |file| file.shown.clone())
+    // Where nothing is traced, no directory is known that users would leave out.
+    let alone = || if program.files().is_empty() { path.file_name() } else { None };
+    let unknown = || alone().map_or_else(|| path.display().to_string(), |name| name.display().to_string());
+    known.map_or_else(unknown, |file| file.shown.clone())
 }

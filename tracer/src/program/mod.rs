@@ -217,6 +217,11 @@ impl Program {
         &self.images[0]
     }
 
+    /// Whether a sanitizer in it looks for memory that was never freed, which needs ptrace(2) for itself.
+    pub fn looks_for_leaks(&self) -> bool {
+        self.images.iter().flat_map(|image| &image.sanitizers).any(|sanitizer| sanitizer.looks_for_leaks())
+    }
+
     /// All source files of the images, in no particular order.
     pub fn files(&self) -> &[File] {
         &self.files

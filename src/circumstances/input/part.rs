@@ -1,0 +1,149 @@
+//! Name what a program is given, part by part: its standard input, files, arguments, variables.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::hash::Hasher;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use siphasher::sip128::{Hasher128, SipHasher13};
+use tracer::invocation::{Input, Invocation};
+use tracer::plain::Replacement;
+
+/// Which part of what a program is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PartName {
+    /// Its standard input.
+    Stdin,
+    /// A file that it may read, as the user names it.
+    File(PathBuf),
+    /// An argument; its own name is number 0.
+    Argument(usize),
+    /// A variable of its environment.
+    Variable(OsString),
+}
+
+impl fmt::Display for PartName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PartName::Stdin => formatter.write_str("standard input"),
+            PartName::File(path) => write!(formatter, "{}", path.display()),
+            PartName::Argument(number) => write!(formatter, "argument {number}"),
+            PartName::Variable(name) => write!(formatter, "variable {}", name.display()),
+        }
+    }
+}
+
+/// A part of what a program is given.
+#[derive(Clone, Debug)]
+pub struct InputPart {
+    /// Which.
+    pub name: PartName,
+    /// Where it lies, absolute and without symbolic links, if it is a file.
+    pub path: Option<PathBuf>,
+    /// What it holds; `None` if it is left out as a whole.
+    pub content: Option<Input>,
+    /// Whether it can be left out as a whole. What cannot can still be empty.
+    pub is_optional: bool,
+}
+
+impl InputPart {
+    /// How many bytes it has.
+    pub fn len(&self) -> usize {
+        self.content.as_ref().map_or(0, |content| content.len())
+    }
+
+    /// Whether nothing of it is left.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The same without anything.
+    pub(super) fn emptied(&self) -> InputPart {
+        let content = if self.is_optional { None } else { Some(Input::default()) };
+        InputPart { content, ..self.clone() }
+    }
+}
+
+/// What a program is given, as far as it is simplified.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The parts; the order has no meaning for the program.
+    pub parts: Vec<InputPart>,
+}
+
+impl Given {
+    /// The same with another part in place of the one of this number.
+    pub(super) fn with(&self, number: usize, part: InputPart) -> Given {
+        let mut given = self.clone();
+        given.parts[number] = part;
+        given
+    }
+
+    /// Tells it apart from others with the same parts.
+    pub fn fingerprint(&self) -> u128 {
+        let mut hasher = SipHasher13::new();
+        for part in &self.parts {
+            hasher.write_u8(u8::from(part.content.is_some()));
+            hasher.write_usize(part.len());
+            hasher.write(part.content.as_deref().unwrap_or_default());
+        }
+        hasher.finish128().as_u128()
+    }
+
+    /// How many bytes it has in all.
+    pub fn len(&self) -> usize {
+        self.parts.iter().map(InputPart::len).sum()
+    }
+
+    /// Whether nothing of it is left.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How a program is started that is otherwise started like this, and the files that it finds.
+    pub fn apply(&self, base: &Invocation) -> (Invocation, Vec<Replacement>) {
+        let mut invocation = base.clone();
+        let mut files = Vec::new();
+        let mut arguments: Vec<Option<OsString>> = base.arguments.iter().cloned().map(Some).collect();
+        for part in &self.parts {
+            let text = || Some(OsString::from_vec(part.content.as_ref()?.to_vec()));
+            match &part.name {
+                PartName::Stdin => invocation.stdin = part.content.clone().unwrap_or_default(),
+                PartName::File(_) => files.extend(
+                    part.path.clone().map(|path| Replacement { path, content: part.content.clone() }),
+                ),
+                PartName::Argument(number) => arguments[*number] = text(),
+                PartName::Variable(name) => match text() {
+                    Some(value) => {
+                        let variable = invocation.environment.iter_mut().find(|(known, _)| known == name);
+                        variable.into_iter().for_each(|(_, known)| known.clone_from(&value));
+                    }
+                    None => invocation.environment.retain(|(known, _)| known != name),
+                },
+            }
+        }
+        invocation.arguments = arguments.into_iter().flatten().collect();
+        (invocation, files)
+    }
+}
+
+/// The arguments of an invocation as parts.
+pub fn arguments(invocation: &Invocation) -> impl Iterator<Item = InputPart> {
+    invocation.arguments.iter().enumerate().skip(1).map(|(number, text)| InputPart {
+        name: PartName::Argument(number),
+        path: None,
+        content: Some(text.as_bytes().to_vec().into()),
+        is_optional: true,
+    })
+}
+
+/// The variables of an invocation as parts.
+pub fn variables(invocation: &Invocation) -> impl Iterator<Item = InputPart> {
+    invocation.environment.iter().map(|(name, value)| InputPart {
+        name: PartName::Variable(name.clone()),
+        path: None,
+        content: Some(value.as_bytes().to_vec().into()),
+        is_optional: true,
+    })
+}

@@ -1,0 +1,43 @@
+//! Say what a phase leaves out, and what is left then.
+
+use dd::Configuration;
+use tracer::invocation::Input;
+
+use super::part::{Given, InputPart};
+use super::units::{Unit, Units};
+
+/// What a phase leaves out.
+pub(super) enum Step {
+    /// Whole parts, these.
+    Parts(Vec<usize>),
+    /// Units of a part.
+    Units { part: usize, units: Units, unit: Unit, text: Input },
+}
+
+impl Step {
+    /// What is left of what was given if this is chosen.
+    pub(super) fn choose(&self, given: &Given, chosen: &Configuration) -> Given {
+        match self {
+            Step::Parts(parts) => {
+                let mut given = given.clone();
+                for (number, &part) in parts.iter().enumerate() {
+                    if !chosen.contains(number) {
+                        given.parts[part] = given.parts[part].emptied();
+                    }
+                }
+                given
+            }
+            Step::Units { part, units, text, .. } => {
+                let content = Some(units.join(text, chosen).into());
+                given.with(*part, InputPart { content, ..given.parts[*part].clone() })
+            }
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Step::Parts(parts) => parts.len(),
+            Step::Units { units, .. } => units.len(),
+        }
+    }
+}

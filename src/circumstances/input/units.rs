@@ -1,0 +1,222 @@
+//! Cut a text into units that can be left out: lines, the elements of bracketed lists, tokens, characters, bytes.
+
+use std::ops::Range;
+
+use dd::Configuration;
+
+use super::brackets::Brackets;
+
+/// What is left out as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Lines with their ends.
+    Lines,
+    /// Within so many brackets: what stands between commas, semicolons and ends of lines, brackets and all that
+    /// is in them included.
+    Elements(usize),
+    /// Words, numbers, stretches of space, single signs.
+    Tokens,
+    /// Both brackets of a pair, and nothing in between.
+    Pairs,
+    /// Characters of UTF-8; what is none byte by byte.
+    Characters,
+    /// Bytes.
+    Bytes,
+}
+
+impl Unit {
+    /// One of them.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Lines => "line",
+            Unit::Elements(_) => "element",
+            Unit::Tokens => "token",
+            Unit::Pairs => "pair of brackets",
+            Unit::Characters => "character",
+            Unit::Bytes => "byte",
+        }
+    }
+
+    /// Several of them.
+    pub fn names(self) -> &'static str {
+        match self {
+            Unit::Lines => "lines",
+            Unit::Elements(_) => "elements of lists",
+            Unit::Tokens => "tokens",
+            Unit::Pairs => "pairs of brackets",
+            Unit::Characters => "characters",
+            Unit::Bytes => "bytes",
+        }
+    }
+}
+
+impl Unit {
+    /// How many a text has.
+    pub fn count_in(self, text: &[u8]) -> usize {
+        Units::of(text, self).len()
+    }
+}
+
+/// A text that is cut into units.
+#[derive(Clone, Debug)]
+pub(super) struct Units {
+    /// The stretches of the text in order, each with its unit; what is in none always stays. A unit may have
+    /// several.
+    stretches: Stretches,
+    count: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Stretches {
+    /// Each byte.
+    Bytes,
+    /// The text from one of these places to the next, one unit after the other.
+    Between(Vec<u32>),
+    /// These.
+    Of(Vec<(Range<u32>, u32)>),
+}
+
+impl Units {
+    /// Cuts a text of less than 4 GiB.
+    pub(super) fn of(text: &[u8], unit: Unit) -> Units {
+        let stretches = match unit {
+            Unit::Bytes => Stretches::Bytes,
+            Unit::Lines => between(text, line_end),
+            Unit::Tokens => between(text, token_end),
+            Unit::Characters => between(text, character_end),
+            Unit::Elements(depth) => Stretches::Of(numbered(Brackets::of(text).elements(text, depth))),
+            Unit::Pairs => Stretches::Of(Brackets::of(text).pairs()),
+        };
+        let count = match &stretches {
+            Stretches::Bytes => text.len(),
+            Stretches::Between(places) => places.len() - 1,
+            Stretches::Of(stretches) => {
+                stretches.iter().map(|(_, unit)| *unit as usize + 1).max().unwrap_or(0)
+            }
+        };
+        Units { stretches, count }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// What is left of the text with these units only.
+    pub(super) fn join(&self, text: &[u8], chosen: &Configuration) -> Vec<u8> {
+        let mut joined = Vec::new();
+        match &self.stretches {
+            Stretches::Bytes => joined.extend(chosen.iter().map(|at| text[at])),
+            Stretches::Between(places) => {
+                for unit in chosen.iter() {
+                    joined.extend_from_slice(&text[places[unit] as usize..places[unit + 1] as usize]);
+                }
+            }
+            Stretches::Of(stretches) => {
+                let mut at = 0;
+                for (stretch, unit) in stretches {
+                    joined.extend_from_slice(&text[at..stretch.start as usize]);
+                    at = stretch.end as usize;
+                    if chosen.contains(*unit as usize) {
+                        joined.extend_from_slice(&text[stretch.start as usize..at]);
+                    }
+                }
+                joined.extend_from_slice(&text[at..]);
+            }
+        }
+        joined
+    }
+}
+
+/// Stretches that follow each other, of which each begins where the one before ends. `length` tells how long the
+/// first one of a text is that is not empty.
+fn between(text: &[u8], length: impl Fn(&[u8]) -> usize) -> Stretches {
+    let mut places = vec![0];
+    let mut at = 0;
+    while at < text.len() {
+        at += length(&text[at..]);
+        places.push(at as u32);
+    }
+    Stretches::Between(places)
+}
+
+fn numbered(stretches: Vec<Range<u32>>) -> Vec<(Range<u32>, u32)> {
+    stretches.into_iter().zip(0..).collect()
+}
+
+fn line_end(text: &[u8]) -> usize {
+    text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| at + 1)
+}
+
+/// A sequence of bytes that is no UTF-8 is taken byte by byte.
+fn character_end(text: &[u8]) -> usize {
+    let first = text[0];
+    let length = match first {
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => 1,
+    };
+    match text.get(..length).map(str::from_utf8) {
+        Some(Ok(_)) => length,
+        _ => 1,
+    }
+}
+
+fn token_end(text: &[u8]) -> usize {
+    let class = |byte: u8| match byte {
+        b'_' | 0x80.. => 0,
+        _ if byte.is_ascii_alphanumeric() => 0,
+        _ if byte.is_ascii_whitespace() => 1,
+        _ => 2,
+    };
+    match class(text[0]) {
+        2 => 1,
+        first => text.iter().position(|&byte| class(byte) != first).unwrap_or(text.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str, unit: Unit) -> Vec<String> {
+        let units = Units::of(text.as_bytes(), unit);
+        let one = |number| Configuration::from_iter(units.len(), [number]);
+        let text = |number| String::from_utf8_lossy(&units.join(text.as_bytes(), &one(number))).into_owned();
+        (0..units.len()).map(text).collect()
+    }
+
+    #[test]
+    fn a_text_is_cut_into_units_that_make_it_up() {
+        assert_eq!(cut("a\r\n\nb", Unit::Lines), ["a\r\n", "\n", "b"]);
+        assert_eq!(cut("aé€😀", Unit::Characters), ["a", "é", "€", "😀"]);
+        assert_eq!(cut("ab", Unit::Bytes), ["a", "b"]);
+        assert_eq!(cut("x_1 += 2;\n", Unit::Tokens), ["x_1", " ", "+", "=", " ", "2", ";", "\n"]);
+        let damaged = Units::of(b"a\xe2\x82b\xff", Unit::Characters);
+        assert_eq!(damaged.len(), 5);
+        for unit in [Unit::Lines, Unit::Characters, Unit::Bytes, Unit::Tokens, Unit::Elements(1), Unit::Pairs]
+        {
+            for text in ["", "f(a, [b; c]) {x}\n(", "\u{e9}\u{20ac}"] {
+                let units = Units::of(text.as_bytes(), unit);
+                let all = units.join(text.as_bytes(), &Configuration::full(units.len()));
+                assert_eq!(all, text.as_bytes(), "{unit:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn elements_are_what_stands_between_separators_within_brackets() {
+        let text = "f(a, g(b, c)); h();";
+        assert_eq!(cut(text, Unit::Elements(0)), ["f(a, g(b, c));", " h();"]);
+        let without = |unit, left_out: usize| {
+            let units = Units::of(text.as_bytes(), unit);
+            let rest = Configuration::full(units.len()).without(&[left_out]);
+            String::from_utf8(units.join(text.as_bytes(), &rest)).expect("a text")
+        };
+        assert_eq!(without(Unit::Elements(1), 0), "f( g(b, c)); h();");
+        assert_eq!(without(Unit::Elements(1), 1), "f(a,); h();");
+        assert_eq!(without(Unit::Elements(2), 1), "f(a, g(b,)); h();");
+        assert_eq!(without(Unit::Pairs, 1), "f(a, gb, c); h();");
+    }
+}

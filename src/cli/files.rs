@@ -1,0 +1,92 @@
+//! Write files that the user names.
+//!
+//! A file is there as a whole or not at all, and none is overwritten unless the user says so. What is
+//! no regular file (a pipe, a device) is written to, never replaced.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+/// What there is under the name of an output file.
+pub(super) enum OutputPlace {
+    /// Nothing.
+    Free,
+    /// A regular file; its name without symbolic links.
+    File(PathBuf),
+    /// A pipe, a terminal or a device.
+    Special,
+}
+
+/// Whether a file may be overwritten.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Overwriting {
+    Forbidden,
+    Allowed,
+}
+
+impl Overwriting {
+    pub(super) fn if_asked(is_asked: bool) -> Overwriting {
+        if is_asked { Overwriting::Allowed } else { Overwriting::Forbidden }
+    }
+}
+
+/// Who may read a new file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Readers {
+    Owner,
+    /// As for any other new file.
+    Anybody,
+}
+
+/// Writes a file.
+pub(super) fn write(file: &Path, bytes: &[u8], overwriting: Overwriting, readers: Readers) -> io::Result<()> {
+    match place(file)? {
+        OutputPlace::Special => OpenOptions::new().write(true).open(file)?.write_all(bytes),
+        OutputPlace::File(target) if overwriting == Overwriting::Allowed => {
+            let temporary = temporary_beside(&target)?;
+            temporary.as_file().write_all(bytes)?;
+            temporary.as_file().set_permissions(fs::metadata(&target)?.permissions())?;
+            temporary.persist(&target).map(drop).map_err(|error| error.error)
+        }
+        // Somebody else may have been faster.
+        OutputPlace::File(_) | OutputPlace::Free => {
+            let temporary = temporary_beside(file)?;
+            if readers == Readers::Owner {
+                temporary.as_file().set_permissions(fs::Permissions::from_mode(0o600))?;
+            }
+            temporary.as_file().write_all(bytes)?;
+            temporary.persist_noclobber(file).map(drop).map_err(|error| error.error)
+        }
+    }
+}
+
+/// The file's name without detours, whether it exists or not.
+pub(super) fn whereabouts(file: &Path) -> Option<PathBuf> {
+    let folder = || Some(folder(file).canonicalize().ok()?.join(file.file_name()?));
+    file.canonicalize().ok().or_else(folder)
+}
+
+fn folder(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+pub(super) fn place(file: &Path) -> io::Result<OutputPlace> {
+    match fs::metadata(file) {
+        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(found) if found.is_file() => Ok(OutputPlace::File(file.canonicalize()?)),
+        Ok(_) => Ok(OutputPlace::Special),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(OutputPlace::Free),
+        Err(error) => Err(error),
+    }
+}
+
+/// A file that goes away by itself unless it is given its final name, with the rights of any other new
+/// file.
+pub(super) fn temporary_beside(file: &Path) -> io::Result<NamedTempFile> {
+    let made = Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder(file));
+    // The error names the temporary file, which means nothing to the user.
+    made.map_err(|error| error.kind().into())
+}

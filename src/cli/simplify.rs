@@ -1,0 +1,306 @@
+//! `stripe simplify`: leave out of what a failing program is given all that the failure does not need.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dd::Algorithm;
+use tracer::invocation::{Input, Invocation, SandboxMode};
+use tracer::program::Program;
+
+use super::choices::ColorChoice;
+use super::exit::{Exit, Failure};
+use super::files::{self, Overwriting, Readers};
+use super::progress::Voice;
+use super::reading;
+use super::simplify_options::{CrashChoice, InputFormat, SimplifyOptions, UnitChoice};
+use super::status::{Answers, Board, askers};
+use super::target::{Withheld, executable, invocation, outcome};
+use super::terminal::{self, tell};
+use crate::circumstances::Status;
+use crate::circumstances::input::{Given, Granularity, InputPart, PartName, arguments, variables};
+use crate::oracle::{Criterion, WantedCrash};
+use crate::report::simplified;
+use crate::session::driver::Strategy;
+use crate::session::interrupt::Interrupt;
+use crate::session::simplify::{Simplified, SimplifyRequest};
+
+const TRIVIAL: &str = "the failure shows even if nothing is given: ask for more, for example with --expect-match or \
+                       --expect-stderr-match";
+
+/// Simplifies.
+pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::default();
+    let request = request(&options, &interrupt)?;
+    let targets = targets(&options, &request.given)?;
+    interrupt.listen()?;
+    let loudness = options.result.loudness();
+    let board = Board::new("running the program as it is");
+    let answers = Answers::begin(board.clone(), askers(loudness))?;
+    let voice = Voice::new(loudness, terminal::style(color), &interrupt, &board);
+    let found = crate::session::simplify::simplify(&request, &interrupt, &voice)?;
+    drop(answers);
+    let written = write(&found, &targets, options.result.force);
+    let style = terminal::style(color);
+    let text = match options.result.format {
+        InputFormat::Text => simplified::text(&found, &request.invocation, style),
+        InputFormat::Json => simplified::json(&found),
+    };
+    super::print(text.as_bytes())?;
+    for file in written? {
+        tell(&format!("written: {}", file.display()));
+    }
+    let exit = match found.status {
+        _ if found.is_trivial => return Err(Failure::new(Exit::Trivial, TRIVIAL)),
+        Status::Minimal => Exit::Done,
+        Status::Unconfirmed => Exit::Flaky,
+        Status::Budget => Exit::Budget,
+        Status::Interrupted => interrupt.signal().map_or(Exit::Budget, Exit::Interrupted),
+    };
+    Ok(exit)
+}
+
+fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyRequest, Failure> {
+    let (path, words) = command(options)?;
+    let criterion = criterion(options, interrupt)?;
+    let (mut invocation, withheld) = invocation(&options.world, path.clone(), words)?;
+    if !options.result.quiet {
+        Withheld(withheld).mention();
+    }
+    let program = Program::untraced(&path);
+    if program.looks_for_leaks() {
+        invocation.look_for_no_leaks();
+    }
+    let other = options.differs_from().map(|command| other(command, &invocation)).transpose()?;
+    let given = given(options, &invocation)?;
+    Ok(SimplifyRequest {
+        program,
+        invocation,
+        other,
+        given,
+        criterion,
+        granularity: granularity(options.by),
+        strategy: Strategy { algorithm: Algorithm::Sweep, max_tests: options.max_tests },
+        max_time: options.max_time,
+        jobs: options.jobs,
+        timeout: options.world.timeout,
+    })
+}
+
+/// The shell that carries out a command.
+fn shell() -> Result<PathBuf, Failure> {
+    executable(Path::new("/bin/sh"))
+}
+
+/// The program, and all words of its command line. With nothing but --check, the command that judges is the
+/// program.
+fn command(options: &SimplifyOptions) -> Result<(PathBuf, Vec<OsString>), Failure> {
+    let mut words = options.program.iter().map(|program| program.clone().into_os_string());
+    let mut words: Vec<OsString> = words.by_ref().chain(options.arguments.iter().cloned()).collect();
+    match (words.first(), &options.failure.outcome.check) {
+        (Some(program), _) => Ok((executable(Path::new(program))?, words)),
+        (None, Some(check)) => {
+            words.extend(["sh", "-c", check].map(OsString::from));
+            Ok((shell()?, words))
+        }
+        (None, None) => Err(Failure::new(
+            Exit::Usage,
+            "no program is given: name it, `stripe simplify ./prog --stdin FILE`, or put its command line after --",
+        )),
+    }
+}
+
+/// The same input and the same arguments for another command.
+fn other(command: &str, invocation: &Invocation) -> Result<Invocation, Failure> {
+    let words = ["sh", "-c", &format!("{command} \"$@\""), "sh"].map(OsString::from);
+    let arguments = words.into_iter().chain(invocation.arguments.iter().skip(1).cloned()).collect();
+    Ok(Invocation { program: shell()?, arguments, ..invocation.clone() })
+}
+
+/// What the user asks for; `None`: what the run as it is shows.
+fn criterion(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<Option<Criterion>, Failure> {
+    let failure = &options.failure;
+    let mut criterion = outcome(&failure.outcome, interrupt)?;
+    let is_judged_by_program = options.program.is_none() && options.arguments.is_empty();
+    if is_judged_by_program {
+        (criterion.check, criterion.exit) = (None, Some(0));
+    }
+    criterion.crash = failure.expect_crash.map(|choice| match choice {
+        CrashChoice::Here => WantedCrash::Same,
+        CrashChoice::Any => WantedCrash::Any,
+    });
+    criterion.endless = failure.expect_timeout.then(|| "it still runs".to_owned());
+    let is_asked = !criterion.is_empty();
+    Ok((is_asked || failure.differs_from.is_some()).then_some(criterion))
+}
+
+fn granularity(choice: UnitChoice) -> Granularity {
+    match choice {
+        UnitChoice::Auto => Granularity::Auto,
+        UnitChoice::Lines => Granularity::Lines,
+        UnitChoice::Tokens => Granularity::Tokens,
+        UnitChoice::Tree => Granularity::Elements,
+        UnitChoice::Characters => Granularity::Characters,
+        UnitChoice::Bytes => Granularity::Bytes,
+    }
+}
+
+/// What is simplified: what the user names, or else what is piped into stripe.
+fn given(options: &SimplifyOptions, invocation: &Invocation) -> Result<Given, Failure> {
+    let mut parts = Vec::new();
+    for path in &options.file {
+        parts.extend(file_parts(path)?);
+    }
+    if !options.file.is_empty() && invocation.permissions.sandbox_mode == SandboxMode::None {
+        let message =
+            "--file needs the sandbox, in which each run finds its own file: leave --no-sandbox out";
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    if options.simplifies_arguments {
+        parts.extend(arguments(invocation));
+    }
+    if options.simplifies_environment {
+        parts.extend(variables(invocation));
+    }
+    let is_piped = parts.is_empty() && !invocation.stdin.is_empty();
+    if options.world.stdin.is_some() || is_piped {
+        let content = Some(invocation.stdin.clone());
+        parts.insert(0, InputPart { name: PartName::Stdin, path: None, content, is_optional: false });
+    }
+    if parts.iter().all(InputPart::is_empty) {
+        let message = "there is nothing to simplify: name an input with --stdin or --file that is not empty, or ask \
+                       for --arguments or --environment";
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    Ok(Given { parts })
+}
+
+/// A file as a part; of a folder all files that are in it, each of which may be left out.
+fn file_parts(path: &Path) -> Result<Vec<InputPart>, Failure> {
+    let refusal = |reason: &dyn std::fmt::Display| {
+        Failure::new(
+            Exit::Usage,
+            format!("--file {}: {reason}; name a file that can be read", path.display()),
+        )
+    };
+    let found = fs::metadata(path).map_err(|error| refusal(&error))?;
+    if found.is_file() {
+        return Ok(vec![file_part(path, false)?]);
+    }
+    if !found.is_dir() {
+        return Err(refusal(&"is neither a file nor a folder"));
+    }
+    let mut files = Vec::new();
+    collect(path, &mut files).map_err(|error| refusal(&error))?;
+    files.sort();
+    files.iter().map(|file| file_part(file, true)).collect()
+}
+
+fn file_part(path: &Path, is_optional: bool) -> Result<InputPart, Failure> {
+    let content = Some(Input::new(reading::file("--file", path)?));
+    let place = path.canonicalize()?;
+    Ok(InputPart { name: PartName::File(path.into()), path: Some(place), content, is_optional })
+}
+
+/// All regular files in a folder, however deep; links lead out of it.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()? {
+            kind if kind.is_dir() => collect(&entry.path(), files)?,
+            kind if kind.is_file() => files.push(entry.path()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Where what is left of a part is written.
+struct ResultFile {
+    part: usize,
+    file: PathBuf,
+}
+
+/// Where the results go, before any work is done.
+fn targets(options: &SimplifyOptions, given: &Given) -> Result<Vec<ResultFile>, Failure> {
+    let source = |part: &InputPart| match &part.name {
+        PartName::File(path) => Some(path.clone()),
+        PartName::Stdin => options.world.stdin.clone(),
+        PartName::Argument(_) | PartName::Variable(_) => None,
+    };
+    let numbered = given.parts.iter().enumerate();
+    let sources: Vec<(usize, Option<PathBuf>)> = numbered
+        .filter(|(_, part)| matches!(part.name, PartName::File(_) | PartName::Stdin))
+        .map(|(number, part)| (number, source(part)))
+        .collect();
+    let file = |(part, source): &(usize, Option<PathBuf>)| -> Option<ResultFile> {
+        let file = match (&options.result.output, &sources[..], source) {
+            (Some(output), [_], _) if options.file.iter().all(|path| !path.is_dir()) => output.clone(),
+            (Some(output), _, Some(source)) => output.join(relative(source)),
+            (Some(output), _, None) => output.join("standard-input"),
+            (None, _, Some(source)) => free_beside(source),
+            (None, _, None) => return None,
+        };
+        Some(ResultFile { part: *part, file })
+    };
+    let targets: Vec<ResultFile> = sources.iter().filter_map(file).collect();
+    for ResultFile { file, .. } in &targets {
+        let refusal = |reason: &str| {
+            Failure::new(Exit::Usage, format!("{}: {reason}: give --output another name", file.display()))
+        };
+        let is_original = |part: &InputPart| part.path.is_some() && part.path == file.canonicalize().ok();
+        if given.parts.iter().any(is_original) {
+            return Err(refusal("is what is simplified, and stays as it is"));
+        }
+        if file.exists() && !options.result.force {
+            return Err(refusal("exists, and --force is not given"));
+        }
+    }
+    Ok(targets)
+}
+
+/// The path below a folder for results.
+fn relative(source: &Path) -> PathBuf {
+    use std::path::Component::Normal;
+    source.components().filter(|component| matches!(component, Normal(_))).collect()
+}
+
+/// A name that nobody has: `in.min.txt`, `in.min-2.txt`.
+fn free_beside(source: &Path) -> PathBuf {
+    let stem = source.file_stem().unwrap_or(OsStr::new("input"));
+    let name = |number: u32| {
+        let mut name = stem.to_owned();
+        name.push(if number == 1 { ".min".to_owned() } else { format!(".min-{number}") });
+        if let Some(extension) = source.extension() {
+            name.push(".");
+            name.push(extension);
+        }
+        source.with_file_name(name)
+    };
+    (1..).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(1))
+}
+
+fn write(found: &Simplified, targets: &[ResultFile], force: bool) -> Result<Vec<PathBuf>, Failure> {
+    let mut written = Vec::new();
+    for ResultFile { part, file } in targets {
+        let Some(content) = &found.after.parts[*part].content else { continue };
+        let failed = |error: std::io::Error| {
+            Failure::new(
+                Exit::Failed,
+                format!("{}: {error}; make room, or give --output another name", file.display()),
+            )
+        };
+        if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        files::write(file, content, Overwriting::if_asked(force), Readers::Anybody).map_err(failed)?;
+        written.push(file.clone());
+    }
+    Ok(written)
+}
+
+impl SimplifyOptions {
+    fn differs_from(&self) -> Option<&str> {
+        self.failure.differs_from.as_deref()
+    }
+}

@@ -1,0 +1,150 @@
+//! Declare the options of `stripe simplify`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::outcome_options::OutcomeOptions;
+use super::terminal::Loudness;
+use super::values::duration;
+use super::world_options::WorldOptions;
+
+/// The heading of the options that say what is simplified.
+const WHAT: &str = "What is simplified (and --stdin, where it is given)";
+
+/// `stripe simplify`.
+#[derive(Debug, Args)]
+pub struct SimplifyOptions {
+    /// The program: any that can be started. Without, the first word after `--`.
+    pub program: Option<PathBuf>,
+    /// Its arguments.
+    #[arg(last = true, value_name = "ARG")]
+    pub arguments: Vec<OsString>,
+    /// What it sees of the world.
+    #[command(flatten)]
+    pub world: WorldOptions,
+    /// Simplify this file, or all files in this folder; each run finds it where it lies. May be given more than
+    /// once.
+    #[arg(long, value_name = "PATH", help_heading = WHAT)]
+    pub file: Vec<PathBuf>,
+    /// Simplify its arguments: leave some out, and characters of the others.
+    #[arg(long = "arguments", id = "simplified_arguments", help_heading = WHAT)]
+    pub simplifies_arguments: bool,
+    /// Simplify its environment: leave variables out, and characters of the values of the others.
+    #[arg(long = "environment", id = "simplified_environment", help_heading = WHAT)]
+    pub simplifies_environment: bool,
+    /// How fine: `auto` to single characters of text, by way of lines and brackets, and to single bytes of
+    /// anything else.
+    #[arg(long, value_enum, default_value_t, value_name = "UNIT", help_heading = WHAT)]
+    pub by: UnitChoice,
+    /// The failure.
+    #[command(flatten)]
+    pub failure: InputFailureOptions,
+    /// Test at most N times.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
+    pub max_tests: Option<u64>,
+    /// Search for at most this time, such as 10s or 5m.
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        allow_negative_numbers = true,
+        help_heading = "Limits"
+    )]
+    pub max_time: Option<Duration>,
+    /// How many tests run at the same time; without, one for each processor.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Limits")]
+    pub jobs: Option<u16>,
+    /// The result.
+    #[command(flatten)]
+    pub result: InputResultOptions,
+}
+
+/// When a run shows the failure.
+#[derive(Debug, Args)]
+#[command(
+    next_help_heading = "The failure (without any: the same crash, or failing exit status and message)"
+)]
+pub struct InputFailureOptions {
+    /// What a run is like.
+    #[command(flatten)]
+    pub outcome: OutcomeOptions,
+    /// It crashes: `here`, where it does with all that it is given, or in `any` way.
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub expect_crash: Option<CrashChoice>,
+    /// It does not end: it uses the processor, or sleeps, for longer than --timeout, or a second.
+    #[arg(long, conflicts_with_all = ["expect_output", "expect_exit", "expect_signal", "expect_crash"])]
+    pub expect_timeout: bool,
+    /// The shell command CMD, which is given the same input and arguments, prints something else or has another
+    /// exit status.
+    #[arg(long, value_name = "CMD", conflicts_with_all = ["expect_timeout", "expect_crash"])]
+    pub differs_from: Option<String>,
+}
+
+/// What becomes of the result.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The result")]
+pub struct InputResultOptions {
+    /// Write what is left to FILE, or if it is of several files or of a folder, into this folder; without, beside
+    /// the original, under a new name.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Overwrite what --output names.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub format: InputFormat,
+    /// Print nothing but the result and errors.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Print a line for each test.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// How to print a simplified input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum InputFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// Which crashes are the failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CrashChoice {
+    /// The one that is seen first.
+    Here,
+    /// Any.
+    Any,
+}
+
+/// How fine an input is reduced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum UnitChoice {
+    /// What fits the content.
+    #[default]
+    Auto,
+    /// Lines.
+    Lines,
+    /// Words, numbers, stretches of space, single signs.
+    Tokens,
+    /// Elements of bracketed lists and blocks.
+    Tree,
+    /// Characters.
+    Characters,
+    /// Bytes.
+    Bytes,
+}
+
+impl InputResultOptions {
+    /// How much the user wants to hear.
+    pub(super) fn loudness(&self) -> Loudness {
+        Loudness { quiet: self.quiet, verbose: self.verbose }
+    }
+}

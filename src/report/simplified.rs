@@ -1,0 +1,263 @@
+//! Write what is left of what a failing program was given.
+
+use serde::Serialize;
+use tracer::invocation::Invocation;
+
+use super::json::seconds;
+use super::schema::{Tests, VERSION};
+use super::source::printable;
+use super::spelling;
+use super::style::{Style, wrap};
+use super::words::{contained, count, duration};
+use crate::circumstances::Status;
+use crate::circumstances::input::{InputPart, PartName, Unit};
+use crate::session::simplify::Simplified;
+
+/// The name and version of the document.
+const INPUT: &str = "stripe.input/1";
+
+/// So many lines of an input are shown, and so many columns of each.
+const MOST_LINES: usize = 40;
+
+/// What is left for people: each part, what the runs say before and after, and what the answer is worth.
+pub fn text(found: &Simplified, invocation: &Invocation, style: Style) -> String {
+    let mut text = String::new();
+    let shown = found.parts().filter(|(before, ..)| !is_listed(before));
+    for (before, after, unit) in shown {
+        text += &format!("{}\n", style.bold(&heading(before, after, unit)));
+        text += &content(after, style);
+    }
+    text += &listed(found, invocation, style);
+    text += &messages(found, style);
+    text += &format!("{}\n", wrap(&verdict(found), style.width));
+    for failure in &found.other_failures {
+        let what = format!(
+            "another failure, in {}: {}, with {} bytes",
+            count(failure.tests, "test"),
+            failure.what,
+            failure.given.len()
+        );
+        text += &format!("{}\n", wrap(&printable(&what), style.width));
+    }
+    for warning in &found.warnings {
+        text += &format!("{}\n", wrap(&printable(&format!("warning: {warning}")), style.width));
+    }
+    text
+}
+
+/// Arguments and variables are shown together.
+fn is_listed(part: &InputPart) -> bool {
+    matches!(part.name, PartName::Argument(_) | PartName::Variable(_))
+}
+
+fn heading(before: &InputPart, after: &InputPart, unit: Unit) -> String {
+    let (from, to) = (size(before, unit), size(after, unit));
+    let left = if after.content.is_none() { "left out".to_owned() } else { count(to as u64, unit.name()) };
+    format!("{}: {left} of {from}", printable(&after.name.to_string()))
+}
+
+/// How many units a part has.
+fn size(part: &InputPart, unit: Unit) -> usize {
+    unit.count_in(part.content.as_deref().unwrap_or_default())
+}
+
+/// The content, moved in, with what a terminal cannot show escaped.
+fn content(part: &InputPart, style: Style) -> String {
+    let Some(bytes) = &part.content else { return String::new() };
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
+    let mut text = String::new();
+    for line in lines.iter().take(MOST_LINES) {
+        text += &format!("  {}\n", style.cut(&escaped(line), style.width.saturating_sub(2)));
+    }
+    if lines.len() > MOST_LINES {
+        text += &format!("  {} {} more lines\n", style.ellipsis(), lines.len() - MOST_LINES);
+    }
+    text
+}
+
+/// A line with its end, if that is not the usual one, and with what is no character.
+fn escaped(line: &[u8]) -> String {
+    let body = line.strip_suffix(b"\n").unwrap_or(line);
+    let is_plain = |c: char| !c.is_control() || c == '\t';
+    match str::from_utf8(body) {
+        Ok(text) if text.chars().all(is_plain) => printable(text),
+        Ok(text) => text
+            .chars()
+            .map(|c| if is_plain(c) { c.to_string() } else { c.escape_default().to_string() })
+            .collect(),
+        Err(_) => body.escape_ascii().to_string(),
+    }
+}
+
+/// The arguments and variables that are left.
+fn listed(found: &Simplified, invocation: &Invocation, style: Style) -> String {
+    let mut text = String::new();
+    let parts = || found.parts().map(|(_, after, _)| after);
+    if parts().any(|part| matches!(part.name, PartName::Argument(_))) {
+        let (left, _) = found.after.apply(invocation);
+        let words: Vec<String> = left.arguments.iter().map(|word| quoted(word.as_encoded_bytes())).collect();
+        text += &format!("{}\n  {}\n", style.bold("arguments"), words.join(" "));
+    }
+    let mut variables = parts().filter(|part| matches!(part.name, PartName::Variable(_))).peekable();
+    if variables.peek().is_some() {
+        text += &format!("{}\n", style.bold("environment"));
+        let mut is_any = false;
+        for part in variables {
+            if let (PartName::Variable(name), Some(value)) = (&part.name, &part.content) {
+                text += &format!("  {}={}\n", printable(&name.to_string_lossy()), quoted(value));
+                is_any = true;
+            }
+        }
+        if !is_any {
+            text += "  (no variable is needed)\n";
+        }
+    }
+    text
+}
+
+/// A word as a shell takes it, where it can be shown.
+fn quoted(word: &[u8]) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=:,+@%".contains(byte);
+    match str::from_utf8(word) {
+        Ok(text) if !word.is_empty() && word.iter().all(is_plain) => text.to_owned(),
+        Ok(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', r"'\''")),
+        _ => format!("$'{}'", word.escape_ascii()),
+    }
+}
+
+/// What the program says with all, and with what is left: whether it is still the same failure is for people to see.
+fn messages(found: &Simplified, style: Style) -> String {
+    const MOST: usize = 4;
+    let told = |title: &str, stderr: &[u8]| {
+        let text = String::from_utf8_lossy(stderr).into_owned();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let shown = lines
+            .iter()
+            .take(MOST)
+            .map(|line| format!("  {}\n", style.cut(&printable(line), style.width - 2)));
+        format!("{title}\n{}", shown.collect::<String>())
+    };
+    let (first, last) = (&found.first.stderr, &found.last.stderr);
+    match (first.is_empty() && last.is_empty(), first == last) {
+        (true, _) => String::new(),
+        (_, true) => told("standard error, with all and with what is left:", first),
+        _ => told("standard error with all:", first) + &told("standard error with what is left:", last),
+    }
+}
+
+fn verdict(found: &Simplified) -> String {
+    let units: Vec<&str> = found.units.iter().map(|unit| unit.name()).collect();
+    let unit = units.first().filter(|first| units.iter().all(|unit| unit == *first)).unwrap_or(&"unit");
+    let minimal = match found.status {
+        _ if found.is_trivial => "the failure shows even if nothing is given".to_owned(),
+        Status::Minimal => format!("no single {unit} of it can be left out"),
+        Status::Budget | Status::Interrupted => "the search was cut short: perhaps less would do".to_owned(),
+        Status::Unconfirmed => "the result was not confirmed".to_owned(),
+    };
+    format!(
+        "{} of {} bytes are left; {minimal}. The failure: {}. {}, {} ({} reproduced, {} not, {} unresolved), {}.",
+        found.after.len(),
+        found.before.len(),
+        printable(&found.criterion),
+        capitalised(&contained(&found.containment)),
+        count(found.tests.total, "test"),
+        found.tests.fail,
+        found.tests.pass,
+        found.tests.unresolved,
+        duration(found.elapsed),
+    )
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    version: &'static str,
+    status: &'static str,
+    criterion: &'a str,
+    trivial: bool,
+    containment: &'static str,
+    parts: Vec<PartDocument<'a>>,
+    tests: Tests,
+    seconds: f64,
+    other_failures: Vec<OtherDocument<'a>>,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct PartDocument<'a> {
+    name: String,
+    unit: &'static str,
+    before: usize,
+    after: usize,
+    /// Whether it is there at all.
+    present: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<&'a [u8]>,
+}
+
+#[derive(Serialize)]
+struct OtherDocument<'a> {
+    what: &'a str,
+    tests: u64,
+    bytes: usize,
+    parts: Vec<PartDocument<'a>>,
+}
+
+/// What is left as a document of the schema `stripe.input/1`.
+pub fn json(found: &Simplified) -> String {
+    let others = found.other_failures.iter().map(|failure| OtherDocument {
+        what: &failure.what,
+        tests: failure.tests,
+        bytes: failure.given.len(),
+        parts: found
+            .parts()
+            .zip(&failure.given.parts)
+            .map(|((before, _, unit), after)| part(before, after, unit))
+            .collect(),
+    });
+    let document = Document {
+        schema: INPUT,
+        version: VERSION,
+        status: spelling::status(found.status),
+        criterion: &found.criterion,
+        trivial: found.is_trivial,
+        containment: spelling::containment(&found.containment),
+        parts: found.parts().map(|(before, after, unit)| part(before, after, unit)).collect(),
+        tests: Tests {
+            total: found.tests.total,
+            reproduced: found.tests.fail,
+            not_reproduced: found.tests.pass,
+            unresolved: found.tests.unresolved,
+            cached: found.tests.cached,
+            runs: found.runs,
+        },
+        seconds: seconds(found.elapsed),
+        other_failures: others.collect(),
+        warnings: &found.warnings,
+    };
+    serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
+}
+
+fn part<'a>(before: &InputPart, after: &'a InputPart, unit: Unit) -> PartDocument<'a> {
+    let content = after.content.as_deref();
+    let text = content.map(str::from_utf8);
+    PartDocument {
+        name: match &after.name {
+            PartName::Stdin => "stdin".into(),
+            name => name.to_string(),
+        },
+        unit: unit.name(),
+        before: size(before, unit),
+        after: size(after, unit),
+        present: after.content.is_some(),
+        text: text.and_then(Result::ok),
+        bytes: content.filter(|_| text.is_some_and(|text| text.is_err())),
+    }
+}

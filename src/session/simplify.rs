@@ -1,0 +1,311 @@
+//! Simplify what a failing program is given.
+//!
+//! The program is run as it is, that run says what the failure is if the user has not, and the search leaves out
+//! what the failure does not need. Nothing is traced.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dd::{Counts, Outcome};
+use tracer::denial::Actions;
+use tracer::invocation::{Invocation, Limits};
+use tracer::program::Program;
+use tracer::run::Run;
+use tracer::termination::Termination;
+use tracer::trace::Trace;
+use tracer::{Containment, Processors};
+
+use super::driver::{self, Means, Obstacle, Strategy};
+use super::error::{Cause, SessionError};
+use super::interrupt::Interrupt;
+use super::listener::{Begun, Listener};
+use super::memory::Memory;
+use super::permissions::openings;
+use crate::baseline::not_reproduced;
+use crate::circumstances::input::{
+    Given, Granularity, InputLaboratory, InputPart, InputWorker, Inputs, OtherInput, Unit,
+};
+use crate::circumstances::{Status, Turns};
+use crate::oracle::{Criterion, Oracle, WantedCrash, message};
+use crate::subject::Recorded;
+
+/// What is to be simplified, and how.
+pub struct SimplifyRequest {
+    /// The program, of which nothing is traced.
+    pub program: Program,
+    /// How it is started, with all that it is given.
+    pub invocation: Invocation,
+    /// A program that is given the same, if the failure is that it does something else.
+    pub other: Option<Invocation>,
+    /// What of all that is simplified.
+    pub given: Given,
+    /// What the failure is; `None`: what the run as it is shows.
+    pub criterion: Option<Criterion>,
+    /// How fine the parts are reduced.
+    pub granularity: Granularity,
+    /// How subsets are chosen, and how many may be tested.
+    pub strategy: Strategy,
+    /// For at most this time.
+    pub max_time: Option<Duration>,
+    /// How many tests are made at the same time; `None`: one for each processor.
+    pub jobs: Option<u16>,
+    /// When a run is ended; `None`: after some times what the first one has taken.
+    pub timeout: Option<Duration>,
+}
+
+/// What is left of what a program was given.
+pub struct Simplified {
+    /// How the search ended.
+    pub status: Status,
+    /// When a run shows the failure, in words.
+    pub criterion: String,
+    /// What the program was given.
+    pub before: Given,
+    /// What of it the failure needs.
+    pub after: Given,
+    /// The finest units in which each part was reduced.
+    pub units: Vec<Unit>,
+    /// Whether nothing at all is needed.
+    pub is_trivial: bool,
+    /// The tests by outcome.
+    pub tests: Counts,
+    /// How often the program was run.
+    pub runs: u64,
+    /// From the first run to the end.
+    pub elapsed: Duration,
+    /// The run with all that was given.
+    pub first: Run,
+    /// The run with what is left.
+    pub last: Run,
+    /// What makes the program fail in another way.
+    pub other_failures: Vec<OtherInput>,
+    /// How well the runs were contained.
+    pub containment: Containment,
+    /// What weakens the result; each one sentence.
+    pub warnings: Vec<String>,
+}
+
+/// How long a program that does not end is watched, if the user does not say.
+const HANG: Duration = Duration::from_secs(1);
+
+/// Simplifies.
+///
+/// # Errors
+/// If the program does not show the failure, or the set-up is broken.
+pub fn simplify(
+    request: &SimplifyRequest,
+    interrupt: &Interrupt,
+    listener: &dyn Listener,
+) -> Result<Simplified, SessionError> {
+    let started = Instant::now();
+    let SimplifyRequest { program, invocation, given, .. } = request;
+    let hangs = request.criterion.as_ref().is_some_and(|criterion| criterion.endless.is_some());
+    let processors = Processors::available();
+    let mut workers = workers(request, &processors)?;
+    processors.bind(0);
+    let nothing = Oracle::accepting();
+    let mut laboratory = InputLaboratory {
+        program,
+        invocation,
+        other: request.other.clone(),
+        oracle: &nothing,
+        limits: first_limits(request, hangs),
+        hangs,
+        runs: AtomicU64::new(0),
+        turns: Turns::default(),
+        known: Mutex::default(),
+        other_failures: Mutex::default(),
+    };
+    let stop = interrupt.flag();
+    let first = laboratory.examine(given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?.0;
+    if interrupt.is_asked() {
+        return Err(interrupt.or(SessionError::new(Cause::Failed, "")));
+    }
+    let criterion = match &request.criterion {
+        Some(criterion) => criterion.clone(),
+        None => of_run(&first)?,
+    };
+    let recorded = Recorded { program, trace: &Trace::default() };
+    let oracle = match criterion.is_empty() {
+        // What the other program does is all that counts.
+        true => Oracle::accepting(),
+        false => criterion.oracle(&first)?.telling(&first, program),
+    };
+    laboratory.oracle = &oracle;
+    laboratory.limits = limits(request, &first, hangs);
+    let (run, evidence) =
+        laboratory.examine(given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?;
+    if evidence.outcome != Outcome::Fail {
+        let why = not_reproduced(&evidence.why, oracle.unmet_text(&run), recorded, &run);
+        return Err(interrupt.or(SessionError::new(Cause::NotReproduced, why)));
+    }
+    let described = described(&oracle, &laboratory);
+    listener.tell(&format!("the failure: {described}"));
+
+    let mut progress = listener.search(Begun { criterion: None, time: request.max_time, known: None });
+    let mut inputs = Inputs::new(&laboratory, &mut workers, request.granularity, given.clone());
+    let means = Means { processors: &processors, memory: &Memory::default() };
+    let found = driver::search(&mut inputs, request.strategy, means, &mut *progress);
+    progress.ends();
+    drop(progress);
+    let found = found.map_err(|obstacle| refused(obstacle, interrupt))?;
+    let after = inputs.left(&found.last().configuration);
+    let units = inputs.finest_units();
+    let containment = workers[0].containment();
+    // The user may have asked for the end of the search; this run is a part of its result.
+    let last = laboratory.examine(&after, &mut workers[0], &Arc::default())?.0;
+    let mut warnings: Vec<String> = openings(&invocation.permissions).into_iter().collect();
+    match found.status() {
+        Status::Minimal => {}
+        Status::Unconfirmed => warnings.extend(found.unconfirmed.iter().map(|seen| {
+            format!(
+                "the result was tested once more from the beginning, and the failure was not reproduced: {}",
+                seen.why
+            )
+        })),
+        Status::Budget => warnings.push("a budget ended the search; raise --max-tests or --max-time".into()),
+        Status::Interrupted => warnings.push("the search was interrupted".into()),
+    }
+    let mut other_failures =
+        std::mem::take(&mut *laboratory.other_failures.lock().unwrap_or_else(PoisonError::into_inner));
+    other_failures.sort_by_key(|failure| std::cmp::Reverse(failure.tests));
+    Ok(Simplified {
+        status: found.status(),
+        criterion: described,
+        before: given.clone(),
+        after,
+        units,
+        is_trivial: found.is_trivial,
+        tests: found.tests(),
+        runs: laboratory.runs.load(Ordering::Relaxed),
+        elapsed: started.elapsed(),
+        first,
+        last,
+        other_failures,
+        containment,
+        warnings,
+    })
+}
+
+fn workers<'r>(
+    request: &'r SimplifyRequest,
+    processors: &Processors,
+) -> Result<Vec<InputWorker<'r>>, SessionError> {
+    let jobs = request.jobs.map_or(processors.count(), usize::from);
+    let SimplifyRequest { program, invocation, other, .. } = request;
+    let workers = (0..jobs).map(|_| InputWorker::new(program, invocation, other.as_ref()));
+    Ok(workers.collect::<Result<_, _>>()?)
+}
+
+fn described(oracle: &Oracle, laboratory: &InputLaboratory<'_>) -> String {
+    match (&laboratory.other, laboratory.hangs) {
+        (Some(_), _) => "the two programs differ in their output or exit status".into(),
+        (None, true) => format!(
+            "{}, for {:.1} s of the processor's time or asleep",
+            oracle.describe(),
+            laboratory.limits.cpu.as_secs_f64()
+        ),
+        (None, false) => oracle.describe(),
+    }
+}
+
+/// What a run shows that fails in a way that can be told without the user's help: a crash, the report of a
+/// sanitizer, or a failing exit status with a message.
+fn of_run(run: &Run) -> Result<Criterion, SessionError> {
+    let refuse = |what: &str| {
+        let remedy = "say what the failure is: --expect-match, --expect-stderr-match, --expect-exit, --expect-timeout \
+                      or --check";
+        Err(SessionError::new(Cause::NotReproduced, format!("{what}: {remedy}")))
+    };
+    match run.termination {
+        Termination::Crashed(_) => Ok(Criterion { crash: Some(WantedCrash::Same), ..Criterion::default() }),
+        Termination::Exited(status) => {
+            let reported = Criterion { crash: Some(WantedCrash::Same), ..Criterion::default() };
+            let oracle = reported.clone().oracle(run)?;
+            match message(&run.stderr) {
+                _ if oracle.asks_for_report() => Ok(reported),
+                Some(message) if status != 0 => {
+                    Ok(Criterion { exit: Some(status), message: Some(message), ..Criterion::default() })
+                }
+                _ if status != 0 => {
+                    refuse(&format!("the program ends with exit status {status} and says nothing"))
+                }
+                _ => refuse("the program ends with exit status 0, which is no failure by itself"),
+            }
+        }
+        Termination::Cut(cut) => refuse(&format!("the program {cut}")),
+        Termination::Left(_) | Termination::Endless(_) => refuse("the program does not end"),
+    }
+}
+
+/// So many processes may a run start: compilers and builds start many.
+const MOST_TASKS: u32 = 10_000;
+/// So much may a file have that it writes.
+const LONGEST_FILE: u64 = 256 << 20;
+const MOST_OUTPUT: u64 = 64 << 20;
+
+fn limits_of(time: Duration) -> Limits {
+    Limits {
+        cpu: time,
+        wall: time,
+        idle: time,
+        arrivals: u64::MAX,
+        memory: None,
+        trace: u64::MAX,
+        file_size: LONGEST_FILE,
+        output: MOST_OUTPUT,
+        tasks: MOST_TASKS,
+        tolerated: Actions::ALL,
+    }
+}
+
+/// On a busy machine a program uses little of its time: what counts is the processor's, or that it sleeps.
+fn patient_limits_of(time: Duration) -> Limits {
+    Limits { wall: 10 * time + Duration::from_secs(5), ..limits_of(time) }
+}
+
+fn first_limits(request: &SimplifyRequest, hangs: bool) -> Limits {
+    const LONGEST: Duration = Duration::from_secs(600);
+    match (request.timeout, hangs) {
+        (None, true) => patient_limits_of(HANG),
+        (None, false) => limits_of(LONGEST),
+        (Some(time), _) => patient_limits_of(time),
+    }
+}
+
+/// What a test may use up: generously more than the first run did.
+fn limits(request: &SimplifyRequest, first: &Run, hangs: bool) -> Limits {
+    let usage = first.usage;
+    if hangs || request.timeout.is_some() {
+        return first_limits(request, hangs);
+    }
+    let wall = (20 * usage.wall).clamp(Duration::from_secs(10), Duration::from_secs(600));
+    let cpu = (10 * usage.cpu).max(Duration::from_secs(1));
+    // Sleeping takes no time where clocks are made up: who sleeps waits for somebody.
+    let idle = (4 * usage.wall).clamp(Duration::from_secs(1), Duration::from_secs(60));
+    let memory = (usage.memory > 0).then(|| (4 * usage.memory).max(usage.memory + (256 << 20)));
+    Limits { cpu, idle, memory, tolerated: first.denied, ..limits_of(wall) }
+}
+
+fn refused(obstacle: Obstacle, interrupt: &Interrupt) -> SessionError {
+    match obstacle {
+        Obstacle::NotReplayable(seen) | Obstacle::NotRepeatable(seen) => {
+            let why = format!(
+                "the failure does not show in each run with the same input: {}; make the program, or what judges it, \
+                 depend on nothing else, or give it more time with --timeout if that is what it lacks",
+                seen.why
+            );
+            interrupt.or(SessionError::new(Cause::Flaky, why))
+        }
+        Obstacle::Broken(error) => interrupt.or(error),
+    }
+}
+
+impl Simplified {
+    /// The parts with what is left of them, each with its finest unit.
+    pub fn parts(&self) -> impl Iterator<Item = (&InputPart, &InputPart, Unit)> {
+        let parts = self.before.parts.iter().zip(&self.after.parts).zip(&self.units);
+        parts.map(|((before, after), &unit)| (before, after, unit))
+    }
+}

@@ -1,0 +1,442 @@
+//! `stripe simplify`: what is left of an input fails as all of it does, and nothing of it can be left out.
+
+mod support;
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use support::random::Random;
+use support::tiny::{assert_says, message, tiny};
+use support::{Program, how_many, scratch, stripe, text};
+
+/// Fails with a message if a `(` stands before a `)`, as the mystery of the textbooks.
+const MYSTERY: &str = r#"
+#include <stdio.h>
+#include <string.h>
+int main(void) {
+    static char text[1 << 20];
+    size_t length = fread(text, 1, sizeof text, stdin);
+    char *open = memchr(text, '(', length);
+    if (open && memchr(open, ')', text + length - open)) { fprintf(stderr, "error: at %d\n", (int)(open - text)); return 1; }
+    return 0;
+}
+"#;
+
+/// A folder with some files.
+fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = scratch(name);
+    for (file, content) in files {
+        let path = folder.join(file);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(&path, content).expect("written");
+        if content.starts_with("#!") {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("changed");
+        }
+    }
+    folder
+}
+
+fn simplify(folder: &Path, words: &[&str]) -> Output {
+    let mut command = stripe();
+    command.arg("simplify").args(words).current_dir(folder).stdin(Stdio::null());
+    command.output().expect("stripe starts")
+}
+
+/// The result as a document, of a command that ends with this status.
+fn document(folder: &Path, words: &[&str], status: i32) -> Value {
+    let output = simplify(folder, &[&["--format", "json", "-q"], words].concat());
+    assert_eq!(output.status.code(), Some(status), "{words:?}: {}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("a document")
+}
+
+/// What is left of the only part.
+fn left(document: &Value) -> &str {
+    let parts = document["parts"].as_array().expect("parts");
+    assert_eq!(parts.len(), 1, "{parts:?}");
+    parts[0]["text"].as_str().expect("a text")
+}
+
+fn mystery(input: impl AsRef<[u8]>) -> Program {
+    let program = tiny("mystery", MYSTERY);
+    fs::write(program.directory.join("in.txt"), input).expect("written");
+    program
+}
+
+#[test]
+fn the_mystery_of_the_textbooks_needs_two_brackets() {
+    let program = mystery("7:,>((?3!)4*)'_x");
+    let name = program.path.display().to_string();
+    let found = document(&program.directory, &[&name, "--stdin", "in.txt"], 0);
+    assert_eq!((left(&found), &found["status"]), ("()", &"minimal".into()));
+    let criterion = found["criterion"].as_str().expect("words");
+    assert_eq!(criterion, "exit status 1, and the message `error: at 0` on standard error, numbers aside");
+    assert_eq!(fs::read(program.directory.join("in.min.txt")).expect("beside it"), b"()");
+    assert_eq!(fs::read(program.directory.join("in.txt")).expect("still there"), b"7:,>((?3!)4*)'_x");
+    // The next one gets another name.
+    document(&program.directory, &[&name, "--stdin", "in.txt"], 0);
+    assert!(program.directory.join("in.min-2.txt").exists());
+}
+
+#[test]
+fn arguments_are_left_out_and_then_shortened() {
+    let script = "#!/bin/sh\nfor a; do case $a in *x*y*) F=1;; esac; done\n[ -z \"$F$G\" ] || { echo bad error >&2; exit 3; }\n";
+    let place = folder("arguments", &[("prog", script)]);
+    let words = ["./prog", "--arguments", "--", "-v", "--axb", "12x34y56", "file", "xy z"];
+    let output = simplify(&place, &words);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_says(&text(&output.stdout), &["arguments\n  ./prog xy\n", "exit status 3"]);
+    let words = ["./prog", "--arguments", "--environment", "--env", "G=a long value", "--", "-v", "xy"];
+    let found = document(&place, &words, 0);
+    let parts = found["parts"].as_array().expect("parts");
+    let present: Vec<_> = parts.iter().filter(|part| part["present"] == true).collect();
+    // One of the two is enough, and of the variable one character.
+    assert_eq!(present.len(), 1, "{present:?}");
+    assert!(present[0]["text"] == "xy" || present[0]["after"] == 1, "{present:?}");
+}
+
+#[test]
+fn two_arguments_are_reduced_in_turns() {
+    let script = "#!/bin/sh\n[ $# = 2 ] || exit 0\ncase $2 in *\"$1\"*) ;; *) exit 0;; esac\n[ ${#1} -ge 2 ] || exit 0\necho assertion failed >&2\nexit 1\n";
+    let place = folder("turns", &[("prog", script)]);
+    let found = document(&place, &["./prog", "--arguments", "--", "abcdef", "zabcdefz"], 0);
+    let texts: Vec<&str> =
+        found["parts"].as_array().expect("parts").iter().filter_map(|part| part["text"].as_str()).collect();
+    assert_eq!(texts[0].len(), 2);
+    assert_eq!(texts[0], texts[1]);
+}
+
+#[test]
+fn of_a_program_its_lines_are_left_out_as_far_as_its_check_allows() {
+    let program = r#"strip() {
+  tag=0; out=
+  rest=$1
+  while [ -n "$rest" ]; do
+    c=${rest%"${rest#?}"}; rest=${rest#?}
+    if [ "$c" = '<' ]; then tag=1; fi
+    if [ "$c" = '>' ]; then tag=0; continue; fi
+    if [ $tag = 1 ]; then continue; fi
+    out=$out$c
+  done
+  # The bug.
+  out=$(printf %s "$out" | tr -d '"')
+  printf '%s\n' "$out"
+}
+"#;
+    let fails = ". ./strip.sh\n[ \"$(strip '\"a\"')\" = a ]";
+    let works = "[ \"$(strip '<b>x</b>')\" = x ]";
+    let place = folder(
+        "code",
+        &[
+            ("strip.sh", program),
+            ("bug.sh", &format!("#!/bin/sh\n{fails}\n")),
+            ("bug-only.sh", &format!("#!/bin/sh\n{fails} && {works}\n")),
+        ],
+    );
+    let reduced = |check: &str| {
+        let found = document(
+            &place,
+            &["--file", "strip.sh", "--by", "lines", "--timeout", "100ms", "--check", check],
+            0,
+        );
+        left(&found).to_owned()
+    };
+    let (any, intact) = (reduced("./bug.sh"), reduced("./bug-only.sh"));
+    assert!(any.lines().count() < intact.lines().count(), "{any}\n{intact}");
+    assert!(
+        intact.contains("tag=1") && intact.contains("tr -d") && !intact.contains("# The bug."),
+        "{intact}"
+    );
+}
+
+#[test]
+fn a_crash_is_the_same_only_at_its_place_and_another_one_is_kept() {
+    let program = tiny(
+        "two-crashes",
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint main(void) {\n  static char t[1 << 16]; \
+         t[fread(t, 1, sizeof t - 1, stdin)] = 0;\n  if (strchr(t, '[') && strstr(t, \"]]\")) *(int *)0 = 1;\n  \
+         if (strstr(t, \"((\")) abort();\n  return 0;\n}\n",
+    );
+    let input = "some (( text\n[with] brackets]]\n";
+    fs::write(program.directory.join("in.txt"), input).expect("written");
+    let name = program.path.display().to_string();
+    let found = document(&program.directory, &[&name, "--stdin", "in.txt"], 0);
+    assert_eq!(left(&found), "[]]");
+    assert_says(
+        found["criterion"].as_str().expect("words"),
+        &["SIGSEGV at two-crashes.c:6 in main", "null pointer"],
+    );
+    let others = found["other_failures"].as_array().expect("a list");
+    assert_eq!(others.len(), 1, "{others:?}");
+    assert_says(others[0]["what"].as_str().expect("words"), &["SIGABRT at two-crashes.c:7 in main"]);
+    let any = document(&program.directory, &[&name, "--stdin", "in.txt", "--expect-crash", "any"], 0);
+    assert!(["((", "[]]"].contains(&left(&any)), "{any}");
+}
+
+#[test]
+fn a_stack_that_overflows_is_the_same_crash_wherever_it_ends() {
+    let program = tiny(
+        "overflow",
+        "#include <stdio.h>\nstatic int depth(int n) { volatile char room[4096]; room[0] = n; return n == 0 ? 0 : 1 + depth(n - 1) + room[0]; }\n\
+         static int other(int n) { volatile char room[512]; room[0] = n; return n == 0 ? 0 : 1 + other(n - 1) + room[0]; }\n\
+         int main(void) {\n  int n = 0, c;\n  while ((c = getchar()) != EOF) n += c == '(' ? 1000 : c == 'x' ? 7 : 0;\n  \
+         other(n % 999); return depth(n) & 1;\n}\n",
+    );
+    fs::write(program.directory.join("in.txt"), "(((x(((x((\nhello (((((\n").expect("written");
+    let name = program.path.display().to_string();
+    let found = document(&program.directory, &[&name, "--stdin", "in.txt"], 0);
+    assert_says(found["criterion"].as_str().expect("words"), &["SIGSEGV", "the stack has overflown"]);
+    assert!(left(&found).chars().all(|c| c == '('), "{found}");
+}
+
+#[test]
+fn what_a_check_alone_says_is_the_failure() {
+    let place = folder(
+        "check",
+        &[
+            ("page.html", "<html>\n<b>bold</b>\n<i class='x'>text</i>\n</html>\n"),
+            ("check.sh", "#!/bin/sh\ngrep -q '<i.*text' page.html\n"),
+        ],
+    );
+    let output =
+        simplify(&place, &["--file", "page.html", "--check", "./check.sh", "--output", "small.html"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(fs::read(place.join("small.html")).expect("written"), b"<itext");
+    let again = simplify(&place, &["--file", "page.html", "--check", "./check.sh", "--output", "small.html"]);
+    assert_says(&message(&again, 2), &["small.html: exists", "--force"]);
+    let own =
+        simplify(&place, &["--file", "page.html", "--check", "./check.sh", "-o", "page.html", "--force"]);
+    assert_says(&message(&own, 2), &["page.html: is what is simplified"]);
+}
+
+#[test]
+fn of_a_folder_whole_files_go_first_and_files_are_found_where_they_lie() {
+    let place = folder(
+        "of-files",
+        &[
+            ("in put/a.txt", "nothing\n"),
+            ("in put/deep/b\nc.txt", "one\nneeded here\r\ntwo\n"),
+            ("in put/d.txt", "nothing either\n"),
+            (
+                "prog",
+                "#!/bin/sh\nif cat in\\ put/* in\\ put/*/* 2>/dev/null | grep -q needed; then echo 'error: found' >&2; exit 1; fi\n",
+            ),
+        ],
+    );
+    let found = document(&place, &["./prog", "--file", "in put", "-o", "out"], 0);
+    let parts = found["parts"].as_array().expect("parts");
+    let texts: Vec<Option<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
+    assert_eq!(texts, [None, None, Some("needed")]);
+    assert_eq!(fs::read(place.join("out/in put/deep/b\nc.txt")).expect("written"), b"needed");
+    assert_eq!(fs::read(place.join("in put/a.txt")).expect("still there"), b"nothing\n");
+}
+
+#[test]
+fn a_program_that_does_not_end_is_a_failure_too() {
+    let script = "#!/bin/sh\nread a\ncase $a in *go*on*) while :; do :; done;; esac\n";
+    let place = folder("hang", &[("prog", script), ("in.txt", "please go further on\n")]);
+    let words = ["./prog", "--stdin", "in.txt", "--expect-timeout", "--timeout", "200ms", "--by", "lines"];
+    let found = document(&place, &words, 0);
+    assert_eq!(left(&found), "please go further on\n");
+    let refused = simplify(&place, &["./prog", "--stdin", "in.txt", "--timeout", "200ms"]);
+    assert_says(&message(&refused, 3), &["--expect-timeout"]);
+}
+
+#[test]
+fn two_programs_that_differ_are_a_failure() {
+    let place = folder("differs", &[("in.txt", "one\ntwo\nthree\nfour\n")]);
+    let found = document(&place, &["sort", "--stdin", "in.txt", "--differs-from", "cat"], 0);
+    // Two lines in the wrong order, or one without an end, which sort adds.
+    assert_eq!(left(&found).len(), 1, "{found}");
+    let lines = document(&place, &["sort", "--stdin", "in.txt", "--differs-from", "cat", "--by", "lines"], 0);
+    assert_eq!(left(&lines).lines().count(), 2, "{lines}");
+    let same = simplify(&place, &["cat", "--stdin", "in.txt", "--differs-from", "cat -u"]);
+    assert_says(&message(&same, 3), &["both programs print the same"]);
+}
+
+#[test]
+fn what_is_no_text_is_reduced_byte_by_byte() {
+    let program = mystery(b"\x00\xff(\xc3\x28 \x80)\x01".as_slice());
+    let name = program.path.display().to_string();
+    let found = document(&program.directory, &[&name, "--stdin", "in.txt", "--expect-exit", "1"], 0);
+    assert_eq!((left(&found), &found["parts"][0]["unit"]), ("()", &"byte".into()));
+}
+
+#[test]
+fn each_granularity_ends_with_its_own_units() {
+    let text_of = "int f(int a) { return (a); }\nint g(void) { call(1, (2), 3); }\n";
+    let program = mystery(text_of);
+    let name = program.path.display().to_string();
+    for (by, expected) in [("lines", 1), ("tokens", 2), ("tree", 2), ("characters", 2), ("bytes", 2)] {
+        let found = document(&program.directory, &[&name, "--stdin", "in.txt", "--by", by], 0);
+        let left = left(&found);
+        match by {
+            "lines" => assert_eq!(left.lines().count(), expected),
+            "tree" => assert!(left.contains('(') && left.len() < text_of.len() / 2, "{left}"),
+            _ => assert_eq!(left, "()", "{by}"),
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_simplified_is_refused_and_nothing_is_lost() {
+    let files = [
+        ("in.txt", "some text"),
+        ("empty", ""),
+        ("fine", "#!/bin/sh\nexit 0\n"),
+        ("silent", "#!/bin/sh\nexit 1\n"),
+        ("always", "#!/bin/sh\necho error >&2\nexit 1\n"),
+    ];
+    let place = folder("refused", &files);
+    let refused = |words: &[&str], status| message(&simplify(&place, words), status);
+    assert_says(&refused(&[], 2), &["no program is given", "--"]);
+    assert_says(&refused(&["./fine"], 2), &["nothing to simplify", "--stdin"]);
+    assert_says(&refused(&["./fine", "--stdin", "empty"], 2), &["nothing to simplify"]);
+    assert_says(&refused(&["./fine", "--stdin", "not-there"], 2), &["--stdin not-there: No such file"]);
+    assert_says(&refused(&["./nothing", "--stdin", "in.txt"], 2), &["./nothing: No such file"]);
+    assert_says(&refused(&["./fine", "--stdin", "in.txt"], 3), &["exit status 0", "--expect-match"]);
+    assert_says(&refused(&["./silent", "--stdin", "in.txt"], 3), &["says nothing", "--expect-exit"]);
+    assert_says(
+        &refused(&["./fine", "--stdin", "in.txt", "--expect-exit", "1"], 3),
+        &["exit status 0 instead of 1"],
+    );
+    assert_says(&refused(&["./fine", "--file", "/dev/null"], 2), &["neither a file nor a folder"]);
+    assert_says(&refused(&["./fine", "--file", "in.txt", "--no-sandbox"], 2), &["--file needs the sandbox"]);
+    assert_says(
+        &refused(&["./always", "--file", "/etc/hostname"], 1),
+        &["cannot be replaced for a run", "/tmp"],
+    );
+    let fifo = Command::new("mkfifo").arg(place.join("fifo")).status().expect("mkfifo starts");
+    assert!(fifo.success());
+    assert_says(&refused(&["./fine", "--file", "fifo"], 2), &["neither a file nor a folder"]);
+    let trivial = simplify(&place, &["./always", "--stdin", "in.txt", "-o", "left"]);
+    assert_says(&text(&trivial.stdout), &["0 of 9 bytes are left", "shows even if nothing is given"]);
+    assert_eq!(trivial.status.code(), Some(6));
+    for (name, content) in files {
+        assert_eq!(fs::read(place.join(name)).expect("still there"), content.as_bytes());
+    }
+}
+
+#[test]
+fn a_program_that_fails_now_and_then_is_refused() {
+    // Counts its runs where they can all write.
+    let flaky = "#!/bin/sh\necho x >>shared/runs\n[ $(($(wc -l <shared/runs) % 3)) != 0 ] || exit 0\necho error >&2\nexit 1\n";
+    let place = folder("flaky", &[("prog", flaky), ("in.txt", "some text"), ("shared/runs", "")]);
+    let words = ["./prog", "--stdin", "in.txt", "--allow-write", "shared", "-j1", "-q"];
+    assert_says(&message(&simplify(&place, &words), 4), &["does not show in each run"]);
+}
+
+#[test]
+fn what_is_piped_in_is_simplified() {
+    let program = mystery("");
+    let mut command = stripe();
+    command.args(["simplify", &program.path.display().to_string()]).current_dir(&program.directory);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+    child.stdin.take().expect("a pipe").write_all(b"a(b)c").expect("written");
+    let output = child.wait_with_output().expect("ended");
+    assert_says(&text(&output.stdout), &["standard input: 2 characters of 5\n  ()\n"]);
+}
+
+#[test]
+fn a_budget_ends_the_search_with_what_is_left_so_far() {
+    let program = mystery("x".repeat(500) + "(y)" + &"z".repeat(500));
+    let name = program.path.display().to_string();
+    let found = document(&program.directory, &[&name, "--stdin", "in.txt", "--max-tests", "6"], 5);
+    let left = left(&found);
+    assert!(left.len() < 1003 && left.contains('('), "{left}");
+    assert_eq!(found["status"], "budget");
+}
+
+/// Fails if one of the alternatives that its arguments name holds: of each all words have to occur, in order.
+const SUBJECT: &str = r#"
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv) {
+    static char text[1 << 16];
+    text[fread(text, 1, sizeof text - 1, stdin)] = 0;
+    for (int i = 1; i < argc; i++) {
+        char *at = text, *word = strtok(argv[i], ",");
+        while (word && at && (at = strstr(at, word))) { at += strlen(word); word = strtok(NULL, ","); }
+        if (!word) { fprintf(stderr, "error %d\n", i); return 1; }
+    }
+    return 0;
+}
+"#;
+
+/// Whether the subject fails with this input, outside of stripe.
+fn fails(program: &Path, alternatives: &[String], input: &[u8]) -> bool {
+    let mut command = Command::new(program);
+    command.args(alternatives).stdin(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("started");
+    child.stdin.take().expect("a pipe").write_all(input).expect("written");
+    child.wait().expect("ended").code() == Some(1)
+}
+
+#[test]
+fn results_of_random_subjects_are_minimal_whoever_makes_the_tests() {
+    let program = tiny("random-subject", SUBJECT);
+    let name = program.path.display().to_string();
+    let mut random = Random::new("simplify");
+    for round in 0..how_many(12, 200) {
+        let alphabet = ["a", "b", "(", ")", "\n", ";", " ", "é"];
+        let mut some = |most: u64| -> String {
+            (0..1 + random.below(most)).map(|_| alphabet[random.below(8) as usize]).collect()
+        };
+        let input = format!("{}{}", some(120), some(40));
+        let alternatives: Vec<String> = (0..1 + round % 3)
+            .map(|_| (0..1 + round % 4).map(|_| some(2).replace(',', "")).collect::<Vec<_>>().join(","))
+            .collect();
+        if !fails(&program.path, &alternatives, input.as_bytes()) || fails(&program.path, &alternatives, b"")
+        {
+            continue;
+        }
+        fs::write(program.directory.join("in.txt"), &input).expect("written");
+        let by = ["auto", "lines", "tokens", "characters", "bytes"][(round % 5) as usize];
+        let reduced = |jobs: &str| {
+            let mut words =
+                vec![&name[..], "--stdin", "in.txt", "--expect-exit", "1", "--by", by, jobs, "--"];
+            words.extend(alternatives.iter().map(String::as_str));
+            document(&program.directory, &words, 0)["parts"][0].clone()
+        };
+        let part = reduced("-j1");
+        assert_eq!(part, reduced("-j3"), "{input:?} {alternatives:?}");
+        let left = match &part["text"] {
+            Value::String(text) => text.clone().into_bytes(),
+            _ => serde_json::from_value(part["bytes"].clone()).expect("bytes"),
+        };
+        assert!(fails(&program.path, &alternatives, &left), "{left:?} {alternatives:?}");
+        for without in without_one(&left, by) {
+            assert!(
+                !fails(&program.path, &alternatives, &without),
+                "{left:?}, {without:?}: {alternatives:?}, {by}"
+            );
+        }
+    }
+}
+
+/// A text without one of its units, for each of them.
+fn without_one(text: &[u8], by: &str) -> Vec<Vec<u8>> {
+    let units: Vec<&[u8]> = match by {
+        "lines" => text.split_inclusive(|&byte| byte == b'\n').collect(),
+        "bytes" => text.chunks(1).collect(),
+        "tokens" => text
+            .chunk_by(|&one, &next| {
+                let class = |byte: u8| match byte {
+                    byte if byte.is_ascii_whitespace() => 1,
+                    byte if byte.is_ascii_alphanumeric() || byte >= 0x80 => 2,
+                    _ => 0,
+                };
+                class(one) == class(next) && class(one) != 0
+            })
+            .collect(),
+        _ => {
+            let text = str::from_utf8(text).expect("a text");
+            text.char_indices().map(|(at, c)| &text.as_bytes()[at..at + c.len_utf8()]).collect()
+        }
+    };
+    (0..units.len()).map(|gone| [&units[..gone], &units[gone + 1..]].concat().concat()).collect()
+}
