@@ -667,7 +667,7 @@ struct Case {
     fails: &'static [&'static str],
 }
 
-const CASES: [Case; 9] = [
+const CASES: [Case; 11] = [
     Case {
         option: "--expect-output",
         fixture: "exit_status",
