@@ -16,6 +16,7 @@
 //!   program as it is, with nothing traced;
 //! - `process` is the only door to ptrace, and the only place with unsafe code in this crate: the other one
 //!   is `agent/inside.rs`, which runs within the program;
+//! - [`intervention`] names what one may change in a run that then goes its own way;
 //! - [`invocation`], [`run`], [`termination`], [`denial`], [`poison`] name what goes in and what comes
 //!   out;
 //! - [`surroundings`] says on which machine and with which libraries a run was recorded.
@@ -70,6 +71,7 @@ pub mod address;
 pub mod denial;
 mod endless;
 mod engine;
+pub mod intervention;
 pub mod invocation;
 mod jump;
 mod not_ended;

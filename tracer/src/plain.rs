@@ -12,7 +12,8 @@ use std::time::Instant;
 
 use agent::poison::Poison;
 
-use crate::engine::{Placement, crash_of_untraced};
+use crate::engine::{Changed, Changes, Placement, crash_of_untraced};
+use crate::intervention::Intervention;
 use crate::invocation::{Input, Invocation, Limits};
 use crate::process::{
     Alarm, Attachments, Containment, Launch, Output, ProcessError, SIGTRAP, SIGXFSZ, Sandbox, Stop, Subject,
@@ -72,6 +73,21 @@ impl<'p> Runner<'p> {
         limits: &Limits,
         stop: &Arc<AtomicBool>,
     ) -> Result<Run, ProcessError> {
+        self.run_changed(invocation, files, &[], limits, stop)
+    }
+
+    /// The same with changes of its control flow, which need a [`Program::load`]ed one.
+    ///
+    /// # Errors
+    /// As of [`Runner::run`].
+    pub fn run_changed(
+        &mut self,
+        invocation: &Invocation,
+        files: &[Replacement],
+        interventions: &[Intervention],
+        limits: &Limits,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Run, ProcessError> {
         self.sandbox.refresh()?;
         self.sandbox.take_over(invocation)?;
         for Replacement { path, content } in files {
@@ -83,7 +99,14 @@ impl<'p> Runner<'p> {
         let started = Instant::now();
         let mut tracee = Tracee::start(&self.sandbox, &launch)?;
         let alarm = self.watchdog.watch(tracee.pid(), Subject::Family, limits, stop)?;
-        let (termination, mut usage) = follow(self.program, &mut self.placement, &mut tracee, &alarm)?;
+        let mut course = Course {
+            program: Some(self.program).filter(|program| !program.images().is_empty()),
+            placement: &mut self.placement,
+            usage: Usage::default(),
+            alarm: &alarm,
+        };
+        let termination = course.follow(&mut tracee, interventions)?;
+        let mut usage = course.usage;
         let termination = match (termination, alarm.end()) {
             (Termination::Cut(Cut::Stopped), Some(cut)) => Termination::Cut(cut),
             (termination, _) => termination,
@@ -98,63 +121,99 @@ impl<'p> Runner<'p> {
     }
 }
 
-/// Follows a program to its end.
-fn follow(
-    program: &Program,
-    placement: &mut Placement,
-    tracee: &mut Tracee,
-    alarm: &Alarm<'_>,
-) -> Result<(Termination, Usage), ProcessError> {
-    let mut usage = Usage::default();
-    let mut image = Some(program).filter(|program| !program.images().is_empty());
-    if let Some(program) = image {
-        placement.start(program, tracee);
-    }
-    tracee.stop_at_exit();
-    let mut signal = 0;
-    loop {
-        tracee.go_on(signal);
-        signal = match tracee.wait()? {
-            Stop::Signal(signal) => signal,
-            Stop::Trap => SIGTRAP,
-            Stop::Executed => {
-                image = None;
-                0
-            }
-            Stop::Forked(_) => {
-                usage.forked += 1;
-                0
-            }
-            Stop::Exiting => {
-                (usage.cpu, usage.memory) = tracee.usage_of_family();
-                0
-            }
-            Stop::SharedMemory | Stop::OwnMemoryAgain | Stop::Thread | Stop::Call => 0,
-            Stop::Exited(status) => return Ok((Termination::Exited(status), usage)),
-            Stop::Stopped => return Ok((Termination::Cut(Cut::Stopped), usage)),
-            Stop::Cut(cut) => return Ok((Termination::Cut(cut), usage)),
-            // Of its threads another than the first one was hit, or somebody has killed it.
-            Stop::Killed(signal) => {
-                let killed = || crashed(None, placement, tracee, signal);
-                return Ok((alarm.raised().map_or_else(killed, Termination::Cut), usage));
-            }
-        };
-        // The signal itself is not delivered: a handler of core dumps must not be started for each test.
-        if signal != 0 && tracee.is_fatal(signal) {
-            (usage.cpu, usage.memory) = tracee.usage_of_family();
-            return Ok((crashed(image, placement, tracee, signal), usage));
-        }
-    }
+/// A program under way.
+struct Course<'c> {
+    /// What it is; `None` once it has become another one, or if nothing is known of it.
+    program: Option<&'c Program>,
+    placement: &'c mut Placement,
+    usage: Usage,
+    alarm: &'c Alarm<'c>,
 }
 
-/// The end by a fatal signal. Without an image the program has become another one.
-fn crashed(image: Option<&Program>, placement: &Placement, tracee: &Tracee, signal: i32) -> Termination {
-    if signal == SIGXFSZ {
-        return Termination::Cut(Cut::FileSize);
+impl Course<'_> {
+    /// Follows the program to its end.
+    fn follow(
+        &mut self,
+        tracee: &mut Tracee,
+        interventions: &[Intervention],
+    ) -> Result<Termination, ProcessError> {
+        let mut changes = None;
+        if let Some(program) = self.program {
+            self.placement.start(program, tracee);
+            changes = Some(Changes::make(interventions, program, self.placement, tracee));
+        }
+        tracee.stop_at_exit();
+        let (mut signal, mut seen) = (0, None);
+        loop {
+            let stop = match seen.take() {
+                Some(stop) => stop,
+                None => {
+                    tracee.go_on(signal);
+                    tracee.wait()?
+                }
+            };
+            signal = match (stop, &mut changes) {
+                (Stop::Signal(signal), _) => signal,
+                (Stop::Trap, Some(changes)) => match changes.trap(tracee)? {
+                    Changed::Served => 0,
+                    Changed::Foreign => SIGTRAP,
+                    Changed::Stopped(stop) => {
+                        seen = Some(stop);
+                        continue;
+                    }
+                },
+                (Stop::Trap, None) => SIGTRAP,
+                (Stop::Executed, changes) => {
+                    (self.program, *changes) = (None, None);
+                    0
+                }
+                (stop, changes) => match self.event(stop, tracee, changes.as_ref()) {
+                    Some(termination) => return Ok(termination),
+                    None => 0,
+                },
+            };
+            // The signal itself is not delivered: a handler of core dumps must not be started for each test.
+            if signal != 0 && tracee.is_fatal(signal) {
+                (self.usage.cpu, self.usage.memory) = tracee.usage_of_family();
+                return Ok(self.crashed(tracee, signal));
+            }
+        }
     }
-    let unknown = (Program::untraced(Path::new("")), Placement::default());
-    let (program, placement) = image.map_or((&unknown.0, &unknown.1), |program| (program, placement));
-    Termination::Crashed(crash_of_untraced(program, placement, tracee, signal))
+
+    /// Serves a stop that is neither a trap nor a signal; the termination if it is the last.
+    fn event(&mut self, stop: Stop, tracee: &Tracee, changes: Option<&Changes>) -> Option<Termination> {
+        match stop {
+            Stop::Exited(status) => return Some(Termination::Exited(status)),
+            Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),
+            Stop::Cut(cut) => return Some(Termination::Cut(cut)),
+            // Of its threads another than the first one was hit, or somebody has killed it.
+            Stop::Killed(signal) => {
+                self.program = None;
+                let killed = || self.crashed(tracee, signal);
+                return Some(self.alarm.raised().map_or_else(killed, Termination::Cut));
+            }
+            Stop::Forked(child) => {
+                self.usage.forked += 1;
+                changes.into_iter().for_each(|changes| changes.leave_fork(tracee, child));
+            }
+            Stop::Exiting => (self.usage.cpu, self.usage.memory) = tracee.usage_of_family(),
+            Stop::SharedMemory => changes.into_iter().for_each(|changes| changes.set_aside(tracee, true)),
+            Stop::OwnMemoryAgain => changes.into_iter().for_each(|changes| changes.set_aside(tracee, false)),
+            Stop::Signal(_) | Stop::Trap | Stop::Executed | Stop::Thread | Stop::Call => {}
+        }
+        None
+    }
+
+    /// The end by a fatal signal.
+    fn crashed(&self, tracee: &Tracee, signal: i32) -> Termination {
+        if signal == SIGXFSZ {
+            return Termination::Cut(Cut::FileSize);
+        }
+        let unknown = (Program::untraced(Path::new("")), Placement::default());
+        let known = self.program.map(|program| (program, &*self.placement));
+        let (program, placement) = known.unwrap_or((&unknown.0, &unknown.1));
+        Termination::Crashed(crash_of_untraced(program, placement, tracee, signal))
+    }
 }
 
 #[cfg(test)]

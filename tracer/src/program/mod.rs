@@ -10,6 +10,7 @@ mod backtrace;
 mod claims;
 mod code;
 mod code_files;
+mod decisions;
 pub(crate) mod detour;
 mod elf;
 mod error;

@@ -1,0 +1,39 @@
+//! Name changes of a program's control flow: decisions that go the other way, statements that are left out.
+//!
+//! Unlike a schedule, which keeps a replay on the recorded path, an intervention changes one thing, and from there on
+//! the program goes its own way.
+
+use crate::termination::ImagePlace;
+
+/// A change of a program's control flow at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Intervention {
+    /// Where: a leader for [`Change::Skip`], otherwise a conditional jump. In the executable.
+    pub place: ImagePlace,
+    /// What happens there instead.
+    pub change: Change,
+    /// Which of the executions of the place are changed.
+    pub when: When,
+}
+
+/// What happens at a place instead of what is written there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Control goes on at this place of the same function.
+    Skip(ImagePlace),
+    /// The conditional jump goes the other way.
+    Flip,
+    /// The conditional jump always jumps.
+    Jump,
+    /// The conditional jump never jumps.
+    FallThrough,
+}
+
+/// Which executions of a place are changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// All.
+    Always,
+    /// The one of this number, from 1.
+    Execution(u32),
+}
