@@ -17,6 +17,7 @@
 //! - [`circumstances`] makes tests of what can be left out. This is the seam: below it are numbers, above it
 //!   are programs. A further kind of circumstance is one more implementation of
 //!   [`Kind`](circumstances::Kind).
+//! - [`locate`] knows which changes of a failing run can be tried, and ranks lines by what came of them.
 //! - [`slice`](mod@slice) names the result, the [`CriticalSlice`](slice::CriticalSlice), and what it is
 //!   worth.
 //! - [`archive`] keeps runs in folders, so that searches can go on and reports can be made later.
@@ -56,6 +57,7 @@ pub mod archive;
 pub mod baseline;
 pub mod circumstances;
 pub mod cli;
+pub mod locate;
 pub mod oracle;
 pub mod printed;
 pub mod report;

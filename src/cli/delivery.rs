@@ -6,7 +6,6 @@ use super::options::OutputOptions;
 use super::progress::Voice;
 use super::rendering::Rendering;
 use super::values::Emission;
-use crate::circumstances::Status;
 use crate::report::{Detail, Style};
 use crate::session::case::Subject;
 use crate::session::findings::Findings;
@@ -40,10 +39,7 @@ pub(super) struct Delivery<'f> {
 pub(super) fn exit_of(findings: &Findings, interrupt: &Interrupt) -> Exit {
     let exits = findings.answers.iter().map(|answered| match answered.answer.slice.status {
         _ if answered.answer.is_trivial => Exit::Trivial,
-        Status::Minimal => Exit::Done,
-        Status::Unconfirmed => Exit::Flaky,
-        Status::Budget => Exit::Budget,
-        Status::Interrupted => interrupt.signal().map_or(Exit::Budget, Exit::Interrupted),
+        status => Exit::of(status, interrupt.signal()),
     });
     exits.into_iter().find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done)
 }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::circumstances::Status;
 use crate::session::{Cause, SessionError};
 
 /// How the program ends, as the shell sees it.
@@ -43,6 +44,18 @@ impl Exit {
             Exit::Internal => 70,
             Exit::Unresolved => 125,
             Exit::Interrupted(signal) => 128 + signal as u8,
+        }
+    }
+}
+
+impl Exit {
+    /// How a command ends whose work has ended like this; by the user's `signal`, if there was one.
+    pub fn of(status: Status, signal: Option<i32>) -> Exit {
+        match status {
+            Status::Minimal => Exit::Done,
+            Status::Unconfirmed => Exit::Flaky,
+            Status::Budget => Exit::Budget,
+            Status::Interrupted => signal.map_or(Exit::Budget, Exit::Interrupted),
         }
     }
 }

@@ -33,6 +33,24 @@ Examples:
   stripe reduce                    the latest run, with the same options and budgets
   stripe reduce 3 --max-time 10m   run 3 of `stripe runs`, for ten minutes more";
 
+/// Of `stripe locate`.
+pub(super) const LOCATE_EXAMPLES: &str = "\
+Examples:
+  stripe locate ./prog --stdin in.txt --reference correct.txt   one failing run
+  stripe locate ./prog --check ./is-right.sh -- 0 5             a command judges
+  stripe locate ./prog --expect-timeout --reference correct.txt it does not end";
+
+/// How `stripe locate` ends.
+pub(super) const LOCATE_STATUS: &str = "\
+Exit status:
+  0    all changes were tried, whether one of them helps or not
+  1    an operational error, or a program that cannot be traced
+  2    the command line cannot be used
+  3    the run is right
+  4    two runs differ
+  5    a budget ended the work; the ranking is of what was tried
+  130  interrupted";
+
 /// Of `stripe simplify`.
 pub(super) const SIMPLIFY_EXAMPLES: &str = "\
 Examples:

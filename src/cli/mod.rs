@@ -12,6 +12,8 @@ mod files;
 mod help;
 mod internal;
 mod interpreters;
+mod locate;
+mod locate_options;
 mod memory;
 mod options;
 mod outcome_options;
@@ -138,6 +140,7 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Trace(options) => trace::trace(options, color),
         Command::Replay(options) => replay::replay(options),
         Command::Demo(options) => demo::demo(options, color),
+        Command::Locate(options) => locate::locate(options, color),
         Command::Simplify(options) => simplify::simplify(options, color),
         Command::Doctor(options) => doctor::doctor(options, color),
         Command::Completions { shell } => {

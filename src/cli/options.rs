@@ -16,9 +16,11 @@ use super::choices::{
     SingleControl, TraceFormat,
 };
 use super::help::{
-    DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, EXPLAIN_EXAMPLES, REDUCE_EXAMPLES, REPLAY_EXAMPLES,
-    REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, SIMPLIFY_EXAMPLES, SIMPLIFY_STATUS, TRACE_EXAMPLES,
+    DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, EXPLAIN_EXAMPLES, LOCATE_EXAMPLES, LOCATE_STATUS,
+    REDUCE_EXAMPLES, REPLAY_EXAMPLES, REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, SIMPLIFY_EXAMPLES,
+    SIMPLIFY_STATUS, TRACE_EXAMPLES,
 };
+use super::locate_options::LocateOptions;
 use super::outcome_options::OutcomeOptions;
 use super::simplify_options::SimplifyOptions;
 use super::terminal::Loudness;
@@ -79,6 +81,9 @@ pub enum Command {
     /// Replay a run once with some events left out, and judge it.
     #[command(before_help = REPLAY_EXAMPLES, after_help = REPLAY_STATUS)]
     Replay(ReplayOptions),
+    /// Change one thing in a failing run, and see whether its output becomes right: where is the fault?
+    #[command(before_help = LOCATE_EXAMPLES, after_help = LOCATE_STATUS)]
+    Locate(LocateOptions),
     /// Simplify what a failing program is given: its input, files, arguments, environment.
     #[command(before_help = SIMPLIFY_EXAMPLES, after_help = SIMPLIFY_STATUS)]
     Simplify(SimplifyOptions),

@@ -17,7 +17,6 @@ use super::simplify_options::{CrashChoice, InputFormat, SimplifyOptions, UnitCho
 use super::status::{Answers, Board, askers};
 use super::target::{Withheld, executable, invocation, outcome};
 use super::terminal::{self, tell};
-use crate::circumstances::Status;
 use crate::circumstances::input::{Given, Granularity, InputPart, PartName, arguments, variables};
 use crate::oracle::{Criterion, WantedCrash};
 use crate::report::simplified;
@@ -50,14 +49,10 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
     for file in written? {
         tell(&format!("written: {}", file.display()));
     }
-    let exit = match found.status {
-        _ if found.is_trivial => return Err(Failure::new(Exit::Trivial, TRIVIAL)),
-        Status::Minimal => Exit::Done,
-        Status::Unconfirmed => Exit::Flaky,
-        Status::Budget => Exit::Budget,
-        Status::Interrupted => interrupt.signal().map_or(Exit::Budget, Exit::Interrupted),
-    };
-    Ok(exit)
+    match found.is_trivial {
+        true => Err(Failure::new(Exit::Trivial, TRIVIAL)),
+        false => Ok(Exit::of(found.status, interrupt.signal())),
+    }
 }
 
 fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyRequest, Failure> {

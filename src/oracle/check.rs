@@ -56,7 +56,10 @@ impl Check {
     }
 
     /// Exit status 0 means reproduced (`None`), 1 to 124 not, 125 unresolved.
-    pub(super) fn judge(&self, run: &Run) -> Result<Option<Evidence>, OracleError> {
+    ///
+    /// # Errors
+    /// If the command does not judge.
+    pub fn judge(&self, run: &Run) -> Result<Option<Evidence>, OracleError> {
         let command = || in_one_line(self.command.as_bytes());
         let failed = |reason: String| OracleError::Check { command: command(), reason };
         let status = self.execute(run).map_err(|error| failed(error.to_string()))?;

@@ -70,7 +70,7 @@ pub struct Criterion {
     pub stderr_matches: Vec<Regex>,
     /// Expressions that the standard error does not match.
     pub stderr_rejects: Vec<Regex>,
-    /// A message on standard error, see [`message`].
+    /// A message on standard error, see [`message()`].
     pub message: Option<String>,
     /// That it crashes.
     pub crash: Option<WantedCrash>,

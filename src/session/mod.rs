@@ -16,6 +16,7 @@ pub mod interrupt;
 mod keeper;
 pub mod keeping;
 pub mod listener;
+pub mod locate;
 pub mod memory;
 pub mod needed;
 pub mod observing;

@@ -1,0 +1,61 @@
+//! Declare the options of `stripe locate`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgGroup, Args};
+
+use super::options::TargetOptions;
+use super::simplify_options::InputFormat;
+use super::terminal::Loudness;
+use super::values::duration;
+
+/// `stripe locate`.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("correct").required(true))]
+pub struct LocateOptions {
+    /// The program.
+    #[command(flatten)]
+    pub target: TargetOptions,
+    /// FILE is the correct output.
+    #[arg(long, value_name = "FILE", group = "correct", help_heading = "What would be right")]
+    pub reference: Option<PathBuf>,
+    /// The shell command CMD says by its exit status whether a run is right: 0 right, 1 to 124 wrong, 125
+    /// unresolved. It reads the output; STRIPE_STDOUT, STRIPE_STDERR (files) and STRIPE_EXIT tell more.
+    #[arg(long, value_name = "CMD", group = "correct", help_heading = "What would be right")]
+    pub check: Option<String>,
+    /// The failure is that it does not end.
+    #[arg(long, help_heading = "What would be right")]
+    pub expect_timeout: bool,
+    /// Try at most N changes.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
+    pub max_tests: Option<u64>,
+    /// Try changes for at most this time, such as 10s or 5m.
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        allow_negative_numbers = true,
+        help_heading = "Limits"
+    )]
+    pub max_time: Option<Duration>,
+    /// How many changes are tried at the same time; without, one for each processor.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Limits")]
+    pub jobs: Option<u16>,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "The result")]
+    pub format: InputFormat,
+    /// Show all executed lines, not only the first ones.
+    #[arg(long, help_heading = "The result")]
+    pub full: bool,
+    /// Print nothing but the result and errors.
+    #[arg(short, long, help_heading = "The result")]
+    pub quiet: bool,
+}
+
+impl LocateOptions {
+    /// How much the user wants to hear.
+    pub(super) fn loudness(&self) -> Loudness {
+        Loudness { quiet: self.quiet, verbose: false }
+    }
+}

@@ -1,0 +1,146 @@
+//! List the changes that are tried: decisions the other way, statements left out.
+
+use std::collections::HashMap;
+
+use tracer::intervention::{Change, Intervention, When};
+use tracer::program::{ImageId, LeaderId, Statement};
+use tracer::termination::ImagePlace;
+use tracer::trace::EventId;
+
+use crate::subject::Recorded;
+
+/// So many executions of a statement are changed one by one; if there are more, so many that are spread evenly.
+const MOST_EXECUTIONS: usize = 16;
+
+/// What is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CandidateKind {
+    /// A decision goes the other way.
+    Flip,
+    /// A decision always goes where its jump leads.
+    Always,
+    /// A decision never goes where its jump leads.
+    Never,
+    /// A statement is left out; a decision with what it governs.
+    Omit,
+}
+
+/// How much of a statement is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Granule {
+    /// All executions.
+    Statement,
+    /// The one of this number, from 1, which is this event.
+    Execution(u32, EventId),
+}
+
+/// A change that can be tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    /// What is changed.
+    pub kind: CandidateKind,
+    /// Of which statement.
+    pub leader: LeaderId,
+    /// How many of its executions.
+    pub granule: Granule,
+    /// The change, for a run.
+    pub intervention: Intervention,
+}
+
+impl Candidate {
+    /// The place in the source.
+    pub fn statement(&self, recorded: Recorded<'_>) -> Statement {
+        recorded.program.leader(self.leader).statement
+    }
+}
+
+/// All changes, in the order in which they are tried: first all executions of a statement, then single ones; what was
+/// executed last comes first, and decisions before omissions.
+pub fn candidates(recorded: Recorded<'_>) -> Vec<Candidate> {
+    let mut executed: HashMap<LeaderId, Vec<EventId>> = HashMap::new();
+    for event in recorded.trace.events() {
+        executed.entry(recorded.trace.leader(event)).or_default().push(event);
+    }
+    let program = recorded.program;
+    // Libraries are loaded when the program runs already.
+    let is_changeable = |leader: LeaderId| {
+        program.leader(leader).image == ImageId(0) && !program.leader(leader).kind.is_structural()
+    };
+    let mut leaders: Vec<(LeaderId, Vec<EventId>)> =
+        executed.into_iter().filter(|(leader, _)| is_changeable(*leader)).collect();
+    leaders.sort_by_key(|(leader, events)| (std::cmp::Reverse(events.last().copied()), *leader));
+    let mut all = Vec::new();
+    for (leader, events) in &leaders {
+        all.extend(of_statement(recorded, *leader, events.len()));
+    }
+    // Also of a statement that was executed once: changed, the run may come by again.
+    for (leader, events) in &leaders {
+        for number in spread(events.len()).into_iter().rev() {
+            all.extend(of_execution(recorded, *leader, number as u32 + 1, events[number]));
+        }
+    }
+    all
+}
+
+fn of_statement(recorded: Recorded<'_>, leader: LeaderId, executions: usize) -> Vec<Candidate> {
+    let candidate = |kind, place, change| Candidate {
+        kind,
+        leader,
+        granule: Granule::Statement,
+        intervention: Intervention { place, change, when: When::Always },
+    };
+    let mut all = Vec::new();
+    for place in recorded.program.decisions(leader) {
+        all.push(candidate(CandidateKind::Flip, place, Change::Flip));
+        // A single execution goes the other way by one of them, and as recorded by the other one.
+        if executions > 1 {
+            all.push(candidate(CandidateKind::Always, place, Change::Jump));
+            all.push(candidate(CandidateKind::Never, place, Change::FallThrough));
+        }
+    }
+    let omission = recorded.program.omission(leader);
+    all.extend(omission.map(|change| candidate(CandidateKind::Omit, place_of(recorded, leader), change)));
+    all
+}
+
+fn of_execution(recorded: Recorded<'_>, leader: LeaderId, number: u32, event: EventId) -> Vec<Candidate> {
+    let candidate = |kind, place, change| Candidate {
+        kind,
+        leader,
+        granule: Granule::Execution(number, event),
+        intervention: Intervention { place, change, when: When::Execution(number) },
+    };
+    let decisions = recorded.program.decisions(leader);
+    // Of several jumps not each is reached by each execution, so that executions of the statement do not count them.
+    let flips = decisions.iter().take(1).filter(|_| decisions.len() == 1);
+    let mut all: Vec<Candidate> =
+        flips.map(|&place| candidate(CandidateKind::Flip, place, Change::Flip)).collect();
+    let omission = recorded.program.omission(leader);
+    all.extend(omission.map(|change| candidate(CandidateKind::Omit, place_of(recorded, leader), change)));
+    all
+}
+
+fn place_of(recorded: Recorded<'_>, leader: LeaderId) -> ImagePlace {
+    let leader = recorded.program.leader(leader);
+    ImagePlace { image: leader.image, address: leader.address }
+}
+
+/// Positions in a list of this length, the first and the last among them.
+fn spread(length: usize) -> Vec<usize> {
+    let count = length.min(MOST_EXECUTIONS);
+    (0..count).map(|number| if count == 1 { 0 } else { number * (length - 1) / (count - 1) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn executions_are_spread_from_the_first_to_the_last() {
+        assert_eq!(spread(1), [0]);
+        assert_eq!(spread(5), [0, 1, 2, 3, 4]);
+        let many = spread(1000);
+        assert_eq!((many.len(), many[0], many[MOST_EXECUTIONS - 1]), (MOST_EXECUTIONS, 0, 999));
+        assert!(many.windows(2).all(|two| two[0] < two[1]));
+    }
+}

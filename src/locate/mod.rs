@@ -1,0 +1,15 @@
+//! Find where one change of a failing run makes its output right: which changes there are, what came of each, and
+//! in which order the lines are worth a look.
+//!
+//! Pure: runs are made elsewhere.
+//!
+//! Sources: X. Zhang, N. Gupta and R. Gupta, "Locating Faults Through Automated Predicate Switching", ICSE 2006;
+//! M. Papadakis and Y. Le Traon, "Metallaxis-FL", STVR 2015, for the ranking of lines by what changes at them do.
+
+mod candidates;
+mod effect;
+mod ranking;
+
+pub use candidates::{Candidate, CandidateKind, Granule, candidates};
+pub use effect::{Correct, Effect, EffectKind, Trials};
+pub use ranking::{LineRank, Ranking, Reason, ranking};

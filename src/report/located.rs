@@ -1,0 +1,244 @@
+//! Write where changes of a failing run have made its output right.
+
+use serde::Serialize;
+use tracer::program::Statement;
+
+use super::json::seconds;
+use super::schema::VERSION;
+use super::source::{Sources, printable};
+use super::spelling;
+use super::style::{Style, wrap};
+use super::words::{contained, count, duration, one_or_more};
+use crate::circumstances::Status;
+use crate::locate::{CandidateKind, EffectKind, LineRank, Reason};
+use crate::session::locate::Located;
+use crate::subject::Recorded;
+
+/// The name and version of the document.
+const LOCATE: &str = "stripe.locate/1";
+
+/// So many lines are shown without being asked for, and so many changes of each.
+const MOST_LINES: usize = 10;
+const MOST_CHANGES: usize = 3;
+
+/// The ranked lines for people, each with the experiments that speak for it.
+pub fn text(recorded: Recorded<'_>, found: &Located, is_full: bool, style: Style) -> String {
+    let mut sources = Sources::new(recorded.program);
+    let most = if is_full { usize::MAX } else { MOST_LINES };
+    let lines = &found.ranking.lines;
+    let mut text = String::new();
+    for line in lines.iter().take(most) {
+        text += &row(recorded, found, line, &mut sources, style);
+    }
+    if lines.len() > most {
+        text += &format!(
+            "{} {} more, see --full\n",
+            style.ellipsis(),
+            count((lines.len() - most) as u64, "line")
+        );
+    }
+    text += &format!("\n{}\n", wrap(&verdict(found), style.width));
+    for warning in &found.warnings {
+        text += &format!("{}\n", wrap(&printable(&format!("warning: {warning}")), style.width));
+    }
+    text
+}
+
+fn row(
+    recorded: Recorded<'_>,
+    found: &Located,
+    line: &LineRank,
+    sources: &mut Sources<'_>,
+    style: Style,
+) -> String {
+    let file = &recorded.program.file(line.file).shown;
+    let source = sources.line(line.file, line.line).unwrap_or_default().trim().to_owned();
+    let ties = match line.ties {
+        1 => String::new(),
+        ties => format!("-{}", line.rank + ties - 1),
+    };
+    let head = format!("{:>3}{ties}  {}:{}  {source}", line.rank, printable(file), line.line);
+    let mut row = format!("{}\n", style.bold(&style.cut(&head, style.width)));
+    for &number in line.repairs.iter().take(MOST_CHANGES) {
+        row +=
+            &format!("       {}\n", style.cut(&experiment(recorded, found, number, line), style.width - 7));
+    }
+    if line.repairs.len() > MOST_CHANGES {
+        row += &format!("       and {} more\n", count((line.repairs.len() - MOST_CHANGES) as u64, "change"));
+    }
+    row
+}
+
+/// What was changed, and what came of it.
+fn experiment(recorded: Recorded<'_>, found: &Located, number: usize, line: &LineRank) -> String {
+    let candidate = &found.candidates[number];
+    let what = match candidate.kind {
+        CandidateKind::Flip => "taken the other way",
+        CandidateKind::Always => "forced one way, its jump taken,",
+        CandidateKind::Never => "forced the other way, its jump not taken,",
+        CandidateKind::Omit => "left out",
+    };
+    let executions =
+        recorded.trace.events().filter(|&event| recorded.trace.leader(event) == candidate.leader).count();
+    let when = match found.execution(number) {
+        Some(execution) => format!(" at execution {execution} of {executions}"),
+        None if executions > 1 => format!(" at all {executions} executions"),
+        None => String::new(),
+    };
+    let Statement { column, .. } = candidate.statement(recorded);
+    let is_only = found.candidates.iter().all(|other| {
+        let statement = other.statement(recorded);
+        (statement.file, statement.line) != (line.file, line.line) || statement.column == column
+    });
+    let place = if is_only || column == 0 { String::new() } else { format!(", column {column}") };
+    let effect = match found.effects[number].map(|effect| effect.kind) {
+        Some(EffectKind::Right) => "the output is right",
+        _ => "the output is nearer to the correct one",
+    };
+    format!("{what}{when}{place}: {effect}")
+}
+
+fn verdict(found: &Located) -> String {
+    let (tried, right, nearer) = found.counts();
+    let all = found.candidates.len();
+    let tried_of = match found.status {
+        Status::Minimal => format!("{} tried", count(tried as u64, "change")),
+        _ => format!("{tried} of {} tried", count(all as u64, "change")),
+    };
+    let repairs = match (right, nearer) {
+        (0, 0) => "none makes the output right or brings it nearer; the lines are in the order of their last execution \
+                   before the first wrong byte"
+            .to_owned(),
+        (0, nearer) => format!("none makes the output right, {nearer} {} it nearer", one_or_more(nearer as u64, "brings", "bring")),
+        (right, nearer) => format!(
+            "{right} {} the output right, {nearer} {} it nearer",
+            one_or_more(right as u64, "makes", "make"),
+            one_or_more(nearer as u64, "brings", "bring")
+        ),
+    };
+    let luck = if right > 0 && found.outputs <= 8 {
+        " The program prints few different outputs: that one is right may be luck."
+    } else {
+        ""
+    };
+    format!(
+        "{tried_of}, {} seen: {repairs}.{luck} A line is where one change makes this run right, which is not always the \
+         fault; where code is missing, look at the decisions. {}, {}.",
+        count(found.outputs as u64, "different output"),
+        capitalised(&contained(&found.containment)),
+        duration(found.elapsed)
+    )
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    version: &'static str,
+    status: &'static str,
+    containment: &'static str,
+    runs: Runs,
+    lines: Vec<Line<'a>>,
+    seconds: f64,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Runs {
+    possible: usize,
+    total: usize,
+    right: usize,
+    nearer: usize,
+    outputs: usize,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    rank: usize,
+    ties: usize,
+    file: &'a str,
+    line: u32,
+    function: &'a str,
+    why: &'static str,
+    repairs: Vec<Repair<'a>>,
+}
+
+#[derive(Serialize)]
+struct Repair<'a> {
+    kind: &'static str,
+    event: Option<u32>,
+    occurrence: Option<u32>,
+    file: &'a str,
+    line: u32,
+    column: u32,
+    /// Where the change is made, as in the file.
+    address: String,
+    outcome: &'static str,
+}
+
+/// The ranking as a document of the schema `stripe.locate/1`.
+pub fn json(recorded: Recorded<'_>, found: &Located) -> String {
+    let (total, right, nearer) = found.counts();
+    let document = Document {
+        schema: LOCATE,
+        version: VERSION,
+        status: if found.status == Status::Minimal { "complete" } else { spelling::status(found.status) },
+        containment: spelling::containment(&found.containment),
+        runs: Runs { possible: found.candidates.len(), total, right, nearer, outputs: found.outputs },
+        lines: found.ranking.lines.iter().map(|line| line_document(recorded, found, line)).collect(),
+        seconds: seconds(found.elapsed),
+        warnings: &found.warnings,
+    };
+    serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
+}
+
+fn line_document<'a>(recorded: Recorded<'a>, found: &Located, line: &LineRank) -> Line<'a> {
+    let program = recorded.program;
+    Line {
+        rank: line.rank,
+        ties: line.ties,
+        file: &program.file(line.file).shown,
+        line: line.line,
+        function: &program.function_of(recorded.trace.leader(line.last)).name,
+        why: match line.reason {
+            Reason::FlipRepairs => "flip repairs",
+            Reason::OmissionRepairs => "omission repairs",
+            Reason::Nearer => "nearer",
+            Reason::Before => "executed before the first wrong byte",
+            Reason::After => "executed after the first wrong byte",
+        },
+        repairs: line.repairs.iter().map(|&number| repair(recorded, found, number)).collect(),
+    }
+}
+
+fn repair<'a>(recorded: Recorded<'a>, found: &Located, number: usize) -> Repair<'a> {
+    let candidate = &found.candidates[number];
+    let statement = candidate.statement(recorded);
+    let event = match candidate.granule {
+        crate::locate::Granule::Execution(_, event) => Some(event.time()),
+        crate::locate::Granule::Statement => None,
+    };
+    Repair {
+        kind: match candidate.kind {
+            CandidateKind::Flip => "flip",
+            CandidateKind::Always => "always",
+            CandidateKind::Never => "never",
+            CandidateKind::Omit => "omit",
+        },
+        event,
+        occurrence: found.execution(number),
+        file: &recorded.program.file(statement.file).shown,
+        line: statement.line,
+        column: statement.column,
+        address: candidate.intervention.place.address.to_string(),
+        outcome: if found.effects[number].is_some_and(|effect| effect.kind == EffectKind::Right) {
+            "right"
+        } else {
+            "nearer"
+        },
+    }
+}
