@@ -149,10 +149,22 @@ fn run(
 /// What a changed run may use up: a loop that does not end any more is seen by the processor's time, which does not
 /// depend on the load of the machine.
 fn limits(request: &LocateRequest, baseline: &Baseline) -> Limits {
-    let usual = baseline.limits();
-    let patient = Duration::from_secs(10).max(10 * baseline.recording.run.usage.wall);
-    let cpu = request.timeout.unwrap_or_else(|| usual.cpu.max(Duration::from_millis(50)));
-    Limits { cpu, wall: patient, idle: cpu.max(Duration::from_secs(1)), arrivals: u64::MAX, ..usual }
+    let recorded = baseline.recording.run.usage;
+    let least = Duration::from_millis(100);
+    let usual = match request.ending {
+        Ending::Itself => (10 * recorded.cpu).max(least),
+        // How long a right run takes is not known; what was recorded took many times as long as it does untraced.
+        Ending::Never => recorded.wall.clamp(least, Duration::from_secs(5)),
+    };
+    let cpu = request.timeout.unwrap_or(usual);
+    let patient = Duration::from_secs(10).max(10 * recorded.wall);
+    Limits {
+        cpu,
+        wall: patient,
+        idle: cpu.max(Duration::from_secs(1)),
+        arrivals: u64::MAX,
+        ..baseline.limits()
+    }
 }
 
 /// The run as it is must be wrong, and do without the tracer what it does with it.
