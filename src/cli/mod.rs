@@ -12,6 +12,7 @@ mod files;
 mod help;
 mod internal;
 mod interpreters;
+mod intervene;
 mod locate;
 mod locate_options;
 mod memory;

@@ -20,6 +20,7 @@ use super::help::{
     REDUCE_EXAMPLES, REPLAY_EXAMPLES, REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, SIMPLIFY_EXAMPLES,
     SIMPLIFY_STATUS, TRACE_EXAMPLES,
 };
+use super::intervene::InterventionOptions;
 use super::locate_options::LocateOptions;
 use super::outcome_options::OutcomeOptions;
 use super::simplify_options::SimplifyOptions;
@@ -387,6 +388,9 @@ pub struct ReplayOptions {
     /// The failure.
     #[command(flatten)]
     pub oracle: OracleOptions,
+    /// Changes after which the program goes its own way.
+    #[command(flatten)]
+    pub intervention: InterventionOptions,
     /// Leave out these events, by the numbers of `stripe trace`: 8-12,40, or @FILE with such a list.
     #[arg(long, value_name = "EVENTS", value_parser = event_list, conflicts_with = "keep", help_heading = "The experiment")]
     pub omit: Option<EventList>,

@@ -78,7 +78,7 @@ pub fn locate(
     let baseline = establish(target, &mut tracer, &demands, interrupt)?;
     drop(tracer);
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
-    let limits = limits(request, &baseline);
+    let limits = free_limits(&baseline, request.timeout);
     let mut runners = runners(request, &processors)?;
     let unchanged = run(&mut runners[0], target, &[], &limits, &interrupt.flag())?;
     must_be_wrong(correct, &unchanged, &baseline)?;
@@ -148,15 +148,15 @@ fn run(
 
 /// What a changed run may use up: a loop that does not end any more is seen by the processor's time, which does not
 /// depend on the load of the machine.
-fn limits(request: &LocateRequest, baseline: &Baseline) -> Limits {
+pub fn free_limits(baseline: &Baseline, timeout: Option<Duration>) -> Limits {
     let recorded = baseline.recording.run.usage;
     let least = Duration::from_millis(100);
-    let usual = match request.ending {
-        Ending::Itself => (10 * recorded.cpu).max(least),
+    let usual = match baseline.recording.trace.endless() {
+        None => (10 * recorded.cpu).max(least),
         // How long a right run takes is not known; what was recorded took many times as long as it does untraced.
-        Ending::Never => recorded.wall.clamp(least, Duration::from_secs(5)),
+        Some(_) => recorded.wall.clamp(least, Duration::from_secs(5)),
     };
-    let cpu = request.timeout.unwrap_or(usual);
+    let cpu = timeout.unwrap_or(usual);
     let patient = Duration::from_secs(10).max(10 * recorded.wall);
     Limits {
         cpu,
