@@ -1,6 +1,5 @@
 //! `stripe replay --flip` and its like: one run with changes of one's own, which then goes its own way.
 
-use clap::Args;
 use tracer::Tracer;
 use tracer::intervention::Intervention;
 use tracer::invocation::Limits;
@@ -25,43 +24,6 @@ use crate::session::reopened::Reopened;
 use crate::subject::{Recorded, Target};
 use dd::Outcome;
 
-const CONFLICTS: [&str; 5] = ["omit", "keep", "by_product", "control", "poison"];
-
-/// Which changes are made.
-#[derive(Debug, Args)]
-pub struct InterventionOptions {
-    /// Take the decision there the other way, and then let the program go its own way. WHERE is a line, main.c:11, for
-    /// all its executions; one of them, 11#3; of several statements of a line the one at a column, 11:5; or an event,
-    /// 12. May be repeated.
-    #[arg(long, value_name = "WHERE", conflicts_with_all = CONFLICTS, help_heading = "Changes")]
-    pub flip: Vec<String>,
-    /// The same, but the conditional jump of the decision always jumps; what that means is told.
-    #[arg(long, value_name = "WHERE", conflicts_with_all = CONFLICTS, help_heading = "Changes")]
-    pub always: Vec<String>,
-    /// The same, but it never jumps.
-    #[arg(long, value_name = "WHERE", conflicts_with_all = CONFLICTS, help_heading = "Changes")]
-    pub never: Vec<String>,
-    /// Leave out the statements there; a decision with what it governs.
-    #[arg(long, value_name = "WHERE", conflicts_with_all = CONFLICTS, help_heading = "Changes")]
-    pub omit_line: Vec<String>,
-}
-
-impl InterventionOptions {
-    /// Whether there are any.
-    pub(super) fn is_given(&self) -> bool {
-        let InterventionOptions { flip, always, never, omit_line } = self;
-        [flip, always, never, omit_line].iter().any(|places| !places.is_empty())
-    }
-
-    fn asked(&self) -> impl Iterator<Item = (CandidateKind, &String)> {
-        let of = |kind, places| std::iter::repeat(kind).zip(places);
-        of(CandidateKind::Flip, &self.flip)
-            .chain(of(CandidateKind::Always, &self.always))
-            .chain(of(CandidateKind::Never, &self.never))
-            .chain(of(CandidateKind::Omit, &self.omit_line))
-    }
-}
-
 /// Makes the run.
 pub(super) fn intervene(options: &ReplayOptions) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
@@ -78,8 +40,7 @@ pub(super) fn intervene(options: &ReplayOptions) -> Result<Exit, Failure> {
     let Loaded { mut target, withheld } = Loaded::new(&options.target, &interrupt)?;
     withheld.mention();
     target.conditions.limits = bounds(&options.target, &criterion);
-    let mut tracer =
-        Tracer::new(&target.program, &target.invocation, preference(options.target.engine)?)?;
+    let mut tracer = Tracer::new(&target.program, &target.invocation, preference(options.target.engine)?)?;
     let baseline = establish(&target, &mut tracer, &demands(PoisonChoice::Off, &criterion), &interrupt)?;
     drop(tracer);
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
@@ -110,7 +71,8 @@ fn change(
     let mut exit = Exit::Done;
     for oracle in oracles {
         let evidence = oracle.judge(&run, recorded)?;
-        let why = if evidence.outcome == Outcome::Fail { String::new() } else { format!(": {}", evidence.why) };
+        let why =
+            if evidence.outcome == Outcome::Fail { String::new() } else { format!(": {}", evidence.why) };
         let contained = words::contained(&runner.containment());
         tell_line(&format!("stripe: {}{why} ({contained})", words::outcome(evidence.outcome)));
         exit = worse(exit, evidence.outcome);
@@ -139,7 +101,8 @@ fn changes_at(recorded: Recorded<'_>, kind: CandidateKind, place: &str) -> Resul
         let number = trace.events().filter(|&other| other <= event && trace.leader(other) == leader).count();
         found.extend(changes_of_execution(recorded, leader, number as u32, event));
     } else {
-        let leaders: std::collections::BTreeSet<_> = events.iter().map(|&event| trace.leader(event)).collect();
+        let leaders: std::collections::BTreeSet<_> =
+            events.iter().map(|&event| trace.leader(event)).collect();
         found.extend(leaders.into_iter().flat_map(|leader| changes_of_statement(recorded, leader)));
     }
     found.retain(|change| change.kind == kind);
@@ -166,7 +129,10 @@ fn several(recorded: Recorded<'_>, place: &str, found: &[Candidate]) -> String {
     let line = found[0].statement(recorded).line;
     let names: Vec<String> = columns.iter().map(|column| format!("{line}:{column}")).collect();
     match columns.len() {
-        1 => format!("{place}: this statement has {} decisions of the same place, and none can be named", found.len()),
+        1 => format!(
+            "{place}: this statement has {} decisions of the same place, and none can be named",
+            found.len()
+        ),
         _ => format!("{place} has {} decisions: name one by its column, {}", found.len(), names.join(", ")),
     }
 }

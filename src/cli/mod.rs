@@ -13,6 +13,7 @@ mod help;
 mod internal;
 mod interpreters;
 mod intervene;
+mod intervention_options;
 mod locate;
 mod locate_options;
 mod memory;
@@ -34,6 +35,7 @@ mod simplify;
 mod simplify_options;
 mod status;
 mod target;
+mod target_options;
 mod terminal;
 mod trace;
 mod usage;
@@ -139,6 +141,7 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Explain(options) => explain::explain(options, color),
         Command::Runs => runs::runs(color),
         Command::Trace(options) => trace::trace(options, color),
+        Command::Replay(options) if options.intervention.is_given() => intervene::intervene(&options),
         Command::Replay(options) => replay::replay(options),
         Command::Demo(options) => demo::demo(options, color),
         Command::Locate(options) => locate::locate(options, color),

@@ -12,7 +12,6 @@ use tracer::{Processors, Tracer, Untouched};
 use super::bounds::bounds;
 use super::choices::{PoisonOption, SingleControl};
 use super::exit::{Exit, Failure};
-use super::intervene::intervene;
 use super::options::{ReplayOptions, names_run};
 use super::run::{poison, preference};
 use super::target::{Loaded, criterion};
@@ -32,9 +31,6 @@ use dd::Outcome;
 
 /// Does it.
 pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
-    if options.intervention.is_given() {
-        return intervene(&options);
-    }
     if names_run(&options.target.program) { of_kept_run(options) } else { of_new_run(options) }
 }
 

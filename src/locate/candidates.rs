@@ -93,12 +93,12 @@ pub fn changes_of_statement(recorded: Recorded<'_>, leader: LeaderId) -> Vec<Can
     if !is_changeable(recorded.program, leader) {
         return all;
     }
-    for place in recorded.program.decisions(leader) {
+    for place in decisions(recorded, leader) {
         all.push(candidate(CandidateKind::Flip, place, Change::Flip));
         all.push(candidate(CandidateKind::Always, place, Change::Jump));
         all.push(candidate(CandidateKind::Never, place, Change::FallThrough));
     }
-    let omission = recorded.program.omission(leader);
+    let omission = omission(recorded, leader);
     all.extend(omission.map(|change| candidate(CandidateKind::Omit, place_of(recorded, leader), change)));
     all
 }
@@ -119,14 +119,24 @@ pub fn changes_of_execution(
     if !is_changeable(recorded.program, leader) {
         return Vec::new();
     }
-    let decisions = recorded.program.decisions(leader);
+    let decisions = decisions(recorded, leader);
     // Of several jumps not each is reached by each execution, so that executions of the statement do not count them.
     let flips = decisions.iter().take(1).filter(|_| decisions.len() == 1);
     let mut all: Vec<Candidate> =
         flips.map(|&place| candidate(CandidateKind::Flip, place, Change::Flip)).collect();
-    let omission = recorded.program.omission(leader);
+    let omission = omission(recorded, leader);
     all.extend(omission.map(|change| candidate(CandidateKind::Omit, place_of(recorded, leader), change)));
     all
+}
+
+fn decisions(recorded: Recorded<'_>, leader: LeaderId) -> Vec<ImagePlace> {
+    let image = recorded.program.leader(leader).image;
+    let jumps = recorded.program.decisions(leader).into_iter();
+    jumps.map(|address| ImagePlace { image, address }).collect()
+}
+
+fn omission(recorded: Recorded<'_>, leader: LeaderId) -> Option<Change> {
+    recorded.program.behind(leader).map(|next| Change::Skip(place_of(recorded, next)))
 }
 
 fn place_of(recorded: Recorded<'_>, leader: LeaderId) -> ImagePlace {

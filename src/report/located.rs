@@ -10,7 +10,7 @@ use super::spelling;
 use super::style::{Style, wrap};
 use super::words::{contained, count, duration, one_or_more};
 use crate::circumstances::Status;
-use crate::locate::{Candidate, CandidateKind, EffectKind, Granule, LineRank, Reason};
+use crate::locate::{Candidate, CandidateKind, EffectKind, Granule, LineRank, RankReason};
 use crate::session::locate::Located;
 use crate::subject::Recorded;
 
@@ -115,7 +115,8 @@ fn what_and_when(recorded: Recorded<'_>, change: &Candidate) -> String {
 /// Where a decision is made to go on, whatever its condition says.
 fn forced(recorded: Recorded<'_>, change: &Candidate, jumps: bool) -> String {
     let own = change.statement(recorded);
-    match recorded.program.destination(change.intervention.place, jumps) {
+    let place = change.intervention.place;
+    match recorded.program.destination(place.image, place.address, jumps) {
         Some(leader) => {
             let there = recorded.program.leader(leader).statement;
             match there.line == own.line && there.file == own.file {
@@ -235,11 +236,11 @@ fn line_document<'a>(recorded: Recorded<'a>, found: &Located, line: &LineRank) -
         line: line.line,
         function: &program.function_of(recorded.trace.leader(line.last)).name,
         why: match line.reason {
-            Reason::FlipRepairs => "flip repairs",
-            Reason::OmissionRepairs => "omission repairs",
-            Reason::Nearer => "nearer",
-            Reason::Before => "executed before the first wrong byte",
-            Reason::After => "executed after the first wrong byte",
+            RankReason::FlipRepairs => "flip repairs",
+            RankReason::OmissionRepairs => "omission repairs",
+            RankReason::Nearer => "nearer",
+            RankReason::Before => "executed before the first wrong byte",
+            RankReason::After => "executed after the first wrong byte",
         },
         repairs: line.repairs.iter().map(|&number| repair(recorded, found, number)).collect(),
     }

@@ -4,24 +4,21 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
 
 use super::{ImageId, LeaderId, Program};
 use crate::address::FileAddress;
-use crate::intervention::Change;
-use crate::termination::ImagePlace;
 
 /// So many instructions are looked at between a jump and the next statement.
 const MOST_INSTRUCTIONS: usize = 64;
 
 impl Program {
-    /// What leaves out a statement, and what it governs if it is a decision; `None` if it cannot be left out:
+    /// Where control goes on if a statement is left out, and what it governs if it is a decision; `None` if it cannot be:
     /// because it serves the frame, or because no place follows on every way.
-    pub fn omission(&self, leader: LeaderId) -> Option<Change> {
+    pub fn behind(&self, leader: LeaderId) -> Option<LeaderId> {
         let it = self.leader(leader);
-        let next = self.leader(it.post_dominator.filter(|_| !it.kind.is_structural())?);
-        Some(Change::Skip(ImagePlace { image: next.image, address: next.address }))
+        it.post_dominator.filter(|_| !it.kind.is_structural())
     }
 
     /// The conditional jumps in the code of a statement, in the order of addresses. Those of loops over strings and
     /// the like, which no source has written, are not among them.
-    pub fn decisions(&self, leader: LeaderId) -> Vec<ImagePlace> {
+    pub fn decisions(&self, leader: LeaderId) -> Vec<FileAddress> {
         let it = self.leader(leader);
         if it.kind.is_structural() {
             return Vec::new();
@@ -43,20 +40,20 @@ impl Program {
             instruction.flow_control() == FlowControl::ConditionalBranch
                 && !is_counted(instruction.mnemonic())
         });
-        jumps.map(|jump| ImagePlace { image: it.image, address: FileAddress(jump.ip()) }).collect()
+        jumps.map(|jump| FileAddress(jump.ip())).collect()
     }
 
-    /// The statement at which control goes on behind a conditional jump, if it jumps or if it does not; `None` if none
-    /// begins there before the next branch or call.
-    pub fn destination(&self, jump: ImagePlace, jumps: bool) -> Option<LeaderId> {
-        let text = self.text_at(jump.image, jump.address)?;
-        let instruction = Decoder::with_ip(64, text, jump.address.0, DecoderOptions::NONE).decode();
+    /// The statement at which control goes on behind a conditional jump of an image, if it jumps or if it does not;
+    /// `None` if none begins there before the next branch or call.
+    pub fn destination(&self, image: ImageId, jump: FileAddress, jumps: bool) -> Option<LeaderId> {
+        let text = self.text_at(image, jump)?;
+        let instruction = Decoder::with_ip(64, text, jump.0, DecoderOptions::NONE).decode();
         let mut at = if jumps { instruction.near_branch_target() } else { instruction.next_ip() };
         for _ in 0..MOST_INSTRUCTIONS {
-            if let Some(leader) = self.leader_at(jump.image, FileAddress(at)) {
+            if let Some(leader) = self.leader_at(image, FileAddress(at)) {
                 return Some(leader);
             }
-            let text = self.text_at(jump.image, FileAddress(at))?;
+            let text = self.text_at(image, FileAddress(at))?;
             let instruction = Decoder::with_ip(64, text, at, DecoderOptions::NONE).decode();
             at = match instruction.flow_control() {
                 FlowControl::Next => instruction.next_ip(),
