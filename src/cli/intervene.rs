@@ -1,6 +1,9 @@
 //! `stripe replay --flip` and its like: one run with changes of one's own, which then goes its own way.
 
+use std::collections::BTreeSet;
+
 use tracer::Tracer;
+use tracer::address::FileAddress;
 use tracer::intervention::Intervention;
 use tracer::invocation::Limits;
 use tracer::plain::Runner;
@@ -84,6 +87,11 @@ fn change(
 /// The changes of a kind at a place.
 fn changes_at(recorded: Recorded<'_>, kind: CandidateKind, place: &str) -> Result<Vec<Candidate>, Failure> {
     let usage = |message: String| Failure::new(Exit::Usage, message);
+    if let Some(address) = place.strip_prefix("0x") {
+        return change_of_jump(recorded, kind, address)
+            .map(|change| vec![change])
+            .ok_or_else(|| usage(format!("{place}: no decision of an executed statement has this address")));
+    }
     let wanted = Where::parse(place)?;
     let events = match wanted.find(recorded, &Ordinals::new(recorded))? {
         PlaceFound::Executions(events) => events,
@@ -101,8 +109,7 @@ fn changes_at(recorded: Recorded<'_>, kind: CandidateKind, place: &str) -> Resul
         let number = trace.events().filter(|&other| other <= event && trace.leader(other) == leader).count();
         found.extend(changes_of_execution(recorded, leader, number as u32, event));
     } else {
-        let leaders: std::collections::BTreeSet<_> =
-            events.iter().map(|&event| trace.leader(event)).collect();
+        let leaders: BTreeSet<_> = events.iter().map(|&event| trace.leader(event)).collect();
         found.extend(leaders.into_iter().flat_map(|leader| changes_of_statement(recorded, leader)));
     }
     found.retain(|change| change.kind == kind);
@@ -122,6 +129,14 @@ fn changes_at(recorded: Recorded<'_>, kind: CandidateKind, place: &str) -> Resul
     }
 }
 
+/// The change of the conditional jump at an address, which is said in hexadecimal digits.
+fn change_of_jump(recorded: Recorded<'_>, kind: CandidateKind, address: &str) -> Option<Candidate> {
+    let address = FileAddress(u64::from_str_radix(address, 16).ok()?);
+    let leaders: BTreeSet<_> = recorded.trace.events().map(|event| recorded.trace.leader(event)).collect();
+    let mut changes = leaders.into_iter().flat_map(|leader| changes_of_statement(recorded, leader));
+    changes.find(|change| change.kind == kind && change.intervention.place.address == address)
+}
+
 /// That a line has several decisions, and how each is named.
 fn several(recorded: Recorded<'_>, place: &str, found: &[Candidate]) -> String {
     let mut columns: Vec<u32> = found.iter().map(|change| change.statement(recorded).column).collect();
@@ -129,10 +144,14 @@ fn several(recorded: Recorded<'_>, place: &str, found: &[Candidate]) -> String {
     let line = found[0].statement(recorded).line;
     let names: Vec<String> = columns.iter().map(|column| format!("{line}:{column}")).collect();
     match columns.len() {
-        1 => format!(
-            "{place}: this statement has {} decisions of the same place, and none can be named",
-            found.len()
-        ),
+        1 => {
+            let addresses = found.iter().map(|change| change.intervention.place.address.to_string());
+            let addresses = addresses.collect::<Vec<_>>().join(", ");
+            format!(
+                "{place}: this statement has {} decisions: name one by its address, {addresses}",
+                found.len()
+            )
+        }
         _ => format!("{place} has {} decisions: name one by its column, {}", found.len(), names.join(", ")),
     }
 }

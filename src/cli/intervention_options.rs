@@ -10,8 +10,8 @@ const CONFLICTS: [&str; 5] = ["omit", "keep", "by_product", "control", "poison"]
 #[derive(Debug, Args)]
 pub struct InterventionOptions {
     /// Take the decision there the other way, and then let the program go its own way. WHERE is a line, main.c:11, for
-    /// all its executions; one of them, 11#3; of several statements of a line the one at a column, 11:5; or an event,
-    /// 12. May be repeated.
+    /// all its executions; one of them, 11#3; of several statements of a line the one at a column, 11:5; an event, 12;
+    /// or the address of a conditional jump, 0x401156. May be repeated.
     #[arg(long, value_name = "WHERE", conflicts_with_all = CONFLICTS, help_heading = "Changes")]
     pub flip: Vec<String>,
     /// The same, but the conditional jump of the decision always jumps; what that means is told.
