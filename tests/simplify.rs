@@ -213,6 +213,21 @@ fn what_a_check_alone_says_is_the_failure() {
 }
 
 #[test]
+fn a_check_that_cannot_tell_says_nothing_about_the_failure() {
+    let place = folder(
+        "cannot-tell",
+        &[
+            ("in.txt", "begin\nneeded\nend\n"),
+            ("check.sh", "#!/bin/sh\ngrep -q begin in.txt || exit 125\ngrep -q needed in.txt\n"),
+        ],
+    );
+    let found = document(&place, &["--file", "in.txt", "--by", "lines", "--check", "./check.sh"], 0);
+    assert_eq!(left(&found), "begin\nneeded\n");
+    let tests = &found["tests"];
+    assert!(tests["unresolved"].as_u64() > Some(0) && tests["not_reproduced"].as_u64() > Some(0), "{tests}");
+}
+
+#[test]
 fn of_a_folder_whole_files_go_first_and_files_are_found_where_they_lie() {
     let place = folder(
         "of-files",

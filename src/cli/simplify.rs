@@ -72,6 +72,7 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
         program,
         invocation,
         other,
+        judges: judges(options),
         given,
         criterion,
         granularity: granularity(options.by),
@@ -105,6 +106,11 @@ fn command(options: &SimplifyOptions) -> Result<(PathBuf, Vec<OsString>), Failur
     }
 }
 
+/// Whether the program that is run is the command that judges.
+fn judges(options: &SimplifyOptions) -> bool {
+    options.program.is_none() && options.arguments.is_empty()
+}
+
 /// The same input and the same arguments for another command.
 fn other(command: &str, invocation: &Invocation) -> Result<Invocation, Failure> {
     let words = ["sh", "-c", &format!("{command} \"$@\""), "sh"].map(OsString::from);
@@ -116,8 +122,7 @@ fn other(command: &str, invocation: &Invocation) -> Result<Invocation, Failure> 
 fn criterion(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<Option<Criterion>, Failure> {
     let failure = &options.failure;
     let mut criterion = outcome(&failure.outcome, interrupt)?;
-    let is_judged_by_program = options.program.is_none() && options.arguments.is_empty();
-    if is_judged_by_program {
+    if judges(options) {
         (criterion.check, criterion.exit) = (None, Some(0));
     }
     criterion.crash = failure.expect_crash.map(|choice| match choice {

@@ -27,7 +27,7 @@ const SHORTEST: Duration = Duration::from_micros(50);
 const LONGEST: Duration = Duration::from_millis(20);
 
 /// The exit status by which a check says that a run says nothing; the one of `git bisect run`.
-const UNRESOLVED: i32 = 125;
+pub const CANNOT_TELL: i32 = 125;
 
 /// A command for the shell. Its standard input is the run's standard output; the environment holds
 /// `STRIPE_STDOUT` and `STRIPE_STDERR`, files with what the run wrote, and `STRIPE_EXIT`, its exit
@@ -66,11 +66,11 @@ impl Check {
         let evidence = |outcome, why| Ok(Some(Evidence::new(outcome, why)));
         match (status.code(), status.signal()) {
             (Some(0), _) => Ok(None),
-            (Some(code @ 1..UNRESOLVED), _) => {
+            (Some(code @ 1..CANNOT_TELL), _) => {
                 evidence(Outcome::Pass, format!("the check exited with {code}"))
             }
-            (Some(UNRESOLVED), _) => {
-                evidence(Outcome::Unresolved, format!("the check exited with {UNRESOLVED}"))
+            (Some(CANNOT_TELL), _) => {
+                evidence(Outcome::Unresolved, format!("the check exited with {CANNOT_TELL}"))
             }
             (Some(code), _) => Err(failed(format!("exit status {code}"))),
             // Whoever asked for the end asked this program, too: let it end in peace.

@@ -31,7 +31,7 @@ use tracer::program::Program;
 use tracer::run::Run;
 use tracer::termination::{Crash, Termination};
 
-pub use check::Check;
+pub use check::{CANNOT_TELL, Check};
 pub use crashes::{crash, instead};
 pub use difference::{Comparison, Extent, Line, compare, diff, first_difference, shown_lines};
 pub use error::OracleError;
@@ -134,13 +134,22 @@ impl Criterion {
 
     /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
-        let Criterion { output, stderr, exit, signal, matches, rejects, .. } = self;
-        let Criterion { stderr_matches, stderr_rejects, message, crash, only_lines, .. } = self;
+        let Criterion { output, stderr, exit, signal, message, crash, .. } = self;
+        let Criterion { matches, rejects, stderr_matches, stderr_rejects, .. } = self;
+        let Criterion { only_lines, reference, check, part, endless, .. } = self;
         let expressions = [matches, rejects, stderr_matches, stderr_rejects];
-        let given = [output.is_some(), stderr.is_some(), exit.is_some(), signal.is_some(), message.is_some()];
-        let more = [crash.is_some(), only_lines.is_some(), self.reference.is_some(), self.check.is_some()];
-        let others = [self.part.is_some(), self.endless.is_some()];
-        expressions.iter().all(|all| all.is_empty()) && ![&given[..], &more, &others].concat().contains(&true)
+        let is_given = output.is_some()
+            || stderr.is_some()
+            || exit.is_some()
+            || signal.is_some()
+            || message.is_some()
+            || crash.is_some()
+            || only_lines.is_some()
+            || reference.is_some()
+            || check.is_some()
+            || part.is_some()
+            || endless.is_some();
+        !is_given && expressions.iter().all(|all| all.is_empty())
     }
 
     /// The oracle for runs that are compared with `recorded`.

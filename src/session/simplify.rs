@@ -3,7 +3,7 @@
 //! The program is run as it is, that run says what the failure is if the user has not, and the search leaves out
 //! what the failure does not need. Nothing is traced.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use tracer::termination::Termination;
 use tracer::trace::Trace;
 use tracer::{Containment, Processors};
 
-use super::driver::{self, Means, Obstacle, Strategy};
+use super::driver::{self, Found, Means, Obstacle, Strategy};
 use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
 use super::listener::{Begun, Listener};
@@ -38,6 +38,8 @@ pub struct SimplifyRequest {
     pub invocation: Invocation,
     /// A program that is given the same, if the failure is that it does something else.
     pub other: Option<Invocation>,
+    /// Whether the program judges what it is given: exit status 125 says that it cannot tell.
+    pub judges: bool,
     /// What of all that is simplified.
     pub given: Given,
     /// What the failure is; `None`: what the run as it is shows.
@@ -112,6 +114,7 @@ pub fn simplify(
         oracle: &nothing,
         limits: first_limits(request, hangs),
         hangs,
+        judges: request.judges,
         runs: AtomicU64::new(0),
         turns: Turns::default(),
         known: Mutex::default(),
@@ -122,24 +125,10 @@ pub fn simplify(
     if interrupt.is_asked() {
         return Err(interrupt.or(SessionError::new(Cause::Failed, "")));
     }
-    let criterion = match &request.criterion {
-        Some(criterion) => criterion.clone(),
-        None => of_run(&first)?,
-    };
-    let recorded = Recorded { program, trace: &Trace::default() };
-    let oracle = match criterion.is_empty() {
-        // What the other program does is all that counts.
-        true => Oracle::accepting(),
-        false => criterion.oracle(&first)?.telling(&first, program),
-    };
+    let oracle = oracle(request, &first)?;
     laboratory.oracle = &oracle;
     laboratory.limits = limits(request, &first, hangs);
-    let (run, evidence) =
-        laboratory.examine(given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?;
-    if evidence.outcome != Outcome::Fail {
-        let why = not_reproduced(&evidence.why, oracle.unmet_text(&run), recorded, &run);
-        return Err(interrupt.or(SessionError::new(Cause::NotReproduced, why)));
-    }
+    must_fail(&laboratory, given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?;
     let described = described(&oracle, &laboratory);
     listener.tell(&format!("the failure: {described}"));
 
@@ -155,18 +144,6 @@ pub fn simplify(
     let containment = workers[0].containment();
     // The user may have asked for the end of the search; this run is a part of its result.
     let last = laboratory.examine(&after, &mut workers[0], &Arc::default())?.0;
-    let mut warnings: Vec<String> = openings(&invocation.permissions).into_iter().collect();
-    match found.status() {
-        Status::Minimal => {}
-        Status::Unconfirmed => warnings.extend(found.unconfirmed.iter().map(|seen| {
-            format!(
-                "the result was tested once more from the beginning, and the failure was not reproduced: {}",
-                seen.why
-            )
-        })),
-        Status::Budget => warnings.push("a budget ended the search; raise --max-tests or --max-time".into()),
-        Status::Interrupted => warnings.push("the search was interrupted".into()),
-    }
     let mut other_failures =
         std::mem::take(&mut *laboratory.other_failures.lock().unwrap_or_else(PoisonError::into_inner));
     other_failures.sort_by_key(|failure| std::cmp::Reverse(failure.tests));
@@ -184,8 +161,51 @@ pub fn simplify(
         last,
         other_failures,
         containment,
-        warnings,
+        warnings: openings(&invocation.permissions).into_iter().chain(weakness(&found)).collect(),
     })
+}
+
+/// The failure: what the user says, or else what the run with all that is given shows.
+fn oracle(request: &SimplifyRequest, first: &Run) -> Result<Oracle, SessionError> {
+    let criterion = match &request.criterion {
+        Some(criterion) => criterion.clone(),
+        None => of_run(first)?,
+    };
+    match criterion.is_empty() {
+        // What the other program does is all that counts.
+        true => Ok(Oracle::accepting()),
+        false => Ok(criterion.oracle(first)?.telling(first, &request.program)),
+    }
+}
+
+/// The failure must show with all that is given.
+fn must_fail(
+    laboratory: &InputLaboratory<'_>,
+    given: &Given,
+    worker: &mut InputWorker<'_>,
+    stop: &Arc<AtomicBool>,
+) -> Result<(), SessionError> {
+    let (run, evidence) = laboratory.examine(given, worker, stop)?;
+    if evidence.outcome == Outcome::Fail {
+        return Ok(());
+    }
+    let recorded = Recorded { program: laboratory.program, trace: &Trace::default() };
+    let why = not_reproduced(&evidence.why, laboratory.oracle.unmet_text(&run), recorded, &run);
+    Err(SessionError::new(Cause::NotReproduced, why))
+}
+
+/// Why a result is less than minimal.
+fn weakness<S>(found: &Found<S>) -> Option<String> {
+    match found.status() {
+        Status::Minimal => None,
+        Status::Unconfirmed => found.unconfirmed.as_ref().map(|seen| {
+            let what =
+                "the result was tested once more from the beginning, and the failure was not reproduced";
+            format!("{what}: {}", seen.why)
+        }),
+        Status::Budget => Some("a budget ended the search; raise --max-tests or --max-time".into()),
+        Status::Interrupted => Some("the search was interrupted".into()),
+    }
 }
 
 fn workers<'r>(

@@ -19,7 +19,7 @@ use tracer::{Containment, ProcessError};
 use super::part::Given;
 use super::step::Step;
 use crate::circumstances::{TestError, Trial, Turns};
-use crate::oracle::{Evidence, Oracle, other_failure};
+use crate::oracle::{CANNOT_TELL, Evidence, Oracle, other_failure};
 use crate::subject::Recorded;
 
 /// How many other failures are kept.
@@ -39,6 +39,8 @@ pub struct InputLaboratory<'a> {
     pub limits: Limits,
     /// Whether a run that takes too long shows the failure.
     pub hangs: bool,
+    /// Whether the program judges what it is given: [`CANNOT_TELL`] is an answer of its own.
+    pub judges: bool,
     /// Counts all runs.
     pub runs: AtomicU64,
     /// Says who may run while another one does.
@@ -98,6 +100,10 @@ impl InputLaboratory<'_> {
         stop: &Arc<AtomicBool>,
     ) -> Result<(Run, Evidence), TestError> {
         let run = self.run(self.invocation, given, &mut worker.program, stop)?;
+        if self.judges && run.termination == Termination::Exited(CANNOT_TELL) {
+            let why = format!("the check cannot tell: exit status {CANNOT_TELL}");
+            return Ok((run, Evidence::new(Outcome::Unresolved, why)));
+        }
         let evidence =
             self.oracle.judge(&run, Recorded { program: self.program, trace: &Trace::default() })?;
         if let (Some(other), Some(runner), Outcome::Fail) = (&self.other, &mut worker.other, evidence.outcome)
