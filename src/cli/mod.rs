@@ -32,6 +32,7 @@ mod shell;
 mod simplify;
 mod simplify_options;
 mod status;
+mod study;
 mod target;
 mod terminal;
 mod trace;
@@ -51,6 +52,7 @@ use crate::report::printable;
 use crate::session::interrupt::outlive_file_limits;
 pub use exit::{Exit, Failure};
 use options::Command;
+use self::study::options::StudyCommand;
 pub use options::CommandLine;
 
 /// Parses the arguments, does what they say and prints what went wrong.
@@ -142,6 +144,12 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Demo(options) => demo::demo(options, color),
         Command::Locate(options) => locate::locate(options, color),
         Command::Simplify(options) => simplify::simplify(options, color),
+        Command::Study(StudyCommand::Child(options)) => {
+            study::end_with_parent()?;
+            let name = std::iter::once(OsString::from("stripe"));
+            obey(&name.chain(options.words).collect::<Vec<_>>())
+        }
+        Command::Study(command) => study::study(command),
         Command::Doctor(options) => doctor::doctor(options, color),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -7,10 +7,17 @@
 //!   [`ranking`] orders lines;
 //! - [`spectra`] holds who has executed what, [`metrics`] says how good a ranking is, [`statistics`] compares two
 //!   techniques;
-//! - [`technique`] names what is compared, and [`manifest`] reads a table of faults.
+//! - [`technique`] names what is compared, and [`manifest`] reads a table of faults;
+//! - [`documents`] has every key of the results, [`conversion`] and [`evaluation`] make them, [`folder`] keeps them;
+//! - [`doubts`] says what is doubtful about a fault.
 
 #![forbid(unsafe_code)]
 
+pub mod conversion;
+pub mod documents;
+pub mod doubts;
+pub mod evaluation;
+pub mod folder;
 pub mod formula;
 pub mod manifest;
 pub mod metrics;

@@ -54,7 +54,7 @@ fn test(
     fill: &dyn Fn(String) -> String,
     taker: &mut Taker<'_>,
 ) -> StudyTest {
-    let mut file = |key: &str, taker: &mut Taker<'_>| {
+    let file = |key: &str, taker: &mut Taker<'_>| {
         let (line, text) = taker.text(record, key)?;
         let text = fill(text);
         let path = directory.join(&text);
