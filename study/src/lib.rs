@@ -9,7 +9,9 @@
 //!   techniques;
 //! - [`technique`] names what is compared, and [`manifest`] reads a table of faults;
 //! - [`documents`] has every key of the results, [`conversion`] and [`evaluation`] make them, [`folder`] keeps them;
-//! - [`doubts`] says what is doubtful about a fault.
+//! - [`doubts`] says what is doubtful about a fault;
+//! - [`results`] sums up and compares, [`tables`], [`plots`] and [`page`] show it, [`exchange`] writes spectra for other
+//!   tools.
 
 #![forbid(unsafe_code)]
 
@@ -17,12 +19,17 @@ pub mod conversion;
 pub mod documents;
 pub mod doubts;
 pub mod evaluation;
+pub mod exchange;
 pub mod folder;
 pub mod formula;
 pub mod manifest;
 pub mod metrics;
+pub mod page;
+pub mod plots;
 pub mod ranking;
+pub mod results;
 pub mod source_line;
 pub mod spectra;
 pub mod statistics;
+pub mod tables;
 pub mod technique;

@@ -90,6 +90,19 @@ pub fn smaller_probability(one: &[f64], other: &[f64]) -> Option<f64> {
     (pairs > 0).then(|| one.iter().map(wins).sum::<f64>() / pairs as f64)
 }
 
+/// Corrects probabilities for their number, by S. Holm, Scandinavian Journal of Statistics 1979.
+pub fn holm(probabilities: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..probabilities.len()).collect();
+    order.sort_by(|&one, &other| probabilities[one].total_cmp(&probabilities[other]));
+    let mut corrected = vec![1.0; probabilities.len()];
+    let mut least = 0.0f64;
+    for (place, number) in order.into_iter().enumerate() {
+        least = least.max(probabilities[number] * (probabilities.len() - place) as f64).min(1.0);
+        corrected[number] = least;
+    }
+    corrected
+}
+
 /// The median; `None` of nothing.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
@@ -158,6 +171,13 @@ mod tests {
         assert_eq!(smaller_probability(&[1.0, 2.0], &[3.0, 4.0]), Some(1.0));
         assert_eq!(smaller_probability(&[2.0; 5], &[2.0; 3]), Some(0.5));
         assert_eq!(smaller_probability(&[], &[1.0]), None);
+    }
+
+    #[test]
+    fn the_correction_of_holm_by_hand() {
+        // 3 * 0.01, 2 * 0.03, and 0.04, which must not fall below the one before.
+        assert_eq!(holm(&[0.04, 0.01, 0.03]), [0.06, 0.03, 0.06]);
+        assert_eq!(holm(&[0.6, 0.9]), [1.0, 1.0]);
     }
 
     #[test]

@@ -4,8 +4,12 @@ mod bench;
 mod check;
 mod child;
 mod cover;
+mod init;
 pub(super) mod options;
 mod run;
+mod show;
+mod submit;
+mod verify;
 mod words;
 
 use super::exit::{Exit, Failure};
@@ -19,6 +23,14 @@ pub(super) fn study(command: StudyCommand) -> Result<Exit, Failure> {
         StudyCommand::Check(options) => check::check(&options),
         StudyCommand::Run(options) => run::run(&options),
         StudyCommand::Cover(options) => cover::spectra(&options),
-        _ => todo!(),
+        StudyCommand::Status(options) => show::status(&options),
+        StudyCommand::Table(options) => show::table(&options),
+        StudyCommand::Report(options) => show::report(&options),
+        StudyCommand::Export(options) => show::export(&options),
+        StudyCommand::Verify(options) => verify::verify(&options),
+        StudyCommand::Init(options) => init::init(&options),
+        StudyCommand::Submit(options) => submit::submit(&options),
+        // The command line as a whole is carried out by whoever reads it.
+        StudyCommand::Child(_) => Ok(Exit::Usage),
     }
 }

@@ -1,0 +1,265 @@
+//! Draw results: SVG that can be read in black and white. Lines are told apart by their dashes and marks.
+
+use std::error::Error;
+
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::SegmentedCoord;
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+
+use crate::documents::ItemDocument;
+use crate::metrics::TieRule;
+use crate::results::StudyResults;
+
+/// A plot that was drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plot {
+    /// The name of its file, without the ending.
+    pub name: &'static str,
+    /// What it shows.
+    pub caption: String,
+    /// The picture.
+    pub svg: String,
+}
+
+type Drawn = Result<(), Box<dyn Error>>;
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+const FONT: (&str, i32) = ("sans-serif", 14);
+const WIDTH: u32 = 760;
+
+/// All plots; of nothing there are none.
+///
+/// # Errors
+/// If one cannot be drawn.
+pub fn plots(results: &StudyResults, rule: TieRule) -> Result<Vec<Plot>, Box<dyn Error>> {
+    let techniques: Vec<&str> = results
+        .study
+        .techniques
+        .iter()
+        .map(String::as_str)
+        .filter(|technique| results.of(technique).any(|item| item.metrics.is_some()))
+        .collect();
+    if techniques.is_empty() {
+        return Ok(Vec::new());
+    }
+    let height = 26 * techniques.len() as u32 + 90;
+    let draw = |height: u32, by: &dyn Fn(&Area<'_>) -> Drawn| -> Result<String, Box<dyn Error>> {
+        let mut svg = String::new();
+        let area = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+        area.fill(&WHITE)?;
+        by(&area)?;
+        area.present()?;
+        drop(area);
+        Ok(svg)
+    };
+    Ok(vec![
+        Plot {
+            name: "found",
+            caption: "Faults found over lines read: how many faults have a faulty line among the first ones".into(),
+            svg: draw(440, &|area| found(area, results, &techniques, rule))?,
+        },
+        Plot {
+            name: "sizes",
+            caption: "Lines that a technique names: least, quartiles, greatest".into(),
+            svg: draw(height, &|area| sizes(area, results, &techniques))?,
+        },
+        Plot {
+            name: "exam",
+            caption: "Share of lines read up to the first faulty one (EXAM): least, quartiles, greatest".into(),
+            svg: draw(height, &|area| exams(area, results, &techniques, rule))?,
+        },
+        Plot {
+            name: "time",
+            caption: "Time over events of the failing run, both in logarithmic axes".into(),
+            svg: draw(440, &|area| times(area, results, &techniques))?,
+        },
+    ])
+}
+
+/// The dashes of a line: drawn and left out, in pixels.
+fn dashes(number: usize) -> (u32, u32) {
+    [(600, 0), (8, 4), (2, 3), (12, 3), (4, 8), (16, 6)][number % 6]
+}
+
+/// A column of marks and names, on the right.
+fn legend(area: &Area<'_>, techniques: &[&str]) -> Drawn {
+    for (number, technique) in techniques.iter().enumerate() {
+        let y = 30 + 22 * number as i32;
+        let (dash, gap) = dashes(number);
+        let line = DashedPathElement::new([(4, y), (32, y)], dash.min(28), gap, BLACK.stroke_width(1));
+        area.draw(&line)?;
+        draw_mark(area, number, (18, y))?;
+        area.draw(&Text::new((*technique).to_owned(), (40, y - 7), FONT))?;
+    }
+    Ok(())
+}
+
+/// A mark of its own for each technique: the form, then whether it is filled.
+fn draw_mark(area: &Area<'_>, number: usize, at: (i32, i32)) -> Drawn {
+    let style = if (number / 4).is_multiple_of(2) { BLACK.filled() } else { BLACK.stroke_width(1) };
+    match number % 4 {
+        0 => area.draw(&Circle::new(at, 4, style))?,
+        1 => area.draw(&TriangleMarker::new(at, 5, style))?,
+        2 => area.draw(&Cross::new(at, 4, BLACK.stroke_width(1 + number as u32 / 4)))?,
+        _ => area.draw(&Rectangle::new([(at.0 - 3, at.1 - 3), (at.0 + 4, at.1 + 4)], style))?,
+    }
+    Ok(())
+}
+
+fn found(area: &Area<'_>, results: &StudyResults, techniques: &[&str], rule: TieRule) -> Drawn {
+    let places = |technique: &str| -> Vec<f64> {
+        let found = results.of(technique).filter_map(|item| item.metrics.as_ref());
+        found.map(|metrics| metrics.first.by(rule)).collect()
+    };
+    let all: Vec<Vec<f64>> = techniques.iter().map(|technique| places(technique)).collect();
+    let most = all.iter().flatten().copied().fold(1.0, f64::max).ceil();
+    let faults = all.iter().map(Vec::len).max().unwrap_or(1);
+    let (left, right) = area.split_horizontally(WIDTH - 190);
+    let mut chart = ChartBuilder::on(&left)
+        .margin(12)
+        .x_label_area_size(42)
+        .y_label_area_size(48)
+        .build_cartesian_2d(0.0..most, 0.0..faults as f64)?;
+    let whole = |value: &f64| format!("{value:.0}");
+    chart
+        .configure_mesh()
+        .disable_mesh()
+        .x_desc("lines read")
+        .y_desc("faults found")
+        .label_style(FONT)
+        .x_label_formatter(&whole)
+        .y_label_formatter(&whole)
+        .draw()?;
+    for (number, places) in all.iter().enumerate() {
+        let count = |lines: f64| places.iter().filter(|place| **place <= lines).count() as f64;
+        let lines: Vec<f64> = (0..=most as u32).map(f64::from).collect();
+        let points: Vec<(f64, f64)> = lines.iter().map(|&lines| (lines, count(lines))).collect();
+        let (dash, gap) = dashes(number);
+        chart.draw_series(DashedLineSeries::new(points.clone(), dash, gap, BLACK.stroke_width(1)))?;
+        // Marks of different techniques begin at different places, so that they do not hide each other.
+        let distance = (points.len() / 6).max(1);
+        for point in points.iter().skip(1 + number % distance).step_by(distance) {
+            let at = chart.backend_coord(point);
+            let origin = left.get_pixel_range();
+            draw_mark(&left, number, (at.0 - origin.0.start, at.1 - origin.1.start))?;
+        }
+    }
+    legend(&right, techniques)
+}
+
+/// Boxes from the least to the greatest value, a technique a row.
+fn boxes(area: &Area<'_>, techniques: &[&str], values: &[Vec<f64>], title: &str, most: f64) -> Drawn {
+    let rows: SegmentedCoord<_> = (0..techniques.len() as u32).into_segmented();
+    let mut chart = ChartBuilder::on(area)
+        .margin(12)
+        .x_label_area_size(42)
+        .y_label_area_size(150)
+        .build_cartesian_2d(0f32..most as f32, rows)?;
+    let name = |row: &SegmentValue<u32>| match row {
+        SegmentValue::CenterOf(row) | SegmentValue::Exact(row) => {
+            techniques.get(techniques.len() - 1 - *row as usize).map_or_else(String::new, |name| (*name).to_owned())
+        }
+        SegmentValue::Last => String::new(),
+    };
+    chart
+        .configure_mesh()
+        .disable_mesh()
+        .x_desc(title)
+        .y_labels(techniques.len())
+        .label_style(FONT)
+        .y_label_formatter(&name)
+        .draw()?;
+    for (number, values) in values.iter().enumerate() {
+        let row = SegmentValue::CenterOf((techniques.len() - 1 - number) as u32);
+        let quartiles = Quartiles::new(values);
+        chart.draw_series([Boxplot::new_horizontal(row, &quartiles).width(14).style(BLACK)])?;
+    }
+    Ok(())
+}
+
+fn sizes(area: &Area<'_>, results: &StudyResults, techniques: &[&str]) -> Drawn {
+    let of = |technique: &&str| -> Vec<f64> {
+        let found = results.of(technique).filter_map(|item| item.metrics.as_ref());
+        found.map(|metrics| metrics.suspects as f64).collect()
+    };
+    let values: Vec<Vec<f64>> = techniques.iter().map(of).collect();
+    let most = values.iter().flatten().copied().fold(1.0, f64::max);
+    boxes(area, techniques, &values, "lines named", most * 1.05)
+}
+
+fn exams(area: &Area<'_>, results: &StudyResults, techniques: &[&str], rule: TieRule) -> Drawn {
+    let of = |technique: &&str| -> Vec<f64> {
+        let found = results.of(technique).filter_map(|item| item.metrics.as_ref());
+        found.map(|metrics| metrics.exam.by(rule)).collect()
+    };
+    let values: Vec<Vec<f64>> = techniques.iter().map(of).collect();
+    boxes(area, techniques, &values, "share of lines read", 1.05)
+}
+
+fn times(area: &Area<'_>, results: &StudyResults, techniques: &[&str]) -> Drawn {
+    let point = |item: &ItemDocument| {
+        let (events, seconds) = (item.cost.events as f64, item.cost.seconds);
+        (item.metrics.is_some() && events > 0.0 && seconds > 0.0).then_some((events, seconds))
+    };
+    let all: Vec<Vec<(f64, f64)>> =
+        techniques.iter().map(|technique| results.of(technique).filter_map(point).collect()).collect();
+    let range = |of: &dyn Fn(&(f64, f64)) -> f64| {
+        let values = || all.iter().flatten().map(of);
+        let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+        // Some room on both sides; and where there is nothing to show, an axis all the same.
+        if least <= most { (least * 0.7)..(most * 1.5) } else { 0.1..10.0 }
+    };
+    let (left, right) = area.split_horizontally(WIDTH - 190);
+    let mut chart = ChartBuilder::on(&left)
+        .margin(12)
+        .x_label_area_size(42)
+        .y_label_area_size(60)
+        .build_cartesian_2d(range(&|point| point.0).log_scale(), range(&|point| point.1).log_scale())?;
+    let short = |value: &f64| if *value >= 1.0 { format!("{value:.0}") } else { format!("{value}") };
+    chart
+        .configure_mesh()
+        .disable_mesh()
+        .x_desc("events")
+        .y_desc("seconds")
+        .label_style(FONT)
+        .x_label_formatter(&short)
+        .y_label_formatter(&short)
+        .draw()?;
+    for (number, points) in all.iter().enumerate() {
+        for point in points {
+            let at = chart.backend_coord(point);
+            let origin = left.get_pixel_range();
+            draw_mark(&left, number, (at.0 - origin.0.start, at.1 - origin.1.start))?;
+        }
+    }
+    legend(&right, techniques)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::results;
+
+    #[test]
+    fn every_plot_is_drawn_without_colours_and_names_all_techniques() {
+        let places: Vec<Option<f64>> = (1..=9).map(|place| Some(f64::from(place))).collect();
+        let results = results(&[("alpha", &places), ("beta", &[None; 9]), ("gamma", &places)]);
+        let plots = plots(&results, TieRule::Average).expect("drawn");
+        assert_eq!(plots.iter().map(|plot| plot.name).collect::<Vec<_>>(), ["found", "sizes", "exam", "time"]);
+        for plot in &plots {
+            assert!(plot.svg.starts_with("<svg") && plot.svg.ends_with("</svg>\n"), "{}", plot.svg);
+            assert!(plot.svg.contains("alpha") && plot.svg.contains("gamma") && !plot.svg.contains("beta"));
+            let colours = plot.svg.split("=\"#").skip(1).map(|rest| &rest[..6]);
+            for colour in colours {
+                assert!(colour[..2] == colour[2..4] && colour[..2] == colour[4..], "{}: #{colour}", plot.name);
+            }
+        }
+    }
+
+    #[test]
+    fn of_nothing_there_is_no_plot() {
+        let results = results(&[("alpha", &[None])]);
+        assert_eq!(plots(&results, TieRule::Average).expect("nothing to draw"), []);
+    }
+}
