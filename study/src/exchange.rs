@@ -21,16 +21,15 @@ pub struct GzoltarFiles {
     pub matrix: String,
 }
 
-/// The name of an element without signs that the formats use themselves: `file$name#function():line`. Of the file's path
-/// every part counts.
+/// The name of an element, `package$file#function():line`, without the signs that this form uses itself. There are no
+/// columns in it: that of a statement stands with the function.
 fn element(one: &SpectrumStatement) -> String {
-    let plain = |text: &str| -> String {
-        text.chars().map(|c| if c.is_ascii_alphanumeric() || ['_', '.', '-', '/'].contains(&c) { c } else { '_' }).collect()
-    };
-    let column = if one.column == 0 { String::new() } else { format!(":{}", one.column) };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.-/".contains(c);
+    let plain = |text: &str| text.chars().map(|c| if is_plain(c) { c } else { '_' }).collect::<String>();
+    let column = if one.column == 0 { String::new() } else { format!("@{}", one.column) };
     let file = plain(&one.line.file);
-    let (package, name) = file.rsplit_once('/').unwrap_or(("", &file));
-    format!("{}${name}#{}():{}{column}", package.replace('/', "."), plain(&one.function), one.line.line)
+    let (package, name) = file.rsplit_once('/').unwrap_or(("default", &file));
+    format!("{}${name}#{}(){column}:{}", package.replace('/', "."), plain(&one.function), one.line.line)
 }
 
 /// As GZoltar writes it.
@@ -65,7 +64,9 @@ pub fn tcm(spectra: &Spectra, faulty: &[SourceLine]) -> String {
         // All lines of a manifest's fault are one fault.
         let mark = if is_faulty { " | 0" } else { "" };
         let column = if one.column == 0 { String::new() } else { format!(":{}", one.column) };
-        let _ = writeln!(text, "{}:{}:{}{column}{mark}", plain(&one.line.file), one.function, one.line.line);
+        // A colon separates, also where C++ has two of them in names.
+        let function = one.function.replace("::", ".").replace([':', '|'], "_");
+        let _ = writeln!(text, "{}:{function}:{}{column}{mark}", plain(&one.line.file), one.line.line);
     }
     text += "\n#matrix\n";
     for test in &spectra.tests {
@@ -85,7 +86,7 @@ mod tests {
         let spectra = spectra(&[(1, 0), (2, 0), (3, 0)], &[(true, &[0, 2]), (false, &[1])]);
         let files = gzoltar(&spectra);
         assert_eq!(files.matrix, "1 0 1 -\n0 1 0 +\n");
-        assert_eq!(files.spectra, "name\n$a.c#main():1\n$a.c#main():2\n$a.c#main():3\n");
+        assert_eq!(files.spectra, "name\ndefault$a.c#main():1\ndefault$a.c#main():2\ndefault$a.c#main():3\n");
         assert_eq!(files.tests, "name,outcome,runtime,stacktrace\nt1,FAIL,0,\nt2,PASS,0,\n");
     }
 

@@ -10,6 +10,7 @@ use plotters::prelude::*;
 use crate::documents::ItemDocument;
 use crate::metrics::TieRule;
 use crate::results::StudyResults;
+use crate::statistics::five_numbers;
 
 /// A plot that was drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +72,7 @@ pub fn plots(results: &StudyResults, rule: TieRule) -> Result<Vec<Plot>, Box<dyn
         },
         Plot {
             name: "time",
-            caption: "Time over events of the failing run, both in logarithmic axes".into(),
+            caption: "Time over events of the failing run, both in logarithmic axes; of techniques that share their work the first one".into(),
             svg: draw(440, &|area| times(area, results, &techniques))?,
         },
     ])
@@ -96,14 +97,27 @@ fn legend(area: &Area<'_>, techniques: &[&str]) -> Drawn {
 }
 
 /// A mark of its own for each technique: the form, then whether it is filled.
-fn draw_mark(area: &Area<'_>, number: usize, at: (i32, i32)) -> Drawn {
-    let style = if (number / 4).is_multiple_of(2) { BLACK.filled() } else { BLACK.stroke_width(1) };
-    match number % 4 {
-        0 => area.draw(&Circle::new(at, 4, style))?,
-        1 => area.draw(&TriangleMarker::new(at, 5, style))?,
-        2 => area.draw(&Cross::new(at, 4, BLACK.stroke_width(1 + number as u32 / 4)))?,
-        _ => area.draw(&Rectangle::new([(at.0 - 3, at.1 - 3), (at.0 + 4, at.1 + 4)], style))?,
-    }
+/// A mark of its own for each of a dozen techniques: five forms, filled or hollow, and two crosses.
+fn draw_mark(area: &Area<'_>, number: usize, (x, y): (i32, i32)) -> Drawn {
+    let (line, number) = (BLACK.stroke_width(1), number % 12);
+    let outline: &[(i32, i32)] = match number / 2 {
+        0 => &[(-4, -4), (4, -4), (4, 4), (-4, 4)],
+        1 => &[(0, -5), (5, 4), (-5, 4)],
+        2 => &[(0, -6), (6, 0), (0, 6), (-6, 0)],
+        3 => &[(0, 5), (5, -4), (-5, -4)],
+        4 => &[(-2, -5), (2, -5), (5, -2), (5, 2), (2, 5), (-2, 5), (-5, 2), (-5, -2)],
+        _ => {
+            let (a, b) = if number == 10 { ((4, 4), (4, -4)) } else { ((5, 0), (0, 5)) };
+            for (dx, dy) in [a, b] {
+                area.draw(&PathElement::new([(x - dx, y - dy), (x + dx, y + dy)], BLACK.stroke_width(2)))?;
+            }
+            return Ok(());
+        }
+    };
+    let mut points: Vec<(i32, i32)> = outline.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
+    area.draw(&Polygon::new(points.clone(), if number.is_multiple_of(2) { BLACK.filled() } else { WHITE.filled() }))?;
+    points.push(points[0]);
+    area.draw(&PathElement::new(points, line))?;
     Ok(())
 }
 
@@ -170,11 +184,28 @@ fn boxes(area: &Area<'_>, techniques: &[&str], values: &[Vec<f64>], title: &str,
         .label_style(FONT)
         .y_label_formatter(&name)
         .draw()?;
+    let origin = area.get_pixel_range();
     for (number, values) in values.iter().enumerate() {
+        let Some(numbers) = five_numbers(values) else { continue };
         let row = SegmentValue::CenterOf((techniques.len() - 1 - number) as u32);
-        let quartiles = Quartiles::new(values);
-        chart.draw_series([Boxplot::new_horizontal(row, &quartiles).width(14).style(BLACK)])?;
+        let (_, y) = chart.backend_coord(&(0.0, row.clone()));
+        let x = numbers.map(|number| chart.backend_coord(&(number as f32, row.clone())).0 - origin.0.start);
+        draw_box(area, x, y - origin.1.start)?;
     }
+    Ok(())
+}
+
+/// A box from quartile to quartile, a thick line at the median, and lines to the least and the greatest value.
+fn draw_box(area: &Area<'_>, [least, low, median, high, greatest]: [i32; 5], y: i32) -> Drawn {
+    let (thin, thick) = (BLACK.stroke_width(1), BLACK.stroke_width(3));
+    for (from, to) in [(least, low), (high, greatest)] {
+        area.draw(&PathElement::new([(from, y), (to, y)], thin))?;
+    }
+    for end in [least, greatest] {
+        area.draw(&PathElement::new([(end, y - 4), (end, y + 4)], thin))?;
+    }
+    area.draw(&Rectangle::new([(low, y - 7), (high, y + 7)], thin))?;
+    area.draw(&PathElement::new([(median, y - 7), (median, y + 7)], thick))?;
     Ok(())
 }
 
@@ -202,8 +233,14 @@ fn times(area: &Area<'_>, results: &StudyResults, techniques: &[&str]) -> Drawn 
         let (events, seconds) = (item.cost.events as f64, item.cost.seconds);
         (item.metrics.is_some() && events > 0.0 && seconds > 0.0).then_some((events, seconds))
     };
-    let all: Vec<Vec<(f64, f64)>> =
-        techniques.iter().map(|technique| results.of(technique).filter_map(point).collect()).collect();
+    let (mut names, mut all): (Vec<&str>, Vec<Vec<(f64, f64)>>) = (Vec::new(), Vec::new());
+    for technique in techniques {
+        let points: Vec<(f64, f64)> = results.of(technique).filter_map(point).collect();
+        if !all.contains(&points) {
+            names.push(technique);
+            all.push(points);
+        }
+    }
     let range = |of: &dyn Fn(&(f64, f64)) -> f64| {
         let values = || all.iter().flatten().map(of);
         let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
@@ -216,7 +253,11 @@ fn times(area: &Area<'_>, results: &StudyResults, techniques: &[&str]) -> Drawn 
         .x_label_area_size(42)
         .y_label_area_size(60)
         .build_cartesian_2d(range(&|point| point.0).log_scale(), range(&|point| point.1).log_scale())?;
-    let short = |value: &f64| if *value >= 1.0 { format!("{value:.0}") } else { format!("{value}") };
+    // Of the many ticks of a logarithmic axis those at 1, 2 and 5 have room for a number.
+    let short = |value: &f64| match format!("{value:e}").chars().next() {
+        Some('1' | '2' | '5') => format!("{value}"),
+        _ => String::new(),
+    };
     chart
         .configure_mesh()
         .disable_mesh()
@@ -233,7 +274,7 @@ fn times(area: &Area<'_>, results: &StudyResults, techniques: &[&str]) -> Drawn 
             draw_mark(&left, number, (at.0 - origin.0.start, at.1 - origin.1.start))?;
         }
     }
-    legend(&right, techniques)
+    legend(&right, &names)
 }
 
 #[cfg(test)]
@@ -249,7 +290,9 @@ mod tests {
         assert_eq!(plots.iter().map(|plot| plot.name).collect::<Vec<_>>(), ["found", "sizes", "exam", "time"]);
         for plot in &plots {
             assert!(plot.svg.starts_with("<svg") && plot.svg.ends_with("</svg>\n"), "{}", plot.svg);
-            assert!(plot.svg.contains("alpha") && plot.svg.contains("gamma") && !plot.svg.contains("beta"));
+            assert!(plot.svg.contains("alpha") && !plot.svg.contains("beta"), "{}", plot.name);
+            // Both took the same time for the same events: one mark is enough.
+            assert_eq!(plot.svg.contains("gamma"), plot.name != "time", "{}", plot.name);
             let colours = plot.svg.split("=\"#").skip(1).map(|rest| &rest[..6]);
             for colour in colours {
                 assert!(colour[..2] == colour[2..4] && colour[..2] == colour[4..], "{}: #{colour}", plot.name);

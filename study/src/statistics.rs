@@ -111,6 +111,19 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some((sorted[low] + sorted[high]) / 2.0)
 }
 
+/// The least value, the quartiles, and the greatest one; between two values in proportion, as R and NumPy do. `None` of
+/// nothing.
+pub fn five_numbers(values: &[f64]) -> Option<[f64; 5]> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    Some([0.0, 0.25, 0.5, 0.75, 1.0].map(|share| {
+        let place = share * last as f64;
+        let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+        low + (high - low) * place.fract()
+    }))
+}
+
 /// The arithmetic mean; `None` of nothing.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
@@ -183,6 +196,7 @@ mod tests {
     #[test]
     fn the_median_of_an_even_number_lies_between_the_two_in_the_middle() {
         assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0, 2.0, 3.0])), (Some(2.0), Some(2.5)));
+        assert_eq!(five_numbers(&[4.0, 1.0, 2.0, 3.0]), Some([1.0, 1.75, 2.5, 3.25, 4.0]));
         assert_eq!((median(&[]), mean(&[]), mean(&[1.0, 2.0])), (None, None, Some(1.5)));
     }
 }
