@@ -20,6 +20,17 @@ use crate::technique::{SingleTechnique, Technique, Work};
 /// The work that was done on a fault.
 pub type Works = BTreeMap<Work, WorkDocument>;
 
+/// The document that a command has printed, and its status in the words of studies: `complete`, where it does not say
+/// otherwise.
+pub fn printed(stdout: &[u8]) -> Option<(String, Value)> {
+    let document: Value = serde_json::from_slice(stdout).ok()?;
+    let status = match document.get("status").and_then(Value::as_str) {
+        None | Some("minimal" | "complete") => "complete",
+        Some(other) => other,
+    };
+    Some((status.to_owned(), document))
+}
+
 /// What a study says about a fault. Its key depends on what the manifest says about it, and on nothing that a copy of its
 /// folder changes.
 pub fn described(fault: &StudyFault, folder: &Path) -> FaultDocument {

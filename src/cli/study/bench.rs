@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use study::documents::{WORK, WorkDocument};
+use study::evaluation::printed;
 use study::manifest::{StudyFault, StudyTest};
 use study::technique::Work;
 use tracer::Processors;
@@ -99,11 +100,7 @@ impl<'b> Bench<'b> {
         if self.interrupt.is_asked() {
             return None;
         }
-        let found: Option<serde_json::Value> = serde_json::from_slice(&ended.stdout).ok();
-        let status = found.as_ref().map(|found| match found.get("status").and_then(|status| status.as_str()) {
-            None | Some("minimal" | "complete") => "complete".to_owned(),
-            Some(other) => other.to_owned(),
-        });
+        let (status, found) = printed(&ended.stdout).unzip();
         if status.as_deref() == Some("interrupted") {
             return None;
         }
