@@ -208,7 +208,9 @@ fn documents_elsewhere(sources: &[Source]) -> Vec<String> {
     let elsewhere = sources.iter().filter(|source| !has_documents(source));
     complaints(elsewhere, |_, mention| {
         let defines = ["serde", "serde_json"].iter().any(|name| mention.reaches(name));
-        defines.then(|| "only report, archive and the package of studies define documents, with types of their own".into())
+        defines.then(|| {
+            "only report, archive and the package of studies define documents, with types of their own".into()
+        })
     })
 }
 

@@ -73,8 +73,13 @@ fn a_part_of_the_sample_study_has_the_results_that_are_known_and_every_form_show
     let before = documents(&folder);
     assert_status(&run_part(&folder), 0);
     assert_eq!(documents(&folder), before);
-    assert!(text(&study(&["status", "out"], &folder).stdout).contains("36 of 348 results of 29 faults are there"));
-    assert_says(&text(&study(&["table", "out"], &folder).stdout), &["| locate | 3 | 0 |", "| slice | slice-effect | 3 |"]);
+    assert!(
+        text(&study(&["status", "out"], &folder).stdout).contains("36 of 348 results of 29 faults are there")
+    );
+    assert_says(
+        &text(&study(&["table", "out"], &folder).stdout),
+        &["| locate | 3 | 0 |", "| slice | slice-effect | 3 |"],
+    );
     let latex = text(&study(&["table", "out", "--format", "latex"], &folder).stdout);
     assert_says(&latex, &["\\toprule", "locate & 3 & 0 &"]);
     let lines = text(&study(&["table", "out", "--format", "lines-csv"], &folder).stdout);
@@ -82,7 +87,8 @@ fn a_part_of_the_sample_study_has_the_results_that_are_known_and_every_form_show
     // 312 results are missing, and the status says so.
     assert_status(&study(&["report", "out", "--html", "page.html", "--plots", "plots"], &folder), 7);
     let page = fs::read_to_string(folder.join("page.html")).expect("a page");
-    let links: Vec<&str> = page.split("<a href=\"").skip(1).map(|rest| rest.split('"').next().expect("a link")).collect();
+    let links: Vec<&str> =
+        page.split("<a href=\"").skip(1).map(|rest| rest.split('"').next().expect("a link")).collect();
     assert!(links.len() > 36);
     for link in links {
         assert!(folder.join(link.replace("%2B", "+")).is_file(), "{link}");
@@ -188,9 +194,13 @@ reference = "right.out"
 fn broken(name: &str) -> PathBuf {
     let folder = scratch(name);
     let source = "#include <stdio.h>\nint main(void) {\n  int n = getchar() == 'x' ? 2 : 1;\n  printf(\"%d\\n\", n);\n}\n";
-    for (file, content) in
-        [("faults.toml", BROKEN), ("ok.c", source), ("fails.in", "x"), ("passes.in", "y"), ("right.out", "1\n")]
-    {
+    for (file, content) in [
+        ("faults.toml", BROKEN),
+        ("ok.c", source),
+        ("fails.in", "x"),
+        ("passes.in", "y"),
+        ("right.out", "1\n"),
+    ] {
         fs::write(folder.join(file), content).expect("written");
     }
     folder
@@ -225,9 +235,13 @@ fn mistakes_are_told_with_their_lines_and_remedies_and_the_rest_goes_on() {
     );
     let check = study(&["check", "faults.toml"], &folder);
     assert_status(&check, 7);
-    assert_says(&text(&check.stdout), &["??  good", "no test passes", "??  no-build", "the failing run passes"]);
+    assert_says(
+        &text(&check.stdout),
+        &["??  good", "no test passes", "??  no-build", "the failing run passes"],
+    );
     // What has failed is done again on request.
-    fs::write(folder.join("faults.toml"), BROKEN.replace("exit 3", "cc -g -o \"$STRIPE_BUILD/prog\" ok.c")).expect("written");
+    fs::write(folder.join("faults.toml"), BROKEN.replace("exit 3", "cc -g -o \"$STRIPE_BUILD/prog\" ok.c"))
+        .expect("written");
     fs::write(folder.join("passes.in"), "x").expect("written");
     let again = study(&["run", "faults.toml", "--out", "out", "--retry"], &folder);
     assert_says(&text(&again.stderr), &["2 results made, 1 were there, 1 failed"]);
@@ -276,10 +290,12 @@ fn a_scheduler_runs_the_parts_and_together_they_are_the_whole() {
     let manifest = fs::read_to_string(folder.join("faults.toml")).expect("the manifest");
     let (head, faults) = manifest.split_once("\n# A boundary").expect("faults");
     // Spectra only: what is tried is the scheduler.
-    let head = head.split_once("techniques").expect("techniques").0.to_owned() + "techniques = [\"ochiai\"]\n"
+    let head = head.split_once("techniques").expect("techniques").0.to_owned()
+        + "techniques = [\"ochiai\"]\n"
         + head.split_once("\n]\n").expect("the end of the techniques").1;
     let few: Vec<&str> = faults.split("\n[[fault]]").take(5).collect();
-    fs::write(folder.join("faults.toml"), format!("{head}\n# A boundary{}", few.join("\n[[fault]]"))).expect("written");
+    fs::write(folder.join("faults.toml"), format!("{head}\n# A boundary{}", few.join("\n[[fault]]")))
+        .expect("written");
     let bin = folder.join("bin");
     fs::create_dir(&bin).expect("a folder");
     let fake = "#!/bin/sh\n# Runs the array of a script, as Slurm would.\ncount=$(sed -n 's/^#SBATCH --array=1-//p' \"$1\")\n\
@@ -288,17 +304,29 @@ fn a_scheduler_runs_the_parts_and_together_they_are_the_whole() {
     fs::set_permissions(bin.join("sbatch"), fs::Permissions::from_mode(0o755)).expect("executable");
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
     let words = ["study", "submit", "faults.toml", "--out", "out", "--engine", "slurm", "--nodes", "3"];
-    let dry = stripe().args(words).arg("--dry-run").current_dir(&folder).env("PATH", &path).output().expect("stripe");
-    assert_says(&text(&dry.stdout), &["#SBATCH --array=1-3", "#SBATCH --requeue", "--shard \"$SLURM_ARRAY_TASK_ID/3\"", "sbatch /"]);
+    let dry = stripe()
+        .args(words)
+        .arg("--dry-run")
+        .current_dir(&folder)
+        .env("PATH", &path)
+        .output()
+        .expect("stripe");
+    assert_says(
+        &text(&dry.stdout),
+        &["#SBATCH --array=1-3", "#SBATCH --requeue", "--shard \"$SLURM_ARRAY_TASK_ID/3\"", "sbatch /"],
+    );
     assert!(!folder.join("out").exists());
-    let output = stripe().args(words).current_dir(&folder).env("PATH", &path).output().expect("stripe starts");
+    let output =
+        stripe().args(words).current_dir(&folder).env("PATH", &path).output().expect("stripe starts");
     assert_status(&output, 0);
     let faults = documents(&folder).len();
     assert_eq!((faults, study(&["status", "out"], &folder).status.code()), (4, Some(0)));
     let local = study(&["submit", "faults.toml", "--out", "out-local", "--engine", "local"], &folder);
     assert_status(&local, 0);
-    let parallel =
-        study(&["submit", "faults.toml", "--out", "p", "--engine", "parallel", "--sshlogin", "a,b", "--dry-run"], &folder);
+    let parallel = study(
+        &["submit", "faults.toml", "--out", "p", "--engine", "parallel", "--sshlogin", "a,b", "--dry-run"],
+        &folder,
+    );
     assert_says(&text(&parallel.stdout), &["parallel --jobs 1 --sshlogin a,b '", "--shard {}/2' ::: 1 2"]);
 }
 
@@ -311,8 +339,9 @@ fn a_manifest_is_written_for_a_folder_by_convention() {
             fs::create_dir_all(place.join(sub)).expect("a folder");
         }
         let mark = if program == "one" { " // FAULT" } else { "" };
-        let source =
-            format!("#include <stdio.h>\nint main(void) {{\n  int n = getchar() == 'x' ? 2 : 1;{mark}\n  printf(\"%d\\n\", n);\n}}\n");
+        let source = format!(
+            "#include <stdio.h>\nint main(void) {{\n  int n = getchar() == 'x' ? 2 : 1;{mark}\n  printf(\"%d\\n\", n);\n}}\n"
+        );
         fs::write(place.join("prog.c"), source).expect("written");
         for (test, input) in [("a", "x"), ("b", "y")] {
             fs::write(place.join("in").join(test), input).expect("written");
@@ -322,7 +351,10 @@ fn a_manifest_is_written_for_a_folder_by_convention() {
     assert_status(&study(&["init", "programs"], &folder), 0);
     let check = study(&["check", "programs/faults.toml"], &folder);
     assert_status(&check, 7);
-    assert_says(&text(&check.stdout), &["ok  one", "1 failing    1 passing tests", "faults.toml:15: the fault has no faulty line"]);
+    assert_says(
+        &text(&check.stdout),
+        &["ok  one", "1 failing    1 passing tests", "faults.toml:15: the fault has no faulty line"],
+    );
     let again = study(&["init", "programs"], &folder);
     assert_status(&again, 1);
     assert_says(&text(&again.stderr), &["give --output another name"]);

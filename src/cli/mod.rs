@@ -47,12 +47,12 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
+use self::study::options::StudyCommand;
 use crate::baseline::COMPARISON;
 use crate::report::printable;
 use crate::session::interrupt::outlive_file_limits;
 pub use exit::{Exit, Failure};
 use options::Command;
-use self::study::options::StudyCommand;
 pub use options::CommandLine;
 
 /// Parses the arguments, does what they say and prints what went wrong.

@@ -11,7 +11,8 @@ pub fn doubts(fault: &StudyFault, document: &SpectraDocument, spectra: &Spectra)
     let lines = spectra.lines();
     let by_line = spectra.by_line();
     let executed = &by_line.tests[document.failing_run].executed;
-    let is_executed = |line: &SourceLine| executed.iter().any(|&one| line.means(&by_line.statements[one].line));
+    let is_executed =
+        |line: &SourceLine| executed.iter().any(|&one| line.means(&by_line.statements[one].line));
     for line in &fault.faulty {
         match lines.iter().filter(|one| line.means(one)).count() {
             0 => doubts.push(not_executable(line, &lines)),
@@ -23,12 +24,17 @@ pub fn doubts(fault: &StudyFault, document: &SpectraDocument, spectra: &Spectra)
             _ => doubts.push(format!("the faulty line {line} may be in several files: write more of its path")),
         }
     }
-    for (test, seen) in fault.tests.iter().filter_map(|test| {
-        Some((test, document.tests.iter().find(|seen| seen.name == test.name)?))
-    }) {
+    for (test, seen) in fault
+        .tests
+        .iter()
+        .filter_map(|test| Some((test, document.tests.iter().find(|seen| seen.name == test.name)?)))
+    {
         match test.passes {
             Some(true) if seen.fails => {
-                doubts.push(format!("the test {} fails ({}), and is said to pass: correct `passes`", test.name, seen.ended));
+                doubts.push(format!(
+                    "the test {} fails ({}), and is said to pass: correct `passes`",
+                    test.name, seen.ended
+                ));
             }
             Some(false) if !seen.fails => {
                 doubts.push(format!("the test {} passes, and is said to fail: correct `passes`", test.name));
@@ -70,8 +76,12 @@ mod tests {
             ..StudyFault::default()
         };
         let told = doubts(&fault, &document, &spectra);
-        let expected = ["the faulty line a.c:4 has no statement: the nearest", "does not execute the faulty line a.c:5",
-            "the test t2 fails", "no test passes"];
+        let expected = [
+            "the faulty line a.c:4 has no statement: the nearest",
+            "does not execute the faulty line a.c:5",
+            "the test t2 fails",
+            "no test passes",
+        ];
         assert!(told.iter().zip(expected).all(|(one, part)| one.contains(part)), "{told:#?}");
         assert_eq!(told.len(), expected.len());
         fault.is_omission = true;

@@ -133,7 +133,8 @@ fn cost(technique: &Technique, works: &Works) -> CostDocument {
 /// # Errors
 /// If its document is damaged.
 pub fn spectra_of(work: &WorkDocument) -> Result<(SpectraDocument, Spectra), String> {
-    let damaged = || format!("the spectra of {} are damaged: remove them and run the study again", work.fault);
+    let damaged =
+        || format!("the spectra of {} are damaged: remove them and run the study again", work.fault);
     let document = work.document.clone().ok_or_else(damaged)?;
     let document: SpectraDocument = serde_json::from_value(document).map_err(|_| damaged())?;
     let spectra = document.spectra().filter(|spectra| document.failing_run < spectra.tests.len());
@@ -146,7 +147,8 @@ fn rank(technique: &Technique, works: &Works) -> Result<(LineRanking, usize), St
     let (document, spectra) = spectra_of(&works[&Work::Spectra])?;
     let by_line = spectra.by_line();
     let executed = &by_line.tests[document.failing_run].executed;
-    let executed: Vec<SourceLine> = executed.iter().map(|&one| by_line.statements[one].line.clone()).collect();
+    let executed: Vec<SourceLine> =
+        executed.iter().map(|&one| by_line.statements[one].line.clone()).collect();
     let mut ranking: Option<LineRanking> = None;
     for part in &technique.parts {
         let next = rank_by(*part, works, &spectra, &executed)?;
@@ -167,15 +169,17 @@ fn rank_by(
     if let SingleTechnique::Spectrum(formula, unit) = part {
         return Ok(spectra.rank(formula, unit));
     }
-    let damaged = || format!("the result of `{}` is damaged: remove it and run the study again", part.work().name());
+    let damaged =
+        || format!("the result of `{}` is damaged: remove it and run the study again", part.work().name());
     let document = works[&part.work()].document.as_ref().ok_or_else(damaged)?;
     let all = spectra.lines();
     if part == SingleTechnique::Locate {
         return locate_ranking(document, executed, &all).ok_or_else(damaged);
     }
     let events = document.get("slice").and_then(Value::as_array).ok_or_else(damaged)?;
-    let is_meant =
-        |event: &&Value| part != SingleTechnique::SliceEffect || event.get("needed") == Some(&"effect".into());
+    let is_meant = |event: &&Value| {
+        part != SingleTechnique::SliceEffect || event.get("needed") == Some(&"effect".into())
+    };
     let lines: Option<Vec<SourceLine>> = events.iter().filter(is_meant).map(line_of).collect();
     Ok(LineRanking::of_groups(vec![lines.ok_or_else(damaged)?], vec![executed.to_vec()], &all))
 }

@@ -37,7 +37,13 @@ pub fn page(results: &StudyResults, plots: &[Plot], rule: TieRule, root: &str) -
     );
     page += &table(&techniques(&results.summaries(rule, None), rule, ""));
     for plot in plots {
-        let _ = write!(page, "<figure id=\"{}\">\n{}<figcaption>{}</figcaption>\n</figure>\n", plot.name, plot.svg, escaped(&plot.caption));
+        let _ = write!(
+            page,
+            "<figure id=\"{}\">\n{}<figcaption>{}</figcaption>\n</figure>\n",
+            plot.name,
+            plot.svg,
+            escaped(&plot.caption)
+        );
     }
     page += &matrix(results, rule, root);
     page += &table(&pairs(&results.comparisons(rule)));
@@ -60,7 +66,9 @@ fn link(root: &str, file: &str) -> String {
     let mut told = String::new();
     for byte in format!("{root}{file}").bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => told.push(byte as char),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
+                told.push(byte as char)
+            }
             _ => {
                 let _ = write!(told, "%{byte:02X}");
             }

@@ -115,7 +115,10 @@ fn draw_mark(area: &Area<'_>, number: usize, (x, y): (i32, i32)) -> Drawn {
         }
     };
     let mut points: Vec<(i32, i32)> = outline.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
-    area.draw(&Polygon::new(points.clone(), if number.is_multiple_of(2) { BLACK.filled() } else { WHITE.filled() }))?;
+    area.draw(&Polygon::new(
+        points.clone(),
+        if number.is_multiple_of(2) { BLACK.filled() } else { WHITE.filled() },
+    ))?;
     points.push(points[0]);
     area.draw(&PathElement::new(points, line))?;
     Ok(())
@@ -171,9 +174,9 @@ fn boxes(area: &Area<'_>, techniques: &[&str], values: &[Vec<f64>], title: &str,
         .y_label_area_size(150)
         .build_cartesian_2d(0f32..most as f32, rows)?;
     let name = |row: &SegmentValue<u32>| match row {
-        SegmentValue::CenterOf(row) | SegmentValue::Exact(row) => {
-            techniques.get(techniques.len() - 1 - *row as usize).map_or_else(String::new, |name| (*name).to_owned())
-        }
+        SegmentValue::CenterOf(row) | SegmentValue::Exact(row) => techniques
+            .get(techniques.len() - 1 - *row as usize)
+            .map_or_else(String::new, |name| (*name).to_owned()),
         SegmentValue::Last => String::new(),
     };
     chart
@@ -287,7 +290,10 @@ mod tests {
         let places: Vec<Option<f64>> = (1..=9).map(|place| Some(f64::from(place))).collect();
         let results = results(&[("alpha", &places), ("beta", &[None; 9]), ("gamma", &places)]);
         let plots = plots(&results, TieRule::Average).expect("drawn");
-        assert_eq!(plots.iter().map(|plot| plot.name).collect::<Vec<_>>(), ["found", "sizes", "exam", "time"]);
+        assert_eq!(
+            plots.iter().map(|plot| plot.name).collect::<Vec<_>>(),
+            ["found", "sizes", "exam", "time"]
+        );
         for plot in &plots {
             assert!(plot.svg.starts_with("<svg") && plot.svg.ends_with("</svg>\n"), "{}", plot.svg);
             assert!(plot.svg.contains("alpha") && !plot.svg.contains("beta"), "{}", plot.name);
@@ -295,7 +301,11 @@ mod tests {
             assert_eq!(plot.svg.contains("gamma"), plot.name != "time", "{}", plot.name);
             let colours = plot.svg.split("=\"#").skip(1).map(|rest| &rest[..6]);
             for colour in colours {
-                assert!(colour[..2] == colour[2..4] && colour[..2] == colour[4..], "{}: #{colour}", plot.name);
+                assert!(
+                    colour[..2] == colour[2..4] && colour[..2] == colour[4..],
+                    "{}: #{colour}",
+                    plot.name
+                );
             }
         }
     }

@@ -97,7 +97,8 @@ mod tests {
         let slice = LineRanking::of_groups(vec![lines(&[2, 3])], vec![], &all);
         let other = LineRanking::of_groups(vec![lines(&[4]), lines(&[3])], vec![], &all);
         let both = slice.then(&other);
-        let order: Vec<u32> = both.groups.iter().flat_map(|group| &group.lines).map(|line| line.line).collect();
+        let order: Vec<u32> =
+            both.groups.iter().flat_map(|group| &group.lines).map(|line| line.line).collect();
         assert_eq!(order, [3, 2, 4, 1]);
         assert_eq!(both.suspects(), 2);
     }

@@ -24,8 +24,12 @@ pub fn signed_rank_test(pairs: &[(f64, f64)]) -> SignedRankTest {
     let differences: Vec<f64> =
         pairs.iter().map(|(one, other)| one - other).filter(|difference| *difference != 0.0).collect();
     let ranks = doubled_ranks(&differences);
-    let positive: u64 =
-        differences.iter().zip(&ranks).filter(|(difference, _)| **difference > 0.0).map(|(_, rank)| rank).sum();
+    let positive: u64 = differences
+        .iter()
+        .zip(&ranks)
+        .filter(|(difference, _)| **difference > 0.0)
+        .map(|(_, rank)| rank)
+        .sum();
     let all: u64 = ranks.iter().sum();
     let smaller = positive.min(all - positive);
     let p = match ranks.len() {

@@ -119,10 +119,12 @@ impl TextTable {
     /// As Markdown.
     pub fn markdown(&self) -> String {
         let cell = |text: &String| text.replace('|', "\\|");
-        let row = |cells: &[String]| format!("| {} |\n", cells.iter().map(cell).collect::<Vec<_>>().join(" | "));
+        let row =
+            |cells: &[String]| format!("| {} |\n", cells.iter().map(cell).collect::<Vec<_>>().join(" | "));
         let mut text = format!("{}\n\n{}", self.caption, row(&self.header));
         let rule = |(number, _)| if number == 0 { "---" } else { "---:" };
-        let _ = writeln!(text, "|{}|", self.header.iter().enumerate().map(rule).collect::<Vec<_>>().join("|"));
+        let _ =
+            writeln!(text, "|{}|", self.header.iter().enumerate().map(rule).collect::<Vec<_>>().join("|"));
         self.rows.iter().for_each(|cells| text += &row(cells));
         text
     }
@@ -169,7 +171,8 @@ fn places(place: &PlaceDocument) -> [String; 3] {
 
 /// A row for each fault and technique.
 pub fn results_csv(results: &StudyResults) -> String {
-    let mut header = texts(&["fault", "group", "technique", "status", "hit", "suspects", "lines", "lines_executed"]);
+    let mut header =
+        texts(&["fault", "group", "technique", "status", "hit", "suspects", "lines", "lines_executed"]);
     for name in ["rank", "mean_rank", "exam", "wasted_effort", "reciprocal_rank"] {
         header.extend(["best", "average", "worst"].map(|rule| format!("{name}_{rule}")));
     }
@@ -202,7 +205,16 @@ fn metrics_cells(metrics: &MetricsDocument) -> Vec<String> {
 /// A row for each fault, technique and line.
 pub fn lines_csv(results: &StudyResults) -> String {
     let header = texts(&[
-        "fault", "group", "technique", "file", "line", "rank_best", "rank_average", "rank_worst", "score", "suspect",
+        "fault",
+        "group",
+        "technique",
+        "file",
+        "line",
+        "rank_best",
+        "rank_average",
+        "rank_worst",
+        "score",
+        "suspect",
         "faulty",
     ]);
     csv_text(&header, results.items.iter().flat_map(line_rows))

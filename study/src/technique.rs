@@ -46,7 +46,10 @@ impl SingleTechnique {
         use SingleTechnique::{Locate, Slice, SliceEffect, SliceTrace, Spectrum};
         let spectrum = |unit| Formula::ALL.map(|formula| Spectrum(formula, unit));
         let units = [CoverageUnit::Line, CoverageUnit::Statement];
-        [Slice, SliceEffect, SliceTrace, Locate].into_iter().chain(units.into_iter().flat_map(spectrum)).collect()
+        [Slice, SliceEffect, SliceTrace, Locate]
+            .into_iter()
+            .chain(units.into_iter().flat_map(spectrum))
+            .collect()
     }
 
     /// The name in manifests and tables.

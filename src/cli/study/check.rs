@@ -65,8 +65,10 @@ pub(super) fn check(options: &StudyCheckOptions) -> Result<Exit, Failure> {
 fn row(fault: &StudyFault, checked: &Checked) -> String {
     let Checked { passing, failing, lines, doubts } = checked;
     let mark = if doubts.is_empty() { "ok" } else { "??" };
-    let mut row =
-        format!("{mark}  {:<24} {failing:>4} failing {passing:>4} passing tests, {lines:>5} lines\n", fault.name);
+    let mut row = format!(
+        "{mark}  {:<24} {failing:>4} failing {passing:>4} passing tests, {lines:>5} lines\n",
+        fault.name
+    );
     for doubt in doubts {
         let _ = writeln!(row, "      {doubt}");
     }
@@ -82,7 +84,9 @@ fn look(bench: &Bench<'_>, fault: &StudyFault) -> Result<Checked, Failure> {
         Err(why) => return Ok(refused(why)),
     };
     let record = || bench.work(built, Work::Spectra, "", &StudyTest::default());
-    let (Some(first), Some(second)) = (record()?, record()?) else { return Ok(refused("interrupted".into())) };
+    let (Some(first), Some(second)) = (record()?, record()?) else {
+        return Ok(refused("interrupted".into()));
+    };
     Ok(compare(fault, &first, &second).unwrap_or_else(refused))
 }
 

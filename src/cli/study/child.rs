@@ -40,7 +40,12 @@ pub(in crate::cli) fn end_with_parent() -> io::Result<()> {
 }
 
 /// Has this program do what `words` say.
-pub(super) fn stripe(words: &Words, directory: &Path, most: Duration, interrupt: &Interrupt) -> Result<Finished, Failure> {
+pub(super) fn stripe(
+    words: &Words,
+    directory: &Path,
+    most: Duration,
+    interrupt: &Interrupt,
+) -> Result<Finished, Failure> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["study", "child", "--"]).args(words).current_dir(directory);
     run(&mut command, most, interrupt)

@@ -30,7 +30,10 @@ pub(super) fn spectra(options: &StudyCoverOptions) -> Result<Exit, Failure> {
     let manifest = StudyManifest::read(&options.manifest)?;
     let fault = manifest.faults.iter().find(|fault| fault.name == options.fault);
     let fault = fault.ok_or_else(|| {
-        Failure::new(Exit::Usage, format!("{}: there is no fault {}", options.manifest.display(), options.fault))
+        Failure::new(
+            Exit::Usage,
+            format!("{}: there is no fault {}", options.manifest.display(), options.fault),
+        )
     })?;
     let built = BuiltFault { fault, manifest: &options.manifest, folder: &options.built };
     let interrupt = Interrupt::default();
@@ -47,7 +50,8 @@ pub(super) fn spectra(options: &StudyCoverOptions) -> Result<Exit, Failure> {
 fn target(built: BuiltFault<'_>) -> Result<TargetOptions, Failure> {
     let mut words = vec!["stripe".to_owned(), "trace".to_owned()];
     words.extend(built.target(&StudyTest::default()));
-    let line = CommandLine::try_parse_from(words).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let line =
+        CommandLine::try_parse_from(words).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
     match line.command {
         Command::Trace(options) => Ok(options.target),
         _ => unreachable!("the words are those of `stripe trace`"),
@@ -75,7 +79,9 @@ fn document(
         match cover(target, ending, interrupt) {
             Ok(covered) => documents.push(test_document(test, &covered, &numbers)?),
             Err(_) if interrupt.is_asked() => return Err(Failure::new(Exit::Failed, "interrupted")),
-            Err(error) if fault.run.as_ref().is_some_and(|run| run.is_same_run(test)) => return Err(error.into()),
+            Err(error) if fault.run.as_ref().is_some_and(|run| run.is_same_run(test)) => {
+                return Err(error.into());
+            }
             Err(error) => left_out.push(format!("the test {} is left out: {error}", test.name)),
         }
     }
@@ -120,7 +126,8 @@ fn test_document(
         Some(file) => !has_ended || run.stdout[..] != reading::file("the reference", file)?[..],
         None => test.passes == Some(false),
     };
-    let path = |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.to_string_lossy().into_owned());
+    let path =
+        |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.to_string_lossy().into_owned());
     let mut executed: Vec<usize> =
         covered.statements.iter().filter_map(|statement| numbers.get(statement).copied()).collect();
     executed.sort_unstable();

@@ -89,7 +89,8 @@ impl Shard {
 }
 
 fn shard(text: &str) -> Result<Shard, String> {
-    let parts = text.split_once('/').and_then(|(number, count)| Some((number.parse().ok()?, count.parse().ok()?)));
+    let parts =
+        text.split_once('/').and_then(|(number, count)| Some((number.parse().ok()?, count.parse().ok()?)));
     match parts {
         Some((number, count)) if (1..=count).contains(&number) => Ok(Shard { number, count }),
         _ => Err("not a part: write K/N with K from 1 to N, such as 3/16".into()),

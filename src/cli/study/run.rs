@@ -73,7 +73,9 @@ fn ended(conductor: &Conductor<'_>, manifest: &StudyManifest, total: Tally, sign
     let Tally { made, there, failed } = total;
     if !conductor.quiet {
         let mistakes = manifest.mistakes.len();
-        tell(&format!("{made} results made, {there} were there, {failed} failed; {mistakes} mistakes in the manifest"));
+        tell(&format!(
+            "{made} results made, {there} were there, {failed} failed; {mistakes} mistakes in the manifest"
+        ));
     }
     match signal {
         Some(signal) => Exit::Interrupted(signal),
@@ -100,10 +102,15 @@ fn techniques(options: &StudyRunOptions, manifest: &StudyManifest) -> Result<Vec
     techniques.map_err(|error| Failure::new(Exit::Usage, format!("--techniques: {error}")))
 }
 
-fn chosen<'m>(options: &StudyRunOptions, manifest: &'m StudyManifest) -> Result<Vec<&'m StudyFault>, Failure> {
+fn chosen<'m>(
+    options: &StudyRunOptions,
+    manifest: &'m StudyManifest,
+) -> Result<Vec<&'m StudyFault>, Failure> {
     for name in &options.fault {
         if !manifest.faults.iter().any(|fault| fault.name == *name) {
-            let message = format!("--fault {name}: there is no such fault; name one of the manifest that has no mistake");
+            let message = format!(
+                "--fault {name}: there is no such fault; name one of the manifest that has no mistake"
+            );
             return Err(Failure::new(Exit::Usage, message));
         }
     }

@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use study::exchange::{gzoltar, tcm};
 use study::evaluation::spectra_of;
+use study::exchange::{gzoltar, tcm};
 use study::folder::ResultsFolder;
 use study::metrics::TieRule;
 use study::page::page;
@@ -50,7 +50,10 @@ pub(super) fn status(options: &StudyFolderOptions) -> Result<Exit, Failure> {
             }
         }
         let pending = study.faults.len() - done - cut - failed;
-        let _ = writeln!(text, "{technique:<24} {done:>5} done {cut:>4} cut {failed:>4} failed {pending:>5} to do");
+        let _ = writeln!(
+            text,
+            "{technique:<24} {done:>5} done {cut:>4} cut {failed:>4} failed {pending:>5} to do"
+        );
     }
     let mut working = Vec::new();
     for fault in &study.faults {
@@ -114,7 +117,8 @@ fn texts(results: &StudyResults, options: &StudyTableOptions) -> String {
 pub(super) fn report(options: &StudyReportOptions) -> Result<Exit, Failure> {
     let (folder, results) = results(&options.results)?;
     let rule = TieRule::default();
-    let plots = plots(&results, rule).map_err(|error| Failure::new(Exit::Failed, format!("a plot: {error}")))?;
+    let plots =
+        plots(&results, rule).map_err(|error| Failure::new(Exit::Failed, format!("a plot: {error}")))?;
     if let Some(place) = &options.plots {
         fs::create_dir_all(place).map_err(|error| refusal(place, &error))?;
         for plot in &plots {
@@ -162,7 +166,8 @@ pub(super) fn export(options: &StudyExportOptions) -> Result<Exit, Failure> {
     let mut left = results.study.left_out.len();
     for fault in &results.study.faults {
         let work = folder.work(&fault.name, Work::Spectra)?.filter(|work| work.key == fault.key);
-        let Some(Ok((_, spectra))) = work.filter(|work| work.status == "complete").map(|work| spectra_of(&work))
+        let Some(Ok((_, spectra))) =
+            work.filter(|work| work.status == "complete").map(|work| spectra_of(&work))
         else {
             tell(&format!("left out: {}: its tests were not run, or could not be", fault.name));
             left += 1;
@@ -172,7 +177,8 @@ pub(super) fn export(options: &StudyExportOptions) -> Result<Exit, Failure> {
         let written = match options.format {
             ExportFormat::Tcm => {
                 let faulty = results.items.iter().filter(|item| item.fault == fault.name);
-                let faulty = faulty.filter_map(|item| item.metrics.as_ref()).flat_map(|metrics| &metrics.faulty);
+                let faulty =
+                    faulty.filter_map(|item| item.metrics.as_ref()).flat_map(|metrics| &metrics.faulty);
                 let faulty: Vec<_> =
                     faulty.filter_map(|one| study::source_line::SourceLine::parse(&one.line).ok()).collect();
                 let file = options.to.join(format!("{}.tcm", fault.name));

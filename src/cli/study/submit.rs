@@ -65,13 +65,18 @@ fn slurm(parts: &Parts, options: &StudySubmitOptions) -> Result<Exit, Failure> {
         return print(&format!("# {}\n{script}\n{call}\n", file.display()));
     }
     write(&file, &script)?;
-    carry_out(Command::new("sbatch").arg(&file), "sbatch", "install Slurm's client, or take --engine parallel or local")
+    carry_out(
+        Command::new("sbatch").arg(&file),
+        "sbatch",
+        "install Slurm's client, or take --engine parallel or local",
+    )
 }
 
 /// GNU parallel starts a part on each free slot.
 fn parallel(parts: &Parts, options: &StudySubmitOptions) -> Result<Exit, Failure> {
     let Parts { command, count, .. } = parts;
-    let mut words = vec!["--jobs".to_owned(), if options.sshlogin.is_some() { "1" } else { "100%" }.to_owned()];
+    let mut words =
+        vec!["--jobs".to_owned(), if options.sshlogin.is_some() { "1" } else { "100%" }.to_owned()];
     words.extend(options.sshlogin.iter().flat_map(|list| ["--sshlogin".to_owned(), list.clone()]));
     words.push(format!("{command} --shard {{}}/{count}"));
     words.push(":::".into());
@@ -120,10 +125,16 @@ fn write(file: &Path, script: &str) -> Result<(), Failure> {
 
 fn carry_out(command: &mut Command, name: &str, remedy: &str) -> Result<Exit, Failure> {
     let status = command.status().map_err(|error| {
-        Failure::new(Exit::Failed, format!("{name}: {error}; {remedy}, or see what would be done with --dry-run"))
+        Failure::new(
+            Exit::Failed,
+            format!("{name}: {error}; {remedy}, or see what would be done with --dry-run"),
+        )
     })?;
     match status.code() {
         Some(0) => Ok(Exit::Done),
-        _ => Err(Failure::new(Exit::Failed, format!("{name} has failed ({status}); what it said stands above"))),
+        _ => Err(Failure::new(
+            Exit::Failed,
+            format!("{name} has failed ({status}); what it said stands above"),
+        )),
     }
 }

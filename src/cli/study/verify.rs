@@ -80,7 +80,8 @@ fn again(
 ) -> Result<ItemDocument, Failure> {
     let place = tempfile::tempdir()?;
     let place = place.path().canonicalize()?;
-    let failed = |why: String| ItemDocument { status: "failed".into(), why: Some(why), ..ItemDocument::default() };
+    let failed =
+        |why: String| ItemDocument { status: "failed".into(), why: Some(why), ..ItemDocument::default() };
     let technique = Technique::parse(&item.technique).map_err(|error| Failure::new(Exit::Failed, error))?;
     debug_assert!(manifest.faults.iter().any(|one| one.name == fault.name));
     let key = described(fault, base).key;
@@ -117,7 +118,8 @@ fn difference(item: &ItemDocument, again: &ItemDocument) -> Option<String> {
     }
     if item.ranking != again.ranking {
         let pairs = item.ranking.iter().zip(&again.ranking);
-        let first = pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.lines.len()).sum::<usize>();
+        let first =
+            pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.lines.len()).sum::<usize>();
         return Some(format!("the rankings differ from place {} on", first + 1));
     }
     (item.metrics != again.metrics).then(|| "the metrics differ".into())

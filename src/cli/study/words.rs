@@ -35,7 +35,9 @@ impl BuiltFault<'_> {
         let input = run.input.as_deref().unwrap_or(Path::new("/dev/null"));
         let mut words = vec![shown(&self.program()), "--stdin".into(), shown(input)];
         words.extend(["--cwd".into(), shown(&fault.directory), "--clear-env".into()]);
-        words.extend(fault.environment.iter().flat_map(|(name, value)| ["--env".into(), format!("{name}={value}")]));
+        words.extend(
+            fault.environment.iter().flat_map(|(name, value)| ["--env".into(), format!("{name}={value}")]),
+        );
         words.extend(fault.scope.iter().flat_map(|scope| ["--scope".into(), scope.clone()]));
         words.extend(fault.timeout.iter().flat_map(|timeout| ["--timeout".into(), timeout.clone()]));
         words
@@ -59,13 +61,16 @@ impl BuiltFault<'_> {
                 ("run", criterion.chain(control).collect())
             }
             Work::Locate => {
-                let correct = fault.correct.iter().flat_map(|command| ["--check".to_owned(), command.clone()]);
+                let correct =
+                    fault.correct.iter().flat_map(|command| ["--check".to_owned(), command.clone()]);
                 let correct: Words = match run.reference {
                     Some(_) => reference.collect(),
                     None => correct.collect(),
                 };
                 if correct.is_empty() {
-                    return Err("`locate` needs to know what would be right: give `reference` or `correct`".into());
+                    return Err(
+                        "`locate` needs to know what would be right: give `reference` or `correct`".into()
+                    );
                 }
                 ("locate", correct.into_iter().chain(endless).collect())
             }
@@ -82,7 +87,8 @@ impl BuiltFault<'_> {
     }
 
     fn cover(self) -> Words {
-        let words = ["study", "cover", &shown(self.manifest), &self.fault.name, "--built", &shown(self.folder)];
+        let words =
+            ["study", "cover", &shown(self.manifest), &self.fault.name, "--built", &shown(self.folder)];
         words.map(str::to_owned).to_vec()
     }
 }

@@ -61,16 +61,18 @@ pub(crate) fn fault(record: &Record, folder: &Path, taker: &mut Taker<'_>) -> Op
     taker.only(record, &FAULT_KEYS);
     let name = name(record, taker);
     let group = taker.text(record, "group").map_or_else(String::new, |(_, group)| group);
-    let fill = |text: String| {
-        text.replace("{name}", name.as_deref().unwrap_or_default()).replace("{group}", &group)
-    };
+    let fill =
+        |text: String| text.replace("{name}", name.as_deref().unwrap_or_default()).replace("{group}", &group);
     let directory = match taker.text(record, "directory") {
         None => folder.to_owned(),
         Some((line, text)) => directory(folder, &fill(text), line, taker),
     };
     let program = taker.text(record, "program").map(|(_, program)| fill(program));
     if program.is_none() && record.get("program").is_none() {
-        taker.complain(record.line, "the fault has no `program`: name the executable, as it is after the build");
+        taker.complain(
+            record.line,
+            "the fault has no `program`: name the executable, as it is after the build",
+        );
     }
     let mut fault = StudyFault {
         group: group.clone(),
@@ -164,7 +166,8 @@ fn environment(record: &Record, taker: &mut Taker<'_>) -> Vec<(String, String)> 
 fn faulty(record: &Record, taker: &mut Taker<'_>) -> Vec<SourceLine> {
     let Some((line, texts)) = taker.texts(record, "faulty") else {
         if record.get("faulty").is_none() {
-            taker.complain(record.line, "the fault has no `faulty` lines: name them, such as [\"file.c:12\"]");
+            taker
+                .complain(record.line, "the fault has no `faulty` lines: name them, such as [\"file.c:12\"]");
         }
         return Vec::new();
     };

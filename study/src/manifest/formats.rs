@@ -16,7 +16,8 @@ pub(crate) struct Parsed {
 /// The whole text as a record.
 pub(crate) fn toml(text: &str) -> (Record, Vec<Complaint>) {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let line = |offset: usize| 1 + text.as_bytes()[..offset.min(text.len())].iter().filter(|b| **b == b'\n').count();
+    let line =
+        |offset: usize| 1 + text.as_bytes()[..offset.min(text.len())].iter().filter(|b| **b == b'\n').count();
     let complaints = errors.iter().map(|error| {
         let at = error.span().map_or(1, |span| line(span.start));
         (at, format!("{}: mend the TOML", error.message().replace('\n', " ")))
@@ -58,7 +59,8 @@ fn toml_value(value: &DeValue<'_>, at: usize, line: &dyn Fn(usize) -> usize) -> 
 
 /// A record for each row below the row of keys.
 pub(crate) fn csv(text: &str) -> Parsed {
-    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
+    let mut reader =
+        csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
     let (mut records, mut complaints) = (Vec::new(), Vec::new());
     let keys: Vec<String> = match reader.headers() {
         Ok(keys) => keys.iter().map(|key| key.trim_start_matches('\u{feff}').to_owned()).collect(),

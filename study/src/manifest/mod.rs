@@ -72,7 +72,8 @@ impl StudyManifest {
             let Some(fault) = fault::fault(record, folder, &mut taker) else { continue };
             match seen.get(&fault.name) {
                 Some(line) => {
-                    let what = format!("the name `{}` is that of the fault on line {line}: rename one", fault.name);
+                    let what =
+                        format!("the name `{}` is that of the fault on line {line}: rename one", fault.name);
                     taker.complain(fault.line, what);
                 }
                 None => {
@@ -85,7 +86,9 @@ impl StudyManifest {
             manifest.techniques = Technique::usual();
         }
         if records.is_empty() && manifest.mistakes.is_empty() {
-            let what = "there is no fault: add [[fault]] with `name`, `program`, `input`, `reference` and `faulty`".into();
+            let what =
+                "there is no fault: add [[fault]] with `name`, `program`, `input`, `reference` and `faulty`"
+                    .into();
             manifest.mistakes.push(Mistake { file: PathBuf::from(path), line: 1, what });
         }
         manifest.mistakes.sort_by(|one, other| (&one.file, one.line).cmp(&(&other.file, other.line)));

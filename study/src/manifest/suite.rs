@@ -43,8 +43,11 @@ pub(crate) fn failing_run(
 ) -> Option<StudyTest> {
     let run = test(record, directory, fill, taker);
     let is_named = ["arguments", "input", "reference"].iter().any(|key| record.get(key).is_some());
-    (is_named || record.get("tests").is_none())
-        .then(|| StudyTest { name: FAILING_RUN.into(), passes: Some(false), ..run })
+    (is_named || record.get("tests").is_none()).then(|| StudyTest {
+        name: FAILING_RUN.into(),
+        passes: Some(false),
+        ..run
+    })
 }
 
 /// The keys that a fault and a test share.
@@ -92,7 +95,10 @@ pub(crate) fn tests(
             tests
         }
         _ => {
-            taker.complain(given.line, "`tests` has to be a folder, a .csv or .jsonl file, or a list of tables");
+            taker.complain(
+                given.line,
+                "`tests` has to be a folder, a .csv or .jsonl file, or a list of tables",
+            );
             Vec::new()
         }
     };
