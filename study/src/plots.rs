@@ -83,15 +83,15 @@ fn dashes(number: usize) -> (u32, u32) {
     [(600, 0), (8, 4), (2, 3), (12, 3), (4, 8), (16, 6)][number % 6]
 }
 
-/// A column of marks and names, on the right.
-fn legend(area: &Area<'_>, techniques: &[&str]) -> Drawn {
-    for (number, technique) in techniques.iter().enumerate() {
-        let y = 30 + 22 * number as i32;
+/// A column of marks and names, on the right; a technique has its number, and so its mark, in all plots.
+fn legend(area: &Area<'_>, techniques: &[(usize, &str)]) -> Drawn {
+    for (place, &(number, technique)) in techniques.iter().enumerate() {
+        let y = 30 + 22 * place as i32;
         let (dash, gap) = dashes(number);
         let line = DashedPathElement::new([(4, y), (32, y)], dash.min(28), gap, BLACK.stroke_width(1));
         area.draw(&line)?;
         draw_mark(area, number, (18, y))?;
-        area.draw(&Text::new((*technique).to_owned(), (40, y - 7), FONT))?;
+        area.draw(&Text::new(technique.to_owned(), (40, y - 7), FONT))?;
     }
     Ok(())
 }
@@ -162,7 +162,8 @@ fn found(area: &Area<'_>, results: &StudyResults, techniques: &[&str], rule: Tie
             draw_mark(&left, number, (at.0 - origin.0.start, at.1 - origin.1.start))?;
         }
     }
-    legend(&right, techniques)
+    let numbered: Vec<(usize, &str)> = techniques.iter().copied().enumerate().collect();
+    legend(&right, &numbered)
 }
 
 /// Boxes from the least to the greatest value, a technique a row.
@@ -236,11 +237,11 @@ fn times(area: &Area<'_>, results: &StudyResults, techniques: &[&str]) -> Drawn 
         let (events, seconds) = (item.cost.events as f64, item.cost.seconds);
         (item.metrics.is_some() && events > 0.0 && seconds > 0.0).then_some((events, seconds))
     };
-    let (mut names, mut all): (Vec<&str>, Vec<Vec<(f64, f64)>>) = (Vec::new(), Vec::new());
-    for technique in techniques {
+    let (mut numbered, mut all): (Vec<(usize, &str)>, Vec<Vec<(f64, f64)>>) = (Vec::new(), Vec::new());
+    for (number, technique) in techniques.iter().enumerate() {
         let points: Vec<(f64, f64)> = results.of(technique).filter_map(point).collect();
         if !all.contains(&points) {
-            names.push(technique);
+            numbered.push((number, technique));
             all.push(points);
         }
     }
@@ -270,14 +271,14 @@ fn times(area: &Area<'_>, results: &StudyResults, techniques: &[&str]) -> Drawn 
         .x_label_formatter(&short)
         .y_label_formatter(&short)
         .draw()?;
-    for (number, points) in all.iter().enumerate() {
+    for (&(number, _), points) in numbered.iter().zip(&all) {
         for point in points {
             let at = chart.backend_coord(point);
             let origin = left.get_pixel_range();
             draw_mark(&left, number, (at.0 - origin.0.start, at.1 - origin.1.start))?;
         }
     }
-    legend(&right, &names)
+    legend(&right, &numbered)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use study::conversion::stretches;
 use study::documents::{SPECTRA, SpectraDocument, StatementDocument, TestDocument};
 use study::folder::to_json;
 use study::manifest::{StudyFault, StudyManifest, StudyTest};
+use study::technique::Work;
 use tracer::Processors;
 use tracer::invocation::Input;
 use tracer::program::Statement;
@@ -50,6 +51,7 @@ pub(super) fn spectra(options: &StudyCoverOptions) -> Result<Exit, Failure> {
 fn target(built: BuiltFault<'_>) -> Result<TargetOptions, Failure> {
     let mut words = vec!["stripe".to_owned(), "trace".to_owned()];
     words.extend(built.target(&StudyTest::default()));
+    words.extend(built.timeout(Work::Spectra));
     let line =
         CommandLine::try_parse_from(words).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
     match line.command {

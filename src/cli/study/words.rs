@@ -39,8 +39,15 @@ impl BuiltFault<'_> {
             fault.environment.iter().flat_map(|(name, value)| ["--env".into(), format!("{name}={value}")]),
         );
         words.extend(fault.scope.iter().flat_map(|scope| ["--scope".into(), scope.clone()]));
-        words.extend(fault.timeout.iter().flat_map(|timeout| ["--timeout".into(), timeout.clone()]));
         words
+    }
+
+    /// How long a run may take. A run that never ends is recorded for a number of statements, which does not depend on the
+    /// load of the machine: there it is for the runs of `locate`, which are many.
+    pub(super) fn timeout(self, work: Work) -> Words {
+        let is_meant = !self.fault.is_endless || work == Work::Locate;
+        let timeout = self.fault.timeout.iter().filter(|_| is_meant);
+        timeout.flat_map(|timeout| ["--timeout".to_owned(), timeout.clone()]).collect()
     }
 
     /// The command line of some work on the failing run.
@@ -77,6 +84,7 @@ impl BuiltFault<'_> {
         };
         let mut words = vec![name.to_owned()];
         words.extend(self.target(run));
+        words.extend(self.timeout(work));
         words.extend(failure);
         words.extend(["--format", "json", "-q", "-j", "1"].map(str::to_owned));
         words.extend(fault.max_tests.iter().flat_map(|most| ["--max-tests".into(), most.to_string()]));
