@@ -16,8 +16,26 @@ use serde_json::Value;
 use support::{root, scratch, stripe, text};
 
 /// The subcommands that take options.
-const SUBCOMMANDS: &[&str] =
-    &["run", "reduce", "report", "explain", "trace", "replay", "locate", "simplify", "demo", "doctor"];
+const SUBCOMMANDS: &[&str] = &[
+    "run",
+    "reduce",
+    "report",
+    "explain",
+    "trace",
+    "replay",
+    "locate",
+    "simplify",
+    "demo",
+    "doctor",
+    "study check",
+    "study run",
+    "study table",
+    "study report",
+    "study export",
+    "study verify",
+    "study init",
+    "study submit",
+];
 
 fn read(document: &str) -> String {
     fs::read_to_string(root().join(document)).unwrap_or_else(|error| panic!("{document}: {error}"))
@@ -55,7 +73,7 @@ fn all<'t>(pattern: &str, text: &'t str) -> BTreeSet<&'t str> {
 }
 
 fn help(subcommand: &str) -> String {
-    let output = stripe().args([subcommand, "--help"]).output().expect("stripe starts");
+    let output = stripe().args(subcommand.split(' ')).arg("--help").output().expect("stripe starts");
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
 }
@@ -121,8 +139,9 @@ fn commands_of_the_documents_have_options_that_are_there() {
         let page = read(&document);
         for command in commands(&page).into_iter().filter(|command| command.starts_with("stripe ")) {
             let own = command.split(" -- ").next().expect("a command");
-            let subcommand = own.split_whitespace().nth(1).expect("a subcommand");
-            let help = help(subcommand);
+            let words: Vec<&str> = own.split_whitespace().collect();
+            let length = if words[1] == "study" { 2 } else { 1 };
+            let help = help(&words[1..=length].join(" "));
             let missing: Vec<_> = all(r"\s(--[a-z][a-z-]+)", own)
                 .into_iter()
                 .filter(|one| !options(&help).contains(one))
@@ -248,6 +267,26 @@ fn every_key_of_a_document_has_its_row() {
     assert_documented("stripe.trace/1", &trace, &[]);
 }
 
+#[test]
+fn every_key_of_a_study_has_its_row() {
+    let folder = workshop("documents-study");
+    let fault = "samples/study/faults.toml --fault triangle-degenerate --techniques slice,ochiai";
+    in_shell(&format!("stripe study run {fault} --out out -q"), &folder);
+    let read = |file: &str| {
+        let text = fs::read_to_string(folder.join("out").join(file)).expect("a document");
+        serde_json::from_str::<Value>(&text).expect("JSON")
+    };
+    let (mut item, mut spectra) = (BTreeSet::new(), BTreeSet::new());
+    keys(&read("items/triangle-degenerate/slice.json"), "", &mut item);
+    assert!(item.remove("cost"));
+    for place in ["first", "mean", "exam", "wasted_effort", "reciprocal_rank"] {
+        assert!(item.remove(&format!("metrics.{place}")), "{place}");
+    }
+    assert_documented("stripe.study.item/1", &item, &[]);
+    keys(&read("runs/triangle-degenerate/spectra.json")["document"], "", &mut spectra);
+    assert_documented("stripe.study.spectra/1", &spectra, &[]);
+}
+
 /// The anchor of a heading, as forges make it.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
@@ -282,8 +321,8 @@ fn the_architecture_names_files_that_are_there() {
     let document = read("ARCHITECTURE.md");
     let named: Vec<&str> = all(r"`([a-z_0-9/]+(?:\.rs|\.md|/))`", &document).into_iter().collect();
     assert!(named.len() > 50, "{named:?}");
-    let everything =
-        ["src", "dd", "tracer", "tests", "fuzz", "samples"].map(|folder| files(&root().join(folder)));
+    let everything = ["src", "dd", "study", "tracer", "tests", "fuzz", "samples"]
+        .map(|folder| files(&root().join(folder)));
     let everything: Vec<PathBuf> = everything.into_iter().flatten().collect();
     for name in named {
         let is_there = root().join(name).exists() || everything.iter().any(|file| file.ends_with(name));

@@ -22,6 +22,8 @@ pub enum Exit {
     Budget,
     /// The failure shows even if nothing is executed.
     Trivial,
+    /// A study has left something out.
+    LeftOut,
     /// A fault of this program.
     Internal,
     /// A replay says nothing.
@@ -41,6 +43,7 @@ impl Exit {
             Exit::Flaky => 4,
             Exit::Budget => 5,
             Exit::Trivial => 6,
+            Exit::LeftOut => 7,
             Exit::Internal => 70,
             Exit::Unresolved => 125,
             Exit::Interrupted(signal) => 128 + signal as u8,

@@ -96,6 +96,21 @@ Examples:
   stripe trace ./prog --format compact -- 0 5      as in the paper: 6_1 7_2 8_3
   stripe trace ./prog --format json > trace.json   for programs";
 
+/// Of `stripe study`.
+pub(super) const STUDY_EXAMPLES: &str = "\
+Examples:
+  stripe study check faults.toml               is every fault what it says?
+  stripe study run faults.toml --out results/  all results; goes on where it was
+  stripe study table results/ --format latex   a table for a paper
+  stripe study report results/ --html study.html";
+
+/// Of `stripe study`.
+pub(super) const STUDY_STATUS: &str = "\
+Exit status:
+    0  finished, nothing is missing      1  operational error
+    7  something was left out            2  usage
+  130  interrupted; `study run` goes on from there";
+
 /// Of `stripe replay`.
 pub(super) const REPLAY_EXAMPLES: &str = "\
 Examples:

@@ -34,6 +34,7 @@ mod shell;
 mod simplify;
 mod simplify_options;
 mod status;
+mod study;
 mod target;
 mod target_options;
 mod terminal;
@@ -49,6 +50,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
+use self::study::options::StudyCommand;
 use crate::baseline::COMPARISON;
 use crate::report::printable;
 use crate::session::interrupt::outlive_file_limits;
@@ -146,6 +148,12 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Demo(options) => demo::demo(options, color),
         Command::Locate(options) => locate::locate(options, color),
         Command::Simplify(options) => simplify::simplify(options, color),
+        Command::Study(StudyCommand::Child(options)) => {
+            study::end_with_parent()?;
+            let name = std::iter::once(OsString::from("stripe"));
+            obey(&name.chain(options.words).collect::<Vec<_>>())
+        }
+        Command::Study(command) => study::study(command),
         Command::Doctor(options) => doctor::doctor(options, color),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -18,12 +18,13 @@ use super::choices::{
 use super::help::{
     DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, EXPLAIN_EXAMPLES, LOCATE_EXAMPLES, LOCATE_STATUS,
     REDUCE_EXAMPLES, REPLAY_EXAMPLES, REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, SIMPLIFY_EXAMPLES,
-    SIMPLIFY_STATUS, TRACE_EXAMPLES,
+    SIMPLIFY_STATUS, STUDY_EXAMPLES, STUDY_STATUS, TRACE_EXAMPLES,
 };
 use super::intervention_options::InterventionOptions;
 use super::locate_options::LocateOptions;
 use super::outcome_options::OutcomeOptions;
 use super::simplify_options::SimplifyOptions;
+use super::study::options::StudyCommand;
 use super::target_options::TargetOptions;
 use super::terminal::Loudness;
 use super::values::{
@@ -88,6 +89,9 @@ pub enum Command {
     /// Simplify what a failing program is given: its input, files, arguments, environment.
     #[command(before_help = SIMPLIFY_EXAMPLES, after_help = SIMPLIFY_STATUS)]
     Simplify(SimplifyOptions),
+    /// Evaluate fault localization on a table of faults: results, tables and plots.
+    #[command(subcommand, before_help = STUDY_EXAMPLES, after_help = STUDY_STATUS)]
+    Study(StudyCommand),
     /// Run the example of the paper and explain what is seen.
     Demo(DemoOptions),
     /// Say whether this machine can trace, and whether a program can be traced.

@@ -6,6 +6,7 @@
 
 pub mod budget;
 pub mod case;
+pub mod coverage;
 mod doubts;
 pub mod driver;
 pub mod error;

@@ -1,0 +1,121 @@
+//! Do work in a process of its own: a fault of it, or a program that never ends, takes nothing else along.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::super::exit::Failure;
+use super::words::Words;
+use crate::session::interrupt::Interrupt;
+
+/// How often a running process is looked at.
+const INTERVAL: Duration = Duration::from_millis(5);
+
+/// How a process has ended.
+pub(super) struct Finished {
+    /// Its exit status; `None` if a signal has ended it.
+    pub(super) status: Option<i32>,
+    /// What it has printed.
+    pub(super) stdout: Vec<u8>,
+    /// What it has said last on standard error.
+    pub(super) message: String,
+    /// How long it took.
+    pub(super) elapsed: Duration,
+    /// The most memory that it was seen to hold, in KiB.
+    pub(super) memory_kib: u64,
+    /// Whether it was ended because it took too long.
+    pub(super) is_hung: bool,
+}
+
+/// Lets a process of this program end when the one that has started it does, however that ends: then the other end of
+/// the standard input is closed.
+pub(in crate::cli) fn end_with_parent() -> io::Result<()> {
+    let watch = || {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        std::process::exit(1);
+    };
+    thread::Builder::new().name("parent".into()).spawn(watch).map(drop)
+}
+
+/// Has this program do what `words` say.
+pub(super) fn stripe(
+    words: &Words,
+    directory: &Path,
+    most: Duration,
+    interrupt: &Interrupt,
+) -> Result<Finished, Failure> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["study", "child", "--"]).args(words).current_dir(directory);
+    run(&mut command, most, interrupt)
+}
+
+/// Has the shell do what a command says.
+pub(super) fn shell(
+    text: &str,
+    directory: &Path,
+    build: &Path,
+    most: Duration,
+    interrupt: &Interrupt,
+) -> Result<Finished, Failure> {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", text]).current_dir(directory).env("STRIPE_BUILD", build);
+    run(&mut command, most, interrupt)
+}
+
+fn run(command: &mut Command, most: Duration, interrupt: &Interrupt) -> Result<Finished, Failure> {
+    let started = Instant::now();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let stdin = child.stdin.take();
+    let (stdout, stderr) = (gathered(child.stdout.take()), gathered(child.stderr.take()));
+    let (mut memory_kib, mut is_hung) = (0, false);
+    let status = loop {
+        memory_kib = memory_kib.max(high_water(&child));
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        is_hung |= started.elapsed() > most;
+        if is_hung || interrupt.is_asked() {
+            child.kill()?;
+        }
+        thread::sleep(INTERVAL);
+    };
+    drop(stdin);
+    // What a process that was killed has started may still hold the pipes.
+    let was_killed = is_hung || interrupt.is_asked();
+    let [stdout, stderr] = [stdout, stderr]
+        .map(|reader| if was_killed { Vec::new() } else { reader.join().unwrap_or_default() });
+    Ok(Finished {
+        status: status.code(),
+        message: last_line(&stderr),
+        stdout,
+        elapsed: started.elapsed(),
+        memory_kib,
+        is_hung,
+    })
+}
+
+/// Reads all that comes, on a thread, so that nobody waits for a full pipe.
+fn gathered(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read until the error is what there is.
+        let _ = stream.map(|mut stream| stream.read_to_end(&mut bytes));
+        bytes
+    })
+}
+
+fn last_line(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    line.strip_prefix("stripe: ").unwrap_or(line).to_owned()
+}
+
+/// The most memory that a process has held so far, by proc(5).
+fn high_water(child: &Child) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,109 @@
+//! `stripe study init`: write a manifest for a folder of programs, by convention.
+
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::super::exit::{Exit, Failure};
+use super::super::files::{self, Overwriting, Readers};
+use super::super::terminal::tell;
+use super::options::StudyInitOptions;
+
+/// A comment with this word marks a faulty line.
+const MARK: &str = "FAULT";
+
+const HEAD: &str = "\
+# A study: `stripe study check` says what is still to be filled in.
+techniques = [\"slice\", \"slice-effect\", \"locate\", \"tarantula\", \"ochiai\", \"dstar\", \"op2\", \"barinel\", \"jaccard\"]
+
+[defaults]
+directory = \"{name}\"
+build = 'cc -g -O0 -o \"$STRIPE_BUILD/prog\" *.c'
+program = \"{build}/prog\"
+";
+
+/// Writes the manifest.
+pub(super) fn init(options: &StudyInitOptions) -> Result<Exit, Failure> {
+    let folder = &options.folder;
+    let refusal = |error: io::Error| {
+        Failure::new(Exit::Usage, format!("{}: {error}; name a folder that can be read", folder.display()))
+    };
+    let programs = programs(folder).map_err(refusal)?;
+    if programs.is_empty() {
+        let message = format!(
+            "{}: no folder in it has C files and tests: put each program into a folder of its own, with in/ and out/, or \
+             NAME.in and NAME.out",
+            folder.display()
+        );
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    let output = options.output.clone().unwrap_or_else(|| folder.join("faults.toml"));
+    let mut text = String::from(HEAD);
+    for program in &programs {
+        text += &fault(program).map_err(refusal)?;
+    }
+    let written = files::write(&output, text.as_bytes(), Overwriting::Forbidden, Readers::Anybody);
+    written.map_err(|error| {
+        Failure::new(Exit::Failed, format!("{}: {error}; give --output another name", output.display()))
+    })?;
+    tell(&format!("written: {}, {} faults", output.display(), programs.len()));
+    Ok(Exit::Done)
+}
+
+/// The folders that have C files and tests.
+fn programs(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut programs = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() && !sources(&path)?.is_empty() && tests(&path)?.is_some() {
+            programs.push(path);
+        }
+    }
+    programs.sort();
+    Ok(programs)
+}
+
+fn files_ending(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+    let paths = entries.into_iter().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|extension| extension == ending)).collect();
+    files.sort();
+    Ok(files)
+}
+
+fn sources(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    files_ending(folder, "c")
+}
+
+/// The folder with the tests, from the program's.
+fn tests(folder: &Path) -> io::Result<Option<&'static str>> {
+    for name in [".", "tests"] {
+        let place = folder.join(name);
+        if place.join("in").is_dir() || place.is_dir() && !files_ending(&place, "out")?.is_empty() {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+fn fault(folder: &Path) -> io::Result<String> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut marked = Vec::new();
+    for source in sources(folder)? {
+        let text = String::from_utf8_lossy(&fs::read(&source)?).into_owned();
+        let lines = text.lines().enumerate().filter(|(_, line)| {
+            let comment = line.find("//").or(line.find("/*"));
+            comment.is_some_and(|at| line[at..].contains(MARK))
+        });
+        let file = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        marked.extend(lines.map(|(number, _)| format!("\"{file}:{}\"", number + 1)));
+    }
+    let mut text = format!("\n[[fault]]\nname = \"{name}\"\ntests = \"{}\"\n", tests(folder)?.unwrap_or("."));
+    match marked.is_empty() {
+        true => text += "faulty = [] # to be filled in: [\"file.c:12\"]\n",
+        false => drop(writeln!(text, "faulty = [{}]", marked.join(", "))),
+    }
+    Ok(text)
+}

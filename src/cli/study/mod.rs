@@ -1,0 +1,36 @@
+//! `stripe study`: a table of faults in, the tables and plots of a paper out.
+
+mod bench;
+mod check;
+mod child;
+mod cover;
+mod init;
+pub(super) mod options;
+mod run;
+mod show;
+mod submit;
+mod verify;
+mod words;
+
+use super::exit::{Exit, Failure};
+use options::StudyCommand;
+
+pub(in crate::cli) use child::end_with_parent;
+
+/// Does what the subcommand says.
+pub(super) fn study(command: StudyCommand) -> Result<Exit, Failure> {
+    match command {
+        StudyCommand::Check(options) => check::check(&options),
+        StudyCommand::Run(options) => run::run(&options),
+        StudyCommand::Cover(options) => cover::spectra(&options),
+        StudyCommand::Status(options) => show::status(&options),
+        StudyCommand::Table(options) => show::table(&options),
+        StudyCommand::Report(options) => show::report(&options),
+        StudyCommand::Export(options) => show::export(&options),
+        StudyCommand::Verify(options) => verify::verify(&options),
+        StudyCommand::Init(options) => init::init(&options),
+        StudyCommand::Submit(options) => submit::submit(&options),
+        // The command line as a whole is carried out by whoever reads it.
+        StudyCommand::Child(_) => Ok(Exit::Usage),
+    }
+}

@@ -1,0 +1,219 @@
+//! `stripe study status`, `table`, `report` and `export`: show what is there. None of them runs a program.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use study::evaluation::spectra_of;
+use study::exchange::{gzoltar, tcm};
+use study::folder::ResultsFolder;
+use study::metrics::TieRule;
+use study::page::page;
+use study::plots::plots;
+use study::results::StudyResults;
+use study::tables::{left_out, lines_csv, pairs, results_csv, techniques};
+use study::technique::Work;
+
+use super::super::exit::{Exit, Failure};
+use super::super::files::{self, Overwriting, Readers};
+use super::super::terminal::tell;
+use super::options::{
+    ExportFormat, StudyExportOptions, StudyFolderOptions, StudyReportOptions, StudyTableOptions, TableFormat,
+    TieChoice,
+};
+
+/// The study of a folder, with all its results.
+fn results(path: &Path) -> Result<(ResultsFolder, StudyResults), Failure> {
+    let (folder, study) = ResultsFolder::open(path)?;
+    let results = StudyResults::read(&folder, study)?;
+    Ok((folder, results))
+}
+
+/// What is missing is told, and makes the exit status.
+fn ended(results: &StudyResults) -> Exit {
+    let missing = left_out(results);
+    if missing.is_empty() { Exit::Done } else { Exit::LeftOut }
+}
+
+/// How far the study is.
+pub(super) fn status(options: &StudyFolderOptions) -> Result<Exit, Failure> {
+    let (folder, results) = results(&options.results)?;
+    let study = &results.study;
+    let mut text = String::new();
+    for technique in &study.techniques {
+        let (mut done, mut cut, mut failed) = (0, 0, 0);
+        for item in results.of(technique) {
+            match (&item.metrics, item.status.as_str()) {
+                (None, _) => failed += 1,
+                (Some(_), "complete") => done += 1,
+                (Some(_), _) => cut += 1,
+            }
+        }
+        let pending = study.faults.len() - done - cut - failed;
+        let _ = writeln!(
+            text,
+            "{technique:<24} {done:>5} done {cut:>4} cut {failed:>4} failed {pending:>5} to do"
+        );
+    }
+    let mut working = Vec::new();
+    for fault in &study.faults {
+        let is_worked_on = folder.path().join("locks").join(&fault.name).exists();
+        if is_worked_on && folder.claim(&fault.name)?.is_none() {
+            working.push(fault.name.as_str());
+        }
+    }
+    if !working.is_empty() {
+        let _ = writeln!(text, "worked on now: {}", working.join(", "));
+    }
+    let all = study.faults.len() * study.techniques.len();
+    let _ = writeln!(
+        text,
+        "{} of {all} results of {} faults are there; {} mistakes in the manifest",
+        all - results.pending,
+        study.faults.len(),
+        study.left_out.len()
+    );
+    super::super::print(text.as_bytes())?;
+    Ok(ended(&results))
+}
+
+fn rule(choice: TieChoice) -> TieRule {
+    match choice {
+        TieChoice::Best => TieRule::Best,
+        TieChoice::Average => TieRule::Average,
+        TieChoice::Worst => TieRule::Worst,
+    }
+}
+
+/// Prints tables.
+pub(super) fn table(options: &StudyTableOptions) -> Result<Exit, Failure> {
+    let (_, results) = results(&options.results)?;
+    let text = match options.format {
+        TableFormat::Csv => results_csv(&results),
+        TableFormat::LinesCsv => lines_csv(&results),
+        TableFormat::Markdown | TableFormat::Latex => texts(&results, options),
+    };
+    super::super::print(text.as_bytes())?;
+    left_out(&results).iter().for_each(|one| tell(&format!("left out: {one}")));
+    Ok(ended(&results))
+}
+
+fn texts(results: &StudyResults, options: &StudyTableOptions) -> String {
+    let rule = rule(options.ties);
+    let mut tables = vec![techniques(&results.summaries(rule, None), rule, "")];
+    for group in results.groups().into_iter().filter(|_| options.groups) {
+        let mut table = techniques(&results.summaries(rule, Some(group)), rule, &format!(", {group}"));
+        table.label = format!("techniques-{group}");
+        tables.push(table);
+    }
+    tables.push(pairs(&results.comparisons(rule)));
+    let is_latex = options.format == TableFormat::Latex;
+    let texts: Vec<String> =
+        tables.iter().map(|table| if is_latex { table.latex() } else { table.markdown() }).collect();
+    texts.join("\n")
+}
+
+/// Writes a page, or plots.
+pub(super) fn report(options: &StudyReportOptions) -> Result<Exit, Failure> {
+    let (folder, results) = results(&options.results)?;
+    let rule = TieRule::default();
+    let plots =
+        plots(&results, rule).map_err(|error| Failure::new(Exit::Failed, format!("a plot: {error}")))?;
+    if let Some(place) = &options.plots {
+        fs::create_dir_all(place).map_err(|error| refusal(place, &error))?;
+        for plot in &plots {
+            let file = place.join(plot.name).with_extension("svg");
+            files::write(&file, plot.svg.as_bytes(), Overwriting::Allowed, Readers::Anybody)
+                .map_err(|error| refusal(&file, &error))?;
+            tell(&format!("written: {}", file.display()));
+        }
+    }
+    if let Some(file) = &options.html {
+        let from = file.parent().filter(|from| !from.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let from = from.canonicalize().map_err(|error| refusal(from, &error))?;
+        let page = page(&results, &plots, rule, &way(&from, folder.path()));
+        files::write(file, page.as_bytes(), Overwriting::if_asked(options.force), Readers::Anybody)
+            .map_err(|error| refusal(file, &error))?;
+        tell(&format!("written: {}", file.display()));
+    }
+    left_out(&results).iter().for_each(|one| tell(&format!("left out: {one}")));
+    Ok(ended(&results))
+}
+
+fn refusal(path: &Path, error: &std::io::Error) -> Failure {
+    let remedy = match error.kind() {
+        std::io::ErrorKind::AlreadyExists => "give it another name, or --force",
+        _ => "name a place that can be written",
+    };
+    Failure::new(Exit::Failed, format!("{}: {error}; {remedy}", path.display()))
+}
+
+/// How one folder leads to another, both absolute; ends with a slash, or is empty.
+fn way(from: &Path, to: &Path) -> String {
+    let parts = |path: &Path| -> Vec<String> {
+        let names = path.components().filter(|part| matches!(part, Component::Normal(_)));
+        names.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
+    };
+    let (from, to) = (parts(from), parts(to));
+    let same = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+    let up = "../".repeat(from.len() - same);
+    to[same..].iter().fold(up, |way, part| way + part + "/")
+}
+
+/// Writes the spectra of all faults for other tools.
+pub(super) fn export(options: &StudyExportOptions) -> Result<Exit, Failure> {
+    let (folder, results) = results(&options.results)?;
+    let mut left = results.study.left_out.len();
+    for fault in &results.study.faults {
+        let work = folder.work(&fault.name, Work::Spectra)?.filter(|work| work.key == fault.key);
+        let Some(Ok((_, spectra))) =
+            work.filter(|work| work.status == "complete").map(|work| spectra_of(&work))
+        else {
+            tell(&format!("left out: {}: its tests were not run, or could not be", fault.name));
+            left += 1;
+            continue;
+        };
+        let spectra = if options.by_statement { spectra } else { spectra.by_line() };
+        let written = match options.format {
+            ExportFormat::Tcm => {
+                let faulty = results.items.iter().filter(|item| item.fault == fault.name);
+                let faulty =
+                    faulty.filter_map(|item| item.metrics.as_ref()).flat_map(|metrics| &metrics.faulty);
+                let faulty: Vec<_> =
+                    faulty.filter_map(|one| study::source_line::SourceLine::parse(&one.line).ok()).collect();
+                let file = options.to.join(format!("{}.tcm", fault.name));
+                vec![(file, tcm(&spectra, &faulty))]
+            }
+            ExportFormat::Gzoltar => {
+                let files = gzoltar(&spectra);
+                let place = options.to.join(&fault.name);
+                vec![
+                    (place.join("spectra.csv"), files.spectra),
+                    (place.join("tests.csv"), files.tests),
+                    (place.join("matrix.txt"), files.matrix),
+                ]
+            }
+        };
+        written.into_iter().try_for_each(|(file, text): (PathBuf, String)| {
+            let folder = file.parent().unwrap_or(Path::new("."));
+            fs::create_dir_all(folder)
+                .and_then(|()| files::write(&file, text.as_bytes(), Overwriting::Allowed, Readers::Anybody))
+                .map_err(|error| refusal(&file, &error))
+        })?;
+    }
+    tell(&format!("written: {} spectra in {}", results.study.faults.len(), options.to.display()));
+    Ok(if left == 0 { Exit::Done } else { Exit::LeftOut })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_from_a_folder_to_another_goes_up_and_down() {
+        let way = |from, to| way(Path::new(from), Path::new(to));
+        assert_eq!(way("/a/b", "/a/b/c"), "c/");
+        assert_eq!(way("/a/b", "/a/c/d"), "../c/d/");
+        assert_eq!(way("/a/b", "/a/b"), "");
+    }
+}

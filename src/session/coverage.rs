@@ -1,0 +1,57 @@
+//! Find out which statements a run executes, and how it ends.
+
+use std::collections::BTreeSet;
+
+use tracer::program::{Program, Statement};
+use tracer::run::Run;
+use tracer::{Preference, Tracer};
+
+use super::error::{Cause, SessionError};
+use super::interrupt::Interrupt;
+use crate::baseline::Ending;
+use crate::oracle::termination;
+use crate::subject::{Recorded, Target};
+
+/// What a run has executed.
+pub struct Covered {
+    /// What can be seen from outside.
+    pub run: Run,
+    /// How it ended, in words.
+    pub ended: String,
+    /// The statements that it has executed.
+    pub statements: BTreeSet<Statement>,
+    /// How many events there were.
+    pub events: usize,
+}
+
+/// Records one run. A run that is said never to end may end nevertheless.
+///
+/// # Errors
+/// If it cannot be recorded.
+pub fn cover(target: &Target, ending: Ending, interrupt: &Interrupt) -> Result<Covered, SessionError> {
+    let mut tracer = Tracer::new(&target.program, &target.invocation, Preference::Auto)?;
+    let recording = match ending {
+        Ending::Itself => tracer.record(&target.conditions),
+        Ending::Never => tracer.record_endless(&target.conditions),
+    };
+    let recording = recording.map_err(|error| interrupt.or(SessionError::new(Cause::Failed, error)))?;
+    let recorded = Recorded { program: &target.program, trace: &recording.trace };
+    let leaders = recording.trace.events().map(|event| target.program.leader(recording.trace.leader(event)));
+    let statements = leaders.filter(|leader| !leader.kind.is_structural()).map(|leader| leader.statement);
+    Ok(Covered {
+        ended: termination(&recording.run.termination, recorded),
+        statements: statements.collect(),
+        events: recording.trace.len(),
+        run: recording.run,
+    })
+}
+
+/// All statements of a program that can be executed, in the order of the source.
+pub fn coverable(program: &Program) -> Vec<(Statement, String)> {
+    let leaders = program.leaders().iter().filter(|leader| !leader.kind.is_structural());
+    let named = leaders.map(|leader| (leader.statement, program.function(leader.function).name.clone()));
+    let mut statements: Vec<(Statement, String)> = named.collect();
+    statements.sort();
+    statements.dedup_by_key(|(statement, _)| *statement);
+    statements
+}

@@ -1,0 +1,234 @@
+//! Define the JSON documents of a results folder: every key, in the order in which it is written.
+//!
+//! Keys are stable: a version in `schema` promises that none goes away or changes its meaning; more may be added.
+
+use serde::{Deserialize, Serialize};
+
+/// The name and version of [`WorkDocument`].
+pub const WORK: &str = "stripe.study.run/1";
+/// The name and version of [`SpectraDocument`].
+pub const SPECTRA: &str = "stripe.study.spectra/1";
+/// The name and version of [`ItemDocument`].
+pub const ITEM: &str = "stripe.study.item/1";
+/// The name and version of [`StudyDocument`].
+pub const STUDY: &str = "stripe.study/1";
+
+/// The whole study: what is compared on what.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StudyDocument {
+    /// [`STUDY`].
+    pub schema: String,
+    /// The version of stripe that has begun the study.
+    pub version: String,
+    /// The file name of the manifest; a copy lies beside this document.
+    pub manifest: String,
+    /// Where its paths begin, absolute.
+    pub folder: String,
+    /// The names of the techniques.
+    pub techniques: Vec<String>,
+    /// The faults, in the order of the manifest.
+    pub faults: Vec<FaultDocument>,
+    /// What was left out, and why: a mistake of the manifest each.
+    pub left_out: Vec<String>,
+    /// What `cc --version` says first; empty where there is none.
+    pub compiler: String,
+}
+
+/// A fault of the study.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FaultDocument {
+    /// Its name.
+    pub name: String,
+    /// What it belongs to.
+    pub group: String,
+    /// The number of what the manifest says about it: results with another one are made again.
+    pub key: String,
+}
+
+/// One piece of work on a fault, as it was done.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkDocument {
+    /// [`WORK`].
+    pub schema: String,
+    /// The version of stripe.
+    pub version: String,
+    /// The fault.
+    pub fault: String,
+    /// `spectra`, `slice`, `slice-trace` or `locate`.
+    pub work: String,
+    /// As of the fault.
+    pub key: String,
+    /// The command line.
+    pub command: Vec<String>,
+    /// `complete`, `budget`, `unconfirmed` or `failed`.
+    pub status: String,
+    /// Why it has failed.
+    pub why: Option<String>,
+    /// Wall time, to the millisecond.
+    pub seconds: f64,
+    /// The most memory that stripe itself has held, as far as seen, in KiB.
+    pub memory_kib: u64,
+    /// The processor and the kernel.
+    pub machine: String,
+    /// What the command has printed: a document of its own schema.
+    pub document: Option<serde_json::Value>,
+}
+
+/// What the tests have executed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SpectraDocument {
+    /// [`SPECTRA`].
+    pub schema: String,
+    /// The fault.
+    pub fault: String,
+    /// The build id of the executable, in hexadecimal.
+    pub build_id: Option<String>,
+    /// The test that is the run under study, by its number from 0.
+    pub failing_run: usize,
+    /// The tests.
+    pub tests: Vec<TestDocument>,
+    /// Tests that could not be used, with the reason.
+    pub left_out: Vec<String>,
+    /// All statements that can be executed.
+    pub statements: Vec<StatementDocument>,
+}
+
+/// A test and what it has executed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TestDocument {
+    /// Its name.
+    pub name: String,
+    /// Whether it fails.
+    pub fails: bool,
+    /// How it ended, in words.
+    pub ended: String,
+    /// The arguments of the program.
+    pub arguments: Vec<String>,
+    /// The file with its standard input.
+    pub input: Option<String>,
+    /// The file with the correct output.
+    pub reference: Option<String>,
+    /// How many events there were.
+    pub events: usize,
+    /// The numbers of the statements that it has executed, from 0: `0-4,7`.
+    pub executed: String,
+}
+
+/// A statement that can be executed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StatementDocument {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1; 0 where the compiler gives none.
+    pub column: u32,
+    /// The function.
+    pub function: String,
+}
+
+/// The result of one technique for one fault.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ItemDocument {
+    /// [`ITEM`].
+    pub schema: String,
+    /// The version of stripe.
+    pub version: String,
+    /// The fault.
+    pub fault: String,
+    /// What it belongs to.
+    pub group: String,
+    /// The technique.
+    pub technique: String,
+    /// As of the fault.
+    pub key: String,
+    /// `complete`, `budget`, `unconfirmed` or `failed`.
+    pub status: String,
+    /// Why there is no result.
+    pub why: Option<String>,
+    /// What weakens it.
+    pub warnings: Vec<String>,
+    /// The documents of the work behind it, relative to this one.
+    pub behind: Vec<String>,
+    /// What the work behind it took.
+    pub cost: CostDocument,
+    /// Where the faulty lines stand; null if there is no result.
+    pub metrics: Option<MetricsDocument>,
+    /// All lines, the most suspicious ones first.
+    pub ranking: Vec<GroupDocument>,
+}
+
+/// What the work behind a result took; the work that several techniques share counts for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CostDocument {
+    /// Wall time.
+    pub seconds: f64,
+    /// The most memory, in KiB.
+    pub memory_kib: u64,
+    /// Runs of the program, recordings included where they are counted.
+    pub runs: u64,
+    /// Tests of a search.
+    pub tests: u64,
+    /// Events of the failing run.
+    pub events: u64,
+    /// Of these, the ones that a slice keeps; null where none is made.
+    pub events_kept: Option<u64>,
+}
+
+/// Where the faulty lines stand in a ranking.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MetricsDocument {
+    /// Lines that can be executed.
+    pub lines: usize,
+    /// Lines that the failing run has executed.
+    pub lines_executed: usize,
+    /// Lines that the technique names.
+    pub suspects: usize,
+    /// Whether a faulty line is among these.
+    pub hit: bool,
+    /// Lines read up to the first faulty one.
+    pub first: PlaceDocument,
+    /// The average place of all faulty lines.
+    pub mean: PlaceDocument,
+    /// The share of lines read up to the first faulty one.
+    pub exam: PlaceDocument,
+    /// Lines read in vain before the first faulty one.
+    pub wasted_effort: PlaceDocument,
+    /// 1 over the place of the first faulty line.
+    pub reciprocal_rank: PlaceDocument,
+    /// Each faulty line with its place; null for a line that cannot be executed.
+    pub faulty: Vec<FaultyDocument>,
+}
+
+/// A faulty line and its place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FaultyDocument {
+    /// As the manifest names it.
+    pub line: String,
+    /// Where it stands.
+    pub place: Option<PlaceDocument>,
+}
+
+/// A number by the three ways to count ties.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlaceDocument {
+    /// The faulty line is read first.
+    pub best: f64,
+    /// On average over all orders.
+    pub average: f64,
+    /// It is read last.
+    pub worst: f64,
+}
+
+/// Lines that are tied.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GroupDocument {
+    /// The place of the first one, from 1.
+    pub rank: usize,
+    /// Whether the technique names them.
+    pub suspect: bool,
+    /// The number by which they are ordered; null if there is none, or if it is infinite.
+    pub score: Option<f64>,
+    /// The lines.
+    pub lines: Vec<String>,
+}

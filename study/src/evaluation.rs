@@ -1,0 +1,205 @@
+//! Make the result of a technique out of the work behind it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+
+use serde_json::Value;
+use siphasher::sip::SipHasher13;
+
+use crate::conversion::{groups, metrics};
+use crate::documents::{CostDocument, FaultDocument, ITEM, ItemDocument, SpectraDocument, WorkDocument};
+use crate::folder::ResultsFolder;
+use crate::manifest::StudyFault;
+use crate::metrics::Standing;
+use crate::ranking::LineRanking;
+use crate::source_line::SourceLine;
+use crate::spectra::Spectra;
+use crate::technique::{SingleTechnique, Technique, Work};
+
+/// The work that was done on a fault.
+pub type Works = BTreeMap<Work, WorkDocument>;
+
+/// The document that a command has printed, and its status in the words of studies: `complete`, where it does not say
+/// otherwise.
+pub fn printed(stdout: &[u8]) -> Option<(String, Value)> {
+    let document: Value = serde_json::from_slice(stdout).ok()?;
+    let status = match document.get("status").and_then(Value::as_str) {
+        None | Some("minimal" | "complete") => "complete",
+        Some(other) => other,
+    };
+    Some((status.to_owned(), document))
+}
+
+/// What a study says about a fault. Its key depends on what the manifest says about it, and on nothing that a copy of its
+/// folder changes.
+pub fn described(fault: &StudyFault, folder: &Path) -> FaultDocument {
+    let folder = folder.to_string_lossy();
+    let told = format!("{:?}", StudyFault { line: 0, ..fault.clone() }).replace(&*folder, ".");
+    let mut hasher = SipHasher13::new();
+    told.hash(&mut hasher);
+    let key = format!("{:016x}", hasher.finish());
+    FaultDocument { name: fault.name.clone(), group: fault.group.clone(), key }
+}
+
+/// The result of a technique.
+pub fn evaluate(fault: &StudyFault, key: &str, technique: &Technique, works: &Works) -> ItemDocument {
+    let needed: Vec<(Work, &WorkDocument)> =
+        technique.works().into_iter().filter_map(|work| Some((work, works.get(&work)?))).collect();
+    let mut item = ItemDocument {
+        schema: ITEM.into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        fault: fault.name.clone(),
+        group: fault.group.clone(),
+        technique: technique.to_string(),
+        key: key.into(),
+        status: "complete".into(),
+        behind: needed
+            .iter()
+            .map(|(work, _)| format!("../../{}", ResultsFolder::work_file(&fault.name, *work)))
+            .collect(),
+        cost: cost(technique, works),
+        warnings: needed.iter().flat_map(|(_, work)| warnings(work)).collect(),
+        ..ItemDocument::default()
+    };
+    if let Some((_, worse)) = needed.iter().find(|(_, work)| work.status != "complete") {
+        (item.status, item.why) = (worse.status.clone(), worse.why.clone());
+    }
+    let missing = technique.works().into_iter().find(|work| !works.contains_key(work));
+    let ranked = match missing {
+        Some(work) => Err(format!("the work `{}` was not done", work.name())),
+        None if item.status == "failed" => return item,
+        None => rank(technique, works),
+    };
+    match ranked {
+        Err(why) => (item.status, item.why) = ("failed".into(), Some(why)),
+        Ok((ranking, executed)) => {
+            item.metrics = Some(metrics(&Standing::of(&ranking, &fault.faulty), executed));
+            item.ranking = groups(&ranking);
+        }
+    }
+    item
+}
+
+fn warnings(work: &WorkDocument) -> Vec<String> {
+    let list = |key: &str| {
+        let list = work.document.as_ref().and_then(|document| document.get(key)?.as_array().cloned());
+        list.unwrap_or_default().into_iter().filter_map(|one| one.as_str().map(str::to_owned))
+    };
+    list("warnings").chain(list("left_out")).collect()
+}
+
+fn number(document: Option<&Value>, keys: &[&str]) -> Option<u64> {
+    keys.iter().try_fold(document?, |value, key| value.get(key))?.as_u64()
+}
+
+/// What the work behind a technique took. That the tests are run first counts only where their results are used.
+fn cost(technique: &Technique, works: &Works) -> CostDocument {
+    let own: BTreeSet<Work> = technique.parts.iter().map(|part| part.work()).collect();
+    let mut cost = CostDocument::default();
+    for work in own.iter().filter_map(|work| works.get(work)) {
+        let document = work.document.as_ref();
+        cost.seconds += work.seconds;
+        cost.memory_kib = cost.memory_kib.max(work.memory_kib);
+        let tests_of_spectra = document.and_then(|document| document.get("statements"));
+        match tests_of_spectra {
+            Some(_) => {
+                let tests = document.and_then(|document| document.get("tests")?.as_array().map(Vec::len));
+                cost.runs += tests.unwrap_or(0) as u64;
+            }
+            None => {
+                let counted = |keys: &[&str]| number(document, keys).unwrap_or(0);
+                cost.tests += counted(&["tests", "total"]) + counted(&["runs", "total"]);
+                cost.runs += counted(&["tests", "runs"]) + counted(&["runs", "total"]);
+            }
+        }
+    }
+    let slice = [Work::Slice, Work::SliceTrace].into_iter().find(|work| own.contains(work));
+    let slice = slice.and_then(|work| works.get(&work)?.document.as_ref());
+    cost.events_kept = match technique.parts.first() {
+        Some(SingleTechnique::SliceEffect) => number(slice, &["events", "kept_for_effect"]),
+        Some(SingleTechnique::Slice | SingleTechnique::SliceTrace) => number(slice, &["events", "kept"]),
+        _ => None,
+    };
+    let spectra = works.get(&Work::Spectra).and_then(|work| work.document.as_ref());
+    let failing_run = number(spectra, &["failing_run"]).unwrap_or(0) as usize;
+    let test = spectra.and_then(|spectra| spectra.get("tests")?.get(failing_run));
+    cost.events = number(test, &["events"]).unwrap_or(0);
+    cost
+}
+
+/// The spectra of the work, if it was done.
+///
+/// # Errors
+/// If its document is damaged.
+pub fn spectra_of(work: &WorkDocument) -> Result<(SpectraDocument, Spectra), String> {
+    let damaged =
+        || format!("the spectra of {} are damaged: remove them and run the study again", work.fault);
+    let document = work.document.clone().ok_or_else(damaged)?;
+    let document: SpectraDocument = serde_json::from_value(document).map_err(|_| damaged())?;
+    let spectra = document.spectra().filter(|spectra| document.failing_run < spectra.tests.len());
+    let spectra = spectra.ok_or_else(damaged)?;
+    Ok((document, spectra))
+}
+
+/// The ranking, and how many lines the failing run has executed.
+fn rank(technique: &Technique, works: &Works) -> Result<(LineRanking, usize), String> {
+    let (document, spectra) = spectra_of(&works[&Work::Spectra])?;
+    let by_line = spectra.by_line();
+    let executed = &by_line.tests[document.failing_run].executed;
+    let executed: Vec<SourceLine> =
+        executed.iter().map(|&one| by_line.statements[one].line.clone()).collect();
+    let mut ranking: Option<LineRanking> = None;
+    for part in &technique.parts {
+        let next = rank_by(*part, works, &spectra, &executed)?;
+        ranking = Some(match ranking {
+            None => next,
+            Some(before) => before.then(&next),
+        });
+    }
+    Ok((ranking.unwrap_or_default(), executed.len()))
+}
+
+fn rank_by(
+    part: SingleTechnique,
+    works: &Works,
+    spectra: &Spectra,
+    executed: &[SourceLine],
+) -> Result<LineRanking, String> {
+    if let SingleTechnique::Spectrum(formula, unit) = part {
+        return Ok(spectra.rank(formula, unit));
+    }
+    let damaged =
+        || format!("the result of `{}` is damaged: remove it and run the study again", part.work().name());
+    let document = works[&part.work()].document.as_ref().ok_or_else(damaged)?;
+    let all = spectra.lines();
+    if part == SingleTechnique::Locate {
+        return locate_ranking(document, executed, &all).ok_or_else(damaged);
+    }
+    let events = document.get("slice").and_then(Value::as_array).ok_or_else(damaged)?;
+    let is_meant = |event: &&Value| {
+        part != SingleTechnique::SliceEffect || event.get("needed") == Some(&"effect".into())
+    };
+    let lines: Option<Vec<SourceLine>> = events.iter().filter(is_meant).map(line_of).collect();
+    Ok(LineRanking::of_groups(vec![lines.ok_or_else(damaged)?], vec![executed.to_vec()], &all))
+}
+
+fn line_of(value: &Value) -> Option<SourceLine> {
+    let line = value.get("line")?.as_u64()?;
+    Some(SourceLine::new(value.get("file")?.as_str()?, line.try_into().ok()?))
+}
+
+/// The order of `stripe locate`. It names the lines at which a change does any good.
+fn locate_ranking(document: &Value, executed: &[SourceLine], all: &[SourceLine]) -> Option<LineRanking> {
+    let mut groups: BTreeMap<u64, (bool, Vec<SourceLine>)> = BTreeMap::new();
+    for one in document.get("lines")?.as_array()? {
+        let is_suspect = !one.get("repairs")?.as_array()?.is_empty();
+        let group = groups.entry(one.get("rank")?.as_u64()?).or_default();
+        group.0 |= is_suspect;
+        group.1.push(line_of(one)?);
+    }
+    let (named, mut others): (Vec<_>, Vec<_>) = groups.into_values().partition(|(is_suspect, _)| *is_suspect);
+    others.push((false, executed.to_vec()));
+    let lines = |groups: Vec<(bool, Vec<SourceLine>)>| groups.into_iter().map(|(_, lines)| lines).collect();
+    Some(LineRanking::of_groups(lines(named), lines(others), all))
+}

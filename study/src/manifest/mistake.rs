@@ -1,0 +1,21 @@
+//! Tell what is wrong with a manifest: where, what, and what to do.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// A mistake in a manifest, or in a file that it names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// The file.
+    pub file: PathBuf,
+    /// The line in it, from 1.
+    pub line: usize,
+    /// What is wrong, and what to do.
+    pub what: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file.display(), self.line, self.what)
+    }
+}

@@ -1,0 +1,150 @@
+//! Read a manifest: a table of faults in TOML, CSV or JSON Lines.
+//!
+//! All mistakes are told, each with its line, and the faults without any are used. Does not build or run anything.
+
+mod fault;
+mod formats;
+mod keys;
+mod mistake;
+mod record;
+mod suite;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use fault::{BUILD_FOLDER, StudyFault};
+pub use mistake::Mistake;
+pub use suite::StudyTest;
+
+use crate::technique::Technique;
+use keys::{FAULT_KEYS, TOP_KEYS, Taker};
+use record::{Given, GivenValue, Record};
+
+/// A table of faults.
+#[derive(Clone, Debug, Default)]
+pub struct StudyManifest {
+    /// The text of the file.
+    pub text: String,
+    /// What is compared.
+    pub techniques: Vec<Technique>,
+    /// The faults that can be used, in the order of the file.
+    pub faults: Vec<StudyFault>,
+    /// What is wrong with the others, and with the rest of the file.
+    pub mistakes: Vec<Mistake>,
+}
+
+impl StudyManifest {
+    /// Reads a file; its ending tells the format.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read(path: &Path) -> io::Result<StudyManifest> {
+        let text = fs::read_to_string(path)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(StudyManifest::parse(&text, path, &folder.canonicalize()?))
+    }
+
+    /// Reads a text whose paths begin in `folder`.
+    pub fn parse(text: &str, path: &Path, folder: &Path) -> StudyManifest {
+        let mut manifest = StudyManifest { text: text.to_owned(), ..StudyManifest::default() };
+        let mut taker = Taker { file: path, mistakes: &mut manifest.mistakes };
+        let records = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("toml") => {
+                let (top, complaints) = formats::toml(text);
+                complaints.into_iter().for_each(|(line, what)| taker.complain(line, what));
+                manifest.techniques = techniques(&top, &mut taker);
+                records_of(&top, &mut taker)
+            }
+            Some(ending @ ("csv" | "jsonl")) => {
+                let parsed = if ending == "csv" { formats::csv(text) } else { formats::json_lines(text) };
+                parsed.complaints.into_iter().for_each(|(line, what)| taker.complain(line, what));
+                parsed.records
+            }
+            _ => {
+                taker.complain(1, "the name of a manifest ends in .toml, .csv or .jsonl: rename it");
+                Vec::new()
+            }
+        };
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for record in &records {
+            let Some(fault) = fault::fault(record, folder, &mut taker) else { continue };
+            match seen.get(&fault.name) {
+                Some(line) => {
+                    let what =
+                        format!("the name `{}` is that of the fault on line {line}: rename one", fault.name);
+                    taker.complain(fault.line, what);
+                }
+                None => {
+                    seen.insert(fault.name.clone(), fault.line);
+                    manifest.faults.push(fault);
+                }
+            }
+        }
+        if manifest.techniques.is_empty() {
+            manifest.techniques = Technique::usual();
+        }
+        if records.is_empty() && manifest.mistakes.is_empty() {
+            let what =
+                "there is no fault: add [[fault]] with `name`, `program`, `input`, `reference` and `faulty`"
+                    .into();
+            manifest.mistakes.push(Mistake { file: PathBuf::from(path), line: 1, what });
+        }
+        manifest.mistakes.sort_by(|one, other| (&one.file, one.line).cmp(&(&other.file, other.line)));
+        manifest
+    }
+}
+
+fn techniques(top: &Record, taker: &mut Taker<'_>) -> Vec<Technique> {
+    taker.only(top, &TOP_KEYS);
+    let mut techniques = Vec::new();
+    let Some((line, names)) = taker.texts(top, "techniques") else { return techniques };
+    for name in names {
+        match Technique::parse(&name) {
+            Ok(technique) if techniques.contains(&technique) => {
+                taker.complain(line, format!("the technique {technique} is named twice: remove one"));
+            }
+            Ok(technique) => techniques.push(technique),
+            Err(error) => taker.complain(line, error),
+        }
+    }
+    techniques
+}
+
+/// The records of the faults, each with the defaults.
+fn records_of(top: &Record, taker: &mut Taker<'_>) -> Vec<Record> {
+    let defaults = match top.get("defaults") {
+        None => Record::default(),
+        Some(Given { value: GivenValue::Table(defaults), .. }) => {
+            taker.only(defaults, &FAULT_KEYS);
+            // A key that is not known is told once, not once for each fault.
+            let known = defaults.entries.iter().filter(|(key, _)| FAULT_KEYS.contains(&key.as_str()));
+            Record { line: defaults.line, entries: known.cloned().collect() }
+        }
+        Some(given) => {
+            taker.complain(given.line, "`defaults` has to be a table: [defaults]");
+            Record::default()
+        }
+    };
+    let list = match top.get("fault") {
+        None => return Vec::new(),
+        Some(Given { value: GivenValue::List(list), .. }) => list,
+        Some(given) => {
+            taker.complain(given.line, "a fault begins with [[fault]], in two pairs of brackets");
+            return Vec::new();
+        }
+    };
+    let mut records = Vec::new();
+    for one in list {
+        match &one.value {
+            GivenValue::Table(record) => {
+                let mut record = Record { line: one.line, ..record.clone() };
+                record.complete(&defaults);
+                records.push(record);
+            }
+            _ => taker.complain(one.line, "a fault has to be a table: begin it with [[fault]]"),
+        }
+    }
+    records
+}

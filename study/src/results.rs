@@ -1,0 +1,263 @@
+//! Gather the results of a study, and sum up what each technique has achieved.
+
+use crate::documents::{ItemDocument, MetricsDocument, PlaceDocument, StudyDocument};
+use crate::folder::{FolderError, ResultsFolder};
+use crate::metrics::TieRule;
+use crate::statistics::{holm, mean, median, signed_rank_test, smaller_probability};
+
+/// The lines that a reader may be willing to read.
+pub const TOP: [usize; 4] = [1, 3, 5, 10];
+
+/// All results of a study.
+#[derive(Clone, Debug, Default)]
+pub struct StudyResults {
+    /// What is compared on what.
+    pub study: StudyDocument,
+    /// The results that are there, by fault, then by technique, both in the order of the study.
+    pub items: Vec<ItemDocument>,
+    /// How many are not there yet.
+    pub pending: usize,
+}
+
+/// What a technique has achieved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Its name.
+    pub technique: String,
+    /// Faults with a result.
+    pub faults: usize,
+    /// Faults for which it has failed.
+    pub failed: usize,
+    /// Faults for which a budget has ended it, or whose result is not confirmed; they are among those with a result.
+    pub incomplete: usize,
+    /// Faults of which it names a faulty line.
+    pub hits: usize,
+    /// The median number of lines that it names.
+    pub suspects: Option<f64>,
+    /// The median share of the executed lines that it names.
+    pub share: Option<f64>,
+    /// Faults whose first faulty line is among the first 1, 3, 5 and 10.
+    pub top: [usize; 4],
+    /// The mean place of the first faulty line.
+    pub first: Option<f64>,
+    /// The mean over faults of the mean place of all faulty lines.
+    pub mean_place: Option<f64>,
+    /// The mean share of lines read.
+    pub exam: Option<f64>,
+    /// The mean number of lines read in vain.
+    pub wasted_effort: Option<f64>,
+    /// The mean of 1 over the place.
+    pub reciprocal_rank: Option<f64>,
+    /// The median time, in seconds.
+    pub seconds: Option<f64>,
+}
+
+/// Two techniques on the faults for which both have a result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The one.
+    pub one: String,
+    /// The other.
+    pub other: String,
+    /// Faults with both results.
+    pub pairs: usize,
+    /// Faults for which the one reads fewer lines.
+    pub wins: usize,
+    /// Faults for which it reads more.
+    pub losses: usize,
+    /// Wilcoxon's signed-rank test over the shares of lines read, two-sided.
+    pub p: f64,
+    /// The same, corrected by Holm for the number of comparisons.
+    pub corrected: f64,
+    /// The probability that the one reads less: above 0.5 if it tends to be better.
+    pub effect: Option<f64>,
+}
+
+impl PlaceDocument {
+    /// The number by a rule.
+    pub fn by(&self, rule: TieRule) -> f64 {
+        match rule {
+            TieRule::Best => self.best,
+            TieRule::Average => self.average,
+            TieRule::Worst => self.worst,
+        }
+    }
+}
+
+impl StudyResults {
+    /// Reads all results.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub fn read(folder: &ResultsFolder, study: StudyDocument) -> Result<StudyResults, FolderError> {
+        let (mut items, mut pending) = (Vec::new(), 0);
+        for fault in &study.faults {
+            for technique in &study.techniques {
+                let item = folder.item(&fault.name, technique)?;
+                match item.filter(|item| item.key == fault.key) {
+                    Some(item) => items.push(item),
+                    None => pending += 1,
+                }
+            }
+        }
+        Ok(StudyResults { study, items, pending })
+    }
+
+    /// The results of a technique.
+    pub fn of<'r>(&'r self, technique: &'r str) -> impl Iterator<Item = &'r ItemDocument> + Clone {
+        self.items.iter().filter(move |item| item.technique == technique)
+    }
+
+    /// The groups of faults, in order.
+    pub fn groups(&self) -> Vec<&str> {
+        let mut groups: Vec<&str> = Vec::new();
+        for fault in &self.study.faults {
+            if !groups.contains(&fault.group.as_str()) {
+                groups.push(&fault.group);
+            }
+        }
+        groups
+    }
+
+    /// What each technique has achieved; on the faults of one group, or on all.
+    pub fn summaries(&self, rule: TieRule, group: Option<&str>) -> Vec<Summary> {
+        let of_group = |item: &&ItemDocument| group.is_none_or(|group| item.group == group);
+        let summary = |technique: &String| {
+            let items: Vec<&ItemDocument> = self.of(technique).filter(of_group).collect();
+            summary(technique, &items, rule)
+        };
+        self.study.techniques.iter().map(summary).collect()
+    }
+
+    /// Each pair of techniques.
+    pub fn comparisons(&self, rule: TieRule) -> Vec<Comparison> {
+        let techniques = &self.study.techniques;
+        let mut comparisons: Vec<Comparison> = Vec::new();
+        for (number, one) in techniques.iter().enumerate() {
+            for other in &techniques[number + 1..] {
+                comparisons.push(self.comparison(one, other, rule));
+            }
+        }
+        let corrected = holm(&comparisons.iter().map(|one| one.p).collect::<Vec<f64>>());
+        for (comparison, p) in comparisons.iter_mut().zip(corrected) {
+            comparison.corrected = p;
+        }
+        comparisons
+    }
+
+    fn comparison(&self, one: &str, other: &str, rule: TieRule) -> Comparison {
+        let exam = |item: &ItemDocument| item.metrics.as_ref().map(|metrics| metrics.exam.by(rule));
+        let pair = |item: &ItemDocument| {
+            let same = self.of(other).find(|same| same.fault == item.fault)?;
+            Some((exam(item)?, exam(same)?))
+        };
+        let pairs: Vec<(f64, f64)> = self.of(one).filter_map(pair).collect();
+        let (ones, others): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+        let p = signed_rank_test(&pairs).p;
+        Comparison {
+            one: one.to_owned(),
+            other: other.to_owned(),
+            pairs: pairs.len(),
+            wins: pairs.iter().filter(|(one, other)| one < other).count(),
+            losses: pairs.iter().filter(|(one, other)| one > other).count(),
+            p,
+            corrected: p,
+            effect: smaller_probability(&ones, &others),
+        }
+    }
+}
+
+fn summary(technique: &str, items: &[&ItemDocument], rule: TieRule) -> Summary {
+    let found: Vec<&MetricsDocument> = items.iter().filter_map(|item| item.metrics.as_ref()).collect();
+    let values = |of: &dyn Fn(&MetricsDocument) -> f64| found.iter().map(|one| of(one)).collect::<Vec<f64>>();
+    let share = |one: &MetricsDocument| one.suspects as f64 / one.lines_executed.max(1) as f64;
+    let is_cut = |item: &&&ItemDocument| item.metrics.is_some() && item.status != "complete";
+    let seconds: Vec<f64> =
+        items.iter().filter(|item| item.metrics.is_some()).map(|item| item.cost.seconds).collect();
+    Summary {
+        technique: technique.to_owned(),
+        faults: found.len(),
+        failed: items.len() - found.len(),
+        incomplete: items.iter().filter(is_cut).count(),
+        hits: found.iter().filter(|one| one.hit).count(),
+        suspects: median(&values(&|one| one.suspects as f64)),
+        share: median(&values(&share)),
+        top: TOP.map(|top| found.iter().filter(|one| one.first.by(rule) <= top as f64).count()),
+        first: mean(&values(&|one| one.first.by(rule))),
+        mean_place: mean(&values(&|one| one.mean.by(rule))),
+        exam: mean(&values(&|one| one.exam.by(rule))),
+        wasted_effort: mean(&values(&|one| one.wasted_effort.by(rule))),
+        reciprocal_rank: mean(&values(&|one| one.reciprocal_rank.by(rule))),
+        seconds: median(&seconds),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::documents::{CostDocument, FaultDocument};
+
+    /// Of each technique the places of the first faulty line, of 20 lines; `None` where it has failed.
+    pub(crate) fn results(techniques: &[(&str, &[Option<f64>])]) -> StudyResults {
+        let mut items = Vec::new();
+        let count = techniques[0].1.len();
+        for fault in 0..count {
+            for (technique, places) in techniques {
+                let metrics = places[fault].map(|place| {
+                    let all = |value| PlaceDocument { best: value, average: value, worst: value };
+                    MetricsDocument {
+                        lines: 20,
+                        lines_executed: 10,
+                        suspects: 5,
+                        hit: place <= 5.0,
+                        first: all(place),
+                        mean: all(place),
+                        exam: all(place / 20.0),
+                        wasted_effort: all(place - 1.0),
+                        reciprocal_rank: all(1.0 / place),
+                        faulty: Vec::new(),
+                    }
+                });
+                items.push(ItemDocument {
+                    fault: format!("f{fault}"),
+                    technique: (*technique).to_owned(),
+                    status: if metrics.is_some() { "complete" } else { "failed" }.into(),
+                    why: metrics.is_none().then(|| "a_b fails & 100 % more".into()),
+                    metrics,
+                    cost: CostDocument { seconds: 0.5, events: 100, ..CostDocument::default() },
+                    ..ItemDocument::default()
+                });
+            }
+        }
+        let name = |number| FaultDocument { name: format!("f{number}"), ..FaultDocument::default() };
+        let study = StudyDocument {
+            techniques: techniques.iter().map(|(technique, _)| (*technique).to_owned()).collect(),
+            faults: (0..count).map(name).collect(),
+            ..StudyDocument::default()
+        };
+        StudyResults { study, items, pending: 0 }
+    }
+
+    #[test]
+    fn a_summary_is_what_it_is_by_hand() {
+        let results = results(&[("a", &[Some(1.0), Some(4.0), Some(10.0), None])]);
+        let summary = &results.summaries(TieRule::Average, None)[0];
+        assert_eq!((summary.faults, summary.failed, summary.hits, summary.top), (3, 1, 2, [1, 1, 2, 3]));
+        assert_eq!((summary.exam, summary.wasted_effort), (Some(0.25), Some(4.0)));
+        assert_eq!(summary.reciprocal_rank, Some((1.0 + 0.25 + 0.1) / 3.0));
+        assert_eq!((summary.suspects, summary.share), (Some(5.0), Some(0.5)));
+    }
+
+    #[test]
+    fn techniques_are_compared_on_the_faults_that_both_have() {
+        let one = [Some(1.0), Some(2.0), Some(3.0), None, Some(4.0)];
+        let other = [Some(2.0), Some(4.0), Some(6.0), Some(1.0), Some(4.0)];
+        let results = results(&[("a", &one), ("b", &other)]);
+        let comparison = &results.comparisons(TieRule::Average)[0];
+        assert_eq!((comparison.pairs, comparison.wins, comparison.losses), (4, 3, 0));
+        // Three differences of one sign: 2 of 8.
+        assert_eq!((comparison.p, comparison.corrected), (0.25, 0.25));
+        // 1, 2, 3, 4 against 2, 4, 6, 4: wins 4, 3.5, 3, 2 (one half twice for 4).
+        assert_eq!(comparison.effect, Some((4.0 + 3.5 + 3.0 + 2.0) / 16.0));
+    }
+}

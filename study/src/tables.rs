@@ -1,0 +1,294 @@
+//! Write results down as tables: Markdown, LaTeX, and CSV with a row for each observation.
+
+use std::fmt::Write;
+
+use crate::documents::{ItemDocument, MetricsDocument, PlaceDocument};
+use crate::metrics::TieRule;
+use crate::results::{Comparison, StudyResults, Summary, TOP};
+use crate::source_line::SourceLine;
+
+/// A table of texts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TextTable {
+    /// What it shows.
+    pub caption: String,
+    /// What LaTeX refers to it by.
+    pub label: String,
+    /// The names of the columns.
+    pub header: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A number, or a dash where there is none.
+pub(crate) fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
+}
+
+fn probability(p: f64) -> String {
+    if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }
+}
+
+fn texts(list: &[&str]) -> Vec<String> {
+    list.iter().map(|text| (*text).to_owned()).collect()
+}
+
+/// What each technique has achieved.
+pub fn techniques(summaries: &[Summary], rule: TieRule, of: &str) -> TextTable {
+    let ties = match rule {
+        TieRule::Best => "first",
+        TieRule::Average => "on average over all orders",
+        TieRule::Worst => "last",
+    };
+    let row = |one: &Summary| {
+        let mut row = vec![
+            one.technique.clone(),
+            match one.incomplete {
+                0 => one.faults.to_string(),
+                cut => format!("{} ({cut} cut)", one.faults),
+            },
+            one.failed.to_string(),
+            one.hits.to_string(),
+            number(one.suspects, 1),
+            number(one.share.map(|share| 100.0 * share), 0),
+        ];
+        row.extend(one.top.map(|count| count.to_string()));
+        row.extend([
+            number(one.exam, 3),
+            number(one.wasted_effort, 1),
+            number(one.reciprocal_rank, 3),
+            number(one.mean_place, 1),
+            number(one.seconds, 2),
+        ]);
+        row
+    };
+    let mut header = texts(&["Technique", "Faults", "Failed", "Hit", "Lines", "% of run"]);
+    header.extend(TOP.map(|top| format!("Top {top}")));
+    header.extend(texts(&["EXAM", "Effort", "MRR", "All", "Time (s)"]));
+    TextTable {
+        caption: format!(
+            "Techniques{of}. Hit: faults of which a faulty line is named; Lines, % of run: named lines, median; EXAM: \
+             share of lines read up to the first faulty one, mean; Effort: lines read in vain, mean; MRR: mean \
+             reciprocal rank; All: mean place of all faulty lines. Tied lines are read {ties}"
+        ),
+        label: "techniques".into(),
+        header,
+        rows: summaries.iter().map(row).collect(),
+    }
+}
+
+/// Each pair of techniques.
+pub fn pairs(comparisons: &[Comparison]) -> TextTable {
+    let row = |one: &Comparison| {
+        vec![
+            one.one.clone(),
+            one.other.clone(),
+            one.pairs.to_string(),
+            one.wins.to_string(),
+            one.losses.to_string(),
+            probability(one.p),
+            probability(one.corrected),
+            number(one.effect, 2),
+        ]
+    };
+    TextTable {
+        caption: "Pairs of techniques by EXAM. Better, Worse: faults for which the first reads fewer lines, or more; p: \
+                  Wilcoxon's signed-rank test, two-sided, and corrected by Holm; A12: probability that the first \
+                  reads less (Vargha and Delaney)"
+            .into(),
+        label: "pairs".into(),
+        header: texts(&["Technique", "against", "Faults", "Better", "Worse", "p", "p (Holm)", "A12"]),
+        rows: comparisons.iter().map(row).collect(),
+    }
+}
+
+/// What is missing, and why.
+pub fn left_out(results: &StudyResults) -> Vec<String> {
+    let mut told = results.study.left_out.clone();
+    let failed = results.items.iter().filter(|item| item.metrics.is_none());
+    told.extend(failed.map(|item| {
+        format!("{}, {}: {}", item.fault, item.technique, item.why.as_deref().unwrap_or("no result"))
+    }));
+    if results.pending > 0 {
+        told.push(format!("{} results are not there yet: `stripe study run` goes on", results.pending));
+    }
+    told
+}
+
+impl TextTable {
+    /// As Markdown.
+    pub fn markdown(&self) -> String {
+        let cell = |text: &String| text.replace('|', "\\|");
+        let row =
+            |cells: &[String]| format!("| {} |\n", cells.iter().map(cell).collect::<Vec<_>>().join(" | "));
+        let mut text = format!("{}\n\n{}", self.caption, row(&self.header));
+        let rule = |(number, _)| if number == 0 { "---" } else { "---:" };
+        let _ =
+            writeln!(text, "|{}|", self.header.iter().enumerate().map(rule).collect::<Vec<_>>().join("|"));
+        self.rows.iter().for_each(|cells| text += &row(cells));
+        text
+    }
+
+    /// As LaTeX, with the rules of booktabs.
+    pub fn latex(&self) -> String {
+        let row = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|text| latex_text(text)).collect();
+            format!("    {} \\\\\n", cells.join(" & "))
+        };
+        let columns = format!("l{}", "r".repeat(self.header.len().saturating_sub(1)));
+        let rows: String = self.rows.iter().map(|cells| row(cells)).collect();
+        format!(
+            "\\begin{{table}}\n  \\centering\n  \\caption{{{}}}\n  \\label{{tab:{}}}\n  \\begin{{tabular}}{{{columns}}}\n    \
+             \\toprule\n{}    \\midrule\n{rows}    \\bottomrule\n  \\end{{tabular}}\n\\end{{table}}\n",
+            latex_text(&self.caption),
+            self.label,
+            row(&self.header),
+        )
+    }
+}
+
+/// A text with all signs that mean something to LaTeX told as signs.
+fn latex_text(text: &str) -> String {
+    let mut told = String::new();
+    for c in text.chars() {
+        match c {
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => told.extend(['\\', c]),
+            '\\' => told += "\\textbackslash{}",
+            '~' => told += "\\textasciitilde{}",
+            '^' => told += "\\textasciicircum{}",
+            '<' => told += "$<$",
+            '>' => told += "$>$",
+            '–' => told += "--",
+            c => told.push(c),
+        }
+    }
+    told
+}
+
+fn places(place: &PlaceDocument) -> [String; 3] {
+    [place.best, place.average, place.worst].map(|value| value.to_string())
+}
+
+/// A row for each fault and technique.
+pub fn results_csv(results: &StudyResults) -> String {
+    let mut header =
+        texts(&["fault", "group", "technique", "status", "hit", "suspects", "lines", "lines_executed"]);
+    for name in ["rank", "mean_rank", "exam", "wasted_effort", "reciprocal_rank"] {
+        header.extend(["best", "average", "worst"].map(|rule| format!("{name}_{rule}")));
+    }
+    header.extend(texts(&["seconds", "memory_kib", "runs", "tests", "events", "events_kept", "why"]));
+    let width = header.len();
+    let rows = results.items.iter().map(|item| {
+        let mut row = [&item.fault, &item.group, &item.technique, &item.status].map(Clone::clone).to_vec();
+        match &item.metrics {
+            Some(metrics) => row.extend(metrics_cells(metrics)),
+            None => row.extend(vec![String::new(); width - 11]),
+        }
+        let cost = &item.cost;
+        row.extend([cost.seconds.to_string(), cost.memory_kib.to_string()]);
+        row.extend([cost.runs, cost.tests, cost.events].map(|count| count.to_string()));
+        row.push(cost.events_kept.map_or_else(String::new, |count| count.to_string()));
+        row.push(item.why.clone().unwrap_or_default());
+        row
+    });
+    csv_text(&header, rows)
+}
+
+fn metrics_cells(metrics: &MetricsDocument) -> Vec<String> {
+    let MetricsDocument { first, mean, exam, wasted_effort, reciprocal_rank, .. } = metrics;
+    let mut cells = vec![metrics.hit.to_string()];
+    cells.extend([metrics.suspects, metrics.lines, metrics.lines_executed].map(|count| count.to_string()));
+    cells.extend([first, mean, exam, wasted_effort, reciprocal_rank].into_iter().flat_map(places));
+    cells
+}
+
+/// A row for each fault, technique and line.
+pub fn lines_csv(results: &StudyResults) -> String {
+    let header = texts(&[
+        "fault",
+        "group",
+        "technique",
+        "file",
+        "line",
+        "rank_best",
+        "rank_average",
+        "rank_worst",
+        "score",
+        "suspect",
+        "faulty",
+    ]);
+    csv_text(&header, results.items.iter().flat_map(line_rows))
+}
+
+fn line_rows(item: &ItemDocument) -> impl Iterator<Item = Vec<String>> {
+    let faulty: Vec<SourceLine> = item
+        .metrics
+        .iter()
+        .flat_map(|metrics| &metrics.faulty)
+        .filter_map(|one| SourceLine::parse(&one.line).ok())
+        .collect();
+    item.ranking.iter().flat_map(move |group| {
+        let faulty = faulty.clone();
+        group.lines.iter().filter_map(move |line| {
+            let line = SourceLine::parse(line).ok()?;
+            let is_faulty = faulty.iter().any(|one| one.means(&line));
+            let ties = group.lines.len();
+            Some(vec![
+                item.fault.clone(),
+                item.group.clone(),
+                item.technique.clone(),
+                line.file.clone(),
+                line.line.to_string(),
+                group.rank.to_string(),
+                (group.rank as f64 + (ties as f64 - 1.0) / 2.0).to_string(),
+                (group.rank + ties - 1).to_string(),
+                group.score.map_or_else(String::new, |score| score.to_string()),
+                group.suspect.to_string(),
+                is_faulty.to_string(),
+            ])
+        })
+    })
+}
+
+fn csv_text(header: &[String], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let written = writer.write_record(header).and_then(|()| {
+        let mut rows = rows;
+        rows.try_for_each(|row| writer.write_record(row))
+    });
+    written.expect("all rows have a cell for each column, and memory takes them");
+    let bytes = writer.into_inner().expect("memory takes all");
+    String::from_utf8(bytes).expect("cells are UTF-8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::results;
+
+    #[test]
+    fn latex_is_told_all_signs_as_signs() {
+        assert_eq!(latex_text("a_b & 5 % < \\x"), "a\\_b \\& 5 \\% $<$ \\textbackslash{}x");
+        let results = results(&[("a_b", &[Some(1.0), Some(3.0)])]);
+        let table = techniques(&results.summaries(TieRule::Average, None), TieRule::Average, "");
+        let text = table.latex();
+        assert!(text.contains("    a\\_b & 2 & 0 & 2 & 5.0 & 50 & 1 & 2 & 2 & 2 & 0.100 &"), "{text}");
+        assert!(text.contains("\\toprule") && text.contains("{lrrrrrrrrrrrrrr}"), "{text}");
+    }
+
+    #[test]
+    fn csv_has_a_row_for_each_observation_and_a_cell_for_each_column() {
+        let results = results(&[("a", &[Some(1.0), None]), ("b", &[Some(2.0), Some(4.0)])]);
+        let text = results_csv(&results);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
+        assert_eq!(rows.len(), 4);
+        assert_eq!((&rows[0][8], &rows[2][3], &rows[2][29]), ("1", "failed", "a_b fails & 100 % more"));
+    }
+
+    #[test]
+    fn what_is_missing_is_told() {
+        let results = results(&[("a", &[Some(1.0), None])]);
+        assert_eq!(left_out(&results), ["f1, a: a_b fails & 100 % more"]);
+    }
+}

@@ -1,0 +1,361 @@
+//! `stripe study`: from a manifest to tables, with faults that are none, kills, and a scheduler.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use support::tiny::assert_says;
+use support::{root, scratch, stripe, text};
+
+/// The faults of the sample study that are run each time: a wrong condition, a crash, an omission.
+const PART: [&str; 3] = ["triangle-degenerate", "bank-null", "words-last"];
+
+/// A copy of the sample study.
+fn sample(name: &str) -> PathBuf {
+    let folder = scratch(name);
+    let copied = Command::new("cp").arg("-r").arg(root().join("samples/study")).arg(&folder).status();
+    assert!(copied.expect("cp starts").success());
+    folder.join("study")
+}
+
+fn study(words: &[&str], folder: &Path) -> Output {
+    let mut command = stripe();
+    command.arg("study").args(words).current_dir(folder).stdin(Stdio::null());
+    command.output().expect("stripe starts")
+}
+
+fn assert_status(output: &Output, status: i32) {
+    assert_eq!(output.status.code(), Some(status), "{}{}", text(&output.stdout), text(&output.stderr));
+}
+
+/// The rows of `results.csv` but for what depends on the machine.
+fn rows(folder: &Path) -> Vec<String> {
+    let output = study(&["table", "out", "--format", "csv"], folder);
+    let csv = text(&output.stdout);
+    let mut lines = csv.lines();
+    let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let varies = ["seconds", "memory_kib", "runs", "tests"];
+    let kept = |line: &str| {
+        let cells = header.iter().zip(line.split(','));
+        cells.filter(|(name, _)| !varies.contains(name)).map(|(_, cell)| cell).collect::<Vec<_>>().join(",")
+    };
+    lines.map(kept).collect()
+}
+
+fn golden() -> Vec<String> {
+    let file = root().join("tests/golden/study.results");
+    fs::read_to_string(file).expect("a golden file").lines().map(str::to_owned).collect()
+}
+
+fn is_of(row: &str, faults: &[&str]) -> bool {
+    faults.iter().any(|fault| row.starts_with(&format!("{fault},")))
+}
+
+fn run_part(folder: &Path) -> Output {
+    let mut words = vec!["run", "faults.toml", "--out", "out", "-j", "2", "-q"];
+    words.extend(PART.iter().flat_map(|fault| ["--fault", *fault]));
+    study(&words, folder)
+}
+
+#[test]
+fn a_part_of_the_sample_study_has_the_results_that_are_known_and_every_form_shows_them() {
+    let folder = sample("study-part");
+    assert_status(&run_part(&folder), 0);
+    let known: Vec<String> = golden().into_iter().filter(|row| is_of(row, &PART)).collect();
+    assert_eq!(known.len(), 36);
+    assert_eq!(rows(&folder), known);
+    // What is there is not made again.
+    let before = documents(&folder);
+    assert_status(&run_part(&folder), 0);
+    assert_eq!(documents(&folder), before);
+    assert!(
+        text(&study(&["status", "out"], &folder).stdout).contains("36 of 348 results of 29 faults are there")
+    );
+    assert_says(
+        &text(&study(&["table", "out"], &folder).stdout),
+        &["| locate | 3 | 0 |", "| slice | slice-effect | 3 |"],
+    );
+    let latex = text(&study(&["table", "out", "--format", "latex"], &folder).stdout);
+    assert_says(&latex, &["\\toprule", "locate & 3 & 0 &"]);
+    let lines = text(&study(&["table", "out", "--format", "lines-csv"], &folder).stdout);
+    assert!(lines.lines().any(|row| row.starts_with("bank-null,bank,ochiai,bank-null.c,15,") && row.ends_with("true,true")));
+    // 312 results are missing, and the status says so.
+    assert_status(&study(&["report", "out", "--html", "page.html", "--plots", "plots"], &folder), 7);
+    let page = fs::read_to_string(folder.join("page.html")).expect("a page");
+    let links: Vec<&str> =
+        page.split("<a href=\"").skip(1).map(|rest| rest.split('"').next().expect("a link")).collect();
+    assert!(links.len() > 36);
+    for link in links {
+        assert!(folder.join(link.replace("%2B", "+")).is_file(), "{link}");
+    }
+    assert_eq!(fs::read_dir(folder.join("plots")).expect("a folder").count(), 4);
+    assert_status(&study(&["verify", "out", "--sample", "5"], &folder), 0);
+}
+
+/// The results, and which files they are: one that is made again is another one.
+fn documents(folder: &Path) -> BTreeMap<PathBuf, u64> {
+    let mut found = BTreeMap::new();
+    let items = folder.join("out/items");
+    for fault in fs::read_dir(&items).into_iter().flatten().flatten() {
+        for item in fs::read_dir(fault.path()).expect("a folder").flatten() {
+            let name = item.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".json") {
+                found.insert(item.path(), item.metadata().expect("a file").ino());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_whole_sample_study_has_the_results_that_are_known() {
+    if std::env::var_os("STRIPE_THOROUGH").is_none() && std::env::var_os("STRIPE_ACCEPT").is_none() {
+        return;
+    }
+    let folder = sample("study-whole");
+    assert_status(&study(&["run", "faults.toml", "--out", "out", "-q"], &folder), 0);
+    let found = rows(&folder);
+    if std::env::var_os("STRIPE_ACCEPT").is_some() {
+        fs::write(root().join("tests/golden/study.results"), found.join("\n") + "\n").expect("written");
+    }
+    assert_eq!(found, golden(), "STRIPE_ACCEPT=1 accepts new results");
+    assert_status(&study(&["check", "faults.toml"], &folder), 0);
+    assert_status(&study(&["table", "out"], &folder), 0);
+}
+
+#[test]
+fn a_study_that_is_killed_goes_on_and_makes_no_result_twice() {
+    let folder = sample("study-killed");
+    let kills = if std::env::var_os("STRIPE_THOROUGH").is_some() { 20 } else { 2 };
+    for number in 0..kills {
+        let mut command = stripe();
+        command.args(["study", "run", "faults.toml", "--out", "out", "-j", "2", "-q"]).current_dir(&folder);
+        command.args(PART.iter().flat_map(|fault| ["--fault", fault]));
+        let mut child = command.stdin(Stdio::null()).spawn().expect("stripe starts");
+        std::thread::sleep(Duration::from_millis(150 + 200 * number));
+        let _ = child.kill();
+        let _ = child.wait();
+        let there = documents(&folder);
+        assert_status(&study(&["status", "out"], &folder), 7);
+        let after = documents(&folder);
+        assert!(there.iter().all(|(file, number)| after.get(file) == Some(number)), "{there:?}");
+    }
+    let before = documents(&folder);
+    assert_status(&run_part(&folder), 0);
+    let after = documents(&folder);
+    assert!(before.iter().all(|(file, number)| after.get(file) == Some(number)), "{before:?}");
+    let known: Vec<String> = golden().into_iter().filter(|row| is_of(row, &PART)).collect();
+    assert_eq!(rows(&folder), known);
+}
+
+const BROKEN: &str = r#"techniques = ["ochiai", "ochia"]
+[defaults]
+program = "{build}/prog"
+build = 'cc -g -O0 -o "$STRIPE_BUILD/prog" ok.c'
+[[fault]]
+name = "good"
+faulty = ["ok.c:3"]
+input = "fails.in"
+reference = "right.out"
+[[fault]]
+name = "unknown-key"
+faulty = ["ok.c:3"]
+inptu = "fails.in"
+reference = "right.out"
+[[fault]]
+name = "missing-file"
+faulty = ["ok.c:3"]
+reference = "/home/somebody/right.out"
+[[fault]]
+name = "good"
+faulty = ["ok.c:3"]
+reference = "right.out"
+[[fault]]
+name = "no-lines"
+reference = "right.out"
+[[fault]]
+name = "no-build"
+build = "echo no compiler here >&2; exit 3"
+faulty = ["ok.c:3"]
+reference = "right.out"
+[[fault]]
+name = "passes"
+faulty = ["ok.c:4"]
+input = "passes.in"
+reference = "right.out"
+"#;
+
+/// A folder with a manifest of mistakes.
+fn broken(name: &str) -> PathBuf {
+    let folder = scratch(name);
+    let source = "#include <stdio.h>\nint main(void) {\n  int n = getchar() == 'x' ? 2 : 1;\n  printf(\"%d\\n\", n);\n}\n";
+    for (file, content) in [
+        ("faults.toml", BROKEN),
+        ("ok.c", source),
+        ("fails.in", "x"),
+        ("passes.in", "y"),
+        ("right.out", "1\n"),
+    ] {
+        fs::write(folder.join(file), content).expect("written");
+    }
+    folder
+}
+
+#[test]
+fn mistakes_are_told_with_their_lines_and_remedies_and_the_rest_goes_on() {
+    let folder = broken("study-broken");
+    let output = study(&["run", "faults.toml", "--out", "out"], &folder);
+    assert_status(&output, 7);
+    let told = text(&output.stderr);
+    assert_says(
+        &told,
+        &[
+            "faults.toml:1: there is no technique `ochia`: take slice",
+            "faults.toml:13: the key `inptu` is not known: did you mean `input`?",
+            "faults.toml:18: `reference`: the file /home/somebody/right.out is not there: it may be a path of another machine",
+            "faults.toml:19: the name `good` is that of the fault on line 5: rename one",
+            "faults.toml:23: the fault has no `faulty` lines: name them",
+            "3 results made, 0 were there, 2 failed; 5 mistakes in the manifest",
+        ],
+    );
+    let table = study(&["table", "out"], &folder);
+    assert_status(&table, 7);
+    assert_says(&text(&table.stdout), &["| ochiai | 1 | 2 | 1 |"]);
+    assert_says(
+        &text(&table.stderr),
+        &[
+            "no-build, ochiai: the build fails (exit status 3: no compiler here): mend `build`",
+            "passes, ochiai: the failing run passes: its output is that of `reference`",
+        ],
+    );
+    let check = study(&["check", "faults.toml"], &folder);
+    assert_status(&check, 7);
+    assert_says(
+        &text(&check.stdout),
+        &["??  good", "no test passes", "??  no-build", "the failing run passes"],
+    );
+    // What has failed is done again on request.
+    fs::write(folder.join("faults.toml"), BROKEN.replace("exit 3", "cc -g -o \"$STRIPE_BUILD/prog\" ok.c"))
+        .expect("written");
+    fs::write(folder.join("passes.in"), "x").expect("written");
+    let again = study(&["run", "faults.toml", "--out", "out", "--retry"], &folder);
+    assert_says(&text(&again.stderr), &["2 results made, 1 were there, 1 failed"]);
+}
+
+#[test]
+fn csv_and_json_lines_have_the_same_keys() {
+    let folder = broken("study-formats");
+    let csv = "name,program,build,faulty,input,reference,expect_timeout\n\
+               one,{build}/prog,\"cc -g -O0 -o \"\"$STRIPE_BUILD/prog\"\" ok.c\",ok.c:3;ok.c:4,fails.in,right.out,false\n\
+               two,{build}/prog,,ok.c:3,fails.in,right.out,perhaps\n";
+    let json = r#"{"name": "one", "program": "{build}/prog", "build": "cc -g -O0 -o \"$STRIPE_BUILD/prog\" ok.c", "faulty": ["ok.c:3", "ok.c:4"], "input": "fails.in", "reference": "right.out"}
+{"name": "two"
+"#;
+    for (file, content, mistake) in [
+        ("faults.csv", csv, "faults.csv:3: `expect_timeout` has to be true or false"),
+        ("faults.jsonl", json, "faults.jsonl:2: EOF while parsing an object"),
+    ] {
+        fs::write(folder.join(file), content).expect("written");
+        let out = format!("out-{file}");
+        let words = ["run", file, "--out", &out, "--techniques", "ochiai,jaccard"];
+        let output = study(&words, &folder);
+        assert_status(&output, 7);
+        assert_says(&text(&output.stderr), &[mistake, "2 results made, 0 were there, 0 failed; 1 mistakes"]);
+    }
+}
+
+#[test]
+fn spectra_are_written_for_gzoltar_and_flitsr() {
+    let folder = broken("study-export");
+    study(&["run", "faults.toml", "--out", "out", "--fault", "good", "-q"], &folder);
+    assert_status(&study(&["export", "out", "--format", "tcm", "--to", "tcm"], &folder), 7);
+    let tcm = fs::read_to_string(folder.join("tcm/good.tcm")).expect("a file");
+    assert_eq!(
+        tcm,
+        "#tests\nfailing_run FAILED\n\n#uuts\nok.c:main:3 | 0\nok.c:main:4\nok.c:main:5\n\n#matrix\n0 1 1 1 2 1\n"
+    );
+    assert_status(&study(&["export", "out", "--format", "gzoltar", "--to", "gz"], &folder), 7);
+    let matrix = fs::read_to_string(folder.join("gz/good/matrix.txt")).expect("a file");
+    assert_eq!(matrix, "1 1 1 -\n");
+}
+
+#[test]
+fn a_scheduler_runs_the_parts_and_together_they_are_the_whole() {
+    let folder = sample("study-submitted");
+    let manifest = fs::read_to_string(folder.join("faults.toml")).expect("the manifest");
+    let (head, faults) = manifest.split_once("\n# A boundary").expect("faults");
+    // Spectra only: what is tried is the scheduler.
+    let head = head.split_once("techniques").expect("techniques").0.to_owned()
+        + "techniques = [\"ochiai\"]\n"
+        + head.split_once("\n]\n").expect("the end of the techniques").1;
+    let few: Vec<&str> = faults.split("\n[[fault]]").take(5).collect();
+    fs::write(folder.join("faults.toml"), format!("{head}\n# A boundary{}", few.join("\n[[fault]]")))
+        .expect("written");
+    let bin = folder.join("bin");
+    fs::create_dir(&bin).expect("a folder");
+    let fake = "#!/bin/sh\n# Runs the array of a script, as Slurm would.\ncount=$(sed -n 's/^#SBATCH --array=1-//p' \"$1\")\n\
+                for i in $(seq $count); do SLURM_ARRAY_TASK_ID=$i sh \"$1\" || exit 9; done\n";
+    fs::write(bin.join("sbatch"), fake).expect("written");
+    fs::set_permissions(bin.join("sbatch"), fs::Permissions::from_mode(0o755)).expect("executable");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
+    let words = ["study", "submit", "faults.toml", "--out", "out", "--engine", "slurm", "--nodes", "3"];
+    let dry = stripe()
+        .args(words)
+        .arg("--dry-run")
+        .current_dir(&folder)
+        .env("PATH", &path)
+        .output()
+        .expect("stripe");
+    assert_says(
+        &text(&dry.stdout),
+        &["#SBATCH --array=1-3", "#SBATCH --requeue", "--shard \"$SLURM_ARRAY_TASK_ID/3\"", "sbatch /"],
+    );
+    assert!(!folder.join("out").exists());
+    let output =
+        stripe().args(words).current_dir(&folder).env("PATH", &path).output().expect("stripe starts");
+    assert_status(&output, 0);
+    let faults = documents(&folder).len();
+    assert_eq!((faults, study(&["status", "out"], &folder).status.code()), (4, Some(0)));
+    let local = study(&["submit", "faults.toml", "--out", "out-local", "--engine", "local"], &folder);
+    assert_status(&local, 0);
+    let parallel = study(
+        &["submit", "faults.toml", "--out", "p", "--engine", "parallel", "--sshlogin", "a,b", "--dry-run"],
+        &folder,
+    );
+    assert_says(&text(&parallel.stdout), &["parallel --jobs 1 --sshlogin a,b '", "--shard {}/2' ::: 1 2"]);
+}
+
+#[test]
+fn a_manifest_is_written_for_a_folder_by_convention() {
+    let folder = scratch("study-init");
+    for program in ["one", "two"] {
+        let place = folder.join("programs").join(program);
+        for sub in ["in", "out"] {
+            fs::create_dir_all(place.join(sub)).expect("a folder");
+        }
+        let mark = if program == "one" { " // FAULT" } else { "" };
+        let source = format!(
+            "#include <stdio.h>\nint main(void) {{\n  int n = getchar() == 'x' ? 2 : 1;{mark}\n  printf(\"%d\\n\", n);\n}}\n"
+        );
+        fs::write(place.join("prog.c"), source).expect("written");
+        for (test, input) in [("a", "x"), ("b", "y")] {
+            fs::write(place.join("in").join(test), input).expect("written");
+            fs::write(place.join("out").join(test), "1\n").expect("written");
+        }
+    }
+    assert_status(&study(&["init", "programs"], &folder), 0);
+    let check = study(&["check", "programs/faults.toml"], &folder);
+    assert_status(&check, 7);
+    assert_says(
+        &text(&check.stdout),
+        &["ok  one", "1 failing    1 passing tests", "faults.toml:15: the fault has no faulty line"],
+    );
+    let again = study(&["init", "programs"], &folder);
+    assert_status(&again, 1);
+    assert_says(&text(&again.stderr), &["give --output another name"]);
+}
