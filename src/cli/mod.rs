@@ -31,6 +31,8 @@ mod secrets;
 mod shell;
 mod simplify;
 mod simplify_options;
+mod slice;
+mod slice_options;
 mod status;
 mod target;
 mod terminal;
@@ -141,6 +143,7 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Replay(options) => replay::replay(options),
         Command::Demo(options) => demo::demo(options, color),
         Command::Locate(options) => locate::locate(options, color),
+        Command::Slice(options) => slice::slice(options, color),
         Command::Simplify(options) => simplify::simplify(options, color),
         Command::Doctor(options) => doctor::doctor(options, color),
         Command::Completions { shell } => {

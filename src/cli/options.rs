@@ -18,11 +18,12 @@ use super::choices::{
 use super::help::{
     DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, EXPLAIN_EXAMPLES, LOCATE_EXAMPLES, LOCATE_STATUS,
     REDUCE_EXAMPLES, REPLAY_EXAMPLES, REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, SIMPLIFY_EXAMPLES,
-    SIMPLIFY_STATUS, TRACE_EXAMPLES,
+    SIMPLIFY_STATUS, SLICE_EXAMPLES, TRACE_EXAMPLES,
 };
 use super::locate_options::LocateOptions;
 use super::outcome_options::OutcomeOptions;
 use super::simplify_options::SimplifyOptions;
+use super::slice_options::SliceOptions;
 use super::terminal::Loudness;
 use super::values::{
     ByProductNumber, Emission, EmissionKind, EventList, by_product, duration, emission, event_list,
@@ -84,6 +85,9 @@ pub enum Command {
     /// Change one thing in a failing run, and see whether its output becomes right: where is the fault?
     #[command(before_help = LOCATE_EXAMPLES, after_help = LOCATE_STATUS)]
     Locate(LocateOptions),
+    /// Find what a failure depends on: the dynamic slice of a run, inferred and not tried.
+    #[command(before_help = SLICE_EXAMPLES)]
+    Slice(SliceOptions),
     /// Simplify what a failing program is given: its input, files, arguments, environment.
     #[command(before_help = SIMPLIFY_EXAMPLES, after_help = SIMPLIFY_STATUS)]
     Simplify(SimplifyOptions),

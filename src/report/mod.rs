@@ -28,6 +28,7 @@ pub mod comparison;
 pub mod csv;
 mod depths;
 pub mod dot;
+pub mod dynamic;
 mod executions;
 pub mod explanation;
 mod extent;

@@ -8,6 +8,7 @@ pub mod budget;
 pub mod case;
 mod doubts;
 pub mod driver;
+pub mod dynamic;
 pub mod error;
 pub mod fate;
 pub mod findings;
