@@ -110,16 +110,23 @@ impl<'g> DependenceGraph<'g> {
             kind: DependenceKind::Data,
             name: found.name.to_owned(),
         });
-        data.chain(self.reason(event).filter(|_| kind == SliceKind::Full)).collect()
+        let reasons = if kind == SliceKind::Full { self.reasons(event) } else { Vec::new() };
+        data.chain(reasons).collect()
     }
 
-    /// Why the event took place: the decision that has led to it, or else the call of its function.
-    fn reason(&self, event: EventId) -> Option<Dependence> {
+    /// Why the event took place: the decision that has led to it, or else the call of its function, and what has
+    /// led to a call that is none of the program's own, such as that of a handler.
+    fn reasons(&self, event: EventId) -> Vec<Dependence> {
         let trace = self.recorded.trace;
-        let decision = self.omission.governor(event).map(|to| (to, DependenceKind::Control));
-        let call = || trace.caller(trace.activation(event)).map(|to| (to, DependenceKind::Call));
-        let (to, kind) = decision.or_else(call)?;
-        Some(Dependence { from: event, to, kind, name: String::new() })
+        let reason = |to, kind| Dependence { from: event, to, kind, name: String::new() };
+        if let Some(decision) = self.omission.governor(event) {
+            return vec![reason(decision, DependenceKind::Control)];
+        }
+        let activation = trace.activation(event);
+        let entry = trace.entry(activation);
+        let has_led = |entry: &EventId| *entry != event && !self.data.of(*entry).is_empty();
+        let calls = trace.caller(activation).into_iter().chain(Some(entry).filter(has_led));
+        calls.map(|to| reason(to, DependenceKind::Call)).collect()
     }
 
     /// All that these events depend on, directly or not.

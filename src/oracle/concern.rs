@@ -66,9 +66,13 @@ impl Criterion {
             return Err(OracleError::NoCrash);
         }
         let is_whole = words.is_empty() && !concern.crash && self.signal.is_none();
-        if is_whole && !has_crashed || self.output.is_some() || self.stderr.is_some() {
+        if is_whole || self.output.is_some() {
             concern.stdout.push(0..run.stdout.len());
             words.push("all output".to_owned());
+        }
+        if self.stderr.is_some() {
+            concern.stderr.push(0..run.stderr.len());
+            words.push("all of standard error".to_owned());
         }
         if self.signal.is_some() || is_whole && has_crashed || concern.crash {
             concern.crash = true;

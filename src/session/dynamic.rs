@@ -197,7 +197,7 @@ impl FollowedRun {
                 return Err(SessionError::new(Cause::Failed, message));
             };
             for piece in concerned(&ends, ranges) {
-                events.extend(piece.writer);
+                events.extend(piece.writer.into_iter().chain(piece.opener));
                 events.extend(piece.flusher.filter(|_| !piece.is_by_the_way || has_crashed));
             }
         }
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     fn piece(length: u64, writer: u32) -> PrintedBytes {
-        PrintedBytes { length, writer: Some(EventId(writer)), flusher: None, is_by_the_way: true }
+        PrintedBytes { length, writer: Some(EventId(writer)), flusher: None, opener: None, is_by_the_way: true }
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct PrintedBytes {
     pub writer: Option<EventId>,
     /// The event that has handed them to the kernel. `None` if that was no event of the program's, such as its end.
     pub flusher: Option<EventId>,
+    /// The event by which the descriptor leads where it does; `None` if it did so at the beginning.
+    pub opener: Option<EventId>,
     /// Whether the flusher has only made room: the end of the program would have handed them on as well.
     pub is_by_the_way: bool,
 }

@@ -46,7 +46,7 @@ pub(crate) use sandbox::Sandbox;
 pub(crate) use sealed::Sealed;
 pub(crate) use shared::Shared;
 pub(crate) use signals::{Cause, SignalSubject};
-pub(crate) use system_calls::{CallEffect, FileAction, MemoryRange, SystemCall};
+pub(crate) use system_calls::{CallEffect, FileAction, KernelState, MemoryRange, SystemCall};
 pub(crate) use tracee::Tracee;
 pub(crate) use watchdog::{Alarm, Subject, Watchdog};
 

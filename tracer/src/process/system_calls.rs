@@ -27,10 +27,35 @@ pub(crate) struct CallEffect {
     pub(crate) fresh: Vec<MemoryRange>,
     /// Memory that has moved: from where, to where.
     pub(crate) moved: Option<(MemoryRange, u64)>,
+    /// What the kernel keeps for the program and the call has looked at.
+    pub(crate) asks: Vec<KernelState>,
+    /// The same that it has changed.
+    pub(crate) changes: Vec<KernelState>,
     /// What it has done to a file.
     pub(crate) file: Option<FileAction>,
     /// Whether it is one that is not known.
     pub(crate) is_unknown: bool,
+}
+
+/// Something that the kernel keeps for a program, and that a call can change for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum KernelState {
+    /// How late it is: where time is made constant, each question and each sleep lets some of it pass.
+    Clock,
+    /// Which random number is next.
+    Chance,
+    /// What is done about this signal.
+    Handler(u64),
+    /// Which signals are held back, and on which stack handlers run.
+    Signals,
+    /// When an alarm comes.
+    Timer,
+    /// What this descriptor leads to.
+    Descriptor(u64),
+    /// The working directory.
+    Directory,
+    /// Names of files.
+    Names,
 }
 
 /// What a call has done to the file behind a descriptor.
@@ -57,6 +82,7 @@ impl SystemCall {
         let length = result as u64;
         let text = |address: u64| (address, text_length(&read, address));
         let path_or_record = |path: u64, record: MemoryRange| (vec![text(path)], vec![record]);
+        self.keep_states(&mut effect);
         match number as i64 {
             libc::SYS_read | libc::SYS_recvfrom => {
                 effect.writes.push((b, length));
@@ -96,10 +122,20 @@ impl SystemCall {
             libc::SYS_newfstatat => {
                 (effect.reads, effect.writes) = path_or_record(b, (c, size_of::<libc::stat>() as u64));
             }
-            libc::SYS_open | libc::SYS_unlink | libc::SYS_access | libc::SYS_mkdir | libc::SYS_chdir => {
+            libc::SYS_open
+            | libc::SYS_creat
+            | libc::SYS_unlink
+            | libc::SYS_access
+            | libc::SYS_mkdir
+            | libc::SYS_rmdir
+            | libc::SYS_chdir => {
                 effect.reads.push(text(a));
             }
-            libc::SYS_openat | libc::SYS_unlinkat | libc::SYS_faccessat | libc::SYS_faccessat2 => {
+            libc::SYS_openat
+            | libc::SYS_unlinkat
+            | libc::SYS_mkdirat
+            | libc::SYS_faccessat
+            | libc::SYS_faccessat2 => {
                 effect.reads.push(text(b));
             }
             libc::SYS_rename => effect.reads = vec![text(a), text(b)],
@@ -115,7 +151,15 @@ impl SystemCall {
             libc::SYS_prlimit64 if d != 0 => effect.writes.push((d, 16)),
             libc::SYS_pipe | libc::SYS_pipe2 => effect.writes.push((a, 8)),
             libc::SYS_wait4 if b != 0 => effect.writes.push((b, 4)),
-            libc::SYS_poll => effect.writes.push((a, b.saturating_mul(8))),
+            libc::SYS_poll | libc::SYS_ppoll => effect.writes.push((a, b.saturating_mul(8))),
+            libc::SYS_select | libc::SYS_pselect6 => {
+                const SET: u64 = 128;
+                effect.writes.extend([b, c, d].into_iter().filter(|&set| set != 0).map(|set| (set, SET)));
+            }
+            libc::SYS_getrusage => effect.writes.push((b, size_of::<libc::rusage>() as u64)),
+            libc::SYS_times if a != 0 => effect.writes.push((a, size_of::<libc::tms>() as u64)),
+            libc::SYS_getitimer => effect.writes.push((b, 32)),
+            libc::SYS_setitimer if c != 0 => effect.writes.push((c, 32)),
             libc::SYS_rt_sigprocmask if c != 0 => effect.writes.push((c, d)),
             libc::SYS_rt_sigaction if c != 0 => effect.writes.push((c, 32)),
             libc::SYS_ioctl => effect.is_unknown = b != libc::TCGETS,
@@ -137,6 +181,14 @@ impl SystemCall {
             | libc::SYS_geteuid
             | libc::SYS_getgid
             | libc::SYS_getegid
+            | libc::SYS_getpgrp
+            | libc::SYS_getpgid
+            | libc::SYS_getsid
+            | libc::SYS_times
+            | libc::SYS_setitimer
+            | libc::SYS_fchdir
+            | libc::SYS_pause
+            | libc::SYS_rt_sigsuspend
             | libc::SYS_kill
             | libc::SYS_tgkill
             | libc::SYS_tkill
@@ -165,6 +217,61 @@ impl SystemCall {
             _ => effect.is_unknown = true,
         }
         effect
+    }
+
+    /// What of the kernel's own it has looked at and changed.
+    fn keep_states(&self, effect: &mut CallEffect) {
+        use KernelState::{Chance, Clock, Descriptor, Directory, Handler, Names, Signals, Timer};
+        let &SystemCall { number, arguments: [a, b, ..], result } = self;
+        let new = Descriptor(result as u64);
+        let (asks, changes) = match number as i64 {
+            libc::SYS_clock_gettime
+            | libc::SYS_gettimeofday
+            | libc::SYS_time
+            | libc::SYS_times
+            | libc::SYS_getrusage
+            | libc::SYS_nanosleep
+            | libc::SYS_clock_nanosleep
+            | libc::SYS_select
+            | libc::SYS_pselect6
+            | libc::SYS_poll
+            | libc::SYS_ppoll => (vec![Clock], vec![Clock]),
+            libc::SYS_getrandom => (vec![Chance], vec![Chance]),
+            libc::SYS_rt_sigaction if b != 0 => (vec![], vec![Handler(a)]),
+            libc::SYS_rt_sigaction => (vec![Handler(a)], vec![]),
+            libc::SYS_rt_sigprocmask | libc::SYS_sigaltstack => (vec![Signals], vec![Signals]),
+            libc::SYS_alarm | libc::SYS_setitimer | libc::SYS_getitimer => (vec![Timer], vec![Timer]),
+            libc::SYS_dup | libc::SYS_fcntl => (vec![Descriptor(a), new], vec![new]),
+            libc::SYS_dup2 | libc::SYS_dup3 => (vec![Descriptor(a)], vec![Descriptor(b)]),
+            libc::SYS_close => (vec![Descriptor(a)], vec![Descriptor(a)]),
+            libc::SYS_open | libc::SYS_openat | libc::SYS_creat => (vec![new, Directory, Names], vec![new]),
+            libc::SYS_chdir | libc::SYS_fchdir => (vec![Directory, Names], vec![Directory]),
+            libc::SYS_unlink
+            | libc::SYS_unlinkat
+            | libc::SYS_rename
+            | libc::SYS_renameat
+            | libc::SYS_renameat2
+            | libc::SYS_mkdir
+            | libc::SYS_mkdirat
+            | libc::SYS_rmdir
+            | libc::SYS_link
+            | libc::SYS_symlink => (vec![Directory, Names], vec![Names]),
+            libc::SYS_stat
+            | libc::SYS_lstat
+            | libc::SYS_newfstatat
+            | libc::SYS_access
+            | libc::SYS_faccessat
+            | libc::SYS_faccessat2
+            | libc::SYS_readlink
+            | libc::SYS_getdents64 => (vec![Directory, Names], vec![]),
+            libc::SYS_read
+            | libc::SYS_pread64
+            | libc::SYS_readv
+            | libc::SYS_lseek
+            | libc::SYS_fstat => (vec![Descriptor(a)], vec![]),
+            _ => return,
+        };
+        (effect.asks, effect.changes) = (asks, changes);
     }
 
     /// Whether it returns from the handler of a signal.

@@ -140,7 +140,9 @@ fn operand(insn: &Instruction, used: &UsedMemory) -> Option<Operand> {
         OpAccess::ReadWrite | OpAccess::ReadCondWrite => Mode::Update,
         OpAccess::None | OpAccess::NoMemAccess => return None,
     };
-    let length = used.memory_size().size() as u64;
+    // One round of an operation that is repeated: so it is executed step by step.
+    let size = if insn.is_string_instruction() { insn.memory_size() } else { used.memory_size() };
+    let length = size.size() as u64;
     // A return address is no value of the program's.
     let is_link = insn.is_stack_instruction()
         && used.base() == Register::RSP

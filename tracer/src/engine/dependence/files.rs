@@ -31,6 +31,8 @@ struct FileState {
 #[derive(Clone, Copy)]
 pub(super) struct Handover {
     pub(super) flusher: Writer,
+    /// Who has made the descriptor lead where it does.
+    pub(super) opener: Writer,
     /// Whether it only makes room in a stream.
     pub(super) is_by_the_way: bool,
 }
@@ -89,13 +91,19 @@ fn print(
     tracee: &Tracee,
     memory: &MemoryWriters,
     (address, length): MemoryRange,
-    Handover { flusher, is_by_the_way }: Handover,
+    Handover { flusher, opener, is_by_the_way }: Handover,
 ) {
     let bytes = tracee.read(RuntimeAddress(address), length as usize).unwrap_or_default();
     let event = |writer: Writer| (writer != NOBODY).then_some(EventId(writer));
     for at in (address..).take(bytes.len()) {
         let piece =
-            PrintedBytes { length: 1, writer: event(memory.get(at)), flusher: event(flusher), is_by_the_way };
+            PrintedBytes {
+                length: 1,
+                writer: event(memory.get(at)),
+                flusher: event(flusher),
+                opener: event(opener),
+                is_by_the_way,
+            };
         match printed.pieces.last_mut() {
             Some(last) if PrintedBytes { length: 1, ..*last } == piece => last.length += 1,
             _ => printed.pieces.push(piece),

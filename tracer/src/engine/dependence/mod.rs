@@ -27,7 +27,7 @@ use super::Execution;
 use super::scene::ProgramMemory;
 use crate::address::RuntimeAddress;
 use crate::dependence::{Dependences, DependencesBuilder, Incomplete, ValueAnswer, ValueQuestion};
-use crate::process::{CallEffect, FileAction, SystemCall, Tracee};
+use crate::process::{CallEffect, FileAction, KernelState, SystemCall, Tracee};
 use crate::program::accesses::Mode;
 use crate::program::operations::{Access, InsnRole, LONGEST, Operation, RAX, RBP};
 use crate::program::variables::{MemoryPiece, RegisterValues, Variables, View};
@@ -66,6 +66,10 @@ struct Detective<'i> {
     calls: OpenCalls,
     library: LibraryState,
     files: FileWriters,
+    /// Who has changed last what the kernel keeps.
+    kernel: HashMap<KernelState, Writer>,
+    /// Who has written what was read while no event took place: why the next function is called.
+    orphans: BTreeSet<Writer>,
     /// By address; where memory with code is written, they are forgotten.
     operations: HashMap<u64, Option<Rc<Operation>>>,
     code_pages: HashSet<u64>,
@@ -98,6 +102,8 @@ impl<'i> Detective<'i> {
             calls: OpenCalls::default(),
             library: LibraryState::default(),
             files: FileWriters::default(),
+            kernel: HashMap::new(),
+            orphans: BTreeSet::new(),
             operations: HashMap::new(),
             code_pages: HashSet::new(),
             names: HashMap::new(),
@@ -114,6 +120,10 @@ impl<'i> Detective<'i> {
         let bias = execution.placement.bias(leader.image);
         let ended = self.calls.arrive((program, trace), (event, bias), registers);
         ended.into_iter().for_each(|ended| self.end(execution.tracee, ended));
+        let orphans = std::mem::take(&mut self.orphans);
+        if let Some(call) = self.calls.innermost().filter(|_| leader.kind == LeaderKind::Entry) {
+            call.read.extend(orphans.into_iter().map(|writer| (writer, 0)));
+        }
         if leader.kind == LeaderKind::Entry && execution.conditions.poison != agent::poison::Poison::Off {
             // What the frame holds is a pattern of the tracer's.
             let size = program.function_of(trace.leader(event)).undefined_size();
@@ -242,7 +252,11 @@ impl<'i> Detective<'i> {
     /// The innermost event reads memory.
     fn read_memory(&mut self, tracee: &Tracee, at: &RegisterValues, access: Access, is_traced: bool) {
         let MemoryPiece { address, length } = access.piece;
-        let Some(call) = self.calls.innermost() else { return };
+        let Some(call) = self.calls.innermost() else {
+            return self.memory.each(address, length, |writer| {
+                self.orphans.insert(writer);
+            });
+        };
         let mut news = Vec::new();
         self.memory.each(address, length, |writer| {
             if writer != call.event.0 && call.noticed.insert((at.pc, writer)) {
@@ -384,13 +398,17 @@ impl<'i> Detective<'i> {
             self.registers = self.interrupted.pop().unwrap_or_default();
             return;
         }
-        let CallEffect { reads, writes, fresh, moved, file, is_unknown } =
+        let CallEffect { reads, writes, fresh, moved, asks, changes, file, is_unknown } =
             call.effect(|address, length| tracee.read(RuntimeAddress(address), length));
         let writer = self.calls.event().map_or(NOBODY, |event| event.0);
         if is_unknown && writer != NOBODY {
             self.remarks.insert(format!(
                 "what system call {number} reads and writes is not known, so that dependences by it are missing"
             ));
+        }
+        asks.into_iter().for_each(|state| self.ask(state));
+        for state in changes {
+            self.kernel.insert(state, writer);
         }
         for (address, length) in reads {
             self.read_by_kernel(tracee, before, address, length);
@@ -402,6 +420,30 @@ impl<'i> Detective<'i> {
         fresh.into_iter().for_each(|(address, length)| self.memory.set(address, length, NOBODY));
         if let Some((from, to)) = moved {
             self.memory.shift(from, to);
+        }
+    }
+
+    /// What the kernel keeps matters to the innermost event.
+    fn ask(&mut self, state: KernelState) {
+        let writer = self.kernel.get(&state).copied().filter(|&writer| writer != NOBODY);
+        match (self.calls.innermost(), writer) {
+            (Some(call), Some(writer)) if call.event.0 != writer => {
+                call.read.insert((writer, 0));
+            }
+            (None, Some(writer)) => {
+                self.orphans.insert(writer);
+            }
+            _ => {}
+        }
+    }
+
+    /// The handler of a signal is about to begin.
+    fn enter_handler(&mut self, signal: u64) {
+        self.interrupted.push(self.registers.clone());
+        // Not the event that is interrupted needs that, but what happens then.
+        for state in [KernelState::Handler(signal), KernelState::Signals, KernelState::Timer] {
+            let writer = self.kernel.get(&state).copied().filter(|&writer| writer != NOBODY);
+            self.orphans.extend(writer);
         }
     }
 
@@ -426,7 +468,8 @@ impl<'i> Detective<'i> {
                     }
                 }
                 let is_by_the_way = is_held_back && !self.library.flushes();
-                let handover = Handover { flusher: writer, is_by_the_way };
+                let opener = self.kernel.get(&KernelState::Descriptor(descriptor)).copied().unwrap_or(NOBODY);
+                let handover = Handover { flusher: writer, opener, is_by_the_way };
                 self.files.write(tracee, &self.memory, (descriptor, &pieces), handover);
                 return;
             }

@@ -70,8 +70,11 @@ impl Detective<'_> {
             let delivered = std::mem::take(&mut signal);
             if let Stop::Trap = stop {
                 let now = registers(execution.tracee);
-                if let (true, Some(before), Some(now)) = (delivered != 0, at, now) {
-                    self.enter_handler(&before, &now);
+                let has_begun = |(before, now): (RegisterValues, RegisterValues)| {
+                    now.sp() < before.sp().saturating_sub(RED_ZONE) || now.sp() > before.sp()
+                };
+                if delivered != 0 && at.zip(now).is_some_and(has_begun) {
+                    self.enter_handler(delivered as u64);
                 }
                 match self.stepped(execution, guide, pending, now)? {
                     Trap::Served => {}
@@ -103,13 +106,6 @@ impl Detective<'_> {
         }
         (self.memory_used() > self.investigation.memory)
             .then_some(Outcome::Enough(Incomplete::Memory(self.last)))
-    }
-
-    /// The handler of a signal may have begun.
-    fn enter_handler(&mut self, before: &RegisterValues, now: &RegisterValues) {
-        if now.sp() < before.sp().saturating_sub(RED_ZONE) || now.sp() > before.sp() {
-            self.interrupted.push(self.registers.clone());
-        }
     }
 
     /// An instruction has been executed.
