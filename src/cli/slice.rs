@@ -47,9 +47,8 @@ pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, F
     voice.tell("following the run instruction by instruction");
     let memory = target.conditions.limits.trace;
     let budget = FollowBudget { instructions: options.max_instructions, memory };
-    let followed = follow((&target, &mut tracer), baseline, &questions, budget)?;
+    let followed = follow((&target, &mut tracer), &baseline, &questions, budget)?;
     let start = followed.start(&target, &asked, &place)?;
-    let recorded = followed.recorded(&target);
     let graph = DependenceGraph::new(recorded, &followed.dependences);
     let kind = options.kind.into();
     let found = match options.forward {

@@ -6,6 +6,9 @@ use super::options::{OracleOptions, TargetOptions};
 use super::terminal::Loudness;
 use crate::dynamic::SliceKind;
 
+/// A run is followed for so many instructions unless more is asked for: some minutes.
+pub(super) const MOST_INSTRUCTIONS: u64 = 20_000_000;
+
 /// `stripe slice`.
 #[derive(Debug, Args)]
 pub struct SliceOptions {
@@ -28,7 +31,7 @@ pub struct SliceOptions {
     #[arg(long, value_enum, default_value_t, value_name = "KIND", help_heading = "The slice")]
     pub kind: SliceKindChoice,
     /// Execute at most N instructions one by one, those of libraries included; one takes some microseconds.
-    #[arg(long, value_name = "N", default_value_t = 20_000_000, help_heading = "Limits")]
+    #[arg(long, value_name = "N", default_value_t = MOST_INSTRUCTIONS, help_heading = "Limits")]
     pub max_instructions: u64,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "The result")]

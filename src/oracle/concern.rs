@@ -6,7 +6,7 @@ use tracer::run::Run;
 use tracer::termination::Termination;
 
 use super::difference::{lines, quoted};
-use super::part::no_line;
+use super::part::{Part, Tails, no_line};
 use super::reference::{Fault, ReferenceComparison};
 use super::{Criterion, NOTHING_WRONG, OracleError};
 
@@ -59,7 +59,10 @@ impl Criterion {
             }
             words.push(format!("the lines that match `{}`", regex.as_str()));
         }
-        if let Some(correct) = &self.reference {
+        if let Some(part) = &self.part {
+            concern.stdout.extend(part_of(part, &run.stdout)?);
+            words.push("that part of the output".to_owned());
+        } else if let Some(correct) = &self.reference {
             self.wrong_line(run, correct, &mut concern, &mut words)?;
         }
         if self.signal.is_some() && !has_crashed {
@@ -127,6 +130,18 @@ impl Criterion {
     }
 }
 
+/// Where a part of an output is.
+fn part_of(part: &Part, output: &[u8]) -> Result<Vec<Range<usize>>, OracleError> {
+    match part {
+        Part::Line(number) => Ok(numbered(output).filter(|(_, at)| at == number).map(|(range, _)| range).collect()),
+        Part::Matching(regex) => {
+            let tails = Tails::new(regex.clone(), output)?;
+            let ends = numbered(output).zip(tails.keys(output)).filter(|(_, (_, matches))| *matches);
+            Ok(ends.map(|((range, _), (tail, _))| range.end - tail.len()..range.end).collect())
+        }
+    }
+}
+
 /// The lines of an output: where each is, without its end, and its number from 0.
 fn numbered(output: &[u8]) -> impl Iterator<Item = (Range<usize>, usize)> {
     let place = |start: &mut usize, line: &[u8]| {
@@ -140,6 +155,14 @@ fn numbered(output: &[u8]) -> impl Iterator<Item = (Range<usize>, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_is_found_where_it_is() {
+        let output = b"a? b? sum = 15\nmul = 0\n";
+        let part = |text: &str| part_of(&Part::Matching(regex::bytes::Regex::new(text).unwrap()), output).unwrap();
+        assert_eq!((part("^sum"), part("mul")), (vec![6..14], vec![15..22]));
+        assert_eq!(part_of(&Part::Line(1), output).unwrap(), [15..22]);
+    }
 
     #[test]
     fn lines_are_found_where_they_are() {

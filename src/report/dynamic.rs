@@ -35,7 +35,7 @@ pub struct SliceReport<'r> {
     /// What was asked for.
     pub start: &'r SliceStart,
     /// How it was found.
-    pub followed: &'r FollowedRun,
+    pub followed: &'r FollowedRun<'r>,
 }
 
 impl SliceReport<'_> {

@@ -14,6 +14,7 @@
 //! - [`csv`], [`lcov`], [`sarif`], [`github`], [`quickfix`], [`dot`] and [`chrome`] write it for other tools;
 //! - [`html`] makes a page of it for a browser;
 //! - [`gdb`] makes a script of it that performs the slice in that debugger;
+//! - [`dynamic`] writes dynamic slices, and [`layers`] sets them beside critical ones;
 //! - [`located`] tells which changes have made a failing run right;
 //! - [`simplified`] tells what is left of what a program was given;
 //! - [`tests_made`] lists the tests of the search;
@@ -38,6 +39,7 @@ pub mod github;
 mod happening;
 pub mod html;
 pub mod json;
+pub mod layers;
 pub mod lcov;
 mod listing;
 pub mod located;

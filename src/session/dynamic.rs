@@ -42,9 +42,9 @@ pub struct FollowBudget {
 }
 
 /// A recorded run whose dependences are known.
-pub struct FollowedRun {
+pub struct FollowedRun<'b> {
     /// The recorded run.
-    pub baseline: Baseline,
+    pub baseline: &'b Baseline,
     /// Who has written what its events read.
     pub dependences: Dependences,
     /// How long that took.
@@ -78,12 +78,12 @@ pub fn record<'p>(target: &'p Target, interrupt: &Interrupt) -> Result<(Tracer<'
 ///
 /// # Errors
 /// If it takes more than the budget, or does not go as recorded.
-pub fn follow(
+pub fn follow<'b>(
     (target, tracer): (&Target, &mut Tracer<'_>),
-    baseline: Baseline,
+    baseline: &'b Baseline,
     questions: &[ValueQuestion],
     budget: FollowBudget,
-) -> Result<FollowedRun, SessionError> {
+) -> Result<FollowedRun<'b>, SessionError> {
     const PATIENCE: Duration = Duration::from_secs(24 * 3600);
     let started = Instant::now();
     let limits = target.conditions.limits;
@@ -131,12 +131,7 @@ fn not_followed(incomplete: Incomplete, run: &Run, events: usize) -> SessionErro
     SessionError::new(Cause::Failed, message)
 }
 
-impl FollowedRun {
-    /// The recorded run.
-    pub fn recorded<'r>(&'r self, target: &'r Target) -> Recorded<'r> {
-        Recorded { program: &target.program, trace: &self.baseline.recording.trace }
-    }
-
+impl FollowedRun<'_> {
     /// The events that a criterion is about.
     ///
     /// # Errors
@@ -178,7 +173,11 @@ impl FollowedRun {
         Ok(SliceStart { events: writers.iter().copied().collect(), words, remarks })
     }
 
-    fn of_failure(&self, target: &Target, criterion: &Criterion) -> Result<SliceStart, SessionError> {
+    /// The events that a failure is about.
+    ///
+    /// # Errors
+    /// If the run does not show it, or it is nothing that a run prints or crashes by.
+    pub fn of_failure(&self, target: &Target, criterion: &Criterion) -> Result<SliceStart, SessionError> {
         let run = &self.baseline.recording.run;
         let unmet = SessionError::of(Cause::NotReproduced);
         let Concern { stdout, stderr, crash, words, remarks } = criterion.concern(run).map_err(unmet)?;

@@ -16,6 +16,7 @@ pub mod history;
 pub mod interrupt;
 mod keeper;
 pub mod keeping;
+pub mod layers;
 pub mod listener;
 pub mod locate;
 pub mod memory;

@@ -104,6 +104,9 @@ impl Operation {
         }
         reads |= if insn.rflags_read() != 0 { 1 << FLAGS } else { 0 };
         writes |= if insn.rflags_modified() != 0 { 1 << FLAGS } else { 0 };
+        let (read, written) = x87(bytes, &insn);
+        reads |= read;
+        writes |= written;
         if clears(&insn) {
             reads = 0;
         }
@@ -226,6 +229,25 @@ fn keeps_registers(insn: &Instruction) -> bool {
     )
 }
 
+/// The use of the x87 registers, which iced-x86 does not tell of all instructions: they count as one.
+fn x87(bytes: &[u8], insn: &Instruction) -> (RegisterBits, RegisterBits) {
+    use Mnemonic::*;
+    let is_prefix = |byte: &&u8| matches!(**byte, 0x66 | 0xf2 | 0xf3 | 0x40..=0x4f | 0x64 | 0x65);
+    if !bytes.iter().find(|byte| !is_prefix(byte)).is_some_and(|opcode| (0xd8..=0xdf).contains(opcode)) {
+        return (0, 0);
+    }
+    match insn.mnemonic() {
+        Fldcw | Fnstcw | Fstcw | Fldenv | Fnstenv | Fstenv => (0, 0),
+        Fld | Fild | Fbld | Fld1 | Fldl2t | Fldl2e | Fldpi | Fldlg2 | Fldln2 | Fldz
+            if insn.op0_kind() == OpKind::Memory || insn.op_count() == 0 =>
+        {
+            (0, 1 << X87)
+        }
+        Fst | Fstp | Fist | Fistp | Fisttp | Fbstp => (1 << X87, 0),
+        _ => (1 << X87, 1 << X87),
+    }
+}
+
 fn bits(register: Register) -> RegisterBits {
     let full = register.full_register();
     let offset = |first: Register| full as u32 - first as u32;
@@ -299,6 +321,18 @@ mod tests {
         assert_eq!(add.reads & 0b1001, 0b1001);
         assert_eq!(operation(&[0xc5, 0xf8, 0x77]).writes, 0); // vzeroupper
         assert_eq!(operation(&[0x0f, 0x1f, 0x44, 0x00, 0x00]).operands.len(), 0);
+    }
+
+    #[test]
+    fn the_x87_registers_count_as_one() {
+        let use_of = |bytes: &[u8]| {
+            let operation = operation(bytes);
+            (operation.reads >> X87 & 1, operation.writes >> X87 & 1)
+        };
+        assert_eq!(use_of(&[0xdb, 0x6d, 0xe0]), (0, 1)); // fld tbyte [rbp-32]
+        assert_eq!(use_of(&[0xdb, 0x7d, 0xe0]), (1, 0)); // fstp tbyte [rbp-32]
+        assert_eq!(use_of(&[0xde, 0xc9]), (1, 1)); // fmulp
+        assert_eq!(use_of(&[0xd9, 0x6d, 0xe0]), (0, 0)); // fldcw
     }
 
     #[test]
