@@ -16,8 +16,8 @@ use serde_json::Value;
 use support::{root, scratch, stripe, text};
 
 /// The subcommands that take options.
-const SUBCOMMANDS: [&str; 9] =
-    ["run", "reduce", "report", "explain", "trace", "replay", "simplify", "demo", "doctor"];
+const SUBCOMMANDS: [&str; 10] =
+    ["run", "reduce", "report", "explain", "trace", "replay", "simplify", "slice", "demo", "doctor"];
 
 fn read(document: &str) -> String {
     fs::read_to_string(root().join(document)).unwrap_or_else(|error| panic!("{document}: {error}"))

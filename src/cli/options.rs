@@ -207,6 +207,10 @@ pub struct RunOptions {
     /// The result.
     #[command(flatten)]
     pub output: OutputOptions,
+    /// Set the result beside the dynamic slice, which is inferred from dependences: what was executed, what of it the
+    /// failure depends on, what of that it needs. As text; for runs that are not too long.
+    #[arg(long, help_heading = "The result")]
+    pub compare: bool,
     /// What stays of it.
     #[command(flatten)]
     pub keep: KeepOptions,
@@ -334,10 +338,6 @@ pub struct OutputOptions {
     /// Overwrite files given to --emit.
     #[arg(long)]
     pub force: bool,
-    /// Set the result beside the dynamic slice, which is inferred from dependences: what was executed, what of it the
-    /// failure depends on, what of that it needs. As text; of a run that is not too long.
-    #[arg(long)]
-    pub compare: bool,
     /// Tell what the needed executions did with values, such as `sum = 0 + 1 -> 1`; html and dot do always.
     #[arg(long)]
     pub values: bool,

@@ -13,9 +13,9 @@ use super::options::{KeepOptions, OutputOptions, RunOptions, SearchOptions, Seve
 use super::progress::Voice;
 use super::rendering;
 use super::shell;
+use super::slice_options::MOST_INSTRUCTIONS;
 use super::status::{Answers, Board, askers};
 use super::target::{Loaded, criterion};
-use super::slice_options::MOST_INSTRUCTIONS;
 use super::terminal;
 use super::values::EmissionKind;
 use crate::baseline::PoisonChoice;
@@ -52,6 +52,11 @@ pub(super) fn search(
     let started = Instant::now();
     let output = &options.output;
     let preference = preference(options.target.engine)?;
+    if options.compare && output.format != EmissionKind::Text {
+        let message =
+            "--compare writes text: leave out --format; `stripe slice --format json` has the dynamic slice";
+        return Err(Failure::new(Exit::Usage, message));
+    }
     emissions::check(output, &options.target.program, options.several.are_asked())?;
     let interrupt = Interrupt::default();
     options.search.total_time.map(|time| interrupt.ask_after(time)).transpose()?;
@@ -73,8 +78,8 @@ pub(super) fn search(
     if output.tells_values() || findings.crashes_anyway() {
         findings.look(&subject, &mut crew.tracers[0], &keeping);
     }
-    let beside = match output.compare {
-        true => Some(compared(&recording, &findings, &mut crew.tracers[0], output, &voice)?),
+    let beside = match options.compare {
+        true => Some(compared(&recording, &findings, &mut crew.tracers[0], &voice)?),
         false => None,
     };
     drop(answers);
@@ -84,7 +89,9 @@ pub(super) fn search(
     deliver(delivery, output, terminal::style(color))?;
     if let Some(layers) = beside {
         let detail = Detail { has_values: false, is_full: output.full };
-        super::print(report::layers::text(subject.recorded(), &layers, detail, terminal::style(color)).as_bytes())?;
+        super::print(
+            report::layers::text(subject.recorded(), &layers, detail, terminal::style(color)).as_bytes(),
+        )?;
     }
     mention(&keeping, exit, &voice);
     delivery.ended(exit)
@@ -95,13 +102,8 @@ fn compared<'f>(
     recording: &Recording<'_>,
     findings: &'f Findings,
     tracer: &mut Tracer<'_>,
-    output: &OutputOptions,
     voice: &Voice,
 ) -> Result<Vec<Layers<'f>>, Failure> {
-    if output.format != EmissionKind::Text {
-        let message = "--compare writes text: leave out --format, and take `stripe slice --format json` for the dynamic slice";
-        return Err(Failure::new(Exit::Usage, message));
-    }
     voice.tell("following the run instruction by instruction");
     let memory = recording.request.target.conditions.limits.trace;
     let budget = FollowBudget { instructions: MOST_INSTRUCTIONS, memory };

@@ -133,7 +133,9 @@ impl Criterion {
 /// Where a part of an output is.
 fn part_of(part: &Part, output: &[u8]) -> Result<Vec<Range<usize>>, OracleError> {
     match part {
-        Part::Line(number) => Ok(numbered(output).filter(|(_, at)| at == number).map(|(range, _)| range).collect()),
+        Part::Line(number) => {
+            Ok(numbered(output).filter(|(_, at)| at == number).map(|(range, _)| range).collect())
+        }
         Part::Matching(regex) => {
             let tails = Tails::new(regex.clone(), output)?;
             let ends = numbered(output).zip(tails.keys(output)).filter(|(_, (_, matches))| *matches);
@@ -159,7 +161,8 @@ mod tests {
     #[test]
     fn a_part_is_found_where_it_is() {
         let output = b"a? b? sum = 15\nmul = 0\n";
-        let part = |text: &str| part_of(&Part::Matching(regex::bytes::Regex::new(text).unwrap()), output).unwrap();
+        let part =
+            |text: &str| part_of(&Part::Matching(regex::bytes::Regex::new(text).unwrap()), output).unwrap();
         assert_eq!((part("^sum"), part("mul")), (vec![6..14], vec![15..22]));
         assert_eq!(part_of(&Part::Line(1), output).unwrap(), [15..22]);
     }

@@ -129,7 +129,12 @@ fn numbers(executions: &Executions, style: Style) -> String {
 }
 
 /// For each line with executions in the dynamic slice that are not needed: the tests that showed it.
-fn inferred(recorded: Recorded<'_>, layers: &Layers<'_>, executions: &Executions, style: Style) -> Option<String> {
+fn inferred(
+    recorded: Recorded<'_>,
+    layers: &Layers<'_>,
+    executions: &Executions,
+    style: Style,
+) -> Option<String> {
     let ordinals = Ordinals::new(recorded);
     let mut lines: BTreeMap<(FileId, u32), Vec<EventId>> = BTreeMap::new();
     for &event in &executions.inferred {
@@ -149,13 +154,21 @@ fn inferred(recorded: Recorded<'_>, layers: &Layers<'_>, executions: &Executions
         told.push(wrap(&format!("  {}", printable(&names.join(", "))), style.width));
     }
     if lines.len() > MOST_LINES {
-        told.push(format!("  and executions of {}", count((lines.len() - MOST_LINES) as u64, "further line")));
+        told.push(format!(
+            "  and executions of {}",
+            count((lines.len() - MOST_LINES) as u64, "further line")
+        ));
     }
     Some(told.join("\n"))
 }
 
 /// What is needed and not in the dynamic slice, with what was seen without it.
-fn holes(recorded: Recorded<'_>, layers: &Layers<'_>, executions: &Executions, style: Style) -> Option<String> {
+fn holes(
+    recorded: Recorded<'_>,
+    layers: &Layers<'_>,
+    executions: &Executions,
+    style: Style,
+) -> Option<String> {
     if executions.holes.is_empty() {
         return None;
     }

@@ -17,7 +17,7 @@ use super::interrupt::Interrupt;
 use super::recording::establish;
 use crate::baseline::{Baseline, Demands, Ending, PoisonChoice};
 use crate::oracle::{Concern, Criterion};
-use crate::subject::{Recorded, Target};
+use crate::subject::Target;
 
 /// What a dynamic slice is asked for.
 #[derive(Clone, Debug)]
@@ -251,7 +251,13 @@ mod tests {
     use super::*;
 
     fn piece(length: u64, writer: u32) -> PrintedBytes {
-        PrintedBytes { length, writer: Some(EventId(writer)), flusher: None, opener: None, is_by_the_way: true }
+        PrintedBytes {
+            length,
+            writer: Some(EventId(writer)),
+            flusher: None,
+            opener: None,
+            is_by_the_way: true,
+        }
     }
 
     #[test]

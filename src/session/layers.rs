@@ -46,7 +46,11 @@ pub fn layers<'f>(
     let followed = follow((target, tracer), &recording.baseline, &[], budget)?;
     let recorded = Recorded { program: &target.program, trace: &recording.baseline.recording.trace };
     let graph = DependenceGraph::new(recorded, &followed.dependences);
-    findings.answers.iter().map(|answered| of_answer(recording, &followed, (recorded, &graph), answered)).collect()
+    findings
+        .answers
+        .iter()
+        .map(|answered| of_answer(recording, &followed, (recorded, &graph), answered))
+        .collect()
 }
 
 fn of_answer<'f>(

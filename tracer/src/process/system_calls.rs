@@ -46,7 +46,7 @@ pub(crate) enum KernelState {
     Chance,
     /// What is done about this signal.
     Handler(u64),
-    /// Which signals are held back, and on which stack handlers run.
+    /// Which signals have been sent and are held back, and on which stack handlers run.
     Signals,
     /// When an alarm comes.
     Timer,
@@ -161,6 +161,7 @@ impl SystemCall {
             libc::SYS_getitimer => effect.writes.push((b, 32)),
             libc::SYS_setitimer if c != 0 => effect.writes.push((c, 32)),
             libc::SYS_rt_sigprocmask if c != 0 => effect.writes.push((c, d)),
+            libc::SYS_rt_sigpending => effect.writes.push((a, b)),
             libc::SYS_rt_sigaction if c != 0 => effect.writes.push((c, 32)),
             libc::SYS_ioctl => effect.is_unknown = b != libc::TCGETS,
             libc::SYS_brk
@@ -239,7 +240,12 @@ impl SystemCall {
             libc::SYS_getrandom => (vec![Chance], vec![Chance]),
             libc::SYS_rt_sigaction if b != 0 => (vec![], vec![Handler(a)]),
             libc::SYS_rt_sigaction => (vec![Handler(a)], vec![]),
-            libc::SYS_rt_sigprocmask | libc::SYS_sigaltstack => (vec![Signals], vec![Signals]),
+            libc::SYS_rt_sigprocmask
+            | libc::SYS_sigaltstack
+            | libc::SYS_kill
+            | libc::SYS_tkill
+            | libc::SYS_tgkill => (vec![Signals], vec![Signals]),
+            libc::SYS_rt_sigpending => (vec![Signals], vec![]),
             libc::SYS_alarm | libc::SYS_setitimer | libc::SYS_getitimer => (vec![Timer], vec![Timer]),
             libc::SYS_dup | libc::SYS_fcntl => (vec![Descriptor(a), new], vec![new]),
             libc::SYS_dup2 | libc::SYS_dup3 => (vec![Descriptor(a)], vec![Descriptor(b)]),
@@ -264,11 +270,9 @@ impl SystemCall {
             | libc::SYS_faccessat2
             | libc::SYS_readlink
             | libc::SYS_getdents64 => (vec![Directory, Names], vec![]),
-            libc::SYS_read
-            | libc::SYS_pread64
-            | libc::SYS_readv
-            | libc::SYS_lseek
-            | libc::SYS_fstat => (vec![Descriptor(a)], vec![]),
+            libc::SYS_read | libc::SYS_pread64 | libc::SYS_readv | libc::SYS_lseek | libc::SYS_fstat => {
+                (vec![Descriptor(a)], vec![])
+            }
             _ => return,
         };
         (effect.asks, effect.changes) = (asks, changes);

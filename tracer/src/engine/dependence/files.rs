@@ -96,14 +96,13 @@ fn print(
     let bytes = tracee.read(RuntimeAddress(address), length as usize).unwrap_or_default();
     let event = |writer: Writer| (writer != NOBODY).then_some(EventId(writer));
     for at in (address..).take(bytes.len()) {
-        let piece =
-            PrintedBytes {
-                length: 1,
-                writer: event(memory.get(at)),
-                flusher: event(flusher),
-                opener: event(opener),
-                is_by_the_way,
-            };
+        let piece = PrintedBytes {
+            length: 1,
+            writer: event(memory.get(at)),
+            flusher: event(flusher),
+            opener: event(opener),
+            is_by_the_way,
+        };
         match printed.pieces.last_mut() {
             Some(last) if PrintedBytes { length: 1, ..*last } == piece => last.length += 1,
             _ => printed.pieces.push(piece),
