@@ -7,10 +7,10 @@
 //! Sources: Korel and Laski, "Dynamic Program Slicing", 1988; Agrawal and Horgan, "Dynamic Program Slicing", PLDI
 //! 1990; for control Xin and Zhang, "Efficient Online Detection of Dynamic Control Dependence", ISSTA 2007.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use fixedbitset::FixedBitSet;
-use tracer::dependence::Dependences;
+use tracer::dependence::{DataDependence, Dependences};
 use tracer::schedule::{Control, Omission};
 use tracer::trace::EventId;
 
@@ -104,7 +104,14 @@ impl<'g> DependenceGraph<'g> {
 
     /// What an event depends on.
     pub fn of(&self, event: EventId, kind: SliceKind) -> Vec<Dependence> {
-        let data = self.data.of(event).into_iter().map(|found| Dependence {
+        self.before(event, None, kind)
+    }
+
+    /// What an event depends on, as far as it has done something when the run reaches `limit`: an event that calls
+    /// a function has not read yet what that returns.
+    fn before(&self, event: EventId, limit: Option<EventId>, kind: SliceKind) -> Vec<Dependence> {
+        let is_early = |found: &DataDependence<'_>| limit.is_none_or(|limit| found.read_after < limit);
+        let data = self.data.of(event).into_iter().filter(is_early).map(|found| Dependence {
             from: event,
             to: found.writer,
             kind: DependenceKind::Data,
@@ -112,6 +119,24 @@ impl<'g> DependenceGraph<'g> {
         });
         let reasons = if kind == SliceKind::Full { self.reasons(event) } else { Vec::new() };
         data.chain(reasons).collect()
+    }
+
+    /// When an event that `from` depends on was no longer of interest: if it is still going on because it has called
+    /// the function of `from`, when that was entered.
+    fn limit(&self, from: EventId, to: EventId) -> Option<EventId> {
+        let trace = self.recorded.trace;
+        let mut inner = from;
+        for caller in trace.callers(from) {
+            if caller == to {
+                return Some(trace.entry(trace.activation(inner)));
+            }
+            // Callers come before what they call.
+            if caller < to {
+                return None;
+            }
+            inner = caller;
+        }
+        None
     }
 
     /// Why the event took place: the decision that has led to it, or else the call of its function, and what has
@@ -131,60 +156,89 @@ impl<'g> DependenceGraph<'g> {
 
     /// All that these events depend on, directly or not.
     pub fn backward(&self, criterion: &BTreeSet<EventId>, kind: SliceKind) -> DynamicSlice {
-        self.closed(criterion, kind, Direction::Backward, |event| self.of(event, kind))
+        let mut found = Closure::of(criterion, self.recorded.trace.len());
+        // How far each event has been followed: `None` to its end.
+        let mut limits: HashMap<EventId, Option<EventId>> = criterion.iter().map(|&event| (event, None)).collect();
+        let mut open: Vec<EventId> = criterion.iter().copied().collect();
+        while let Some(event) = open.pop() {
+            for dependence in self.before(event, limits[&event], kind) {
+                let limit = self.limit(event, dependence.to);
+                let known = limits.get(&dependence.to).copied();
+                let is_news = match (known, limit) {
+                    (None, _) => true,
+                    (Some(None), _) => false,
+                    (Some(Some(_)), None) => true,
+                    (Some(Some(known)), Some(limit)) => known < limit,
+                };
+                if is_news {
+                    limits.insert(dependence.to, limit);
+                    open.push(dependence.to);
+                }
+                found.add(dependence.to, dependence);
+            }
+        }
+        found.into_slice(criterion, (kind, Direction::Backward))
     }
 
     /// All that depends on these events, directly or not.
     pub fn forward(&self, criterion: &BTreeSet<EventId>, kind: SliceKind) -> DynamicSlice {
-        let mut dependents: Vec<Vec<EventId>> = vec![Vec::new(); self.recorded.trace.len()];
-        for event in self.recorded.trace.events() {
+        let trace = self.recorded.trace;
+        let mut dependents: Vec<Vec<EventId>> = vec![Vec::new(); trace.len()];
+        for event in trace.events() {
             for dependence in self.of(event, kind) {
                 dependents[dependence.to.0 as usize].push(event);
             }
         }
-        self.closed(criterion, kind, Direction::Forward, |event| {
-            let of = |&from: &EventId| self.of(from, kind).into_iter().filter(|found| found.to == event);
-            dependents[event.0 as usize].iter().flat_map(of).collect()
-        })
-    }
-
-    fn closed(
-        &self,
-        criterion: &BTreeSet<EventId>,
-        kind: SliceKind,
-        direction: Direction,
-        next: impl Fn(EventId) -> Vec<Dependence>,
-    ) -> DynamicSlice {
-        let mut found = FixedBitSet::with_capacity(self.recorded.trace.len());
-        criterion.iter().for_each(|event| found.insert(event.0 as usize));
-        let mut by_data = found.clone();
+        let mut found = Closure::of(criterion, trace.len());
         let mut open: Vec<EventId> = criterion.iter().copied().collect();
-        let mut dependences = Vec::new();
         while let Some(event) = open.pop() {
-            for dependence in next(event) {
-                let other = match direction {
-                    Direction::Backward => dependence.to,
-                    Direction::Forward => dependence.from,
-                };
-                if dependence.kind == DependenceKind::Data {
-                    by_data.insert(other.0 as usize);
+            for &from in &dependents[event.0 as usize] {
+                for dependence in self.of(from, kind).into_iter().filter(|found| found.to == event) {
+                    if found.add(from, dependence) {
+                        open.push(from);
+                    }
                 }
-                if !found.put(other.0 as usize) {
-                    open.push(other);
-                }
-                dependences.push(dependence);
             }
         }
-        dependences.sort();
-        dependences.dedup();
-        let events = found.ones().map(|event| EventId(event as u32)).collect();
+        found.into_slice(criterion, (kind, Direction::Forward))
+    }
+}
+
+/// A slice that grows.
+struct Closure {
+    events: FixedBitSet,
+    by_data: FixedBitSet,
+    dependences: BTreeSet<Dependence>,
+}
+
+impl Closure {
+    fn of(criterion: &BTreeSet<EventId>, events: usize) -> Closure {
+        let mut found = FixedBitSet::with_capacity(events);
+        criterion.iter().for_each(|event| found.insert(event.0 as usize));
+        Closure { by_data: found.clone(), events: found, dependences: BTreeSet::new() }
+    }
+
+    /// A dependence leads to this event; whether that is a new one.
+    fn add(&mut self, event: EventId, dependence: Dependence) -> bool {
+        if dependence.kind == DependenceKind::Data {
+            self.by_data.insert(event.0 as usize);
+        }
+        self.dependences.insert(dependence);
+        !self.events.put(event.0 as usize)
+    }
+
+    fn into_slice(
+        self,
+        criterion: &BTreeSet<EventId>,
+        (kind, direction): (SliceKind, Direction),
+    ) -> DynamicSlice {
         DynamicSlice {
             kind,
             direction,
             criterion: criterion.iter().copied().collect(),
-            events,
-            by_data,
-            dependences,
+            events: self.events.ones().map(|event| EventId(event as u32)).collect(),
+            by_data: self.by_data,
+            dependences: self.dependences.into_iter().collect(),
         }
     }
 }

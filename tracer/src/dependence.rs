@@ -4,9 +4,10 @@
 //! Source of the term: Korel and Laski, "Dynamic Program Slicing", Information Processing Letters 1988. Control
 //! dependences follow from the trace alone, see [`crate::schedule::Omission::governor`].
 //!
-//! The dependences of an event take some three bytes each: how far the writer is away, and the number of a name.
+//! The dependences of an event take some four bytes each: how far the writer is away, the number of a name, and how
+//! far the run had come.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::trace::EventId;
 
@@ -16,6 +17,9 @@ pub struct DataDependence<'d> {
     /// The event that had written. An event that calls a function may read what the events of that function have
     /// written, which come later in the trace.
     pub writer: EventId,
+    /// The latest event of the run when it was read first: the event itself, or one of a function that it has called
+    /// and that had returned by then.
+    pub read_after: EventId,
     /// What the source calls it, such as `sum`, `p->next` or `f()` for what a function has returned; empty if it has
     /// no name.
     pub name: &'d str,
@@ -109,10 +113,11 @@ impl Dependences {
         let mut number = || leb128::read::unsigned(&mut notes).unwrap_or(0);
         let count = number();
         let dependence = |_| {
-            let (distance, name) = (number(), number());
+            let (distance, name, later) = (number(), number(), number());
             let distance = (distance >> 1) as i64 ^ -((distance & 1) as i64);
             DataDependence {
                 writer: EventId((i64::from(event.0) - distance) as u32),
+                read_after: EventId(event.0 + later as u32),
                 name: self.names.get(name as usize).map_or("", String::as_str),
             }
         };
@@ -152,13 +157,15 @@ impl DependencesBuilder {
         number
     }
 
-    /// All that an event has read: writers and numbers of names.
-    pub(crate) fn take(&mut self, event: EventId, read: &BTreeSet<(u32, u32)>) {
+    /// All that an event has read: writers and numbers of names, each with the latest event then.
+    pub(crate) fn take(&mut self, event: EventId, read: &BTreeMap<(u32, u32), u32>) {
         let Dependences { places, notes, .. } = &mut self.dependences;
         // An event without a name for a writer has one more often with it.
         let named = |writer: u32| read.range((writer, 1)..=(writer, u32::MAX)).next().is_some();
-        let kept: Vec<(u32, u32)> =
-            read.iter().copied().filter(|&(writer, name)| name != 0 || !named(writer)).collect();
+        let kept: Vec<(u32, u32, u32)> = (read.iter())
+            .filter(|&(&(writer, name), _)| name != 0 || !named(writer))
+            .map(|(&(writer, name), &after)| (writer, name, after.saturating_sub(event.0)))
+            .collect();
         if kept.is_empty() || notes.len() >= u32::MAX as usize - 1 {
             return;
         }
@@ -168,10 +175,11 @@ impl DependencesBuilder {
             let _ = leb128::write::unsigned(notes, number);
         };
         write(kept.len() as u64);
-        for (writer, name) in kept {
+        for (writer, name, later) in kept {
             let distance = i64::from(event.0) - i64::from(writer);
             write(((distance << 1) ^ (distance >> 63)) as u64);
             write(u64::from(name));
+            write(u64::from(later));
         }
     }
 
@@ -195,14 +203,15 @@ mod tests {
         let mut builder = DependencesBuilder::new(1000);
         let (sum, a) = (builder.number("sum"), builder.number("a"));
         assert_eq!(builder.number("sum"), sum);
-        builder.take(EventId(900), &BTreeSet::from([(1, sum), (899, a), (905, 0), (1, a)]));
-        builder.take(EventId(3), &BTreeSet::new());
+        let read = [((1, sum), 900), ((899, a), 900), ((905, 0), 907), ((1, a), 900)];
+        builder.take(EventId(900), &BTreeMap::from(read));
+        builder.take(EventId(3), &BTreeMap::new());
         let dependences = builder.finish();
         let of = |event| {
             let found = dependences.of(EventId(event)).into_iter();
-            found.map(|found| (found.writer.0, found.name)).collect::<Vec<_>>()
+            found.map(|found| (found.writer.0, found.name, found.read_after.0)).collect::<Vec<_>>()
         };
-        assert_eq!(of(900), [(1, "sum"), (1, "a"), (899, "a"), (905, "")]);
+        assert_eq!(of(900), [(1, "sum", 900), (1, "a", 900), (899, "a", 900), (905, "", 907)]);
         assert_eq!((of(3), of(5000)), (vec![], vec![]));
     }
 
@@ -210,7 +219,7 @@ mod tests {
     fn a_writer_with_a_name_is_not_told_without_it_too() {
         let mut builder = DependencesBuilder::new(10);
         let name = builder.number("x");
-        builder.take(EventId(5), &BTreeSet::from([(1, 0), (1, name), (2, 0)]));
+        builder.take(EventId(5), &BTreeMap::from([((1, 0), 5), ((1, name), 5), ((2, 0), 5)]));
         let dependences = builder.finish();
         let names: Vec<_> = dependences.of(EventId(5)).iter().map(|found| found.name.to_owned()).collect();
         assert_eq!(names, ["x", ""]);

@@ -1,6 +1,6 @@
 //! Know to which event an instruction belongs: the latest one of the innermost call that has not returned.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use super::writers::Writer;
 use crate::program::variables::RegisterValues;
@@ -20,8 +20,8 @@ pub(super) struct OpenCall {
     pub(super) is_structural: bool,
     /// Instructions by which a writer was noticed already.
     pub(super) noticed: HashSet<(u64, Writer)>,
-    /// Writers whom the event has read, with numbers of names.
-    pub(super) read: BTreeSet<(Writer, u32)>,
+    /// Writers whom the event has read, with numbers of names; and the latest event when that was first.
+    pub(super) read: BTreeMap<(Writer, u32), u32>,
     /// Where it has read what may be a pointer.
     pub(super) pointers: Vec<u64>,
     /// Its registers where its own code was executed last.
@@ -33,7 +33,7 @@ pub(super) struct OpenCall {
 /// An event that is over: what it has read, and what libraries have overwritten meanwhile.
 pub(super) struct EndedEvent {
     pub(super) event: EventId,
-    pub(super) read: BTreeSet<(Writer, u32)>,
+    pub(super) read: BTreeMap<(Writer, u32), u32>,
     pub(super) overwritten: BTreeMap<u64, (u8, Writer)>,
 }
 
@@ -78,7 +78,7 @@ impl OpenCalls {
                 bias,
                 is_structural: true,
                 noticed: HashSet::new(),
-                read: BTreeSet::new(),
+                read: BTreeMap::new(),
                 pointers: Vec::new(),
                 registers: *registers,
                 overwritten: BTreeMap::new(),
@@ -105,6 +105,11 @@ impl OpenCalls {
 }
 
 impl OpenCall {
+    /// The event has read what this one has written, when the run had come to the event `now`.
+    pub(super) fn reads(&mut self, writer: Writer, name: u32, now: u32) {
+        self.read.entry((writer, name)).or_insert(now);
+    }
+
     fn end(self) -> EndedEvent {
         EndedEvent { event: self.event, read: self.read, overwritten: self.overwritten }
     }

@@ -76,7 +76,10 @@ struct Detective<'i> {
     /// The names of what instructions read that always mean the same variable.
     names: HashMap<u64, u32>,
     answers: Vec<Option<ValueAnswer>>,
+    /// The event whose instruction was executed last.
     last: Option<EventId>,
+    /// The event that was reached last, by its position.
+    arrived: u32,
     instructions: u64,
     remarks: BTreeSet<String>,
 }
@@ -108,6 +111,7 @@ impl<'i> Detective<'i> {
             code_pages: HashSet::new(),
             names: HashMap::new(),
             last: None,
+            arrived: 0,
             instructions: 0,
             remarks: Default::default(),
         }
@@ -116,13 +120,14 @@ impl<'i> Detective<'i> {
     /// The run has reached an event.
     fn arrive(&mut self, execution: &Execution<'_>, event: EventId, registers: &RegisterValues) {
         let Investigation { program, trace, .. } = self.investigation;
+        self.arrived = event.0;
         let leader = program.leader(trace.leader(event));
         let bias = execution.placement.bias(leader.image);
         let ended = self.calls.arrive((program, trace), (event, bias), registers);
         ended.into_iter().for_each(|ended| self.end(execution.tracee, ended));
         let orphans = std::mem::take(&mut self.orphans);
         if let Some(call) = self.calls.innermost().filter(|_| leader.kind == LeaderKind::Entry) {
-            call.read.extend(orphans.into_iter().map(|writer| (writer, 0)));
+            orphans.into_iter().for_each(|writer| call.reads(writer, 0, event.0));
         }
         if leader.kind == LeaderKind::Entry && execution.conditions.poison != agent::poison::Poison::Off {
             // What the frame holds is a pattern of the tracer's.
@@ -264,9 +269,9 @@ impl<'i> Detective<'i> {
             }
         });
         if !news.is_empty() {
-            let number = self.name(tracee, at, access, is_traced);
+            let (number, now) = (self.name(tracee, at, access, is_traced), self.arrived);
             let Some(call) = self.calls.innermost() else { return };
-            call.read.extend(news.into_iter().map(|writer| (writer, number)));
+            news.into_iter().for_each(|writer| call.reads(writer, number, now));
         }
         let call = self.calls.innermost().filter(|call| !call.pointers.contains(&address));
         if let Some(call) = call.filter(|_| is_traced && length == POINTER_SIZE) {
@@ -315,7 +320,7 @@ impl<'i> Detective<'i> {
         for writer in news {
             let number = self.name_of_register(tracee, EventId(writer), at, accesses);
             if let Some(call) = self.calls.innermost() {
-                call.read.insert((writer, number));
+                call.reads(writer, number, self.arrived);
             }
         }
     }
@@ -428,7 +433,7 @@ impl<'i> Detective<'i> {
         let writer = self.kernel.get(&state).copied().filter(|&writer| writer != NOBODY);
         match (self.calls.innermost(), writer) {
             (Some(call), Some(writer)) if call.event.0 != writer => {
-                call.read.insert((writer, 0));
+                call.reads(writer, 0, self.arrived);
             }
             (None, Some(writer)) => {
                 self.orphans.insert(writer);
@@ -478,7 +483,8 @@ impl<'i> Detective<'i> {
         let number = if at.general[7] == 0 { number } else { 0 };
         if let Some(call) = self.calls.innermost() {
             let own = call.event.0;
-            call.read.extend(sources.into_iter().filter(|&from| from != own).map(|from| (from, number)));
+            let sources = sources.into_iter().filter(|&from| from != own);
+            sources.for_each(|from| call.reads(from, number, self.arrived));
         }
     }
 
