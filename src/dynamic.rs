@@ -158,7 +158,8 @@ impl<'g> DependenceGraph<'g> {
     pub fn backward(&self, criterion: &BTreeSet<EventId>, kind: SliceKind) -> DynamicSlice {
         let mut found = Closure::of(criterion, self.recorded.trace.len());
         // How far each event has been followed: `None` to its end.
-        let mut limits: HashMap<EventId, Option<EventId>> = criterion.iter().map(|&event| (event, None)).collect();
+        let mut limits: HashMap<EventId, Option<EventId>> =
+            criterion.iter().map(|&event| (event, None)).collect();
         let mut open: Vec<EventId> = criterion.iter().copied().collect();
         while let Some(event) = open.pop() {
             for dependence in self.before(event, limits[&event], kind) {

@@ -47,7 +47,7 @@ fn every_replay_of_a_fixture_is_its_run() {
         Fixture::all().into_iter().filter(|fixture| fixture.directive("refused").is_none()).collect();
     in_two_threads(&fixtures, |fixture| {
         let program = fixture.build(GCC);
-        replay_again_and_again(&program.path, &start(&program), &fixture.name, how_many(4, 100));
+        replay_again_and_again(&program.path, &start(&program), &fixture.name, how_many(2, 100));
     });
 }
 
@@ -58,7 +58,7 @@ fn every_replay_of_lua_and_sqlite_is_its_run() {
     in_two_threads(&cases, |case| {
         let built = case.program.build(&Toolchain::default()).expect("a program");
         let start = invocation(&built.executable, &built.sources, case.arguments, case.stdin.into());
-        replay_again_and_again(&built.executable, &start, case.name, how_many(2, 100));
+        replay_again_and_again(&built.executable, &start, case.name, how_many(1, 100));
     });
 }
 

@@ -16,8 +16,9 @@ use serde_json::Value;
 use support::{root, scratch, stripe, text};
 
 /// The subcommands that take options.
-const SUBCOMMANDS: [&str; 10] =
-    ["run", "reduce", "report", "explain", "trace", "replay", "simplify", "slice", "demo", "doctor"];
+const SUBCOMMANDS: &[&str] = &[
+    "run", "reduce", "report", "explain", "trace", "replay", "locate", "simplify", "slice", "demo", "doctor",
+];
 
 fn read(document: &str) -> String {
     fs::read_to_string(root().join(document)).unwrap_or_else(|error| panic!("{document}: {error}"))
@@ -105,7 +106,7 @@ fn every_option_is_documented_and_every_documented_option_is_there() {
     let names: String =
         rows.lines().map(|row| row.split(" | ").next().expect("a cell").to_owned() + "\n").collect();
     let documented = all("(--[a-z][a-z-]+)", &names);
-    let helps = SUBCOMMANDS.map(help);
+    let helps: Vec<_> = SUBCOMMANDS.iter().copied().map(help).collect();
     let there: BTreeSet<&str> = helps.iter().flat_map(|help| options(help)).chain(["--version"]).collect();
     assert!(there.len() > 40, "{there:?}");
     let missing: Vec<_> = there.difference(&documented).collect();

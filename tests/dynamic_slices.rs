@@ -109,6 +109,9 @@ fn lists_recursion_and_pointers_are_followed() {
     assert_eq!(only(&list, "last"), "8#1-3 9#3 11#1-3 16#1 18#1-6 19#1-3 24#1");
     assert_eq!(only(&list, "sum"), "8#1-3 9#1-3 10#2-3 11#1-3 16#1 17#2 18#1-6 19#1-3 22#1-6 23#1-3 25#1");
     let recursion = of_manual("recursion");
+    // What the calls need is what their callers had read before.
+    assert_eq!(only(&recursion, "calls"), "7#1-4 8#1-3 10#1-3 18#1 20#1");
+    assert_eq!(slice_of(&recursion, &["--value", "half@11#2"]), "8#1-4 9#1 10#1-3 11#1 13#1 18#1");
     assert_eq!(only(&recursion, "result"), "8#1-4 9#1 10#1-3 11#1-3 12#1 13#1-2 18#1 19#1");
     let pointers = of_manual("pointers");
     assert_eq!(only(&pointers, "bob"), "8#2 9#2 12#1 15#1");
@@ -538,7 +541,7 @@ fn what_cannot_be_sliced_is_told_with_a_remedy() {
     assert_says(&refused(&["--expect-signal", "SEGV"], 3), &["does not crash"]);
     assert_says(&refused(&["--value", "nix@11#3"], 2), &["no variable `nix`", "11#3"]);
     assert_says(&refused(&["--value", "sum"], 2), &["sum@13#3"]);
-    assert_says(&refused(&["--value", "sum@11"], 2), &["executed 6 times"]);
+    assert_says(&refused(&["--value", "sum@sum-mul.c:11"], 2), &["executed 6 times"]);
     assert_says(&refused(&["--decision", "11#2"], 2), &["11#2 decides nothing"]);
     assert_says(&refused(&["--decision", "10#1", "--expect-match", "sum"], 2), &["a criterion by itself"]);
     let child = Fixture::named("fork_child").build(GCC);

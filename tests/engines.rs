@@ -184,7 +184,7 @@ fn fixtures() -> Vec<Fixture> {
 
 #[test]
 fn both_engines_agree_on_the_fixtures() {
-    on_fixtures(&[GCC, CLANG], how_many(1, 2), |_| true, how_many(3, 40));
+    on_fixtures(&[GCC, CLANG], how_many(1, 2), |_| true, how_many(2, 40));
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn both_engines_agree_however_the_program_is_built() {
     let is_c = |fixture: &Fixture| {
         fixture.source.extension().is_some_and(|extension| extension != "rs") && !draws(fixture)
     };
-    on_fixtures(&builds, how_many(1, 7), is_c, how_many(3, 8));
+    on_fixtures(&builds, how_many(1, 7), is_c, how_many(2, 8));
 }
 
 /// Compares the engines on the fixtures, each in so many of these builds, by so many partial replays.
@@ -253,7 +253,7 @@ fn both_engines_agree_on_real_programs() {
         let recording = pair.record().expect("a recording");
         // A replay with breakpoints costs a second for each hundred thousand events.
         let count = how_many(50_000, 1_000_000) / recording.trace.len() as u64;
-        let count = count.clamp(how_many(2, 6), how_many(6, 60));
+        let count = count.clamp(how_many(1, 6), how_many(6, 60));
         pair.replay(&recording, count, &mut Random::new(case.name));
         assert_eq!(pair.jump.engine(), Engine::Jump, "{}", case.name);
     });
@@ -287,9 +287,9 @@ fn what_ends_a_replay_before_its_first_statement_is_no_fault_of_an_engine() {
 #[test]
 fn both_engines_find_the_same_slices_of_the_fixtures() {
     let fixtures = fixtures().into_iter().filter(|fixture| !races(&fixture.name));
-    let fixtures: Vec<Fixture> = fixtures.step_by(how_many(3, 1) as usize).collect();
+    let fixtures: Vec<Fixture> = fixtures.step_by(how_many(5, 1) as usize).collect();
     in_two_threads(&fixtures, |fixture| {
-        let tests = if fixture.name == "deep_recursion" { 5 } else { how_many(50, 1000) };
+        let tests = if fixture.name == "deep_recursion" { 5 } else { how_many(30, 1000) };
         assert_same_slice(&fixture.name, &fixture.build(GCC), &["--max-tests", &tests.to_string()]);
     });
 }
@@ -308,7 +308,7 @@ fn both_engines_find_the_same_slices_of_real_programs() {
     in_two_threads(&REDUCED, |(name, tests)| {
         let case = corpus::case(name).expect("a case");
         let built = case.program.build(&Toolchain::default()).expect("a program");
-        let tests = how_many(tests / 6, *tests).to_string();
+        let tests = how_many(tests / 12, *tests).to_string();
         let options = ["--expect-match", "(?s).", "--max-tests", &tests];
         assert_same_slice(name, &program(&built, case.arguments, case.stdin), &options);
     });
@@ -356,5 +356,5 @@ const REDUCED: [(&str, u64); 4] =
 
 /// How many random programs.
 fn programs() -> usize {
-    how_many(8, 200) as usize
+    how_many(5, 200) as usize
 }

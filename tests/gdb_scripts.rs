@@ -56,7 +56,7 @@ impl Scripted {
     /// What gdb says while it performs the slice by these commands.
     fn performed(&self, commands: &[&str]) -> Output {
         let mut gdb = Command::new("timeout");
-        let seconds = how_many(60, 300).to_string();
+        let seconds = how_many(40, 300).to_string();
         gdb.args([&seconds, "gdb", "-q", "-nx", "-batch", "-x"]).arg(&self.script);
         gdb.args(commands.iter().flat_map(|command| ["-ex", command]));
         gdb.stdin(Stdio::null()).current_dir(Path::new("/")).output().expect("gdb is installed")
@@ -76,7 +76,7 @@ impl Scripted {
 fn gdb_prints_what_a_replay_of_the_slice_prints() {
     let fixtures = Fixture::all().into_iter().filter(is_feasible);
     // One rule is enough for each: a reduction and two replays take their time.
-    let some = fixtures.step_by(how_many(4, 1) as usize);
+    let some = fixtures.step_by(how_many(6, 1) as usize);
     let all: Vec<(Fixture, &str)> = some.zip(["program", "trace"].into_iter().cycle()).collect();
     let differences = Mutex::new(Vec::new());
     in_two_threads(&all, |(fixture, control)| {
@@ -92,7 +92,7 @@ fn gdb_prints_what_a_replay_of_the_slice_prints() {
 
 #[test]
 fn random_programs_are_performed_as_they_are_replayed() {
-    let programs = csmith_programs(how_many(4, 8) as usize, 7000, &Toolchain::linking_statically())
+    let programs = csmith_programs(how_many(2, 8) as usize, 7000, &Toolchain::linking_statically())
         .expect("random programs");
     for (number, built) in programs.iter().enumerate() {
         let name = format!("random-{number}");

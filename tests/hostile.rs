@@ -526,7 +526,7 @@ fn nothing_is_left_of_hostile_runs_when_stripe_is_killed_at_any_moment() {
     let users: &[User] = if is_root() { &[User::Own, User::Ordinary] } else { &[User::Own] };
     let arenas: Vec<(User, Arena)> =
         users.iter().map(|&user| (user, Arena::new(&format!("kills-{user:?}"), user))).collect();
-    for round in 0..how_many(48, 2000) {
+    for round in 0..how_many(24, 2000) {
         let kind = LIVELY[round as usize % LIVELY.len()];
         let (user, arena) = &arenas[round as usize / LIVELY.len() % arenas.len()];
         let level = if round / 24 % 2 == 0 { Level::Full } else { Level::Basic };

@@ -46,7 +46,8 @@ fn limits_of_the_shell_lead_to_a_right_result() {
         "ulimit -s 32",
         "ulimit -s 64",
         "ulimit -S -f 0",
-        "ulimit -f 8",
+        // 32 KiB: the arguments and the environment are handed over in a file in memory.
+        "ulimit -f 64",
         "ulimit -S -v 20000",
         "ulimit -v 400000",
         "ulimit -S -n 10",

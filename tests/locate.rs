@@ -192,7 +192,8 @@ fn faulty(fault: &Fault) -> Program {
 fn faults_stand_where_they_are_expected_and_what_repairs_them_repairs_the_file() {
     in_two_threads(&FAULTS, |fault| {
         let program = faulty(fault);
-        let options: &[&str] = if fault.name == "endless" { &["--expect-timeout"] } else { &[] };
+        let options: &[&str] =
+            if fault.name == "endless" { &["--expect-timeout", "--timeout", "100ms"] } else { &[] };
         let found = located(&program, fault.correct, options);
         let line = 2 + fault.source.lines().position(|line| line.contains("FAULT")).expect("a mark") as u64;
         let lines = found["lines"].as_array().expect("lines");
@@ -200,12 +201,37 @@ fn faults_stand_where_they_are_expected_and_what_repairs_them_repairs_the_file()
         let worst = place["rank"].as_u64().expect("a rank") + place["ties"].as_u64().expect("ties") - 1;
         assert!(worst <= fault.rank, "{}: {place}", fault.name);
         let repairs = lines.iter().flat_map(|line| line["repairs"].as_array().expect("repairs"));
-        for repair in repairs.filter(|repair| repair["outcome"] == "right" && repair["event"].is_null()) {
+        let repairs: Vec<&Value> = repairs.filter(|repair| repair["outcome"] == "right").collect();
+        for repair in repairs.iter().filter(|repair| repair["event"].is_null()) {
             if let Some(printed) = printed_by_patched(&program, repair) {
                 assert_eq!(printed, fault.correct, "{}: {repair}", fault.name);
             }
         }
+        let again = if std::env::var_os("STRIPE_THOROUGH").is_some() { repairs.len() } else { 2 };
+        for repair in repairs.iter().take(again) {
+            assert_replayed(&program, repair, fault, options);
+        }
     });
+}
+
+/// The change is made again by `stripe replay`, and the output is right again.
+fn assert_replayed(program: &Program, repair: &Value, fault: &Fault, options: &[&str]) {
+    let kind = match repair["kind"].as_str().expect("a kind") {
+        "omit" => "--omit-line".to_owned(),
+        kind => format!("--{kind}"),
+    };
+    let place = match repair["event"].as_u64() {
+        Some(event) => event.to_string(),
+        None if kind != "--omit-line" => repair["address"].as_str().expect("an address").to_owned(),
+        None => {
+            format!("{}:{}:{}", repair["file"].as_str().expect("a file"), repair["line"], repair["column"])
+        }
+    };
+    let mut command = stripe();
+    command.arg("replay").arg(&program.path).args(options).args([&kind, &place]);
+    let output =
+        command.current_dir(&program.directory).stdin(Stdio::null()).output().expect("stripe starts");
+    assert_eq!(text(&output.stdout), fault.correct, "{}: {repair}: {}", fault.name, text(&output.stderr));
 }
 
 /// What a copy of the program prints whose file has the change of a decision; `None` for other changes.
@@ -277,6 +303,40 @@ fn a_run_that_is_right_is_refused_and_so_is_nothing_to_compare_with() {
     assert_eq!(nothing.status.code(), Some(2));
     let missing = message(&locate(&program, &["--reference", "not-there"]), 2);
     assert_says(&missing, &["--reference not-there: No such file"]);
+}
+
+#[test]
+fn a_change_of_ones_own_is_told_and_places_that_are_none_are_refused() {
+    let program = faulty(&FAULTS[6]);
+    let replayed = |options: &[&str]| {
+        let mut command = stripe();
+        command.arg("replay").arg(&program.path).args(options).current_dir(&program.directory);
+        command.stdin(Stdio::null()).output().expect("stripe starts")
+    };
+    let left_out = replayed(&["--omit-line", "surplus-call.c:5"]);
+    assert_eq!((text(&left_out.stdout).as_str(), left_out.status.code()), ("one\ntwo\n", Some(1)));
+    assert_says(&text(&left_out.stderr), &["surplus-call.c:5 left out", "not reproduced"]);
+    // Two changes in one run.
+    let both = replayed(&["--omit-line", "surplus-call.c:5", "--omit-line", "2"]);
+    assert_eq!(text(&both.stdout), "two\n", "{}", text(&both.stderr));
+    for (options, said) in [
+        (["--flip", "surplus-call.c:5"], "no decision"),
+        (["--always", "4"], "a single execution is changed by --flip"),
+        (["--flip", "surplus-call.c:99"], "was not executed"),
+        (["--omit-line", "surplus-call.c:5:1"], "statements begin at column 3"),
+        (["--omit-line", "1"], "serves the frame"),
+        (["--flip", "nowhere.c:1"], "nowhere.c: no traced function"),
+    ] {
+        assert_says(&message(&replayed(&options), 2), &[said]);
+    }
+    assert_says(&message(&replayed(&["--flip", "4", "--omit", "3"]), 2), &["cannot be used with"]);
+    // A kept run.
+    let kept = stripe().arg("run").arg(&program.path).args(["-q"]).current_dir(&program.directory).output();
+    assert_eq!(kept.expect("stripe starts").status.code(), Some(0));
+    let mut command = stripe();
+    let kept =
+        command.args(["replay", "latest", "--omit-line", "surplus-call.c:5"]).current_dir(&program.directory);
+    assert_eq!(text(&kept.output().expect("stripe starts").stdout), "one\ntwo\n");
 }
 
 #[test]

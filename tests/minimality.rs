@@ -67,7 +67,7 @@ fn fixtures() -> impl Iterator<Item = Fixture> {
 
 #[test]
 fn no_needed_event_of_a_fixture_can_be_left_out() {
-    let all: Vec<Fixture> = fixtures().step_by(how_many(2, 1) as usize).collect();
+    let all: Vec<Fixture> = fixtures().step_by(how_many(4, 1) as usize).collect();
     in_two_threads(&all, |fixture| take_apart(&fixture.build(GCC)));
 }
 

@@ -24,7 +24,7 @@ const REDUCED: [(&str, u64); 7] = [
 
 #[test]
 fn a_full_replay_of_a_real_program_is_its_run() {
-    in_two_threads(&real_programs(how_many(3, 1)), |case| {
+    in_two_threads(&real_programs(how_many(5, 1)), |case| {
         let built = case.program.build(&Toolchain::default()).expect("a program");
         let program = load(&built.executable, Granularity::Statement);
         let start = invocation(&built.executable, &built.sources, case.arguments, case.stdin.into());
@@ -48,7 +48,7 @@ fn a_reduction_under_a_budget_yields_a_valid_best_so_far() {
             stdin: folder.join("stdin"),
             arguments: case.arguments.iter().map(ToString::to_string).collect(),
         };
-        let tests = how_many(tests / 2, *tests).to_string();
+        let tests = how_many(tests / 4, *tests).to_string();
         let options = ["--clear-env", "--control", "trace", "--max-tests", &tests, "-j1"];
         let slice = program.slice(&options, 5);
         assert_eq!(slice["tests"]["total"].to_string(), tests, "{name}");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tracer::invocation::Limits;
 
-use super::options::TargetOptions;
+use super::target_options::TargetOptions;
 use crate::baseline::{Ending, recording_limits};
 use crate::oracle::Criterion;
 use crate::session::recording::ending;
@@ -19,8 +19,7 @@ pub(super) fn bounds(options: &TargetOptions, criterion: &Criterion) -> Limits {
     let timed = |time: Duration| Limits { cpu: time, wall: time, idle: time, ..limits };
     match (ending(criterion), options.world.timeout) {
         (Ending::Itself, None) => limits,
-        (Ending::Itself, Some(timeout)) => timed(timeout),
-        (Ending::Never, Some(timeout)) => patient(timed(timeout)),
+        (_, Some(timeout)) => patient(timed(timeout)),
         (Ending::Never, None) => patient(Limits { arrivals: ENDLESS_ARRIVALS, ..timed(ENDLESS_TIME) }),
     }
 }

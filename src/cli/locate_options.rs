@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 
-use super::options::TargetOptions;
 use super::simplify_options::InputFormat;
+use super::target_options::TargetOptions;
 use super::terminal::Loudness;
 use super::values::duration;
 

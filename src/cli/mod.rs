@@ -12,10 +12,13 @@ mod files;
 mod help;
 mod internal;
 mod interpreters;
+mod intervene;
+mod intervention_options;
 mod locate;
 mod locate_options;
 mod memory;
 mod options;
+mod oracle_options;
 mod outcome_options;
 mod permissions;
 mod place;
@@ -35,6 +38,7 @@ mod slice;
 mod slice_options;
 mod status;
 mod target;
+mod target_options;
 mod terminal;
 mod trace;
 mod usage;
@@ -140,6 +144,7 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Explain(options) => explain::explain(options, color),
         Command::Runs => runs::runs(color),
         Command::Trace(options) => trace::trace(options, color),
+        Command::Replay(options) if options.intervention.is_given() => intervene::intervene(&options),
         Command::Replay(options) => replay::replay(options),
         Command::Demo(options) => demo::demo(options, color),
         Command::Locate(options) => locate::locate(options, color),

@@ -20,16 +20,17 @@ use super::help::{
     REDUCE_EXAMPLES, REPLAY_EXAMPLES, REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, SIMPLIFY_EXAMPLES,
     SIMPLIFY_STATUS, SLICE_EXAMPLES, TRACE_EXAMPLES,
 };
+use super::intervention_options::InterventionOptions;
 use super::locate_options::LocateOptions;
-use super::outcome_options::OutcomeOptions;
+use super::oracle_options::OracleOptions;
 use super::simplify_options::SimplifyOptions;
 use super::slice_options::SliceOptions;
+use super::target_options::TargetOptions;
 use super::terminal::Loudness;
 use super::values::{
     ByProductNumber, Emission, EmissionKind, EventList, by_product, duration, emission, event_list,
-    named_regex, regex, size,
+    named_regex,
 };
-use super::world_options::WorldOptions;
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -103,55 +104,6 @@ pub enum Command {
     },
     /// Print the manual page, in roff.
     Man,
-}
-
-/// The program, and the world that it sees.
-#[derive(Debug, Args)]
-pub struct TargetOptions {
-    /// The program: an executable for Linux x86-64, compiled with -g -O0.
-    pub program: PathBuf,
-    /// Its arguments.
-    #[arg(last = true, value_name = "ARG")]
-    pub arguments: Vec<OsString>,
-    /// What it sees of the world.
-    #[command(flatten)]
-    pub world: WorldOptions,
-    /// Trace these: a file, a function or a glob of them, or a shared library; `!` excludes. May be
-    /// given more than once.
-    #[arg(long, value_name = "PATTERN", help_heading = "The program")]
-    pub scope: Vec<String>,
-    /// What counts as one statement.
-    #[arg(long, value_enum, default_value_t, value_name = "UNIT", help_heading = "The program")]
-    pub granularity: GranularityChoice,
-    /// Take at most so much memory for what is recorded and for the search, such as 500M or 4G; without, half
-    /// of what is available.
-    #[arg(long, value_name = "SIZE", value_parser = size, allow_negative_numbers = true, help_heading = "The program")]
-    pub memory: Option<u64>,
-    /// How the program is stopped at its statements.
-    #[arg(long, value_enum, default_value_t, value_name = "ENGINE", help_heading = "The program")]
-    pub engine: EngineChoice,
-}
-
-/// When a run shows the failure. Without any: when it has the same output, and the same crash if the
-/// recorded run crashed.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "The failure (without any: same output, or same crash)")]
-pub struct OracleOptions {
-    /// What a run is like.
-    #[command(flatten)]
-    pub outcome: OutcomeOptions,
-    /// Compare only those lines of the output that match RE.
-    #[arg(long, value_name = "RE", value_parser = regex)]
-    pub only_lines: Option<Regex>,
-    /// It does not end: it still runs where the recorded run goes round, or waits, for ever.
-    #[arg(
-        long,
-        conflicts_with_all = ["expect_output", "expect_exit", "expect_signal", "only_lines", "reference"]
-    )]
-    pub expect_timeout: bool,
-    /// FILE is the correct output; the failure is the first line that is wrong by it, or the crash if none is.
-    #[arg(long, value_name = "FILE")]
-    pub reference: Option<PathBuf>,
 }
 
 /// Several failures in one run.
@@ -395,6 +347,9 @@ pub struct ReplayOptions {
     /// The failure.
     #[command(flatten)]
     pub oracle: OracleOptions,
+    /// Changes after which the program goes its own way.
+    #[command(flatten)]
+    pub intervention: InterventionOptions,
     /// Leave out these events, by the numbers of `stripe trace`: 8-12,40, or @FILE with such a list.
     #[arg(long, value_name = "EVENTS", value_parser = event_list, conflicts_with = "keep", help_heading = "The experiment")]
     pub omit: Option<EventList>,

@@ -15,8 +15,9 @@ use crate::subject::Recorded;
 pub(super) enum Where {
     /// An event by its number, from 1.
     Event(u32),
-    /// A line of a file, or of the only one that has it; and which of its executions.
-    Line { file: Option<String>, line: u32, execution: Option<u32> },
+    /// A line of a file, or of the only one that has it; a column of it, if it has several statements; and which of
+    /// the executions.
+    Line { file: Option<String>, line: u32, column: Option<u32>, execution: Option<u32> },
 }
 
 /// What is there.
@@ -29,7 +30,7 @@ pub(super) enum PlaceFound {
 }
 
 impl Where {
-    /// Reads `main.c:11`, `11#3`, `main.c:11#3` or `12`.
+    /// Reads `main.c:11`, `main.c:11:5`, `11:5`, `11#3`, `main.c:11#3`, `main.c:11:5#3` or `12`.
     pub(super) fn parse(text: &str) -> Result<Where, Failure> {
         let wrong = || {
             let message = format!(
@@ -43,13 +44,17 @@ impl Where {
             Some((place, execution)) => (place, Some(number(execution)?)),
             None => (text, None),
         };
+        let (place, column) = match place.rsplit_once(':') {
+            Some((line, column)) if is_line(line) => (line, Some(number(column)?)),
+            _ => (place, None),
+        };
         match (place.rsplit_once(':'), execution) {
             (Some(("", _)), _) => Err(wrong()),
             (Some((file, line)), execution) => {
-                Ok(Where::Line { file: Some(file.to_owned()), line: number(line)?, execution })
+                Ok(Where::Line { file: Some(file.to_owned()), line: number(line)?, column, execution })
             }
-            (None, Some(_)) => Ok(Where::Line { file: None, line: number(place)?, execution }),
-            (None, None) => Ok(Where::Event(number(place)?)),
+            (None, None) if column.is_none() => Ok(Where::Event(number(place)?)),
+            (None, _) => Ok(Where::Line { file: None, line: number(place)?, column, execution }),
         }
     }
 
@@ -83,14 +88,16 @@ impl Where {
                 }
                 Ok(PlaceFound::Executions(vec![EventId(number - 1)]))
             }
-            Where::Line { file, line, execution } => {
-                let file = named_file(recorded, ordinals, file.as_deref(), *line)?;
-                let events = ordinals.of_line(file, *line);
+            Where::Line { file, line: number, column, execution } => {
+                let file = named_file(recorded, ordinals, file.as_deref(), *number)?;
+                let number = *number;
+                let events = at_column(ordinals, ordinals.of_line(file, number), *column)?;
+                let line = column.map_or(number.to_string(), |column| format!("{number}:{column}"));
                 let place = format!("{}:{line}", recorded.program.file(file).shown);
                 match execution {
-                    _ if events.is_empty() => Ok(nothing(recorded, ordinals, (file, *line), place)),
+                    _ if events.is_empty() => Ok(nothing(recorded, ordinals, (file, number), place)),
                     None => Ok(PlaceFound::Executions(events)),
-                    Some(number) => match events.get(*number as usize - 1) {
+                    Some(execution) => match events.get(*execution as usize - 1) {
                         Some(&event) => Ok(PlaceFound::Executions(vec![event])),
                         None => usage(format!(
                             "{place} was executed {} times: name one of {line}#1 to {line}#{}",
@@ -102,6 +109,28 @@ impl Where {
             }
         }
     }
+}
+
+/// The executions of a line that begin at this column, if one is named.
+fn at_column(
+    ordinals: &Ordinals<'_>,
+    events: Vec<EventId>,
+    column: Option<u32>,
+) -> Result<Vec<EventId>, Failure> {
+    let Some(column) = column else { return Ok(events) };
+    let columns: BTreeSet<u32> = events.iter().map(|&event| ordinals.statement(event).column).collect();
+    if columns.is_empty() || columns.contains(&column) {
+        let is_there = |event: &EventId| ordinals.statement(*event).column == column;
+        return Ok(events.into_iter().filter(is_there).collect());
+    }
+    let known: Vec<String> = columns.iter().map(u32::to_string).collect();
+    usage(format!("nothing begins at column {column}: statements begin at column {}", known.join(", ")))
+}
+
+/// Whether a text is a line of some file, so that what follows behind a colon is a column.
+fn is_line(text: &str) -> bool {
+    let line = text.rsplit_once(':').map_or(text, |(_, line)| line);
+    line.parse::<u32>().is_ok_and(|line| line > 0)
 }
 
 fn usage<T>(message: String) -> Result<T, Failure> {
@@ -179,12 +208,18 @@ mod tests {
         let line = |file: Option<&str>, line, execution| Where::Line {
             file: file.map(str::to_owned),
             line,
+            column: None,
             execution,
         };
         assert_eq!(Where::parse("main.c:11").unwrap(), line(Some("main.c"), 11, None));
         assert_eq!(Where::parse("11#3").unwrap(), line(None, 11, Some(3)));
         assert_eq!(Where::parse("src/a:b.c:11#3").unwrap(), line(Some("src/a:b.c"), 11, Some(3)));
         assert_eq!(Where::parse("12").unwrap(), Where::Event(12));
+        let file = Some("main.c".to_owned());
+        let column = Where::Line { file, line: 11, column: Some(5), execution: Some(3) };
+        assert_eq!(Where::parse("main.c:11:5#3").unwrap(), column);
+        let column = Where::Line { file: None, line: 11, column: Some(5), execution: None };
+        assert_eq!(Where::parse("11:5").unwrap(), column);
     }
 
     #[test]

@@ -187,10 +187,8 @@ impl Experiment<'_> {
             self.tell_outcome(name, &evidence, &schedule, tracer);
             exit = worse(exit, evidence.outcome);
         }
-        let remarks = questions.iter().flat_map(|(_, oracle)| oracle.remarks());
-        for warning in openings(self.permissions).iter().chain(remarks) {
-            tell_line(&format!("stripe: warning: {warning}"));
-        }
+        let oracles: Vec<&Oracle> = questions.iter().map(|(_, oracle)| *oracle).collect();
+        tell_openings(self.permissions, &oracles);
         Ok(exit)
     }
 
@@ -234,7 +232,7 @@ impl Experiment<'_> {
 }
 
 /// A replay that says nothing outweighs one that has not reproduced the failure, and that one that has.
-fn worse(exit: Exit, outcome: Outcome) -> Exit {
+pub(super) fn worse(exit: Exit, outcome: Outcome) -> Exit {
     match (exit, outcome) {
         (_, Outcome::Unresolved) => Exit::Unresolved,
         (Exit::Done, Outcome::Pass) => Exit::Failed,
@@ -242,11 +240,19 @@ fn worse(exit: Exit, outcome: Outcome) -> Exit {
     }
 }
 
-fn tell_line(line: &str) {
+/// Tells what was allowed beyond the sandbox, and what the criteria have to remark.
+pub(super) fn tell_openings(permissions: &Permissions, oracles: &[&Oracle]) {
+    let remarks = oracles.iter().flat_map(|oracle| oracle.remarks());
+    for warning in openings(permissions).iter().chain(remarks) {
+        tell_line(&format!("stripe: warning: {warning}"));
+    }
+}
+
+pub(super) fn tell_line(line: &str) {
     tell((printable(line) + "\n").as_bytes());
 }
 
 /// What cannot be shown is not worth an error.
-fn tell(bytes: &[u8]) {
+pub(super) fn tell(bytes: &[u8]) {
     let _ = stderr().lock().write_all(bytes);
 }

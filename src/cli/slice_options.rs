@@ -2,7 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
-use super::options::{OracleOptions, TargetOptions};
+use super::oracle_options::OracleOptions;
+use super::target_options::TargetOptions;
 use super::terminal::Loudness;
 use crate::dynamic::SliceKind;
 

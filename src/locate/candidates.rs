@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tracer::intervention::{Change, Intervention, When};
-use tracer::program::{ImageId, LeaderId, Statement};
+use tracer::program::{ImageId, LeaderId, Program, Statement};
 use tracer::termination::ImagePlace;
 use tracer::trace::EventId;
 
@@ -62,27 +62,27 @@ pub fn candidates(recorded: Recorded<'_>) -> Vec<Candidate> {
         executed.entry(recorded.trace.leader(event)).or_default().push(event);
     }
     let program = recorded.program;
-    // Libraries are loaded when the program runs already.
-    let is_changeable = |leader: LeaderId| {
-        program.leader(leader).image == ImageId(0) && !program.leader(leader).kind.is_structural()
-    };
     let mut leaders: Vec<(LeaderId, Vec<EventId>)> =
-        executed.into_iter().filter(|(leader, _)| is_changeable(*leader)).collect();
+        executed.into_iter().filter(|(leader, _)| is_changeable(program, *leader)).collect();
     leaders.sort_by_key(|(leader, events)| (std::cmp::Reverse(events.last().copied()), *leader));
     let mut all = Vec::new();
     for (leader, events) in &leaders {
-        all.extend(of_statement(recorded, *leader, events.len()));
+        let changes = changes_of_statement(recorded, *leader);
+        // A single execution goes the other way by one of them, and as recorded by the other one.
+        let is_forced = |kind| matches!(kind, CandidateKind::Always | CandidateKind::Never);
+        all.extend(changes.into_iter().filter(|change| events.len() > 1 || !is_forced(change.kind)));
     }
     // Also of a statement that was executed once: changed, the run may come by again.
     for (leader, events) in &leaders {
         for number in spread(events.len()).into_iter().rev() {
-            all.extend(of_execution(recorded, *leader, number as u32 + 1, events[number]));
+            all.extend(changes_of_execution(recorded, *leader, number as u32 + 1, events[number]));
         }
     }
     all
 }
 
-fn of_statement(recorded: Recorded<'_>, leader: LeaderId, executions: usize) -> Vec<Candidate> {
+/// What can be changed at all executions of a statement.
+pub fn changes_of_statement(recorded: Recorded<'_>, leader: LeaderId) -> Vec<Candidate> {
     let candidate = |kind, place, change| Candidate {
         kind,
         leader,
@@ -90,39 +90,63 @@ fn of_statement(recorded: Recorded<'_>, leader: LeaderId, executions: usize) -> 
         intervention: Intervention { place, change, when: When::Always },
     };
     let mut all = Vec::new();
-    for place in recorded.program.decisions(leader) {
-        all.push(candidate(CandidateKind::Flip, place, Change::Flip));
-        // A single execution goes the other way by one of them, and as recorded by the other one.
-        if executions > 1 {
-            all.push(candidate(CandidateKind::Always, place, Change::Jump));
-            all.push(candidate(CandidateKind::Never, place, Change::FallThrough));
-        }
+    if !is_changeable(recorded.program, leader) {
+        return all;
     }
-    let omission = recorded.program.omission(leader);
+    for place in decisions(recorded, leader) {
+        all.push(candidate(CandidateKind::Flip, place, Change::Flip));
+        all.push(candidate(CandidateKind::Always, place, Change::Jump));
+        all.push(candidate(CandidateKind::Never, place, Change::FallThrough));
+    }
+    let omission = omission(recorded, leader);
     all.extend(omission.map(|change| candidate(CandidateKind::Omit, place_of(recorded, leader), change)));
     all
 }
 
-fn of_execution(recorded: Recorded<'_>, leader: LeaderId, number: u32, event: EventId) -> Vec<Candidate> {
+/// What can be changed at one execution of a statement: the one of this number, from 1, which is this event.
+pub fn changes_of_execution(
+    recorded: Recorded<'_>,
+    leader: LeaderId,
+    number: u32,
+    event: EventId,
+) -> Vec<Candidate> {
     let candidate = |kind, place, change| Candidate {
         kind,
         leader,
         granule: Granule::Execution(number, event),
         intervention: Intervention { place, change, when: When::Execution(number) },
     };
-    let decisions = recorded.program.decisions(leader);
+    if !is_changeable(recorded.program, leader) {
+        return Vec::new();
+    }
+    let decisions = decisions(recorded, leader);
     // Of several jumps not each is reached by each execution, so that executions of the statement do not count them.
     let flips = decisions.iter().take(1).filter(|_| decisions.len() == 1);
     let mut all: Vec<Candidate> =
         flips.map(|&place| candidate(CandidateKind::Flip, place, Change::Flip)).collect();
-    let omission = recorded.program.omission(leader);
+    let omission = omission(recorded, leader);
     all.extend(omission.map(|change| candidate(CandidateKind::Omit, place_of(recorded, leader), change)));
     all
+}
+
+fn decisions(recorded: Recorded<'_>, leader: LeaderId) -> Vec<ImagePlace> {
+    let image = recorded.program.leader(leader).image;
+    let jumps = recorded.program.decisions(leader).into_iter();
+    jumps.map(|address| ImagePlace { image, address }).collect()
+}
+
+fn omission(recorded: Recorded<'_>, leader: LeaderId) -> Option<Change> {
+    recorded.program.behind(leader).map(|next| Change::Skip(place_of(recorded, next)))
 }
 
 fn place_of(recorded: Recorded<'_>, leader: LeaderId) -> ImagePlace {
     let leader = recorded.program.leader(leader);
     ImagePlace { image: leader.image, address: leader.address }
+}
+
+/// Libraries are loaded when the program runs already; what sets up a frame serves all of its function.
+fn is_changeable(program: &Program, leader: LeaderId) -> bool {
+    program.leader(leader).image == ImageId(0) && !program.leader(leader).kind.is_structural()
 }
 
 /// Positions in a list of this length, the first and the last among them.

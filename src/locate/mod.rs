@@ -10,6 +10,8 @@ mod candidates;
 mod effect;
 mod ranking;
 
-pub use candidates::{Candidate, CandidateKind, Granule, candidates};
+pub use candidates::{
+    Candidate, CandidateKind, Granule, candidates, changes_of_execution, changes_of_statement,
+};
 pub use effect::{Correct, Effect, EffectKind, Trials};
-pub use ranking::{LineRank, Ranking, Reason, ranking};
+pub use ranking::{LineRank, RankReason, Ranking, ranking};

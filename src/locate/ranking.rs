@@ -11,7 +11,7 @@ use crate::subject::Recorded;
 
 /// Why a line stands where it stands, the best reason first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
+pub enum RankReason {
     /// A decision that goes the other way makes the run right.
     FlipRepairs,
     /// Something left out makes it right.
@@ -36,7 +36,7 @@ pub struct LineRank {
     /// The line in it, from 1.
     pub line: u32,
     /// Why.
-    pub reason: Reason,
+    pub reason: RankReason,
     /// Its last execution before the first wrong byte of the output, or else its last one.
     pub last: EventId,
     /// The changes that make the run right or bring it nearer, by their numbers among all; the best first.
@@ -68,7 +68,7 @@ pub fn ranking(
         }
         let place = (leader.statement.file, leader.statement.line);
         let is_before = cutoff.is_none_or(|cutoff| event <= cutoff);
-        let reason = if is_before { Reason::Before } else { Reason::After };
+        let reason = if is_before { RankReason::Before } else { RankReason::After };
         let line = lines.entry(place).or_insert(LineRank {
             rank: 0,
             ties: 1,
@@ -78,7 +78,7 @@ pub fn ranking(
             last: event,
             repairs: Vec::new(),
         });
-        if is_before || line.reason == Reason::After {
+        if is_before || line.reason == RankReason::After {
             line.last = event;
         }
     }
@@ -117,11 +117,11 @@ fn number(lines: &mut [LineRank]) {
     }
 }
 
-fn reason(kind: CandidateKind, effect: EffectKind) -> Option<Reason> {
+fn reason(kind: CandidateKind, effect: EffectKind) -> Option<RankReason> {
     match (effect, kind) {
-        (EffectKind::Right, CandidateKind::Omit) => Some(Reason::OmissionRepairs),
-        (EffectKind::Right, _) => Some(Reason::FlipRepairs),
-        (EffectKind::Nearer, _) => Some(Reason::Nearer),
+        (EffectKind::Right, CandidateKind::Omit) => Some(RankReason::OmissionRepairs),
+        (EffectKind::Right, _) => Some(RankReason::FlipRepairs),
+        (EffectKind::Nearer, _) => Some(RankReason::Nearer),
         _ => None,
     }
 }

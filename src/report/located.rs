@@ -10,7 +10,7 @@ use super::spelling;
 use super::style::{Style, wrap};
 use super::words::{contained, count, duration, one_or_more};
 use crate::circumstances::Status;
-use crate::locate::{CandidateKind, EffectKind, LineRank, Reason};
+use crate::locate::{Candidate, CandidateKind, EffectKind, Granule, LineRank, RankReason};
 use crate::session::locate::Located;
 use crate::subject::Recorded;
 
@@ -72,30 +72,61 @@ fn row(
 /// What was changed, and what came of it.
 fn experiment(recorded: Recorded<'_>, found: &Located, number: usize, line: &LineRank) -> String {
     let candidate = &found.candidates[number];
-    let what = match candidate.kind {
-        CandidateKind::Flip => "taken the other way",
-        CandidateKind::Always => "forced one way, its jump taken,",
-        CandidateKind::Never => "forced the other way, its jump not taken,",
-        CandidateKind::Omit => "left out",
-    };
-    let executions =
-        recorded.trace.events().filter(|&event| recorded.trace.leader(event) == candidate.leader).count();
-    let when = match found.execution(number) {
-        Some(execution) => format!(" at execution {execution} of {executions}"),
-        None if executions > 1 => format!(" at all {executions} executions"),
-        None => String::new(),
-    };
     let Statement { column, .. } = candidate.statement(recorded);
     let is_only = found.candidates.iter().all(|other| {
         let statement = other.statement(recorded);
         (statement.file, statement.line) != (line.file, line.line) || statement.column == column
     });
-    let place = if is_only || column == 0 { String::new() } else { format!(", column {column}") };
+    let place = if is_only || column == 0 { String::new() } else { format!("column {column} ") };
     let effect = match found.effects[number].map(|effect| effect.kind) {
         Some(EffectKind::Right) => "the output is right",
         _ => "the output is nearer to the correct one",
     };
-    format!("{what}{when}{place}: {effect}")
+    format!("{place}{}: {effect}", what_and_when(recorded, candidate))
+}
+
+/// A change with its place, such as `main.c:11 taken the other way at execution 2 of 5`.
+pub fn change_in_words(recorded: Recorded<'_>, change: &Candidate) -> String {
+    let place = recorded.program.place(change.leader);
+    format!("{place} {}", what_and_when(recorded, change))
+}
+
+fn what_and_when(recorded: Recorded<'_>, change: &Candidate) -> String {
+    let what = match change.kind {
+        CandidateKind::Flip => "taken the other way".to_owned(),
+        CandidateKind::Always => forced(recorded, change, true),
+        CandidateKind::Never => forced(recorded, change, false),
+        CandidateKind::Omit => "left out".to_owned(),
+    };
+    let trace = recorded.trace;
+    let executions = trace.events().filter(|&event| trace.leader(event) == change.leader).count();
+    // Of a run that has been cut while it went on for ever there are more than were recorded.
+    let all = if trace.endless().is_some() { String::new() } else { format!(" {executions}") };
+    let when = match change.granule {
+        Granule::Execution(..) if executions == 1 => " at its first execution".to_owned(),
+        Granule::Execution(execution, _) if all.is_empty() => format!(" at execution {execution}"),
+        Granule::Execution(execution, _) => format!(" at execution {execution} of{all}"),
+        Granule::Statement if executions > 1 => format!(" at all{all} executions"),
+        Granule::Statement => String::new(),
+    };
+    what + &when
+}
+
+/// Where a decision is made to go on, whatever its condition says.
+fn forced(recorded: Recorded<'_>, change: &Candidate, jumps: bool) -> String {
+    let own = change.statement(recorded);
+    let place = change.intervention.place;
+    match recorded.program.destination(place.image, place.address, jumps) {
+        Some(leader) => {
+            let there = recorded.program.leader(leader).statement;
+            match there.line == own.line && there.file == own.file {
+                true => format!("forced on to column {} of the line", there.column),
+                false => format!("forced on to line {}", there.line),
+            }
+        }
+        None if jumps => "forced to jump".to_owned(),
+        None => "forced not to jump".to_owned(),
+    }
 }
 
 fn verdict(found: &Located) -> String {
@@ -205,11 +236,11 @@ fn line_document<'a>(recorded: Recorded<'a>, found: &Located, line: &LineRank) -
         line: line.line,
         function: &program.function_of(recorded.trace.leader(line.last)).name,
         why: match line.reason {
-            Reason::FlipRepairs => "flip repairs",
-            Reason::OmissionRepairs => "omission repairs",
-            Reason::Nearer => "nearer",
-            Reason::Before => "executed before the first wrong byte",
-            Reason::After => "executed after the first wrong byte",
+            RankReason::FlipRepairs => "flip repairs",
+            RankReason::OmissionRepairs => "omission repairs",
+            RankReason::Nearer => "nearer",
+            RankReason::Before => "executed before the first wrong byte",
+            RankReason::After => "executed after the first wrong byte",
         },
         repairs: line.repairs.iter().map(|&number| repair(recorded, found, number)).collect(),
     }
@@ -219,8 +250,8 @@ fn repair<'a>(recorded: Recorded<'a>, found: &Located, number: usize) -> Repair<
     let candidate = &found.candidates[number];
     let statement = candidate.statement(recorded);
     let event = match candidate.granule {
-        crate::locate::Granule::Execution(_, event) => Some(event.time()),
-        crate::locate::Granule::Statement => None,
+        Granule::Execution(_, event) => Some(event.time()),
+        Granule::Statement => None,
     };
     Repair {
         kind: match candidate.kind {

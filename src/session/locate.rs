@@ -78,7 +78,7 @@ pub fn locate(
     let baseline = establish(target, &mut tracer, &demands, interrupt)?;
     drop(tracer);
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
-    let limits = limits(request, &baseline);
+    let limits = free_limits(&baseline, request.timeout);
     let mut runners = runners(request, &processors)?;
     let unchanged = run(&mut runners[0], target, &[], &limits, &interrupt.flag())?;
     must_be_wrong(correct, &unchanged, &baseline)?;
@@ -148,11 +148,23 @@ fn run(
 
 /// What a changed run may use up: a loop that does not end any more is seen by the processor's time, which does not
 /// depend on the load of the machine.
-fn limits(request: &LocateRequest, baseline: &Baseline) -> Limits {
-    let usual = baseline.limits();
-    let patient = Duration::from_secs(10).max(10 * baseline.recording.run.usage.wall);
-    let cpu = request.timeout.unwrap_or_else(|| usual.cpu.max(Duration::from_millis(50)));
-    Limits { cpu, wall: patient, idle: cpu.max(Duration::from_secs(1)), arrivals: u64::MAX, ..usual }
+pub fn free_limits(baseline: &Baseline, timeout: Option<Duration>) -> Limits {
+    let recorded = baseline.recording.run.usage;
+    let least = Duration::from_millis(100);
+    let usual = match baseline.recording.trace.endless() {
+        None => (10 * recorded.cpu).max(least),
+        // How long a right run takes is not known; what was recorded took many times as long as it does untraced.
+        Some(_) => recorded.wall.clamp(least, Duration::from_secs(5)),
+    };
+    let cpu = timeout.unwrap_or(usual);
+    let patient = Duration::from_secs(10).max(10 * recorded.wall);
+    Limits {
+        cpu,
+        wall: patient,
+        idle: cpu.max(Duration::from_secs(1)),
+        arrivals: u64::MAX,
+        ..baseline.limits()
+    }
 }
 
 /// The run as it is must be wrong, and do without the tracer what it does with it.

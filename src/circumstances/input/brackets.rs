@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(pairs("([)]"), [(0, 2)]);
         assert_eq!(pairs(")(]"), []);
         assert_eq!(pairs("don't (stop)"), [(6, 11)]);
-        assert_eq!(pairs("\"(\n)\\"), []);
+        assert_eq!(pairs("\"(\n)\\"), [(1, 3)]);
     }
 
     #[test]

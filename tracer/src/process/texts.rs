@@ -4,6 +4,7 @@
 //! A process that has just been forked must not allocate. It maps this piece, which any run may have of its own,
 //! and finds there the lists of pointers that the kernel wants, once the address of the piece is added to them.
 
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::os::fd::RawFd;
 
@@ -47,13 +48,20 @@ impl Texts {
 }
 
 /// The pointers, each the place of a text in this piece, with a null after each list; and then the texts.
-fn laid_out(program: &CString, lists: &[&[CString]]) -> Vec<u8> {
+fn laid_out<'t>(program: &'t CString, lists: &[&'t [CString]]) -> Vec<u8> {
     let words = 1 + lists.iter().map(|list| list.len() + 1).sum::<usize>();
     let (mut pointers, mut texts) = (Vec::with_capacity(words * WORD), Vec::new());
-    let mut lay_out = |text: Option<&CString>| {
-        let place = text.map_or(0, |_| words * WORD + texts.len());
+    // Environments share most of their variables, and the file may have to be short: `ulimit -f`.
+    let mut places = HashMap::new();
+    let mut lay_out = |text: Option<&'t CString>| {
+        let place = text.map_or(0, |text| {
+            *places.entry(text).or_insert_with(|| {
+                let place = words * WORD + texts.len();
+                texts.extend(text.as_bytes_with_nul());
+                place
+            })
+        });
         pointers.extend((place as u64).to_ne_bytes());
-        texts.extend(text.map_or(&[][..], |text| text.as_bytes_with_nul()));
     };
     lay_out(Some(program));
     for list in lists {

@@ -2,23 +2,23 @@
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
 
-use super::{LeaderId, Program};
+use super::{ImageId, LeaderId, Program};
 use crate::address::FileAddress;
-use crate::intervention::Change;
-use crate::termination::ImagePlace;
+
+/// So many instructions are looked at between a jump and the next statement.
+const MOST_INSTRUCTIONS: usize = 64;
 
 impl Program {
-    /// What leaves out a statement, and what it governs if it is a decision; `None` if it cannot be left out:
+    /// Where control goes on if a statement is left out, and what it governs if it is a decision; `None` if it cannot be:
     /// because it serves the frame, or because no place follows on every way.
-    pub fn omission(&self, leader: LeaderId) -> Option<Change> {
+    pub fn behind(&self, leader: LeaderId) -> Option<LeaderId> {
         let it = self.leader(leader);
-        let next = self.leader(it.post_dominator.filter(|_| !it.kind.is_structural())?);
-        Some(Change::Skip(ImagePlace { image: next.image, address: next.address }))
+        it.post_dominator.filter(|_| !it.kind.is_structural())
     }
 
     /// The conditional jumps in the code of a statement, in the order of addresses. Those of loops over strings and
     /// the like, which no source has written, are not among them.
-    pub fn decisions(&self, leader: LeaderId) -> Vec<ImagePlace> {
+    pub fn decisions(&self, leader: LeaderId) -> Vec<FileAddress> {
         let it = self.leader(leader);
         if it.kind.is_structural() {
             return Vec::new();
@@ -40,19 +40,43 @@ impl Program {
             instruction.flow_control() == FlowControl::ConditionalBranch
                 && !is_counted(instruction.mnemonic())
         });
-        jumps.map(|jump| ImagePlace { image: it.image, address: FileAddress(jump.ip()) }).collect()
+        jumps.map(|jump| FileAddress(jump.ip())).collect()
+    }
+
+    /// The statement at which control goes on behind a conditional jump of an image, if it jumps or if it does not;
+    /// `None` if none begins there before the next branch or call.
+    pub fn destination(&self, image: ImageId, jump: FileAddress, jumps: bool) -> Option<LeaderId> {
+        let text = self.text_at(image, jump)?;
+        let instruction = Decoder::with_ip(64, text, jump.0, DecoderOptions::NONE).decode();
+        let mut at = if jumps { instruction.near_branch_target() } else { instruction.next_ip() };
+        for _ in 0..MOST_INSTRUCTIONS {
+            if let Some(leader) = self.leader_at(image, FileAddress(at)) {
+                return Some(leader);
+            }
+            let text = self.text_at(image, FileAddress(at))?;
+            let instruction = Decoder::with_ip(64, text, at, DecoderOptions::NONE).decode();
+            at = match instruction.flow_control() {
+                FlowControl::Next => instruction.next_ip(),
+                FlowControl::UnconditionalBranch => instruction.near_branch_target(),
+                _ => return None,
+            };
+        }
+        None
+    }
+
+    /// The code of an image from an address to the end of the part that holds it.
+    fn text_at(&self, image: ImageId, address: FileAddress) -> Option<&[u8]> {
+        let texts = &self.images()[usize::from(image.0)].text;
+        let (start, text) = &texts[texts.partition_point(|(start, _)| *start <= address).checked_sub(1)?];
+        text.get((address.0 - start.0) as usize..).filter(|text| !text.is_empty())
     }
 
     /// The code from a leader to the next one of its function, or to the function's end.
     fn block(&self, leader: LeaderId) -> &[u8] {
         let it = self.leader(leader);
-        let image = &self.images()[usize::from(it.image.0)];
-        let at = image.text.partition_point(|(start, _)| *start <= it.address);
-        let Some((start, text)) = at.checked_sub(1).map(|at| &image.text[at]) else { return &[] };
-        let begin = (it.address.0 - start.0) as usize;
+        let Some(text) = self.text_at(it.image, it.address) else { return &[] };
         let next = self.leaders().get(leader.0 as usize + 1).filter(|next| next.function == it.function);
-        let end =
-            next.map_or(text.len(), |next| (next.address.0.saturating_sub(start.0) as usize).min(text.len()));
-        text.get(begin..end).unwrap_or_default()
+        let end = next.map_or(text.len(), |next| (next.address.0.saturating_sub(it.address.0)) as usize);
+        &text[..end.min(text.len())]
     }
 }

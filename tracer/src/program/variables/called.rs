@@ -48,7 +48,7 @@ impl Variables {
 
 /// The variable that a name begins with, and the steps from there.
 fn parse(name: &str) -> Option<(&str, Vec<Step<'_>>)> {
-    let end = |text: &str| text.find(|c| matches!(c, '.' | '[' | '-')).unwrap_or(text.len());
+    let end = |text: &str| text.find(['.', '[', '-']).unwrap_or(text.len());
     let (variable, mut rest) = name.split_at(end(name));
     let mut steps = Vec::new();
     while !rest.is_empty() {
