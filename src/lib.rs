@@ -18,6 +18,7 @@
 //!   are programs. A further kind of circumstance is one more implementation of
 //!   [`Kind`](circumstances::Kind).
 //! - [`locate`] knows which changes of a failing run can be tried, and ranks lines by what came of them.
+//! - [`dynamic`] follows dependences: the dynamic slice, inferred and not tried.
 //! - [`slice`](mod@slice) names the result, the [`CriticalSlice`](slice::CriticalSlice), and what it is
 //!   worth.
 //! - [`archive`] keeps runs in folders, so that searches can go on and reports can be made later.
@@ -57,6 +58,7 @@ pub mod archive;
 pub mod baseline;
 pub mod circumstances;
 pub mod cli;
+pub mod dynamic;
 pub mod locate;
 pub mod oracle;
 pub mod printed;

@@ -35,6 +35,7 @@ const SUBCOMMANDS: &[&str] = &[
     "study verify",
     "study init",
     "study submit",
+    "slice",
 ];
 
 fn read(document: &str) -> String {

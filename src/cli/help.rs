@@ -51,6 +51,15 @@ Exit status:
   5    a budget ended the work; the ranking is of what was tried
   130  interrupted";
 
+/// Of `stripe slice`.
+pub(super) const SLICE_EXAMPLES: &str = "\
+Examples:
+  stripe slice ./prog --stdin in.txt --expect-match 'sum = 15'   what that output depends on
+  stripe slice ./prog --kind data --reference correct.txt        the wrong line, by data alone
+  stripe slice ./prog --value 'sum@13#3'                         why has sum this value there?
+  stripe slice ./prog --decision 10#4                            why did control go there?
+  stripe slice ./prog --forward 8#2 --format dot                 who is fed by that, as a picture";
+
 /// Of `stripe simplify`.
 pub(super) const SIMPLIFY_EXAMPLES: &str = "\
 Examples:

@@ -18,6 +18,7 @@ mod locate;
 mod locate_options;
 mod memory;
 mod options;
+mod oracle_options;
 mod outcome_options;
 mod permissions;
 mod place;
@@ -33,6 +34,8 @@ mod secrets;
 mod shell;
 mod simplify;
 mod simplify_options;
+mod slice;
+mod slice_options;
 mod status;
 mod study;
 mod target;
@@ -147,6 +150,7 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Replay(options) => replay::replay(options),
         Command::Demo(options) => demo::demo(options, color),
         Command::Locate(options) => locate::locate(options, color),
+        Command::Slice(options) => slice::slice(options, color),
         Command::Simplify(options) => simplify::simplify(options, color),
         Command::Study(StudyCommand::Child(options)) => {
             study::end_with_parent()?;

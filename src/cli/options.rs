@@ -18,18 +18,19 @@ use super::choices::{
 use super::help::{
     DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, EXPLAIN_EXAMPLES, LOCATE_EXAMPLES, LOCATE_STATUS,
     REDUCE_EXAMPLES, REPLAY_EXAMPLES, REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, SIMPLIFY_EXAMPLES,
-    SIMPLIFY_STATUS, STUDY_EXAMPLES, STUDY_STATUS, TRACE_EXAMPLES,
+    SIMPLIFY_STATUS, SLICE_EXAMPLES, STUDY_EXAMPLES, STUDY_STATUS, TRACE_EXAMPLES,
 };
 use super::intervention_options::InterventionOptions;
 use super::locate_options::LocateOptions;
-use super::outcome_options::OutcomeOptions;
+use super::oracle_options::OracleOptions;
 use super::simplify_options::SimplifyOptions;
+use super::slice_options::SliceOptions;
 use super::study::options::StudyCommand;
 use super::target_options::TargetOptions;
 use super::terminal::Loudness;
 use super::values::{
     ByProductNumber, Emission, EmissionKind, EventList, by_product, duration, emission, event_list,
-    named_regex, regex,
+    named_regex,
 };
 
 /// The whole command line.
@@ -86,6 +87,9 @@ pub enum Command {
     /// Change one thing in a failing run, and see whether its output becomes right: where is the fault?
     #[command(before_help = LOCATE_EXAMPLES, after_help = LOCATE_STATUS)]
     Locate(LocateOptions),
+    /// Find what a failure depends on: the dynamic slice of a run, inferred and not tried.
+    #[command(before_help = SLICE_EXAMPLES)]
+    Slice(SliceOptions),
     /// Simplify what a failing program is given: its input, files, arguments, environment.
     #[command(before_help = SIMPLIFY_EXAMPLES, after_help = SIMPLIFY_STATUS)]
     Simplify(SimplifyOptions),
@@ -104,28 +108,6 @@ pub enum Command {
     },
     /// Print the manual page, in roff.
     Man,
-}
-
-/// When a run shows the failure. Without any: when it has the same output, and the same crash if the
-/// recorded run crashed.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "The failure (without any: same output, or same crash)")]
-pub struct OracleOptions {
-    /// What a run is like.
-    #[command(flatten)]
-    pub outcome: OutcomeOptions,
-    /// Compare only those lines of the output that match RE.
-    #[arg(long, value_name = "RE", value_parser = regex)]
-    pub only_lines: Option<Regex>,
-    /// It does not end: it still runs where the recorded run goes round, or waits, for ever.
-    #[arg(
-        long,
-        conflicts_with_all = ["expect_output", "expect_exit", "expect_signal", "only_lines", "reference"]
-    )]
-    pub expect_timeout: bool,
-    /// FILE is the correct output; the failure is the first line that is wrong by it, or the crash if none is.
-    #[arg(long, value_name = "FILE")]
-    pub reference: Option<PathBuf>,
 }
 
 /// Several failures in one run.
@@ -181,6 +163,10 @@ pub struct RunOptions {
     /// The result.
     #[command(flatten)]
     pub output: OutputOptions,
+    /// Set the result beside the dynamic slice, which is inferred from dependences: what was executed, what of it the
+    /// failure depends on, what of that it needs. As text; for runs that are not too long.
+    #[arg(long, help_heading = "The result")]
+    pub compare: bool,
     /// What stays of it.
     #[command(flatten)]
     pub keep: KeepOptions,

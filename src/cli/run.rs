@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tracer::{Preference, Processors};
+use tracer::{Preference, Processors, Tracer};
 
 use super::bounds::bounds;
 use super::choices::{AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, PoisonOption};
@@ -13,16 +13,22 @@ use super::options::{KeepOptions, OutputOptions, RunOptions, SearchOptions, Seve
 use super::progress::Voice;
 use super::rendering;
 use super::shell;
+use super::slice_options::MOST_INSTRUCTIONS;
 use super::status::{Answers, Board, askers};
 use super::target::{Loaded, criterion};
 use super::terminal;
+use super::values::EmissionKind;
 use crate::baseline::PoisonChoice;
 use crate::circumstances::events::Control;
-use crate::report::Style;
+use crate::report::{self, Detail, Style};
 use crate::session::case::Plan;
 use crate::session::driver::Strategy;
+use crate::session::dynamic::FollowBudget;
+use crate::session::findings::Findings;
 use crate::session::interrupt::Interrupt;
 use crate::session::keeping::Keeping;
+use crate::session::layers::{Layers, layers};
+use crate::session::listener::Listener;
 use crate::session::questions::Several;
 use crate::session::recording::{Recording, tracers};
 use crate::session::request::{Keep, Request};
@@ -46,6 +52,11 @@ pub(super) fn search(
     let started = Instant::now();
     let output = &options.output;
     let preference = preference(options.target.engine)?;
+    if options.compare && output.format != EmissionKind::Text {
+        let message =
+            "--compare writes text: leave out --format; `stripe slice --format json` has the dynamic slice";
+        return Err(Failure::new(Exit::Usage, message));
+    }
     emissions::check(output, &options.target.program, options.several.are_asked())?;
     let interrupt = Interrupt::default();
     options.search.total_time.map(|time| interrupt.ask_after(time)).transpose()?;
@@ -67,13 +78,36 @@ pub(super) fn search(
     if output.tells_values() || findings.crashes_anyway() {
         findings.look(&subject, &mut crew.tracers[0], &keeping);
     }
+    let beside = match options.compare {
+        true => Some(compared(&recording, &findings, &mut crew.tracers[0], &voice)?),
+        false => None,
+    };
     drop(answers);
     let exit = exit_of(&findings, &interrupt);
     let delivery = Delivery { subject, findings: &findings, command_line: &command_line };
     // The terminal may have another size by now.
     deliver(delivery, output, terminal::style(color))?;
+    if let Some(layers) = beside {
+        let detail = Detail { has_values: false, is_full: output.full };
+        super::print(
+            report::layers::text(subject.recorded(), &layers, detail, terminal::style(color)).as_bytes(),
+        )?;
+    }
     mention(&keeping, exit, &voice);
     delivery.ended(exit)
+}
+
+/// The dynamic slices beside what was found.
+fn compared<'f>(
+    recording: &Recording<'_>,
+    findings: &'f Findings,
+    tracer: &mut Tracer<'_>,
+    voice: &Voice,
+) -> Result<Vec<Layers<'f>>, Failure> {
+    voice.tell("following the run instruction by instruction");
+    let memory = recording.request.target.conditions.limits.trace;
+    let budget = FollowBudget { instructions: MOST_INSTRUCTIONS, memory };
+    Ok(layers(recording, findings, tracer, budget)?)
 }
 
 /// What the options ask for; the program is loaded, and not started.

@@ -13,7 +13,7 @@ use super::bounds::bounds;
 use super::choices::GranularityChoice;
 use super::exit::{Exit, Failure};
 use super::interpreters::{self, is_interpreter};
-use super::options::OracleOptions;
+use super::oracle_options::OracleOptions;
 use super::outcome_options::OutcomeOptions;
 use super::permissions::permissions;
 use super::reading;

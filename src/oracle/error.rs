@@ -19,6 +19,24 @@ pub enum OracleError {
          is {lines}"
     )]
     NoLine { expression: String, lines: String },
+    #[error(
+        "the {what} of the recorded run does not match `{expression}` with any byte: take the expression from what it \
+         prints"
+    )]
+    NoMatch { expression: String, what: &'static str },
+    #[error(
+        "{0} is about nothing that has a place in the run, so that nothing leads there: ask for what the run prints \
+         (--expect-match, --only-lines, --reference), for its crash (--expect-signal), a value (--value) or a decision \
+         (--decision)"
+    )]
+    NoPlace(&'static str),
+    #[error("the recorded run does not crash: ask for what it prints, with --expect-match or --only-lines")]
+    NoCrash,
+    #[error(
+        "all that the recorded run prints is right, and line {number} of the output given with --reference, {line}, is \
+         missing: nobody has printed it; ask with --decision for the decision that has led past it"
+    )]
+    NobodyPrinted { number: usize, line: String },
     #[error("the recorded run has no line {number} of output: take the number from its output")]
     NoSuchLine { number: usize },
     #[error(

@@ -9,6 +9,7 @@
 //! Outputs are aligned to tell them apart, see `occurrence`.
 
 mod check;
+mod concern;
 mod condition;
 mod crashes;
 mod difference;
@@ -32,6 +33,7 @@ use tracer::run::Run;
 use tracer::termination::{Crash, Termination};
 
 pub use check::{CANNOT_TELL, Check};
+pub use concern::Concern;
 pub use crashes::{crash, instead};
 pub use difference::{Comparison, Extent, Line, compare, diff, first_difference, shown_lines};
 pub use error::OracleError;

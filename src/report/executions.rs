@@ -24,6 +24,10 @@ pub(super) enum Mark {
     Unneeded,
     /// Cannot be left out: its call ends with it, or it leads the way to such an end.
     Fixed,
+    /// A dynamic slice has it, the critical slice has not.
+    Inferred,
+    /// The critical slice has it, the dynamic one has not.
+    Hole,
 }
 
 impl From<Necessity> for Mark {
@@ -63,7 +67,7 @@ impl Executions {
     }
 
     pub(super) fn needed(&self) -> u64 {
-        self.count(|mark| matches!(mark, Mark::Effect | Mark::Decision))
+        self.count(|mark| matches!(mark, Mark::Effect | Mark::Decision | Mark::Hole))
     }
 
     pub(super) fn fixed(&self) -> u64 {
@@ -85,6 +89,20 @@ pub(super) fn count(recorded: Recorded<'_>, slice: &CriticalSlice) -> Lines {
         let executions = lines.entry((statement.file, statement.line)).or_default();
         mark.into_iter().for_each(|mark| executions.push(mark));
     });
+    lines
+}
+
+/// Counts the executions of the lines in a trace, of which `mark` tells what each is.
+pub(super) fn counted(recorded: Recorded<'_>, mark: impl Fn(EventId) -> Mark) -> Lines {
+    let Recorded { program, trace } = recorded;
+    let mut lines = Lines::new();
+    for event in trace.events() {
+        let leader = program.leader(trace.leader(event));
+        let executions = lines.entry((leader.statement.file, leader.statement.line)).or_default();
+        if !leader.kind.is_structural() {
+            executions.push(mark(event));
+        }
+    }
     lines
 }
 

@@ -104,6 +104,8 @@ fn meaning(mark: Mark) -> &'static str {
         Mark::Decision => "needed as decisions",
         Mark::Unneeded => "not",
         Mark::Fixed => "cannot be left out",
+        Mark::Inferred => "only inferred",
+        Mark::Hole => "needed, and not inferred",
     }
 }
 

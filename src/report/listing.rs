@@ -13,7 +13,10 @@ use super::sections::Section;
 use super::source::printable;
 use super::style::{Style, length, wrap};
 
-const HEADINGS: [&str; 5] = ["line", "source", "executed", "needed", "which"];
+const HEADINGS: [&str; 5] = ["line", "source", "executed", NEEDED, "which"];
+
+/// What the executions are usually counted as that matter.
+pub(super) const NEEDED: &str = "needed";
 
 /// The least that source text and markers share, however narrow the width.
 const LEAST: usize = 24;
@@ -23,8 +26,18 @@ pub(super) type Listed<'a> = (Section, Vec<Row<'a>>);
 
 /// The rows of all sections, each with its functions on top.
 pub(super) fn write(program: &Program, parts: &[Listed<'_>], style: Style) -> String {
-    let layout = Layout::new(parts, style);
-    let mut lines = vec![layout.row(HEADINGS)];
+    write_as(program, parts, NEEDED, style)
+}
+
+/// The same, where the executions that matter are counted under another heading.
+pub(super) fn write_as(
+    program: &Program,
+    parts: &[Listed<'_>],
+    heading: &'static str,
+    style: Style,
+) -> String {
+    let layout = Layout::new(parts, heading, style);
+    let mut lines = vec![layout.row(layout.headings)];
     for (position, (section, rows)) in parts.iter().enumerate() {
         if position > 0 {
             lines.push(String::new());
@@ -65,6 +78,7 @@ pub(super) fn title(program: &Program, section: &Section) -> String {
 
 /// The widths of the columns that vary.
 struct Layout {
+    headings: [&'static str; 5],
     style: Style,
     number: usize,
     source: usize,
@@ -72,8 +86,10 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(parts: &[Listed<'_>], style: Style) -> Layout {
-        let [line, source, executed, needed, which] = HEADINGS.map(length);
+    fn new(parts: &[Listed<'_>], heading: &'static str, style: Style) -> Layout {
+        let mut headings = HEADINGS;
+        headings[3] = heading;
+        let [line, source, executed, needed, which] = headings.map(length);
         let (mut number, mut longest, mut most) = (line, source, which);
         for row in parts.iter().flat_map(|(_, rows)| rows) {
             if let Row::Line { number: of_row, text, .. } = row {
@@ -85,7 +101,7 @@ impl Layout {
         let gaps = 2 * (HEADINGS.len() - 1);
         let room = style.width.saturating_sub(number + executed + needed + gaps).max(LEAST);
         let source = longest.min(room - most.min(room / 3));
-        Layout { style, number, source, markers: room - source }
+        Layout { headings, style, number, source, markers: room - source }
     }
 
     fn write(&self, row: &Row<'_>) -> String {
@@ -109,7 +125,7 @@ impl Layout {
     }
 
     fn row(&self, [number, source, executed, needed, markers]: [&str; 5]) -> String {
-        let [_, _, executed_width, needed_width, _] = HEADINGS.map(length);
+        let [_, _, executed_width, needed_width, _] = self.headings.map(length);
         let (number_width, source_width) = (self.number, self.source);
         let row = format!(
             "{number:>number_width$}  {source:<source_width$}  {executed:>executed_width$}  {needed:>needed_width$}  {markers}"

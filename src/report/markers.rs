@@ -6,7 +6,8 @@ use super::executions::{Executions, Mark};
 use super::style::{Style, length};
 
 /// All markers in the order in which a legend names them.
-pub(super) const ALL: [Mark; 4] = [Mark::Effect, Mark::Decision, Mark::Unneeded, Mark::Fixed];
+pub(super) const ALL: [Mark; 6] =
+    [Mark::Effect, Mark::Decision, Mark::Hole, Mark::Inferred, Mark::Unneeded, Mark::Fixed];
 
 /// The character for an execution.
 pub(super) fn glyph(mark: Mark, style: Style) -> char {
@@ -15,6 +16,8 @@ pub(super) fn glyph(mark: Mark, style: Style) -> char {
         Mark::Decision => style.either('○', 'o'),
         Mark::Unneeded => style.either('·', '.'),
         Mark::Fixed => style.either('■', '#'),
+        Mark::Inferred => style.either('◌', '+'),
+        Mark::Hole => style.either('◆', '!'),
     }
 }
 
@@ -30,7 +33,7 @@ pub(super) fn write(executions: &Executions, room: usize, style: Style) -> Strin
 
 /// The markers of what is needed, set off.
 pub(super) fn embolden(markers: &str, style: Style) -> String {
-    let needed = [Mark::Effect, Mark::Decision].map(|mark| glyph(mark, style));
+    let needed = [Mark::Effect, Mark::Decision, Mark::Hole].map(|mark| glyph(mark, style));
     let mut rest = markers;
     let mut painted = String::new();
     while let Some(start) = rest.find(needed) {

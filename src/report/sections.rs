@@ -40,9 +40,14 @@ impl Section {
 /// failure.
 pub(super) fn find(recorded: Recorded<'_>, slice: &CriticalSlice) -> Vec<Section> {
     let told: Vec<EventId> = slice.told().collect();
+    of_events(recorded, &told)
+}
+
+/// The same for any events, in order.
+pub(super) fn of_events(recorded: Recorded<'_>, told: &[EventId]) -> Vec<Section> {
     let mut seen = HashSet::new();
     let mut sections = Vec::new();
-    for event in told.into_iter().rev() {
+    for &event in told.iter().rev() {
         let leader = recorded.program.leader(recorded.trace.leader(event));
         let (function, file) = (leader.function, leader.statement.file);
         if seen.insert((function, file))

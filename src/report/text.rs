@@ -53,6 +53,8 @@ fn legend(parts: &[Listed<'_>], effects: Effects, style: Style) -> String {
         (Mark::Decision, Effects::Tried) => "needed only as a decision",
         (Mark::Unneeded, _) => "executed but not needed",
         (Mark::Fixed, _) => "cannot be left out",
+        (Mark::Inferred, _) => "in the dynamic slice, but not needed",
+        (Mark::Hole, _) => "needed, but not in the dynamic slice",
     };
     let explained = |mark| format!("{} {}", markers::glyph(mark, style), meaning(mark));
     let all: Vec<String> = markers::ALL.into_iter().filter(occurs).map(explained).collect();

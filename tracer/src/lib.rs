@@ -69,6 +69,7 @@
 
 pub mod address;
 pub mod denial;
+pub mod dependence;
 mod endless;
 mod engine;
 pub mod intervention;
@@ -98,5 +99,5 @@ pub use process::{
     Bytes, Containment, Keyboard, ProcessError, Processors, Refusal, available_memory, can_answer,
     ending_signals, patiently, raise_limits, with_room,
 };
-pub use tracer::{Engine, ONE_THREAD, ObserveError, Preference, RecordError, Tracer, probe, survey};
+pub use tracer::{Engine, Inquest, ONE_THREAD, ObserveError, Preference, RecordError, Tracer, probe, survey};
 pub use untouched::Untouched;

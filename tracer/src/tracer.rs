@@ -12,8 +12,12 @@ use std::time::Duration;
 use agent::poison::Poison;
 
 use crate::denial::Actions;
+use crate::dependence::{Dependences, ValueQuestion};
 use crate::endless::{Cutoff, endless};
-use crate::engine::{Assignment, Conditions, Guide, Method, Placement, Recorder, Replayer, Unable, watch};
+use crate::engine::{
+    Assignment, Conditions, Guide, Investigation, Method, Placement, Recorder, Replayer, Unable, follow,
+    watch,
+};
 use crate::invocation::{Invocation, Limits};
 use crate::jump::Jump;
 use crate::not_ended::NotEnded;
@@ -24,7 +28,7 @@ use crate::process::{
 use crate::program::variables::Variables;
 use crate::program::{LeaderId, LoadError, Program};
 use crate::run::{Recording, Run};
-use crate::schedule::Schedule;
+use crate::schedule::{Control, Schedule};
 use crate::stage::{Course, Stage, Start};
 use crate::termination::{Cut, Termination};
 use crate::trace::{BrokenTrace, EventId, Trace};
@@ -135,6 +139,17 @@ pub enum Engine {
     Jump,
     /// By breakpoints; the reason why, if jumps would have been preferred.
     Breakpoint(Option<String>),
+}
+
+/// What to find out of the dependences of a run, and at what cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Inquest<'q> {
+    /// Values that are asked about.
+    pub questions: &'q [ValueQuestion],
+    /// At most so many instructions are executed one by one.
+    pub instructions: u64,
+    /// At most so many bytes of memory are taken for who has written what.
+    pub memory: u64,
 }
 
 /// One worker's place for runs of a program.
@@ -300,6 +315,45 @@ impl<'p> Tracer<'p> {
         })?;
         self.stage.finish(start, output, run, &conditions.limits)?;
         Ok(observation)
+    }
+
+    /// Runs the program along `trace`, as [`Tracer::replay`] does with all of it, and finds out who has written what
+    /// each event reads.
+    ///
+    /// Instruction by instruction, whatever else is preferred: some microseconds for each, those of libraries
+    /// included.
+    ///
+    /// # Errors
+    /// If the machine refuses, or the program's file cannot be read any more; whatever the program does is in
+    /// the [`Run`], and [`Dependences::incomplete`] says if it was not followed to its end.
+    pub fn dependences(
+        &mut self,
+        trace: &Trace,
+        inquest: &Inquest<'_>,
+        conditions: &Conditions,
+    ) -> Result<(Dependences, Run), ObserveError> {
+        let variables = Variables::load(self.stage.program)?;
+        let everything = Schedule::everything(trace, Control::Program);
+        let kept = everything.bytes();
+        let mut replayer = Replayer::new(self.stage.program, trace, Control::Program, &kept);
+        let (mut start, output) = self.start(conditions)?;
+        let investigation = Investigation {
+            program: self.stage.program,
+            trace,
+            variables: &variables,
+            questions: inquest.questions,
+            instructions: inquest.instructions,
+            memory: inquest.memory,
+        };
+        let course = Course { conditions, placement: &mut self.placement, method: Method::SingleStep };
+        let mut found = Dependences::default();
+        let run = self.stage.run_by(&mut start, course, |execution| {
+            let (seen, ended) = follow(execution, &mut replayer, investigation)?;
+            found = seen;
+            Ok(ended.unwrap_or(Termination::Cut(Cut::Interrupted)))
+        })?;
+        let run = self.stage.finish(start, output, run, &conditions.limits)?;
+        Ok((found, run))
     }
 
     /// Makes the next replay under such conditions start the program, and not a copy of one that has been

@@ -90,5 +90,7 @@ pub(super) fn letter(mark: Mark) -> char {
         Mark::Decision => 'd',
         Mark::Unneeded => 'u',
         Mark::Fixed => 'f',
+        Mark::Inferred => 'i',
+        Mark::Hole => 'h',
     }
 }

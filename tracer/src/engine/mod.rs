@@ -8,6 +8,7 @@
 
 mod checkpoint;
 mod crash;
+mod dependence;
 mod drain;
 mod inside;
 mod integrity;
@@ -32,6 +33,7 @@ use agent::pace::{Pace, Step, Undefined};
 use agent::poison::{Poison, SCRATCH};
 
 pub(crate) use crash::crash_of_untraced;
+pub(crate) use dependence::{Investigation, follow};
 pub(crate) use drain::Drain;
 pub(crate) use inside::{Inside, Tape, Unable};
 pub(crate) use intervene::{Changed, Changes};

@@ -109,6 +109,11 @@ impl Tracee {
         fields.split(' ').nth(STARTSTACK - 3)?.parse().ok().filter(|&start| start != 0)
     }
 
+    /// What a descriptor of the program leads to, as proc_pid_fd(5) calls it.
+    pub(crate) fn descriptor(&self, number: u64) -> Option<PathBuf> {
+        std::fs::read_link(format!("/proc/{}/fd/{number}", self.pid())).ok()
+    }
+
     /// Whether somebody wants to know of its end.
     pub(crate) fn is_recorded(&self) -> bool {
         self.tells_exit

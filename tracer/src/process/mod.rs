@@ -25,6 +25,7 @@ mod sealed;
 mod shared;
 mod signals;
 mod status;
+mod system_calls;
 mod texts;
 mod tracee;
 mod trap_delivery;
@@ -45,6 +46,7 @@ pub(crate) use sandbox::Sandbox;
 pub(crate) use sealed::Sealed;
 pub(crate) use shared::Shared;
 pub(crate) use signals::{Cause, SignalSubject};
+pub(crate) use system_calls::{CallEffect, FileAction, KernelState, MemoryRange, SystemCall};
 pub(crate) use tracee::Tracee;
 pub(crate) use watchdog::{Alarm, Subject, Watchdog};
 

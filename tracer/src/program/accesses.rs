@@ -41,7 +41,7 @@ pub(crate) struct Effect {
 }
 
 /// The canary of the stack lies here in thread-local memory: System V ABI.
-const CANARY: u64 = 0x28;
+pub(super) const CANARY: u64 = 0x28;
 
 /// What the instruction with these bytes does with these registers; `None` if it is none.
 pub(crate) fn effect(bytes: &[u8], registers: &RegisterValues) -> Option<Effect> {
@@ -76,7 +76,7 @@ pub(crate) fn effect(bytes: &[u8], registers: &RegisterValues) -> Option<Effect>
     Some(Effect { end: insn.next_ip(), way, accesses })
 }
 
-fn value(register: Register, values: &RegisterValues) -> Option<u64> {
+pub(super) fn value(register: Register, values: &RegisterValues) -> Option<u64> {
     match register {
         Register::FS => return Some(values.fs_base),
         Register::ES | Register::CS | Register::SS | Register::DS | Register::GS => return Some(0),

@@ -5,7 +5,7 @@
 
 use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
 
-use iced_x86::{InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
+use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
 use super::code::{Code, ControlFlow, Insn};
 
@@ -102,7 +102,7 @@ impl Uses {
     /// What this instruction does with registers. A write of a part counts as one of the whole.
     pub(super) fn of(&mut self, insn: &Insn) -> Use {
         let mut result = Use { reads: RegisterSet(0), writes: RegisterSet(0) };
-        if clears(insn) {
+        if clears(&insn.iced) {
             result.writes = RegisterSet::of(insn.iced.op0_register());
             return result;
         }
@@ -121,9 +121,8 @@ impl Uses {
 }
 
 /// `xor r,r` and its kin: the old value does not matter.
-fn clears(insn: &Insn) -> bool {
+pub(super) fn clears(insn: &Instruction) -> bool {
     use Mnemonic::*;
-    let insn = &insn.iced;
     matches!(insn.mnemonic(), Xor | Sub | Pxor | Xorps | Xorpd | Vpxor | Vxorps | Vxorpd | Psubd | Psubq)
         && (1..insn.op_count()).all(|i| insn.op_kind(i) == OpKind::Register)
         && insn.op0_kind() == OpKind::Register

@@ -114,7 +114,11 @@ impl Variables {
 
 /// The variables of a function that lie in memory, those of inner blocks first. A name that is not in scope
 /// yet or any more comes last: a compiler may initialise a variable before.
-fn visible(function: &FunctionVariables, unwinding: &Unwinding, view: View<'_>) -> Vec<LocatedVariable> {
+pub(super) fn visible(
+    function: &FunctionVariables,
+    unwinding: &Unwinding,
+    view: View<'_>,
+) -> Vec<LocatedVariable> {
     let stop = StoppedAt {
         pc: view.registers.pc.wrapping_sub(view.bias),
         registers: view.registers,
@@ -154,17 +158,17 @@ pub(super) struct LocatedVariable {
 }
 
 impl LocatedVariable {
-    fn holds(&self, piece: MemoryPiece, types: &Types) -> bool {
+    pub(super) fn holds(&self, piece: MemoryPiece, types: &Types) -> bool {
         let end = self.address.saturating_add(types.get(self.kind).size);
         self.address <= piece.address && piece.address.saturating_add(piece.length) <= end
     }
 }
 
-struct Search<'s> {
-    image: usize,
-    types: &'s Types,
-    memory: &'s dyn Memory,
-    followed: &'s [u64],
+pub(super) struct Search<'s> {
+    pub(super) image: usize,
+    pub(super) types: &'s Types,
+    pub(super) memory: &'s dyn Memory,
+    pub(super) followed: &'s [u64],
 }
 
 impl Search<'_> {
@@ -193,7 +197,7 @@ impl Search<'_> {
         self.named(whole, bits)
     }
 
-    fn named(&self, found: LocatedVariable, bits: Option<(u64, u64)>) -> Option<Named> {
+    pub(super) fn named(&self, found: LocatedVariable, bits: Option<(u64, u64)>) -> Option<Named> {
         let size = self.types.get(found.kind).size;
         let LocatedVariable { name, address, kind, syntax } = found;
         (!name.is_empty()).then_some(Named { name, address, size, image: self.image, kind, bits, syntax })
@@ -230,7 +234,7 @@ impl Search<'_> {
         }
     }
 
-    fn member(&self, whole: &LocatedVariable, member: &Member) -> LocatedVariable {
+    pub(super) fn member(&self, whole: &LocatedVariable, member: &Member) -> LocatedVariable {
         let name = match (member.is_base, member.name.as_str(), whole.name.strip_prefix('*')) {
             (true, ..) | (_, "", _) => whole.name.clone(),
             (_, name, Some(pointer)) if whole.syntax == Syntax::C => format!("{pointer}->{name}"),

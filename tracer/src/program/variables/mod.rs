@@ -4,6 +4,7 @@
 //! program. Pure: memory and registers of a stopped program come in from outside. Where a compiler has
 //! optimised, a variable may have no place in memory; then it is not found here.
 
+mod called;
 mod find;
 mod format;
 mod place;

@@ -1,0 +1,84 @@
+//! Declare the options of `stripe slice`.
+
+use clap::{Args, ValueEnum};
+
+use super::oracle_options::OracleOptions;
+use super::target_options::TargetOptions;
+use super::terminal::Loudness;
+use crate::dynamic::SliceKind;
+
+/// A run is followed for so many instructions unless more is asked for: some minutes.
+pub(super) const MOST_INSTRUCTIONS: u64 = 20_000_000;
+
+/// `stripe slice`.
+#[derive(Debug, Args)]
+pub struct SliceOptions {
+    /// The program.
+    #[command(flatten)]
+    pub target: TargetOptions,
+    /// The failure.
+    #[command(flatten)]
+    pub oracle: OracleOptions,
+    /// What does the value of a variable depend on, where an execution of a line begins: sum@13#3.
+    #[arg(long, value_name = "NAME@WHERE", conflicts_with_all = ["decision", "forward"], help_heading = "The criterion")]
+    pub value: Option<String>,
+    /// What does it depend on which way a decision goes: 10#4.
+    #[arg(long, value_name = "WHERE", conflicts_with = "forward", help_heading = "The criterion")]
+    pub decision: Option<String>,
+    /// The other way: what depends on an execution, 11#3 or the number of its event.
+    #[arg(long, value_name = "WHERE", help_heading = "The criterion")]
+    pub forward: Option<String>,
+    /// Which dependences are followed.
+    #[arg(long, value_enum, default_value_t, value_name = "KIND", help_heading = "The slice")]
+    pub kind: SliceKindChoice,
+    /// Execute at most N instructions one by one, those of libraries included; one takes some microseconds.
+    #[arg(long, value_name = "N", default_value_t = MOST_INSTRUCTIONS, help_heading = "Limits")]
+    pub max_instructions: u64,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "The result")]
+    pub format: SliceFormat,
+    /// Show the whole source of all functions in the slice, even of a large one.
+    #[arg(long, help_heading = "The result")]
+    pub full: bool,
+    /// Print nothing but the result and errors.
+    #[arg(short, long, help_heading = "The result")]
+    pub quiet: bool,
+}
+
+impl SliceOptions {
+    /// How much the user wants to hear.
+    pub(super) fn loudness(&self) -> Loudness {
+        Loudness { quiet: self.quiet, verbose: false }
+    }
+}
+
+/// Which dependences are followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SliceKindChoice {
+    /// Who has written what is read.
+    Data,
+    /// The same, and the decisions and calls that have led there.
+    #[default]
+    Full,
+}
+
+impl From<SliceKindChoice> for SliceKind {
+    fn from(choice: SliceKindChoice) -> SliceKind {
+        match choice {
+            SliceKindChoice::Data => SliceKind::Data,
+            SliceKindChoice::Full => SliceKind::Full,
+        }
+    }
+}
+
+/// How a dynamic slice is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SliceFormat {
+    /// For people: the source with its executions.
+    #[default]
+    Text,
+    /// For programs: a document with all dependences.
+    Json,
+    /// For Graphviz: who feeds whom.
+    Dot,
+}

@@ -1,0 +1,245 @@
+//! Find what a criterion depends on in a recorded run: the *dynamic slice*, inferred from dependences.
+//!
+//! Unlike a critical slice, no execution in it was seen to be needed, and none was tried. An event depends on those
+//! that have written what it reads (data), on the latest decision that has led to it (control), and, where no
+//! decision has, on the event that called its function (call).
+//!
+//! Sources: Korel and Laski, "Dynamic Program Slicing", 1988; Agrawal and Horgan, "Dynamic Program Slicing", PLDI
+//! 1990; for control Xin and Zhang, "Efficient Online Detection of Dynamic Control Dependence", ISSTA 2007.
+
+use std::collections::{BTreeSet, HashMap};
+
+use fixedbitset::FixedBitSet;
+use tracer::dependence::{DataDependence, Dependences};
+use tracer::schedule::{Control, Omission};
+use tracer::trace::EventId;
+
+use crate::subject::Recorded;
+
+/// Which dependences are followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SliceKind {
+    /// Those of data.
+    Data,
+    /// Those of data and of control, and calls.
+    #[default]
+    Full,
+}
+
+/// Why an event depends on another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DependenceKind {
+    /// It has read what that one has written.
+    Data,
+    /// That one is the decision that has led to it.
+    Control,
+    /// That one has called its function.
+    Call,
+}
+
+/// An event depends on another one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Dependence {
+    /// The event that depends.
+    pub from: EventId,
+    /// The event that it depends on.
+    pub to: EventId,
+    /// Why.
+    pub kind: DependenceKind,
+    /// What the source calls the value; empty if it has no name, or there is none.
+    pub name: String,
+}
+
+/// Which way dependences are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From what depends to what it depends on.
+    Backward,
+    /// The other way.
+    Forward,
+}
+
+/// What a criterion depends on.
+#[derive(Clone, Debug)]
+pub struct DynamicSlice {
+    /// Which dependences were followed.
+    pub kind: SliceKind,
+    /// Which way.
+    pub direction: Direction,
+    /// The events that the criterion is about, in order.
+    pub criterion: Vec<EventId>,
+    /// All events, in order.
+    pub events: Vec<EventId>,
+    /// Those of them to which dependences of data lead, or that the criterion is about.
+    by_data: FixedBitSet,
+    /// The dependences between them, by the event that depends.
+    pub dependences: Vec<Dependence>,
+}
+
+impl DynamicSlice {
+    /// Whether the event is in the slice.
+    pub fn has(&self, event: EventId) -> bool {
+        self.events.binary_search(&event).is_ok()
+    }
+
+    /// Whether it is there for what it writes, and not only because it leads to others.
+    pub fn has_by_data(&self, event: EventId) -> bool {
+        self.by_data.contains(event.0 as usize)
+    }
+}
+
+/// The dependences of a recorded run.
+pub struct DependenceGraph<'g> {
+    data: &'g Dependences,
+    recorded: Recorded<'g>,
+    omission: Omission<'g>,
+}
+
+impl<'g> DependenceGraph<'g> {
+    /// Adds to the dependences of data those of control.
+    pub fn new(recorded: Recorded<'g>, data: &'g Dependences) -> DependenceGraph<'g> {
+        let omission = Omission::new(recorded.program, recorded.trace, Control::Program);
+        DependenceGraph { data, recorded, omission }
+    }
+
+    /// What an event depends on.
+    pub fn of(&self, event: EventId, kind: SliceKind) -> Vec<Dependence> {
+        self.before(event, None, kind)
+    }
+
+    /// What an event depends on, as far as it has done something when the run reaches `limit`: an event that calls
+    /// a function has not read yet what that returns.
+    fn before(&self, event: EventId, limit: Option<EventId>, kind: SliceKind) -> Vec<Dependence> {
+        let is_early = |found: &DataDependence<'_>| limit.is_none_or(|limit| found.read_after < limit);
+        let data = self.data.of(event).into_iter().filter(is_early).map(|found| Dependence {
+            from: event,
+            to: found.writer,
+            kind: DependenceKind::Data,
+            name: found.name.to_owned(),
+        });
+        let reasons = if kind == SliceKind::Full { self.reasons(event) } else { Vec::new() };
+        data.chain(reasons).collect()
+    }
+
+    /// When an event that `from` depends on was no longer of interest: if it is still going on because it has called
+    /// the function of `from`, when that was entered.
+    fn limit(&self, from: EventId, to: EventId) -> Option<EventId> {
+        let trace = self.recorded.trace;
+        let mut inner = from;
+        for caller in trace.callers(from) {
+            if caller == to {
+                return Some(trace.entry(trace.activation(inner)));
+            }
+            // Callers come before what they call.
+            if caller < to {
+                return None;
+            }
+            inner = caller;
+        }
+        None
+    }
+
+    /// Why the event took place: the decision that has led to it, or else the call of its function, and what has
+    /// led to a call that is none of the program's own, such as that of a handler.
+    fn reasons(&self, event: EventId) -> Vec<Dependence> {
+        let trace = self.recorded.trace;
+        let reason = |to, kind| Dependence { from: event, to, kind, name: String::new() };
+        if let Some(decision) = self.omission.governor(event) {
+            return vec![reason(decision, DependenceKind::Control)];
+        }
+        let activation = trace.activation(event);
+        let entry = trace.entry(activation);
+        let has_led = |entry: &EventId| *entry != event && !self.data.of(*entry).is_empty();
+        let calls = trace.caller(activation).into_iter().chain(Some(entry).filter(has_led));
+        calls.map(|to| reason(to, DependenceKind::Call)).collect()
+    }
+
+    /// All that these events depend on, directly or not.
+    pub fn backward(&self, criterion: &BTreeSet<EventId>, kind: SliceKind) -> DynamicSlice {
+        let mut found = Closure::of(criterion, self.recorded.trace.len());
+        // How far each event has been followed: `None` to its end.
+        let mut limits: HashMap<EventId, Option<EventId>> =
+            criterion.iter().map(|&event| (event, None)).collect();
+        let mut open: Vec<EventId> = criterion.iter().copied().collect();
+        while let Some(event) = open.pop() {
+            for dependence in self.before(event, limits[&event], kind) {
+                let limit = self.limit(event, dependence.to);
+                let known = limits.get(&dependence.to).copied();
+                let is_news = match (known, limit) {
+                    (None, _) => true,
+                    (Some(None), _) => false,
+                    (Some(Some(_)), None) => true,
+                    (Some(Some(known)), Some(limit)) => known < limit,
+                };
+                if is_news {
+                    limits.insert(dependence.to, limit);
+                    open.push(dependence.to);
+                }
+                found.add(dependence.to, dependence);
+            }
+        }
+        found.into_slice(criterion, (kind, Direction::Backward))
+    }
+
+    /// All that depends on these events, directly or not.
+    pub fn forward(&self, criterion: &BTreeSet<EventId>, kind: SliceKind) -> DynamicSlice {
+        let trace = self.recorded.trace;
+        let mut dependents: Vec<Vec<EventId>> = vec![Vec::new(); trace.len()];
+        for event in trace.events() {
+            for dependence in self.of(event, kind) {
+                dependents[dependence.to.0 as usize].push(event);
+            }
+        }
+        let mut found = Closure::of(criterion, trace.len());
+        let mut open: Vec<EventId> = criterion.iter().copied().collect();
+        while let Some(event) = open.pop() {
+            for &from in &dependents[event.0 as usize] {
+                for dependence in self.of(from, kind).into_iter().filter(|found| found.to == event) {
+                    if found.add(from, dependence) {
+                        open.push(from);
+                    }
+                }
+            }
+        }
+        found.into_slice(criterion, (kind, Direction::Forward))
+    }
+}
+
+/// A slice that grows.
+struct Closure {
+    events: FixedBitSet,
+    by_data: FixedBitSet,
+    dependences: BTreeSet<Dependence>,
+}
+
+impl Closure {
+    fn of(criterion: &BTreeSet<EventId>, events: usize) -> Closure {
+        let mut found = FixedBitSet::with_capacity(events);
+        criterion.iter().for_each(|event| found.insert(event.0 as usize));
+        Closure { by_data: found.clone(), events: found, dependences: BTreeSet::new() }
+    }
+
+    /// A dependence leads to this event; whether that is a new one.
+    fn add(&mut self, event: EventId, dependence: Dependence) -> bool {
+        if dependence.kind == DependenceKind::Data {
+            self.by_data.insert(event.0 as usize);
+        }
+        self.dependences.insert(dependence);
+        !self.events.put(event.0 as usize)
+    }
+
+    fn into_slice(
+        self,
+        criterion: &BTreeSet<EventId>,
+        (kind, direction): (SliceKind, Direction),
+    ) -> DynamicSlice {
+        DynamicSlice {
+            kind,
+            direction,
+            criterion: criterion.iter().copied().collect(),
+            events: self.events.ones().map(|event| EventId(event as u32)).collect(),
+            by_data: self.by_data,
+            dependences: self.dependences.into_iter().collect(),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Set the three slices of one run beside each other: what was executed, what of it a criterion depends on, what of
+//! that it needs.
+
+use std::collections::HashMap;
+
+use dd::Outcome;
+use tracer::Tracer;
+use tracer::schedule::Control as Rule;
+use tracer::trace::EventId;
+
+use super::dynamic::{FollowBudget, FollowedRun, SliceStart, follow};
+use super::error::SessionError;
+use super::findings::{Answered, Findings};
+use super::recording::Recording;
+use crate::circumstances::events::{Control, Universe};
+use crate::dynamic::{DependenceGraph, DynamicSlice, SliceKind};
+use crate::oracle::Criterion;
+use crate::slice::CriticalSlice;
+use crate::subject::Recorded;
+
+/// The slices of one criterion.
+pub struct Layers<'f> {
+    /// The name of the criterion; empty if there is one only.
+    pub name: &'f str,
+    /// What the criterion needs.
+    pub critical: &'f CriticalSlice,
+    /// What it depends on.
+    pub dynamic: DynamicSlice,
+    /// What the criterion comes to.
+    pub start: SliceStart,
+    /// Of executions that are not needed the number of a test without them that reproduced the failure.
+    pub without: HashMap<EventId, usize>,
+}
+
+/// Follows the recorded run, and finds the dynamic slice for each answer.
+///
+/// # Errors
+/// If the run cannot be followed, or a criterion is about nothing that dependences lead to.
+pub fn layers<'f>(
+    recording: &Recording<'_>,
+    findings: &'f Findings,
+    tracer: &mut Tracer<'_>,
+    budget: FollowBudget,
+) -> Result<Vec<Layers<'f>>, SessionError> {
+    let target = &recording.request.target;
+    let followed = follow((target, tracer), &recording.baseline, &[], budget)?;
+    let recorded = Recorded { program: &target.program, trace: &recording.baseline.recording.trace };
+    let graph = DependenceGraph::new(recorded, &followed.dependences);
+    findings
+        .answers
+        .iter()
+        .map(|answered| of_answer(recording, &followed, (recorded, &graph), answered))
+        .collect()
+}
+
+fn of_answer<'f>(
+    recording: &Recording<'_>,
+    followed: &FollowedRun<'_>,
+    (recorded, graph): (Recorded<'_>, &DependenceGraph<'_>),
+    answered: &'f Answered,
+) -> Result<Layers<'f>, SessionError> {
+    let part = recording.parts.iter().find(|(name, _)| *name == answered.name());
+    let criterion = match part {
+        Some((_, part)) => Criterion { part: Some(part.clone()), ..Criterion::default() },
+        None => recording.criterion.clone(),
+    };
+    let start = followed.of_failure(&recording.request.target, &criterion)?;
+    let dynamic = graph.backward(&start.events, SliceKind::Full);
+    let without = without(recorded, answered);
+    Ok(Layers { name: answered.name(), critical: &answered.answer.slice, dynamic, start, without })
+}
+
+/// For each execution the first test without it that reproduced the failure, from 1.
+fn without(recorded: Recorded<'_>, answered: &Answered) -> HashMap<EventId, usize> {
+    let rules: &[Rule] = match answered.answer.slice.question.control {
+        Control::Both => &[Rule::Program, Rule::Trace],
+        Control::Program => &[Rule::Program],
+        Control::Trace => &[Rule::Trace],
+    };
+    let universes: Vec<Universe> =
+        rules.iter().map(|&rule| Universe::new(recorded.program, recorded.trace, rule)).collect();
+    let mut found = HashMap::new();
+    for (number, test) in (1..).zip(answered.answer.history.tests()) {
+        let (Some(universe), Some(configuration), Outcome::Fail) =
+            (universes.get(test.phase), &test.configuration, test.outcome)
+        else {
+            continue;
+        };
+        let schedule = universe.schedule(configuration);
+        for event in recorded.trace.events().filter(|&event| !schedule.keeps(event)) {
+            found.entry(event).or_insert(number);
+        }
+    }
+    found
+}

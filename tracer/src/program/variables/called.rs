@@ -1,0 +1,127 @@
+//! Find what the source calls by a name: a variable, a member or an element of one, or what a pointer leads to.
+
+use super::find::{LocatedVariable, Search, rust_name, visible};
+use super::types::Shape;
+use super::{ImageVariables, MemoryPiece, Named, Variables, View};
+
+/// A step from a value to a part of it, or to what it leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step<'n> {
+    /// `.name`, or `->name`.
+    Member(&'n str),
+    /// `[number]`.
+    Element(u64),
+    /// `*` before all.
+    Target,
+}
+
+impl Variables {
+    /// What a function calls so where it is stopped: `sum`, `p->next`, `list[2].x`, `*p`.
+    pub(crate) fn called(&self, view: View<'_>, name: &str) -> Option<Named> {
+        let (stars, rest) = name.trim().split_at(name.trim().find(|c| c != '*').unwrap_or(0));
+        let (variable, mut steps) = parse(rest)?;
+        steps.extend(stars.chars().map(|_| Step::Target));
+        let &(image, position) = self.functions.get(&view.function)?;
+        let ImageVariables { types, functions, globals, unwinding } = &self.images[image];
+        let search = Search { image, types, memory: view.memory, followed: view.followed };
+        let own = visible(&functions[position], unwinding, view);
+        let global = || globals.iter().find(|global| global.name == variable).cloned();
+        let there = |global: LocatedVariable| LocatedVariable {
+            address: global.address.wrapping_add(view.bias),
+            ..global
+        };
+        let found = own.into_iter().find(|own| own.name == variable).or_else(|| global().map(there))?;
+        let found = steps.iter().try_fold(found, |whole, step| search.step(whole, step))?;
+        search.named(LocatedVariable { name: name.to_owned(), ..found }, None)
+    }
+
+    /// Whether a piece of memory is that of a variable of the whole program.
+    pub(crate) fn is_global(&self, view: View<'_>, piece: MemoryPiece) -> bool {
+        let Some(&(image, _)) = self.functions.get(&view.function) else { return false };
+        let ImageVariables { types, globals, .. } = &self.images[image];
+        let address = piece.address.wrapping_sub(view.bias);
+        let behind = globals.partition_point(|global| global.address <= address);
+        let piece = MemoryPiece { address, length: 1.min(piece.length) };
+        behind.checked_sub(1).is_some_and(|at| globals[at].holds(piece, types))
+    }
+}
+
+/// The variable that a name begins with, and the steps from there.
+fn parse(name: &str) -> Option<(&str, Vec<Step<'_>>)> {
+    let end = |text: &str| text.find(['.', '[', '-']).unwrap_or(text.len());
+    let (variable, mut rest) = name.split_at(end(name));
+    let mut steps = Vec::new();
+    while !rest.is_empty() {
+        if let Some(inside) = rest.strip_prefix('[') {
+            let (number, behind) = inside.split_once(']')?;
+            steps.push(Step::Element(number.trim().parse().ok()?));
+            rest = behind;
+        } else {
+            let behind = rest.strip_prefix('.').or_else(|| rest.strip_prefix("->"))?;
+            let (member, left) = behind.split_at(end(behind));
+            steps.push(Step::Member(member));
+            rest = left;
+        }
+    }
+    (!variable.is_empty()).then_some((variable, steps))
+}
+
+impl Search<'_> {
+    fn step(&self, whole: LocatedVariable, step: &Step<'_>) -> Option<LocatedVariable> {
+        match *step {
+            Step::Target => self.target(&whole),
+            Step::Element(number) => match self.types.get(whole.kind).shape {
+                Shape::Array(of, _) => Some(self.element(&whole, of, number)),
+                _ => {
+                    let target = self.target(&whole)?;
+                    let kind = target.kind;
+                    Some(self.element(&target, kind, number))
+                }
+            },
+            Step::Member(name) => {
+                let whole = match self.types.get(whole.kind).shape {
+                    Shape::Pointer(_) | Shape::Reference(_) => self.target(&whole)?,
+                    _ => whole,
+                };
+                let Shape::Record(record) = &self.types.get(whole.kind).shape else { return None };
+                let is_meant = |member: &&super::types::Member| rust_name(&member.name) == name;
+                record.members.iter().find(is_meant).map(|member| self.member(&whole, member))
+            }
+        }
+    }
+
+    fn element(&self, whole: &LocatedVariable, kind: super::types::TypeId, number: u64) -> LocatedVariable {
+        let size = self.types.get(kind).size;
+        LocatedVariable {
+            address: whole.address.wrapping_add(number.wrapping_mul(size)),
+            kind,
+            ..whole.clone()
+        }
+    }
+
+    fn target(&self, pointer: &LocatedVariable) -> Option<LocatedVariable> {
+        let to = match self.types.get(pointer.kind).shape {
+            Shape::Pointer(Some(to)) | Shape::Reference(Some(to)) => to,
+            _ => return None,
+        };
+        let bytes = self.memory.read(pointer.address, 8)?;
+        let address = u64::from_le_bytes(bytes.try_into().ok()?);
+        Some(LocatedVariable { address, kind: to, ..pointer.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_a_variable_and_steps() {
+        let member = Step::Member("next");
+        assert_eq!(parse("sum"), Some(("sum", vec![])));
+        assert_eq!(parse("p->next.next"), Some(("p", vec![member.clone(), member])));
+        assert_eq!(parse("list[2].x"), Some(("list", vec![Step::Element(2), Step::Member("x")])));
+        for wrong in ["", "[2]", "a[x]", "a[2", "a-b"] {
+            assert_eq!(parse(wrong), None, "{wrong}");
+        }
+    }
+}
