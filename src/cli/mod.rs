@@ -1,6 +1,8 @@
 //! Do what the command line says: one file for each subcommand, each a table of contents.
 
 mod bounds;
+mod changes;
+mod changes_options;
 mod choices;
 mod delivery;
 mod demo;
@@ -141,6 +143,7 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Replay(options) => replay::replay(options),
         Command::Demo(options) => demo::demo(options, color),
         Command::Locate(options) => locate::locate(options, color),
+        Command::Changes(options) => changes::changes(*options, color),
         Command::Simplify(options) => simplify::simplify(options, color),
         Command::Doctor(options) => doctor::doctor(options, color),
         Command::Completions { shell } => {

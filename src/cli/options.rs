@@ -11,14 +11,15 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use regex::bytes::Regex;
 
+use super::changes_options::ChangesOptions;
 use super::choices::{
     AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, GranularityChoice, LevelChoice, PoisonOption,
     SingleControl, TraceFormat,
 };
 use super::help::{
-    DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, EXPLAIN_EXAMPLES, LOCATE_EXAMPLES, LOCATE_STATUS,
-    REDUCE_EXAMPLES, REPLAY_EXAMPLES, REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, SIMPLIFY_EXAMPLES,
-    SIMPLIFY_STATUS, TRACE_EXAMPLES,
+    CHANGES_EXAMPLES, CHANGES_STATUS, DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, EXPLAIN_EXAMPLES,
+    LOCATE_EXAMPLES, LOCATE_STATUS, REDUCE_EXAMPLES, REPLAY_EXAMPLES, REPLAY_STATUS, REPORT_EXAMPLES,
+    RUN_EXAMPLES, SIMPLIFY_EXAMPLES, SIMPLIFY_STATUS, TRACE_EXAMPLES,
 };
 use super::locate_options::LocateOptions;
 use super::outcome_options::OutcomeOptions;
@@ -84,6 +85,9 @@ pub enum Command {
     /// Change one thing in a failing run, and see whether its output becomes right: where is the fault?
     #[command(before_help = LOCATE_EXAMPLES, after_help = LOCATE_STATUS)]
     Locate(LocateOptions),
+    /// Find the changes that break a program: of all that is different between two of its versions.
+    #[command(before_help = CHANGES_EXAMPLES, after_help = CHANGES_STATUS)]
+    Changes(Box<ChangesOptions>),
     /// Simplify what a failing program is given: its input, files, arguments, environment.
     #[command(before_help = SIMPLIFY_EXAMPLES, after_help = SIMPLIFY_STATUS)]
     Simplify(SimplifyOptions),

@@ -14,6 +14,7 @@
 //! - [`csv`], [`lcov`], [`sarif`], [`github`], [`quickfix`], [`dot`] and [`chrome`] write it for other tools;
 //! - [`html`] makes a page of it for a browser;
 //! - [`gdb`] makes a script of it that performs the slice in that debugger;
+//! - [`changed`] tells which changes break a program;
 //! - [`located`] tells which changes have made a failing run right;
 //! - [`simplified`] tells what is left of what a program was given;
 //! - [`tests_made`] lists the tests of the search;
@@ -23,6 +24,7 @@
 
 pub mod bullets;
 mod by_products;
+pub mod changed;
 pub mod chrome;
 pub mod comparison;
 pub mod csv;

@@ -4,13 +4,19 @@
 //! questions about it, [`reopened`] takes a kept run up again. [`driver`] searches among circumstances of any
 //! kind. A [`listener`] is told how it goes on; nothing here prints or reads options.
 
+mod bench;
 pub mod budget;
 pub mod case;
+pub mod change_request;
+pub mod changes;
+mod commits;
 mod doubts;
 pub mod driver;
+mod ends;
 pub mod error;
 pub mod fate;
 pub mod findings;
+pub mod guilty;
 pub mod history;
 pub mod interrupt;
 mod keeper;
@@ -31,6 +37,7 @@ pub mod resume;
 pub mod run;
 pub mod search;
 pub mod simplify;
+mod versions;
 pub mod watcher;
 
 pub use error::{Cause, SessionError};

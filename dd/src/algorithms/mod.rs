@@ -52,10 +52,7 @@ impl Algorithm {
 
 /// Finds what is failure-inducing by [`dd_plus()`], and reduces that by [`sweep()`]: or, if it does not fail by
 /// itself, the smallest configuration that has failed on the way.
-fn inducing<V: Clone, E>(
-    experiment: &mut Experiment<'_, V, E>,
-    start: Configuration,
-) -> Reduction<V, E> {
+fn inducing<V: Clone, E>(experiment: &mut Experiment<'_, V, E>, start: Configuration) -> Reduction<V, E> {
     let found = dd_plus(experiment, start);
     if let Some(stop) = found.stopped {
         let configuration = experiment.normalise(&found.failing);
