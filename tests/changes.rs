@@ -257,7 +257,7 @@ fn a_program_is_started_in_each_version_and_judged_by_what_it_does() {
         &folder,
         &["--good", "a", "--bad", "b", "--build", "cc -o prog main.c", "--expect-match", "b", "--", "./prog"],
     );
-    assert_says(&message(&output, 4), &["--good a", "neither passes nor fails"]);
+    assert_says(&message(&output, 3), &["--bad b works as well: output does not match `b`"]);
     let unfit = changes(&folder, &["--good", "a", "--bad", "b", "--test", "true", "--expect-exit", "1"]);
     assert_says(&message(&unfit, 2), &["--test"]);
 }
@@ -409,9 +409,7 @@ impl Repository {
         let subject =
             if guilty.is_empty() { String::new() } else { self.git(&["log", "-1", "--format=%s", guilty]) };
         let tests = told.lines().filter(|line| line.starts_with("running ")).count() as u64;
-        self.git(
-            &["bisect", "reset", "-q"].map(|word| if word == "-q" { "HEAD" } else { word })[..2].as_ref(),
-        );
+        self.git(&["bisect", "reset"]);
         (subject.trim().to_owned(), tests)
     }
 
@@ -447,8 +445,8 @@ fn one_by_one(name: &str, count: usize, special: &[(usize, &str)]) -> Repository
 
 #[test]
 fn the_commit_is_that_of_git_bisect_and_takes_no_more_tests_but_those_of_the_two_versions() {
-    for guilty in [1, 7, 23, 30] {
-        let repository = one_by_one(&format!("bisect-{guilty}"), 30, &[(guilty, "guilty")]);
+    for guilty in [1, 17] {
+        let repository = one_by_one(&format!("bisect-{guilty}"), 20, &[(guilty, "guilty")]);
         let test = "! grep -q guilty f";
         let (subject, tests) = repository.bisected(test);
         let found = repository.found(test, &["--by", "commits"]);
@@ -461,7 +459,7 @@ fn the_commit_is_that_of_git_bisect_and_takes_no_more_tests_but_those_of_the_two
         assert_eq!(left(&found), places(&[("f", guilty as u64)]));
         assert_eq!(
             found["changes"][0]["commit"],
-            repository.git(&["rev-parse", &format!("HEAD~{}", 30 - guilty)]).trim()
+            repository.git(&["rev-parse", &format!("HEAD~{}", 20 - guilty)]).trim()
         );
     }
 }
@@ -650,7 +648,7 @@ fn a_flaky_test_is_noticed_and_a_budget_leaves_what_breaks_it() {
     let bad = lines(60, &[(5, "x"), (15, "guilty"), (25, "y"), (35, "z")]);
     let folder = versions("flaky", &[("f", &lines(60, &[]))], &[("f", &bad)]);
     let ends = ["--good", "a", "--bad", "b"];
-    let flaky = "echo >>count; [ $(wc -l <count) = 1 ] || ! grep -q guilty f";
+    let flaky = "echo >>count; [ $(($(wc -l <count) % 2)) = 1 ] || ! grep -q guilty f";
     let output = changes(&folder, &[&ends[..], &["--repeat", "2", "-q", "--test", flaky]].concat());
     assert_says(&message(&output, 4), &["--bad b neither passes nor fails: not the same each time"]);
     let short =

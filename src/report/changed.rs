@@ -149,7 +149,7 @@ fn difference(found: &GuiltyChanges) -> Option<String> {
         false => format!("{good} with {} passes", numbers(passing)),
     };
     Some(format!(
-        "The closest versions: {base}, and with {} as well it fails. None of them breaks it alone: they interfere.",
+        "The closest versions: {base}, and with {} as well it fails: they break it only together.",
         numbers(&more)
     ))
 }

@@ -130,6 +130,8 @@ struct Search<'s, 'p> {
 struct Outcomes {
     result: GuiltyChanges,
     unconfirmed: Option<Evidence>,
+    /// How many of the changes are not to be seen any more in the version that does not work.
+    lost: usize,
 }
 
 impl<'p> Search<'_, 'p> {
@@ -195,7 +197,7 @@ impl<'p> Search<'_, 'p> {
             suspects: Some(guilty.suspects),
             ..GuiltyChanges::of(guilty.status, guilty.passing, set)
         };
-        Ok(Outcomes { result, unconfirmed: None })
+        Ok(Outcomes { result, unconfirmed: None, lost: 0 })
     }
 
     fn of_changes(
@@ -243,7 +245,8 @@ impl<'p> Search<'_, 'p> {
         };
         let result = self.narrowed(result, watcher)?;
         let commits = self.attributed(&result.set, guilty.as_ref())?;
-        Ok(Outcomes { result: GuiltyChanges { commits, ..result }, unconfirmed: found.unconfirmed })
+        let lost = commits::lost(&result.set, &self.versions.bad);
+        Ok(Outcomes { result: GuiltyChanges { commits, ..result }, unconfirmed: found.unconfirmed, lost })
     }
 
     /// The changes between two versions, as fine as they are asked for.
@@ -381,6 +384,13 @@ fn warnings(
             "builds or tests have changed files of the tree, which were restored before the next test: {}",
             files.join(", ")
         ));
+    }
+    if found.lost > 0 {
+        warnings.push(
+            "what the changes have done was changed again in later commits, so that the version that does not work may \
+             have another cause; --flat looks at these two versions only"
+                .into(),
+        );
     }
     match (found.result.status, &found.unconfirmed) {
         (Status::Unconfirmed, Some(seen)) => warnings.push(format!(

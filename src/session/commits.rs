@@ -16,7 +16,7 @@ use super::bench::Bench;
 use super::error::SessionError;
 use super::versions::VersionHistory;
 use super::watcher::Watcher;
-use crate::circumstances::change::{ChangeSet, ChangedFile, Commit, Edit, Separation, Tree};
+use crate::circumstances::change::{Change, ChangeSet, ChangedFile, Commit, Edit, Separation, Tree};
 use crate::circumstances::{PhaseId, PhaseTitle, Status, TestError};
 use crate::oracle::Evidence;
 
@@ -191,7 +191,7 @@ fn merged(
     Ok(None)
 }
 
-/// The stretch behind a later commit that passes, if what the suspects have changed is not as they have left it: a
+/// The stretch behind a later commit that passes, if nothing that the suspects have changed is as they have left it: a
 /// failure that was mended and came back has another cause now.
 fn later_passing(
     bench: &mut Bench<'_, '_>,
@@ -201,25 +201,22 @@ fn later_passing(
 ) -> Result<Option<Stretch>, SessionError> {
     let Some(last) = found.suspects.last().filter(|commit| !commit.id.is_empty()) else { return Ok(None) };
     let set = ChangeSet::between(&found.passing, &found.failing, Separation(1))?;
-    if set
-        .changes
-        .iter()
-        .all(|change| change.edits.iter().all(|(file, edit)| survives(&set.files[*file], edit, bad)))
-    {
+    if lost(&set, bad) < set.changes.len() {
         return Ok(None);
     }
     let line = history.repository.line(&last.id, &history.bad)?;
     let files: BTreeSet<&Path> = set.files.iter().map(|file| &*file.path).collect();
-    let mut trees: Vec<(usize, Tree)> = Vec::new();
+    let mut touching: Vec<usize> = Vec::new();
     let mut before = found.failing.clone();
     for (number, commit) in line.iter().enumerate() {
         let tree = bench.commit_tree(history, &commit.id)?;
         if before.overlay_to(&tree).keys().any(|path: &PathBuf| files.contains(&**path)) {
-            trees.push((number, tree.clone()));
+            touching.push(number);
         }
         before = tree;
     }
-    for (number, passing) in trees.into_iter().rev().take(MOST_LATER) {
+    for number in touching.into_iter().rev().take(MOST_LATER) {
+        let passing = bench.commit_tree(history, &line[number].id)?;
         if bench.outcome(&passing)? == Outcome::Pass {
             let mut commits = line[number + 1..].to_vec();
             let uncommitted = history.is_uncommitted.then(|| bad.clone());
@@ -230,6 +227,14 @@ fn later_passing(
         }
     }
     Ok(None)
+}
+
+/// How many changes of a set cannot be seen any more in another version.
+pub(super) fn lost(set: &ChangeSet, version: &Tree) -> usize {
+    let survives = |change: &Change| {
+        change.edits.iter().all(|(file, edit)| survives(&set.files[*file], edit, version))
+    };
+    set.changes.iter().filter(|change| !survives(change)).count()
 }
 
 /// Whether an edit of a file is still to be seen in another version.

@@ -93,11 +93,6 @@ impl GuiltyChanges {
         self.base.with(&self.set.apply(&chosen))
     }
 
-    /// Whether several changes break the program only together.
-    pub fn interferes(&self) -> bool {
-        self.status == Status::Minimal && self.set.changes.len() > 1 && self.base_commit.is_none()
-    }
-
     /// The files with changes that are left.
     pub fn files(&self) -> usize {
         let files: BTreeSet<usize> =
