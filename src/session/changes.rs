@@ -52,6 +52,7 @@ pub fn changes(
     versions.good = base.tree.clone();
     let program = Program::untraced(&request.test.program);
     let mut laboratory = laboratory(request, &base, &program, &versions);
+    laboratory.interrupt = interrupt.flag();
     let mut workers = vec![ChangeWorker::new(&laboratory, 0)?];
     let Ends { criterion, shown } =
         ends::confirm(request, &versions, &mut laboratory, &mut workers[0], interrupt)?;
@@ -113,6 +114,7 @@ fn laboratory<'a>(
         is_always_clean: request.is_always_clean,
         error_pattern: request.error_pattern.clone(),
         turns: Turns::default(),
+        interrupt: Default::default(),
         records: Mutex::default(),
         runs: AtomicU64::new(0),
     }

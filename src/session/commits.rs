@@ -231,9 +231,8 @@ fn later_passing(
 
 /// How many changes of a set cannot be seen any more in another version.
 pub(super) fn lost(set: &ChangeSet, version: &Tree) -> usize {
-    let survives = |change: &Change| {
-        change.edits.iter().all(|(file, edit)| survives(&set.files[*file], edit, version))
-    };
+    let survives =
+        |change: &Change| change.edits.iter().all(|(file, edit)| survives(&set.files[*file], edit, version));
     set.changes.iter().filter(|change| !survives(change)).count()
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dd::Outcome;
 use tracer::invocation::Limits;
-use tracer::run::Run;
+use tracer::run::{Run, Usage};
 use tracer::termination::Termination;
 
 use super::change_request::{ChangesRequest, Judgement};
@@ -64,7 +64,7 @@ pub(super) fn confirm<'p>(
     };
     let (good, bad) = (see(&Overlay::new())?, see(&overlay)?);
     check(request, &good, &bad)?;
-    let of_test = |place: usize| [&good, &bad].into_iter().filter_map(move |seen| seen.usage[place]).max();
+    let of_test = |place: usize| [&good, &bad].map(|seen| seen.usage[place]);
     if request.build_timeout.is_none() {
         laboratory.build_limits = limits(of_test(0));
     }
@@ -74,10 +74,17 @@ pub(super) fn confirm<'p>(
     Ok(Ends { criterion, shown: bad.evidence.why.clone() })
 }
 
-/// Generously more than both versions have needed.
-fn limits(needed: Option<Duration>) -> Limits {
-    const LEAST: Duration = Duration::from_secs(10);
-    needed.map_or_else(|| first_limits(None), |needed| patient_limits_of((10 * needed).max(LEAST)))
+/// Generously more than both versions have needed: of the processor's time, which does not depend on the load of the
+/// machine, above all.
+fn limits(needed: [Option<Usage>; 2]) -> Limits {
+    let most = |of: fn(&Usage) -> Duration| needed.iter().flatten().map(of).max().unwrap_or(LONGEST);
+    let (wall, cpu) = (most(|usage| usage.wall), most(|usage| usage.cpu));
+    Limits {
+        cpu: (10 * cpu).max(Duration::from_secs(2)),
+        wall: (20 * wall).clamp(Duration::from_secs(20), 2 * LONGEST),
+        idle: (4 * wall).clamp(Duration::from_secs(2), LONGEST),
+        ..first_limits(None)
+    }
 }
 
 /// Makes an oracle of what is wanted, or of what a run shows; tells it in words.

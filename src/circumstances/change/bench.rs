@@ -6,6 +6,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use dd::Outcome;
@@ -13,7 +14,7 @@ use regex::bytes::Regex;
 use tracer::invocation::{Answers, Constancy, Input, Invocation, Limits};
 use tracer::plain::Runner;
 use tracer::program::Program;
-use tracer::run::Run;
+use tracer::run::{Run, Usage};
 use tracer::termination::{Cut, Termination, signal_name};
 use tracer::trace::Trace;
 use tracer::{Containment, ProcessError};
@@ -78,6 +79,8 @@ pub struct ChangeLaboratory<'a> {
     pub error_pattern: Option<Regex>,
     /// Who may run while another one does.
     pub turns: Turns,
+    /// Whether the user has asked for the end.
+    pub interrupt: Arc<AtomicBool>,
     /// What is known.
     pub records: Mutex<Records>,
     /// Builds and tests that were made, those of other workers' bets included.
@@ -129,8 +132,8 @@ pub struct Examination {
     pub builds: u64,
     /// The end of what the build printed if it failed, otherwise of what the test printed.
     pub printed: Vec<u8>,
-    /// The times that building and testing have taken; what they needed.
-    pub usage: [Option<Duration>; 2],
+    /// What building and testing have used up.
+    pub usage: [Option<Usage>; 2],
     /// The last run.
     pub run: Run,
 }
@@ -273,7 +276,7 @@ impl<'a> ChangeLaboratory<'a> {
         }
         let seen = Arc::new(self.make(overlay, worker, stop)?);
         // What was ended because nobody needs it any more says nothing.
-        if !stop.load(Ordering::Relaxed) {
+        if !self.is_ended(stop) {
             self.lock().known.insert(fingerprint(overlay), Arc::clone(&seen));
         }
         Ok(seen)
@@ -299,7 +302,7 @@ impl<'a> ChangeLaboratory<'a> {
         worker: &mut ChangeWorker<'a>,
         stop: &Arc<AtomicBool>,
     ) -> Result<Examination, TestError> {
-        let (mut builds, mut build_time) = (0, None);
+        let (mut builds, mut build_usage) = (0, None);
         loop {
             let brought = worker.tree.bring(overlay).map_err(TestError::Files)?;
             let named = brought.tampered.iter().map(|path| path.display().to_string());
@@ -310,12 +313,12 @@ impl<'a> ChangeLaboratory<'a> {
             let Some((invocation, runner)) = &mut worker.build else { break };
             worker.tree.soil();
             let run = self.run(invocation, runner, &self.build_limits, stop)?;
-            (builds, build_time) = (builds + 1, Some(run.usage.wall));
+            (builds, build_usage) = (builds + 1, Some(run.usage));
             if run.termination == Termination::Exited(0) {
                 break;
             }
             // What was built of files that have gone may disturb, as may what says that others depend on them.
-            if worker.tree.has_lost() && !stop.load(Ordering::Relaxed) {
+            if worker.tree.has_lost() && !self.is_ended(stop) {
                 worker.tree.renew().map_err(TestError::Files)?;
                 continue;
             }
@@ -328,7 +331,7 @@ impl<'a> ChangeLaboratory<'a> {
                 inconsistency,
                 builds,
                 printed,
-                usage: [build_time, None],
+                usage: [build_usage, None],
                 run,
             });
         }
@@ -347,7 +350,7 @@ impl<'a> ChangeLaboratory<'a> {
         }
         let (evidence, run) = seen.expect("tested once at least");
         let inconsistency = (evidence.outcome == Outcome::Unresolved).then_some(Inconsistency::Execution);
-        let usage = [build_time, Some(run.usage.wall)];
+        let usage = [build_usage, Some(run.usage)];
         Ok(Examination { evidence, inconsistency, builds, printed: printed(&run), usage, run })
     }
 
@@ -362,16 +365,42 @@ impl<'a> ChangeLaboratory<'a> {
     ) -> Result<Run, ProcessError> {
         let mut once = |limits: &Limits| {
             self.runs.fetch_add(1, Ordering::Relaxed);
-            runner.run(invocation, &[], limits, stop)
+            let end = Arc::default();
+            self.ending(&end, stop, || runner.run(invocation, &[], limits, &end))
         };
         let run = self.turns.beside_others(|| once(limits))?;
         match run.termination {
-            Termination::Cut(Cut::WallTime | Cut::Asleep) if !stop.load(Ordering::Relaxed) => {
+            Termination::Cut(Cut::WallTime | Cut::Asleep) if !self.is_ended(stop) => {
                 const MORE: u32 = 3;
                 self.turns.alone(|| once(&limits.with_time(MORE)))
             }
             _ => Ok(run),
         }
+    }
+
+    /// Makes a run, and sets `end` as soon as nobody needs it any more, or the user asks for the end of all.
+    fn ending<T>(&self, end: &Arc<AtomicBool>, stop: &Arc<AtomicBool>, run: impl FnOnce() -> T) -> T {
+        const INTERVAL: Duration = Duration::from_millis(20);
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let bridge = scope.spawn(|| {
+                while !is_over.load(Ordering::Acquire) {
+                    if self.is_ended(stop) {
+                        end.store(true, Ordering::Relaxed);
+                    }
+                    thread::park_timeout(INTERVAL);
+                }
+            });
+            let run = run();
+            is_over.store(true, Ordering::Release);
+            bridge.thread().unpark();
+            run
+        })
+    }
+
+    /// Whether what is being tested is not needed any more.
+    fn is_ended(&self, stop: &Arc<AtomicBool>) -> bool {
+        stop.load(Ordering::Relaxed) || self.interrupt.load(Ordering::Relaxed)
     }
 
     fn judge(&self, run: &Run) -> Result<Evidence, TestError> {
