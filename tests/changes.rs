@@ -300,6 +300,14 @@ fn lines_are_looked_at_where_few_changes_are_left() {
     assert_eq!(left(&between(&folder, &[&test[..], &["--by", "hunks"]].concat())), places(&[("f", 2)]));
     let created = between(&folder, &["--test", "! grep -q b n"]);
     assert_eq!(left(&created).len(), 2, "a line of a new file needs the file: {created}");
+    // A version that does not build because a file has gone is tried once more in a clean tree, and not for ever.
+    let words = ["--build", "[ -e n ] || grep -q x m", "--test", "! grep -q guilty f"];
+    let gone = versions(
+        "gone",
+        &[("f", "1\n2\n3\n"), ("n", "n\n"), ("m", "")],
+        &[("f", "1\n2\n3\nguilty\n"), ("m", "x\n")],
+    );
+    assert_eq!(left(&between(&gone, &words)), places(&[("f", 4)]));
     let files = between(&folder, &[&test[..], &["--by", "files"]].concat());
     assert_eq!((&files["unit"], left(&files).len()), (&"file".into(), 1));
 }

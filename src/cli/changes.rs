@@ -69,7 +69,9 @@ fn request(options: &mut ChangesOptions, interrupt: &Interrupt) -> Result<Change
     }
     let (test, judgement) = match &options.test {
         Some(command) => (shell_command(&started, command), Judgement::Command),
-        None => (program(&started, &options.command), Judgement::Program(is_asked.then_some(criterion))),
+        None => {
+            (program(&started, &options.command), Judgement::Program(Box::new(is_asked.then_some(criterion))))
+        }
     };
     Ok(ChangesRequest {
         good: options.good.clone(),

@@ -61,7 +61,7 @@ pub enum Judgement {
     /// A command says by its exit status whether the version works.
     Command,
     /// A program shows the failure; `None`: what it shows in the version that does not work.
-    Program(Option<Criterion>),
+    Program(Box<Option<Criterion>>),
 }
 
 /// How fine the answer is.

@@ -247,7 +247,7 @@ impl<'p> Search<'_, 'p> {
         };
         let result = self.narrowed(result, watcher)?;
         let commits = self.attributed(&result.set, guilty.as_ref())?;
-        let lost = commits::lost(&result.set, &self.versions.bad);
+        let lost = if guilty.is_some() { commits::lost(&result.set, &self.versions.bad) } else { 0 };
         Ok(Outcomes { result: GuiltyChanges { commits, ..result }, unconfirmed: found.unconfirmed, lost })
     }
 

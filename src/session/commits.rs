@@ -242,11 +242,13 @@ fn survives(file: &ChangedFile, edit: &Edit, version: &Tree) -> bool {
     match (edit, &file.texts, there) {
         (Edit::Lines(before, after), Some((old, new)), Some(there)) => {
             let Ok(text) = there.content.read() else { return true };
-            let holds =
-                |part: &[u8]| part.is_empty() || text.windows(part.len()).any(|window| window == part);
-            match after.is_empty() {
-                false => holds(new.lines(after.clone())),
-                true => !holds(old.lines(before.clone())),
+            let count =
+                |text: &[u8], part: &[u8]| text.windows(part.len()).filter(|window| *window == part).count();
+            match (new.lines(after.clone()), old.lines(before.clone())) {
+                ([], []) => true,
+                // What was taken away may stand elsewhere, but not more often than then.
+                ([], gone) => count(&text, gone) <= count(new.lines(0..new.len()), gone),
+                (come, _) => count(&text, come) > 0,
             }
         }
         (Edit::Whole, ..) => there == file.new.as_ref(),

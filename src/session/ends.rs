@@ -49,7 +49,7 @@ pub(super) fn confirm<'p>(
             let seen =
                 laboratory.examine_clean(&overlay, worker, &stop).map_err(|error| interrupt.or(error))?;
             if seen.inconsistency.is_none() {
-                judged(laboratory, criterion.clone(), &seen.run)?
+                judged(laboratory, (**criterion).clone(), &seen.run)?
             } else {
                 String::new()
             }

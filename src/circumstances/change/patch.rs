@@ -190,7 +190,7 @@ mod tests {
         old.entries.insert(odd.clone(), entry(b"\xfe\n", Plain));
         new.entries.insert(odd, entry(b"\xfd\n", Plain));
         let (patch, binary) = patch(&old, &old.overlay_to(&new)).expect("in memory");
-        assert_eq!(binary, [PathBuf::new(); 0]);
+        assert!(binary.is_empty(), "{binary:?}");
         let place = tempfile::tempdir().expect("a folder");
         let file = place.path().join("p");
         std::fs::write(&file, &patch).expect("written");
