@@ -36,6 +36,7 @@ const SUBCOMMANDS: &[&str] = &[
     "study init",
     "study submit",
     "slice",
+    "changes",
 ];
 
 fn read(document: &str) -> String {
@@ -266,6 +267,16 @@ fn every_key_of_a_document_has_its_row() {
     keys(&parse(&in_shell(&format!("stripe trace {of_statistics}"), &folder)), "", &mut trace);
     assert!(trace.remove("program"));
     assert_documented("stripe.trace/1", &trace, &[]);
+    let commits = "git init -q . && git config user.name A && git config user.email a@example.com && git config commit.gpgsign false && echo 1 >f && git add f && git commit -qm one && echo 2 >f && git commit -qam two";
+    in_shell(&format!("mkdir repository && cd repository && {commits}"), &folder);
+    let search =
+        "cd repository && stripe changes --good HEAD~1 --bad HEAD --test 'grep -q 1 f' --format json -q";
+    let mut changes = BTreeSet::new();
+    keys(&parse(&in_shell(search, &folder)), "", &mut changes);
+    for holder in ["difference", "tests", "tests.unresolved"] {
+        assert!(changes.remove(holder), "{holder}");
+    }
+    assert_documented("stripe.changes/1", &changes, &[]);
 }
 
 #[test]

@@ -34,6 +34,9 @@ pub struct Reduction<V, E> {
 pub struct Inducing<E> {
     /// The circumstances that make the difference; where the search was cut short, these and others.
     pub configuration: Configuration,
+    /// The smallest configuration that is known to fail: what was found may say nothing by itself, without what
+    /// remained applied.
+    pub failing: Configuration,
     /// Why the search was cut short, if it was.
     pub stopped: Option<Stop<E>>,
 }

@@ -350,6 +350,8 @@ enum RuleWord {
 enum AlgorithmWord {
     Sweep,
     Ddmin,
+    #[serde(rename = "dd+")]
+    DdPlus,
 }
 
 #[derive(Serialize, Deserialize)]

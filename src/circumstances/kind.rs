@@ -6,7 +6,7 @@
 
 use std::io;
 
-use dd::{Configuration, Space, Test};
+use dd::{Algorithm, Configuration, Space, Test};
 use tracer::ProcessError;
 
 use crate::oracle::{Evidence, OracleError};
@@ -46,6 +46,8 @@ pub enum PhaseStart {
     CarriedOver(Configuration),
     /// From all of its circumstances: together they are what the phase before has found, and are known to fail.
     Known,
+    /// From these if they show the failure, otherwise from all, which are known to.
+    Guessed(Configuration),
 }
 
 /// A phase that has found something.
@@ -67,6 +69,10 @@ pub enum TestError {
     Process(#[from] ProcessError),
     #[error(transparent)]
     Oracle(#[from] OracleError),
+    #[error(
+        "{0}: free room among the files for temporary ones, or set TMPDIR to a folder with more, and try again"
+    )]
+    Files(io::Error),
     #[error("starting a thread failed: {0}: free memory or process slots, or take -j1, and try again")]
     Thread(io::Error),
 }
@@ -83,6 +89,11 @@ pub trait Kind {
     /// The phase after one that has found something, or the first one; `None` after the last. Each goes on from
     /// what the one before has found.
     fn next(&mut self, before: Option<Before<'_, Self::Space>>) -> Option<NextPhase<Self::Space>>;
+
+    /// How subsets are chosen in the phase that is to be done, if that is not for the user to say.
+    fn algorithm(&self) -> Option<Algorithm> {
+        None
+    }
 
     /// The workers, each of which may have a thread of its own. Without any, a search only follows its memory,
     /// and ends where that does.

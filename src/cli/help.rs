@@ -60,6 +60,25 @@ Examples:
   stripe slice ./prog --decision 10#4                            why did control go there?
   stripe slice ./prog --forward 8#2 --format dot                 who is fed by that, as a picture";
 
+/// Of `stripe changes`.
+pub(super) const CHANGES_EXAMPLES: &str = "\
+Examples:
+  stripe changes --good v1.2 --bad HEAD --build 'make -j2' --test ./run-tests.sh
+  stripe changes --good ../release-1.2 --bad . --build make --test './prog < in.txt'
+  stripe changes --good v1.2 --bad . --build make -- ./prog --level 3
+  stripe changes --good a --bad b --test 'python3 t.py' --emit patch=guilty.patch";
+
+/// How `stripe changes` ends.
+pub(super) const CHANGES_STATUS: &str = "\
+Exit status:
+  0    no change of the result can be left out
+  1    an operational error, or a version that does not build
+  2    the command line cannot be used, or the versions are the same
+  3    the good version fails, or the bad one works
+  4    a version does not show the same each time
+  5    a budget ended the search; the changes that are left break the program
+  130  interrupted; the changes that are left break the program";
+
 /// Of `stripe simplify`.
 pub(super) const SIMPLIFY_EXAMPLES: &str = "\
 Examples:

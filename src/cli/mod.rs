@@ -1,6 +1,8 @@
 //! Do what the command line says: one file for each subcommand, each a table of contents.
 
 mod bounds;
+mod changes;
+mod changes_options;
 mod choices;
 mod delivery;
 mod demo;
@@ -151,6 +153,7 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Demo(options) => demo::demo(options, color),
         Command::Locate(options) => locate::locate(options, color),
         Command::Slice(options) => slice::slice(options, color),
+        Command::Changes(options) => changes::changes(*options, color),
         Command::Simplify(options) => simplify::simplify(options, color),
         Command::Study(StudyCommand::Child(options)) => {
             study::end_with_parent()?;

@@ -11,14 +11,16 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use regex::bytes::Regex;
 
+use super::changes_options::ChangesOptions;
 use super::choices::{
     AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, GranularityChoice, LevelChoice, PoisonOption,
     SingleControl, TraceFormat,
 };
 use super::help::{
-    DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, EXPLAIN_EXAMPLES, LOCATE_EXAMPLES, LOCATE_STATUS,
-    REDUCE_EXAMPLES, REPLAY_EXAMPLES, REPLAY_STATUS, REPORT_EXAMPLES, RUN_EXAMPLES, SIMPLIFY_EXAMPLES,
-    SIMPLIFY_STATUS, SLICE_EXAMPLES, STUDY_EXAMPLES, STUDY_STATUS, TRACE_EXAMPLES,
+    CHANGES_EXAMPLES, CHANGES_STATUS, DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, EXPLAIN_EXAMPLES,
+    LOCATE_EXAMPLES, LOCATE_STATUS, REDUCE_EXAMPLES, REPLAY_EXAMPLES, REPLAY_STATUS, REPORT_EXAMPLES,
+    RUN_EXAMPLES, SIMPLIFY_EXAMPLES, SIMPLIFY_STATUS, SLICE_EXAMPLES, STUDY_EXAMPLES, STUDY_STATUS,
+    TRACE_EXAMPLES,
 };
 use super::intervention_options::InterventionOptions;
 use super::locate_options::LocateOptions;
@@ -90,6 +92,9 @@ pub enum Command {
     /// Find what a failure depends on: the dynamic slice of a run, inferred and not tried.
     #[command(before_help = SLICE_EXAMPLES)]
     Slice(SliceOptions),
+    /// Find the changes that break a program: of all that is different between two of its versions.
+    #[command(before_help = CHANGES_EXAMPLES, after_help = CHANGES_STATUS)]
+    Changes(Box<ChangesOptions>),
     /// Simplify what a failing program is given: its input, files, arguments, environment.
     #[command(before_help = SIMPLIFY_EXAMPLES, after_help = SIMPLIFY_STATUS)]
     Simplify(SimplifyOptions),

@@ -122,7 +122,8 @@ pub fn search<K: Kind>(
         }
         let spent = found.tests().total;
         let max_tests = strategy.max_tests.map(|most| most.saturating_sub(spent));
-        let strategy = Strategy { max_tests, ..strategy };
+        let algorithm = kind.algorithm().unwrap_or(strategy.algorithm);
+        let strategy = Strategy { algorithm, max_tests };
         let phase = title.id;
         let memory = means.memory.of(phase);
         let job = Job { title, space: &space, start, strategy, memory };
@@ -234,12 +235,12 @@ impl<S: Space> Job<'_, S> {
         experiment: Experiment<'e, Evidence, TestError>,
         watcher: &'e mut dyn Watcher,
     ) -> Result<Tested, Obstacle> {
-        let start = self.start();
+        let mut start = self.start();
         watcher.begins(&self.title, &start);
         let outcomes = self.memory.map(|phase| &phase.outcomes);
         let experiment = experiment.remembering(outcomes).limited_to(self.strategy.max_tests);
         let mut experiment = experiment.observed_by(watcher);
-        let checked = self.check(&mut experiment, &start);
+        let checked = self.check(&mut experiment, &mut start);
         let is_trivial = matches!(checked, Ok(Checked::FailsAnyway));
         let ended = |configuration, end| Reduction { configuration, end, evidence: Vec::new() };
         let reduction = match checked {
@@ -257,18 +258,27 @@ impl<S: Space> Job<'_, S> {
         let remembered = self.memory.and_then(|phase| phase.start.as_ref());
         match (remembered, &self.start) {
             (Some(start), _) | (None, PhaseStart::CarriedOver(start)) => start.clone(),
-            (None, PhaseStart::Everything | PhaseStart::Known) => Configuration::full(self.space.len()),
+            (None, PhaseStart::Everything | PhaseStart::Known | PhaseStart::Guessed(_)) => {
+                Configuration::full(self.space.len())
+            }
         }
     }
 
-    /// The start must show the failure, and nothing at all must not.
+    /// The start must show the failure, and nothing at all must not. A guess that shows it becomes the start.
     fn check(
         &self,
         experiment: &mut Experiment<'_, Evidence, TestError>,
-        start: &Configuration,
+        start: &mut Configuration,
     ) -> Result<Checked, Stop<TestError>> {
-        if let PhaseStart::Known = self.start {
-            return Ok(Checked::Fails);
+        match &self.start {
+            PhaseStart::Known => return Ok(Checked::Fails),
+            PhaseStart::Guessed(guess) => {
+                if experiment.test(guess)?.0 == Outcome::Fail {
+                    *start = guess.clone();
+                }
+                return Ok(Checked::Fails);
+            }
+            PhaseStart::Everything | PhaseStart::CarriedOver(_) => {}
         }
         let (outcome, evidence) = experiment.test(start)?;
         if outcome != Outcome::Fail {
@@ -284,7 +294,9 @@ impl<S: Space> Job<'_, S> {
     fn obstacle(&self, evidence: Evidence) -> Obstacle {
         match self.start {
             PhaseStart::Everything => Obstacle::NotReplayable(evidence),
-            PhaseStart::CarriedOver(_) | PhaseStart::Known => Obstacle::NotRepeatable(evidence),
+            PhaseStart::CarriedOver(_) | PhaseStart::Known | PhaseStart::Guessed(_) => {
+                Obstacle::NotRepeatable(evidence)
+            }
         }
     }
 }

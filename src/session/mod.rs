@@ -4,15 +4,21 @@
 //! questions about it, [`reopened`] takes a kept run up again. [`driver`] searches among circumstances of any
 //! kind. A [`listener`] is told how it goes on; nothing here prints or reads options.
 
+mod bench;
 pub mod budget;
 pub mod case;
+pub mod change_request;
+pub mod changes;
+mod commits;
 pub mod coverage;
 mod doubts;
 pub mod driver;
 pub mod dynamic;
+mod ends;
 pub mod error;
 pub mod fate;
 pub mod findings;
+pub mod guilty;
 pub mod history;
 pub mod interrupt;
 mod keeper;
@@ -34,6 +40,7 @@ pub mod resume;
 pub mod run;
 pub mod search;
 pub mod simplify;
+mod versions;
 pub mod watcher;
 
 pub use error::{Cause, SessionError};

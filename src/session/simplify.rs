@@ -281,7 +281,7 @@ fn limits_of(time: Duration) -> Limits {
 }
 
 /// On a busy machine a program uses little of its time: what counts is the processor's, or that it sleeps.
-fn patient_limits_of(time: Duration) -> Limits {
+pub(super) fn patient_limits_of(time: Duration) -> Limits {
     Limits { wall: 10 * time + Duration::from_secs(5), ..limits_of(time) }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Source: ESEC/FSE 1999, section 4.
 
-use super::union;
+use super::{keep_smaller, union};
 use crate::configuration::Configuration;
 use crate::experiment::Experiment;
 use crate::groups::Splitter;
@@ -24,14 +24,16 @@ use crate::stop::Stop;
 pub fn dd<V: Clone, E>(experiment: &mut Experiment<'_, V, E>, start: Configuration) -> Inducing<E> {
     let splitter = Splitter::new(experiment.space().levels());
     let nothing = Configuration::empty(start.universe());
-    let mut search = Search { experiment, splitter, stopped: None };
+    let mut search = Search { experiment, splitter, failing: start.clone(), stopped: None };
     let configuration = search.dd2(start, &nothing);
-    Inducing { configuration, stopped: search.stopped }
+    Inducing { configuration, failing: search.failing, stopped: search.stopped }
 }
 
 struct Search<'s, 'e, V, E> {
     experiment: &'s mut Experiment<'e, V, E>,
     splitter: Splitter,
+    /// The smallest configuration that is known to fail.
+    failing: Configuration,
     stopped: Option<Stop<E>>,
 }
 
@@ -47,8 +49,11 @@ impl<V: Clone, E> Search<'_, '_, V, E> {
             [0, 1].map(|half| Configuration::from_iter(c.universe(), halves[half].iter().copied()));
         let candidates = [union(&c1, r), union(&c2, r)];
         match self.experiment.first_wanted(candidates, |_, outcome| outcome == Outcome::Fail) {
-            Ok(Some((0, _))) => self.dd2(c1, r),
-            Ok(Some(_)) => self.dd2(c2, r),
+            Ok(Some((half, _))) => {
+                let found = [c1, c2][half].clone();
+                keep_smaller(self.experiment, &mut self.failing, &union(&found, r));
+                self.dd2(found, r)
+            }
             Ok(None) => {
                 let (with_c2, with_c1) = (union(&c2, r), union(&c1, r));
                 let of_c1 = self.dd2(c1, &with_c2);

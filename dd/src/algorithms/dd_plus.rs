@@ -2,7 +2,7 @@
 //!
 //! Source: ESEC/FSE 1999, section 5.
 
-use super::{difference, intersection, union};
+use super::{difference, intersection, keep_smaller, union};
 use crate::configuration::Configuration;
 use crate::experiment::Experiment;
 use crate::groups::Splitter;
@@ -29,14 +29,16 @@ use crate::stop::Stop;
 pub fn dd_plus<V: Clone, E>(experiment: &mut Experiment<'_, V, E>, start: Configuration) -> Inducing<E> {
     let splitter = Splitter::new(experiment.space().levels());
     let nothing = Configuration::empty(start.universe());
-    let mut search = Search { experiment, splitter, stopped: None };
+    let mut search = Search { experiment, splitter, failing: start.clone(), stopped: None };
     let configuration = search.dd3(start, nothing);
-    Inducing { configuration, stopped: search.stopped }
+    Inducing { configuration, failing: search.failing, stopped: search.stopped }
 }
 
 struct Search<'s, 'e, V, E> {
     experiment: &'s mut Experiment<'e, V, E>,
     splitter: Splitter,
+    /// The smallest configuration that is known to fail.
+    failing: Configuration,
     stopped: Option<Stop<E>>,
 }
 
@@ -104,6 +106,7 @@ impl<V: Clone, E> Search<'_, '_, V, E> {
         let fails = |_, outcome| outcome == Outcome::Fail;
         let candidates = subsets.iter().map(|subset| union(subset, r));
         if let Some((found, _)) = self.experiment.first_wanted(candidates, fails)? {
+            keep_smaller(self.experiment, &mut self.failing, &union(&subsets[found], r));
             return Ok(Step::Found(subsets[found].clone()));
         }
         let complements: Vec<Configuration> = subsets.iter().map(|subset| difference(c, subset)).collect();
@@ -118,7 +121,11 @@ impl<V: Clone, E> Search<'_, '_, V, E> {
         let mut left = c.clone();
         for (subset, complement) in subsets.iter().zip(&complements) {
             let subset_passes = self.experiment.outcome(&union(subset, r))? == Outcome::Pass;
-            let complement_fails = self.experiment.outcome(&union(complement, r))? == Outcome::Fail;
+            let beside = union(complement, r);
+            let complement_fails = self.experiment.outcome(&beside)? == Outcome::Fail;
+            if complement_fails {
+                keep_smaller(self.experiment, &mut self.failing, &beside);
+            }
             if subset_passes || complement_fails {
                 left = intersection(&left, complement);
             }

@@ -16,7 +16,8 @@ pub use sweep::sweep;
 
 use super::configuration::Configuration;
 use super::experiment::Experiment;
-use super::reduction::Reduction;
+use super::outcome::Outcome;
+use super::reduction::{End, Reduction};
 
 /// A way to reduce a configuration, so that a caller can choose one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +27,9 @@ pub enum Algorithm {
     Sweep,
     /// The algorithm of the papers: see [`ddmin()`].
     Ddmin,
+    /// What is failure-inducing first, see [`dd_plus()`]; from there as [`Algorithm::Sweep`], which proves that the
+    /// result is minimal. For circumstances of which none passes, and few are needed.
+    DdPlus,
 }
 
 impl Algorithm {
@@ -41,7 +45,40 @@ impl Algorithm {
         match self {
             Algorithm::Sweep => sweep(experiment, start),
             Algorithm::Ddmin => ddmin(experiment, start),
+            Algorithm::DdPlus => inducing(experiment, start),
         }
+    }
+}
+
+/// Finds what is failure-inducing by [`dd_plus()`], and reduces that by [`sweep()`]: or, if it does not fail by
+/// itself, the smallest configuration that has failed on the way.
+fn inducing<V: Clone, E>(experiment: &mut Experiment<'_, V, E>, start: Configuration) -> Reduction<V, E> {
+    let found = dd_plus(experiment, start);
+    if let Some(stop) = found.stopped {
+        let configuration = experiment.normalise(&found.failing);
+        return Reduction { configuration, end: End::Stopped(stop), evidence: Vec::new() };
+    }
+    experiment.improved(&found.failing);
+    match experiment.outcome(&found.configuration) {
+        Ok(Outcome::Fail) => sweep(experiment, found.configuration),
+        Ok(_) => sweep(experiment, found.failing),
+        Err(stop) => {
+            let configuration = experiment.normalise(&found.failing);
+            Reduction { configuration, end: End::Stopped(stop), evidence: Vec::new() }
+        }
+    }
+}
+
+/// Takes over a configuration that fails, if it is smaller than the smallest one so far.
+fn keep_smaller<V: Clone, E>(
+    experiment: &mut Experiment<'_, V, E>,
+    smallest: &mut Configuration,
+    failing: &Configuration,
+) {
+    let failing = experiment.normalise(failing);
+    if failing.len() < smallest.len() {
+        experiment.improved(&failing);
+        *smallest = failing;
     }
 }
 

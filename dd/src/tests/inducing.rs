@@ -3,7 +3,7 @@
 use super::subject::{Random, Subject};
 use super::unordered::Unordered;
 use crate::{
-    Configuration, Difference, End, Experiment, Inducing, Level, Outcome, Sequential, Stop, dd, dd_plus,
+    Algorithm, Configuration, Difference, End, Experiment, Level, Outcome, Sequential, Stop, dd, dd_plus,
     isolate,
 };
 
@@ -24,10 +24,12 @@ fn what_is_failure_inducing_is_found_whatever_it_is() {
         let all = Configuration::full(subject.universe);
         let mut tester = Sequential::new(subject.test());
         let inducing = dd(&mut Experiment::new(&subject, &mut tester), all.clone());
-        assert_eq!(inducing, Inducing { configuration: needed.clone(), stopped: None });
+        assert_eq!((inducing.configuration, inducing.stopped), (needed.clone(), None));
+        assert_eq!(subject.outcome(&inducing.failing), Outcome::Fail);
         let mut tester = Sequential::new(subject.test());
         let inducing = dd_plus(&mut Experiment::new(&subject, &mut tester), all);
-        assert_eq!(inducing, Inducing { configuration: needed, stopped: None });
+        assert_eq!((inducing.configuration, inducing.stopped), (needed.clone(), None));
+        assert_eq!(subject.outcome(&inducing.failing), Outcome::Fail);
     }
 }
 
@@ -43,6 +45,29 @@ fn dd_plus_ends_with_what_holds_the_failure_on_any_subject() {
         assert_eq!(inducing.stopped, None);
         assert!(inducing.configuration.is_subset(&all));
         assert_eq!(inducing.configuration.is_empty(), subject.universe == 0);
+    }
+}
+
+#[test]
+fn dd_plus_and_a_sweep_end_with_a_minimal_failing_configuration_on_any_subject() {
+    let mut random = Random::new(11);
+    for _ in 0..2000 {
+        let subject = Subject::random(&mut random);
+        let all = Configuration::full(subject.universe);
+        if subject.outcome(&all) != Outcome::Fail {
+            continue;
+        }
+        let mut tester = Sequential::new(subject.test());
+        let mut experiment = Experiment::new(&subject, &mut tester);
+        let found = Algorithm::DdPlus.reduce(&mut experiment, all);
+        assert_eq!(found.end, End::Minimal(Level::Members));
+        assert_eq!(subject.outcome(&found.configuration), Outcome::Fail);
+        for member in found.configuration.iter() {
+            let without = found.configuration.without(&[member]);
+            let effective = experiment.normalise(&without);
+            let is_left_out = effective != found.configuration;
+            assert!(!is_left_out || subject.outcome(&effective) != Outcome::Fail, "{member}");
+        }
     }
 }
 

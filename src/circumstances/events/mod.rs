@@ -91,7 +91,7 @@ impl Events<'_, '_, '_> {
         let recorded = self.laboratory.recorded;
         let universe = Universe::new(recorded.program, recorded.trace, rule(phase));
         match self.algorithm {
-            Algorithm::Sweep => universe.grouped(recorded.program, recorded.trace),
+            Algorithm::Sweep | Algorithm::DdPlus => universe.grouped(recorded.program, recorded.trace),
             Algorithm::Ddmin => universe,
         }
     }

@@ -198,6 +198,11 @@ impl Processors {
         AVAILABLE.get_or_init(ask).clone()
     }
 
+    /// No choice among them: nothing is bound. For programs that use several themselves, such as builds.
+    pub fn any() -> Processors {
+        Processors(Vec::new())
+    }
+
     /// Lets the calling thread use all of them, after [`Processors::bind`] or in a thread that was
     /// started by one that is bound.
     pub(crate) fn release(&self) {

@@ -1,0 +1,485 @@
+//! Build a version and test it, in a tree of a worker's own.
+//!
+//! Contained as plain runs are, but that builds and tests may write in their tree. What a version has shown is known
+//! from then on, whatever changes have led to it.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use dd::Outcome;
+use regex::bytes::Regex;
+use tracer::invocation::{Answers, Constancy, Input, Invocation, Limits};
+use tracer::plain::Runner;
+use tracer::program::Program;
+use tracer::run::{Run, Usage};
+use tracer::termination::{Cut, Termination, signal_name};
+use tracer::trace::Trace;
+use tracer::{Containment, ProcessError};
+
+use super::tree::{Overlay, fingerprint};
+use super::workshop::{BaseVersion, WorkTree};
+use crate::circumstances::{TestError, Turns};
+use crate::oracle::{Evidence, Oracle};
+use crate::subject::Recorded;
+
+/// So much of what builds and tests print is kept, of its end.
+const KEPT: usize = 16 << 10;
+
+/// So many files that tests have changed are named.
+const MOST_NAMED: usize = 5;
+
+/// Why a test says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Inconsistency {
+    /// The changes do not make a version.
+    Integration,
+    /// It does not build.
+    Construction,
+    /// It hangs, or does something else that is neither right nor the failure.
+    Execution,
+}
+
+/// What judges a version.
+pub enum Judge {
+    /// The exit status of a command, as for `git bisect run`.
+    Command,
+    /// The run of a program: it shows the failure, or does not.
+    Program {
+        /// What the failure is.
+        oracle: Box<Oracle>,
+        /// The signal by which it has to end, if so.
+        signal: Option<i32>,
+    },
+}
+
+/// What all tests of versions share.
+pub struct ChangeLaboratory<'a> {
+    /// The version that works.
+    pub base: &'a BaseVersion,
+    /// What is started; nothing of it is traced.
+    pub program: &'a Program,
+    /// How versions are built; its directory is one within the tree.
+    pub build: Option<Invocation>,
+    /// How versions are tested; the same.
+    pub test: Invocation,
+    /// What judges.
+    pub judge: Judge,
+    /// What a build may use up.
+    pub build_limits: Limits,
+    /// What a test may use up.
+    pub test_limits: Limits,
+    /// Each version is tested so often, and says nothing if not each time the same.
+    pub repeat: u32,
+    /// Whether each version is built in a clean tree.
+    pub is_always_clean: bool,
+    /// Finds names in what builds print, besides those in quotes.
+    pub error_pattern: Option<Regex>,
+    /// Who may run while another one does.
+    pub turns: Turns,
+    /// Whether the user has asked for the end.
+    pub interrupt: Arc<AtomicBool>,
+    /// What is known.
+    pub records: Mutex<Records>,
+    /// Builds and tests that were made, those of other workers' bets included.
+    pub runs: AtomicU64,
+}
+
+/// What is known of versions.
+#[derive(Default)]
+pub struct Records {
+    known: HashMap<u128, Arc<Examination>>,
+    /// The versions that a test of a configuration has led to, the last one being judged; by the phase and the
+    /// configuration.
+    trails: HashMap<(u32, u128), Vec<u128>>,
+    counted: HashSet<u128>,
+    counts: ChangeCounts,
+    /// The phase that is under way.
+    phase: u32,
+    /// Files of the tree that builds or tests have changed.
+    pub tampered: BTreeSet<String>,
+}
+
+/// The tests of versions: no version counts twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChangeCounts {
+    /// All.
+    pub total: u64,
+    /// The failure was seen.
+    pub fail: u64,
+    /// It was not.
+    pub pass: u64,
+    /// No version came about.
+    pub integration: u64,
+    /// It did not build.
+    pub construction: u64,
+    /// It did something else.
+    pub execution: u64,
+    /// Builds that were made for them.
+    pub builds: u64,
+}
+
+/// What a version has shown.
+#[derive(Clone, Debug)]
+pub struct Examination {
+    /// The outcome, and why.
+    pub evidence: Evidence,
+    /// Why it says nothing, if so.
+    pub inconsistency: Option<Inconsistency>,
+    /// How often it was built.
+    pub builds: u64,
+    /// The end of what the build printed if it failed, otherwise of what the test printed.
+    pub printed: Vec<u8>,
+    /// What building and testing have used up.
+    pub usage: [Option<Usage>; 2],
+    /// The last run.
+    pub run: Run,
+}
+
+/// Where one worker builds and tests.
+pub struct ChangeWorker<'p> {
+    tree: WorkTree<'p>,
+    build: Option<(Invocation, Runner<'p>)>,
+    test: (Invocation, Runner<'p>),
+    program: &'p Program,
+}
+
+impl<'p> ChangeWorker<'p> {
+    /// Makes a tree, and prepares for runs in it.
+    ///
+    /// # Errors
+    /// If the machine refuses what they need.
+    pub fn new(laboratory: &ChangeLaboratory<'p>, number: usize) -> Result<ChangeWorker<'p>, TestError> {
+        let tree = laboratory.base.work_tree(number).map_err(TestError::Files)?;
+        let program = laboratory.program;
+        let build = laboratory.build.as_ref().map(|build| within(&tree, build)).transpose()?;
+        let build = build.map(|build| runner(program, build)).transpose()?;
+        let test = runner(program, within(&tree, &laboratory.test)?)?;
+        Ok(ChangeWorker { tree, build, test, program })
+    }
+
+    /// How well runs are contained.
+    pub fn containment(&self) -> Containment {
+        self.test.1.containment()
+    }
+
+    /// Makes everything anew: tree and sandboxes.
+    fn renew(&mut self) -> Result<(), TestError> {
+        self.tree.renew().map_err(TestError::Files)?;
+        let anew = |(invocation, _): &(Invocation, Runner<'p>)| runner(self.program, invocation.clone());
+        let (build, test) = (self.build.as_ref().map(anew).transpose()?, anew(&self.test)?);
+        (self.build, self.test) = (build, test);
+        Ok(())
+    }
+}
+
+fn runner<'p>(
+    program: &'p Program,
+    invocation: Invocation,
+) -> Result<(Invocation, Runner<'p>), ProcessError> {
+    let runner = Runner::new(program, &invocation)?;
+    Ok((invocation, runner))
+}
+
+/// The same start within a tree, in which it may write.
+fn within(tree: &WorkTree<'_>, invocation: &Invocation) -> Result<Invocation, TestError> {
+    let mut invocation = invocation.clone();
+    invocation.directory = tree.root().join(&invocation.directory);
+    std::fs::create_dir_all(&invocation.directory).map_err(TestError::Files)?;
+    invocation.permissions.writable.push(tree.root().to_owned());
+    Ok(invocation)
+}
+
+/// How a command of the shell is started in a version: with the environment and the permissions of `like`, and with
+/// the time as it is, because builds compare it with the times of files.
+pub fn shell_command(like: &Invocation, command: &str) -> Invocation {
+    Invocation {
+        arguments: ["sh", "-c", command].map(Into::into).into(),
+        stdin: Input::default(),
+        constancy: Constancy { time: Answers::Real, chance: Answers::Real },
+        ..like.clone()
+    }
+}
+
+impl<'a> ChangeLaboratory<'a> {
+    fn lock(&self) -> MutexGuard<'_, Records> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A phase begins, with other configurations.
+    pub fn begin_phase(&self) {
+        self.lock().phase += 1;
+    }
+
+    /// The tests of versions so far, as far as the search has asked for them.
+    pub fn counts(&self) -> ChangeCounts {
+        self.lock().counts
+    }
+
+    /// Counts what a configuration was tested by, and tells the versions that were looked at for the first time.
+    pub fn count(&self, configuration: u128) {
+        let mut records = self.lock();
+        let key = (records.phase, configuration);
+        let trail = records.trails.get(&key).cloned().unwrap_or_default();
+        trail.into_iter().for_each(|version| records.count(version));
+    }
+
+    /// Keeps by which versions a configuration was tested.
+    pub(super) fn keep_trail(&self, configuration: u128, trail: Vec<u128>) {
+        let mut records = self.lock();
+        let key = (records.phase, configuration);
+        records.trails.insert(key, trail);
+    }
+
+    /// Keeps that a configuration was tested by this version.
+    pub fn keep_version(&self, configuration: u128, overlay: &Overlay) {
+        self.keep_trail(configuration, vec![fingerprint(overlay)]);
+    }
+
+    /// What is known of a version.
+    pub fn known(&self, overlay: &Overlay) -> Option<Arc<Examination>> {
+        self.lock().known.get(&fingerprint(overlay)).cloned()
+    }
+
+    /// Builds and tests a version, unless what it shows is known, and counts it.
+    ///
+    /// # Errors
+    /// If the set-up is broken.
+    pub fn counted(
+        &self,
+        overlay: &Overlay,
+        worker: &mut ChangeWorker<'a>,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Arc<Examination>, TestError> {
+        let seen = self.examine(overlay, worker, stop)?;
+        self.lock().count(fingerprint(overlay));
+        Ok(seen)
+    }
+
+    /// Builds and tests a version, unless what it shows is known.
+    ///
+    /// # Errors
+    /// If the set-up is broken.
+    pub fn examine(
+        &self,
+        overlay: &Overlay,
+        worker: &mut ChangeWorker<'a>,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Arc<Examination>, TestError> {
+        if let Some(known) = self.known(overlay) {
+            return Ok(known);
+        }
+        if self.is_always_clean && !worker.tree.is_clean() {
+            worker.renew()?;
+        }
+        let seen = Arc::new(self.make(overlay, worker, stop)?);
+        // What was ended because nobody needs it any more says nothing.
+        if !self.is_ended(stop) {
+            self.lock().known.insert(fingerprint(overlay), Arc::clone(&seen));
+        }
+        Ok(seen)
+    }
+
+    /// The same in a clean tree and new sandboxes, whatever is known.
+    ///
+    /// # Errors
+    /// If the set-up is broken.
+    pub fn examine_clean(
+        &self,
+        overlay: &Overlay,
+        worker: &mut ChangeWorker<'a>,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Examination, TestError> {
+        worker.renew()?;
+        self.make(overlay, worker, stop)
+    }
+
+    fn make(
+        &self,
+        overlay: &Overlay,
+        worker: &mut ChangeWorker<'a>,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Examination, TestError> {
+        let (mut builds, mut build_usage) = (0, None);
+        loop {
+            let brought = worker.tree.bring(overlay).map_err(TestError::Files)?;
+            let named = brought.tampered.iter().map(|path| path.display().to_string());
+            let mut records = self.lock();
+            let room = MOST_NAMED.saturating_sub(records.tampered.len());
+            records.tampered.extend(named.take(room));
+            drop(records);
+            let Some((invocation, runner)) = &mut worker.build else { break };
+            worker.tree.soil();
+            let run = self.run(invocation, runner, &self.build_limits, stop)?;
+            (builds, build_usage) = (builds + 1, Some(run.usage));
+            if run.termination == Termination::Exited(0) {
+                break;
+            }
+            // What was built of files that have gone may disturb, as may what says that others depend on them.
+            if worker.tree.has_lost() && !self.is_ended(stop) {
+                worker.tree.renew().map_err(TestError::Files)?;
+                continue;
+            }
+            let why = format!("the build {}", ended(&run));
+            let evidence = Evidence::new(Outcome::Unresolved, with_last_line(why, &run));
+            let inconsistency = Some(Inconsistency::Construction);
+            let printed = printed(&run);
+            return Ok(Examination {
+                evidence,
+                inconsistency,
+                builds,
+                printed,
+                usage: [build_usage, None],
+                run,
+            });
+        }
+        worker.tree.soil();
+        let mut seen: Option<(Evidence, Run)> = None;
+        for _ in 0..self.repeat {
+            let (invocation, runner) = &mut worker.test;
+            let run = self.run(invocation, runner, &self.test_limits, stop)?;
+            let evidence = self.judge(&run)?;
+            if let Some((first, _)) = seen.as_ref().filter(|(first, _)| first.outcome != evidence.outcome) {
+                let why = format!("not the same each time: {}, then {}", first.why, evidence.why);
+                seen = Some((Evidence::new(Outcome::Unresolved, why), run));
+                break;
+            }
+            seen = Some((evidence, run));
+        }
+        let (evidence, run) = seen.expect("tested once at least");
+        let inconsistency = (evidence.outcome == Outcome::Unresolved).then_some(Inconsistency::Execution);
+        let usage = [build_usage, Some(run.usage)];
+        Ok(Examination { evidence, inconsistency, builds, printed: printed(&run), usage, run })
+    }
+
+    /// Runs a command. A time-out that a busy machine can bring about proves nothing: it is confirmed by a run that
+    /// has more time, and that no other worker disturbs.
+    fn run(
+        &self,
+        invocation: &Invocation,
+        runner: &mut Runner<'_>,
+        limits: &Limits,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Run, ProcessError> {
+        let mut once = |limits: &Limits| {
+            self.runs.fetch_add(1, Ordering::Relaxed);
+            let end = Arc::default();
+            self.ending(&end, stop, || runner.run(invocation, &[], limits, &end))
+        };
+        let run = self.turns.beside_others(|| once(limits))?;
+        match run.termination {
+            Termination::Cut(Cut::WallTime | Cut::Asleep) if !self.is_ended(stop) => {
+                const MORE: u32 = 3;
+                self.turns.alone(|| once(&limits.with_time(MORE)))
+            }
+            _ => Ok(run),
+        }
+    }
+
+    /// Makes a run, and sets `end` as soon as nobody needs it any more, or the user asks for the end of all.
+    fn ending<T>(&self, end: &Arc<AtomicBool>, stop: &Arc<AtomicBool>, run: impl FnOnce() -> T) -> T {
+        const INTERVAL: Duration = Duration::from_millis(20);
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let bridge = scope.spawn(|| {
+                while !is_over.load(Ordering::Acquire) {
+                    if self.is_ended(stop) {
+                        end.store(true, Ordering::Relaxed);
+                    }
+                    thread::park_timeout(INTERVAL);
+                }
+            });
+            let run = run();
+            is_over.store(true, Ordering::Release);
+            bridge.thread().unpark();
+            run
+        })
+    }
+
+    /// Whether what is being tested is not needed any more.
+    fn is_ended(&self, stop: &Arc<AtomicBool>) -> bool {
+        stop.load(Ordering::Relaxed) || self.interrupt.load(Ordering::Relaxed)
+    }
+
+    fn judge(&self, run: &Run) -> Result<Evidence, TestError> {
+        let (oracle, signal) = match &self.judge {
+            Judge::Command => return Ok(with_status(run)),
+            Judge::Program { oracle, signal } => (oracle, *signal),
+        };
+        if let Termination::Exited(status @ (126 | 127)) = run.termination {
+            let why = format!("the program cannot be started (exit status {status})");
+            return Ok(Evidence::new(Outcome::Unresolved, with_last_line(why, run)));
+        }
+        let recorded = Recorded { program: self.program, trace: &Trace::default() };
+        let evidence = oracle.judge(run, recorded)?;
+        Ok(match (&run.termination, signal) {
+            (Termination::Crashed(crash), Some(wanted)) if crash.signal != wanted => {
+                Evidence::new(Outcome::Unresolved, format!("the program {}", ended(run)))
+            }
+            _ => evidence,
+        })
+    }
+}
+
+impl Records {
+    fn count(&mut self, version: u128) {
+        let Some(seen) = self.known.get(&version).cloned() else { return };
+        if !self.counted.insert(version) {
+            return;
+        }
+        let counts = &mut self.counts;
+        counts.total += 1;
+        counts.builds += seen.builds;
+        match (seen.evidence.outcome, seen.inconsistency) {
+            (Outcome::Fail, _) => counts.fail += 1,
+            (Outcome::Pass, _) => counts.pass += 1,
+            (_, Some(Inconsistency::Integration)) => counts.integration += 1,
+            (_, Some(Inconsistency::Construction)) => counts.construction += 1,
+            (_, Some(Inconsistency::Execution) | None) => counts.execution += 1,
+        }
+    }
+}
+
+/// What the exit status of a test command means: as for `git bisect run`, but that what cannot be started says nothing.
+fn with_status(run: &Run) -> Evidence {
+    let why = with_last_line(format!("the test {}", ended(run)), run);
+    match run.termination {
+        Termination::Exited(0) => Evidence::new(Outcome::Pass, "the test exited with 0"),
+        Termination::Exited(1..=124) => Evidence::new(Outcome::Fail, why),
+        _ => Evidence::new(Outcome::Unresolved, why),
+    }
+}
+
+/// How a run ended, as a part of a sentence.
+fn ended(run: &Run) -> String {
+    match &run.termination {
+        Termination::Exited(126) => "exited with 126: its command cannot be executed".into(),
+        Termination::Exited(127) => "exited with 127: its command was not found".into(),
+        Termination::Exited(status) => format!("exited with {status}"),
+        Termination::Crashed(crash) => format!("was ended by {}", signal_name(crash.signal)),
+        Termination::Cut(cut) | Termination::Endless(cut) => cut.to_string(),
+        Termination::Left(_) => "was ended".into(),
+    }
+}
+
+/// With the line of what was printed that says most: the first of an error, or else the last one.
+fn with_last_line(why: String, run: &Run) -> String {
+    let all = printed(run);
+    let text = String::from_utf8_lossy(&all);
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let speaks = |line: &&str| {
+        line.contains("error:") || line.contains("Error:") || line.contains("undefined reference")
+    };
+    match lines().find(speaks).or_else(|| lines().next_back()) {
+        Some(line) => format!("{why}: {}", line.chars().take(200).collect::<String>()),
+        None => why,
+    }
+}
+
+/// The end of what a run has printed.
+fn printed(run: &Run) -> Vec<u8> {
+    let all = [&run.stdout[..], &run.stderr[..]].concat();
+    all[all.len().saturating_sub(KEPT)..].to_vec()
+}

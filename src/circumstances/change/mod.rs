@@ -1,0 +1,178 @@
+//! Leave out changes: of all that is different between a version that works and one that does not, which breaks it?
+//!
+//! First the changes that are failure-inducing are found by dd+, with a loop that adds to what does not build the
+//! changes that the messages ask for. What that leads to is reduced without the loop, so that the result is 1-minimal;
+//! then, if it is small, line by line.
+//!
+//! Source: A. Zeller, "Yesterday, my program worked. Today, it does not. Why?", ESEC/FSE 1999.
+
+mod bench;
+mod difference;
+mod git;
+mod messages;
+mod patch;
+mod space;
+mod test;
+mod text;
+mod tree;
+mod workshop;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dd::{Algorithm, Configuration};
+
+pub use bench::{
+    ChangeCounts, ChangeLaboratory, ChangeWorker, Examination, Inconsistency, Judge, Records, shell_command,
+};
+pub use difference::{Change, ChangeSet, ChangedFile, Edit, Separation};
+pub use git::{Commit, Repository, is_pointer};
+pub use patch::{changed_lines, patch};
+pub use space::{ChangeGroup, ChangeSpace, ordered};
+pub use test::ChangeTest;
+pub use text::Text;
+pub use tree::{Content, EntryMode, Overlay, Tree, TreeEntry};
+pub use workshop::{BaseVersion, WorkTree, write_tree};
+
+use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
+
+/// Whether messages of failed builds lead to further changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// They do.
+    On,
+    /// They do not: a test is of its own changes only.
+    Off,
+}
+
+/// What a phase does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Finds what is failure-inducing.
+    Inducing,
+    /// Shows that no change can be left out.
+    Minimal,
+    /// The same line by line.
+    Lines,
+}
+
+/// How changes are reduced.
+#[derive(Clone, Debug)]
+pub struct ChangePlan {
+    /// What is tried together.
+    pub groups: Vec<ChangeGroup>,
+    /// Whether failed builds lead to further changes, while what is failure-inducing is looked for.
+    pub resolution: Resolution,
+    /// Of how many lines in all a result is that is reduced line by line.
+    pub most_lines: usize,
+    /// Which changes break the version, perhaps.
+    pub guess: Option<Configuration>,
+    /// What one change is called.
+    pub unit: &'static str,
+}
+
+/// The changes between two versions, and the workers that test versions with some of them.
+pub struct Changes<'m, 'p> {
+    laboratory: &'m ChangeLaboratory<'p>,
+    workers: &'m mut [ChangeWorker<'p>],
+    plan: ChangePlan,
+    set: ChangeSet,
+    stage: Stage,
+}
+
+impl<'m, 'p> Changes<'m, 'p> {
+    /// These changes, which are ordered.
+    pub fn new(
+        laboratory: &'m ChangeLaboratory<'p>,
+        workers: &'m mut [ChangeWorker<'p>],
+        plan: ChangePlan,
+        set: ChangeSet,
+    ) -> Changes<'m, 'p> {
+        Changes { laboratory, workers, plan, set, stage: Stage::Inducing }
+    }
+
+    /// What is left if the last phase has found this: changes without which it is the version that works.
+    pub fn left(&self, found: &Configuration) -> ChangeSet {
+        self.set.chosen(&self.applied(found))
+    }
+
+    /// What was applied for a configuration: more than that, where a failed build has asked for it.
+    fn applied(&self, found: &Configuration) -> Configuration {
+        match self.stage {
+            Stage::Inducing => self.laboratory.applied(&self.set, found, self.plan.resolution),
+            Stage::Minimal | Stage::Lines => found.clone(),
+        }
+    }
+
+    fn space(&self) -> ChangeSpace {
+        ChangeSpace::new(&self.set, &self.plan.groups)
+    }
+
+    fn phase(&self, id: u8, what: String, unit: &'static str, start: PhaseStart) -> NextPhase<ChangeSpace> {
+        self.laboratory.begin_phase();
+        NextPhase { title: PhaseTitle { id: PhaseId(id), what, unit }, space: self.space(), start }
+    }
+
+    fn minimal(&mut self, found: &Configuration) -> NextPhase<ChangeSpace> {
+        let applied = self.applied(found);
+        self.stage = Stage::Minimal;
+        let what = format!("one {} after the other", self.plan.unit);
+        self.phase(b'm', what, self.plan.unit, PhaseStart::CarriedOver(applied))
+    }
+
+    fn lines(&mut self, found: &Configuration) -> Option<NextPhase<ChangeSpace>> {
+        let (left, before) = (self.set.chosen(found), found.len());
+        let finer = left.lines();
+        if finer.changes.len() > self.plan.most_lines || finer.changes.len() <= before {
+            return None;
+        }
+        (self.set, self.stage) = (finer, Stage::Lines);
+        Some(self.phase(b'l', "lines of what is left".into(), "line", PhaseStart::Known))
+    }
+}
+
+impl<'p> Kind for Changes<'_, 'p> {
+    type Space = ChangeSpace;
+    type Trial<'t>
+        = ChangeTest<'t, 'p>
+    where
+        Self: 't;
+
+    fn next(&mut self, before: Option<Before<'_, ChangeSpace>>) -> Option<NextPhase<ChangeSpace>> {
+        match (before, self.stage) {
+            (None, _) => {
+                let guess = self.plan.guess.take().filter(|guess| !guess.is_empty());
+                let start = guess.map_or(PhaseStart::Everything, PhaseStart::Guessed);
+                Some(self.phase(b'c', "what breaks it".into(), self.plan.unit, start))
+            }
+            (Some(Before { found, .. }), Stage::Inducing) => Some(self.minimal(found)),
+            (Some(Before { found, .. }), Stage::Minimal) => self.lines(found),
+            (Some(_), Stage::Lines) => None,
+        }
+    }
+
+    fn algorithm(&self) -> Option<Algorithm> {
+        Some(match self.stage {
+            Stage::Inducing => Algorithm::DdPlus,
+            Stage::Minimal | Stage::Lines => Algorithm::Sweep,
+        })
+    }
+
+    fn trials<'t>(&'t mut self, space: &'t ChangeSpace) -> Vec<ChangeTest<'t, 'p>> {
+        let Changes { laboratory, workers, set, plan, stage } = self;
+        let resolution = match stage {
+            Stage::Inducing => plan.resolution,
+            Stage::Minimal | Stage::Lines => Resolution::Off,
+        };
+        let (laboratory, set) = (&**laboratory, &*set);
+        let worker = |worker: &'t mut ChangeWorker<'p>| ChangeTest {
+            laboratory,
+            worker,
+            set,
+            space,
+            resolution,
+            stop: Arc::<AtomicBool>::default(),
+        };
+        workers.iter_mut().map(worker).collect()
+    }
+}

@@ -1,0 +1,194 @@
+//! `stripe changes`: which of all that is different between two versions breaks the program?
+
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use dd::Algorithm;
+use tracer::invocation::Invocation;
+
+use super::changes_options::{ChangeUnitChoice, ChangesOptions, GroupChoice};
+use super::choices::ColorChoice;
+use super::exit::{Exit, Failure};
+use super::files::{self, Overwriting, Readers};
+use super::progress::Voice;
+use super::simplify_options::InputFormat;
+use super::status::{Answers, Board, askers};
+use super::target::{Withheld, executable, invocation, outcome};
+use super::terminal::{self, tell};
+use crate::circumstances::change::{ChangeGroup, Resolution, Separation, patch, shell_command, write_tree};
+use crate::report::changed;
+use crate::session::change_request::{ChangeGranularity, ChangesRequest, HistoryUse, Judgement};
+use crate::session::driver::Strategy;
+use crate::session::guilty::GuiltyChanges;
+use crate::session::interrupt::Interrupt;
+
+/// The variable that keeps Python from keeping compiled modules: it tells them apart by whole seconds.
+const NO_BYTE_CODE: &str = "PYTHONDONTWRITEBYTECODE";
+
+/// Finds the changes.
+pub(super) fn changes(mut options: ChangesOptions, color: ColorChoice) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::default();
+    let request = request(&mut options, &interrupt)?;
+    check_targets(&options)?;
+    interrupt.listen()?;
+    let loudness = options.result.loudness();
+    let board = Board::new("building and testing the two versions");
+    let answers = Answers::begin(board.clone(), askers(loudness))?;
+    let voice = Voice::new(loudness, terminal::style(color), &interrupt, &board);
+    let found = crate::session::changes::changes(&request, &interrupt, &voice)?;
+    drop(answers);
+    let written = write(&found, &options);
+    let text = match options.result.format {
+        InputFormat::Text => changed::text(&found, terminal::style(color)),
+        InputFormat::Json => changed::json(&found),
+    };
+    super::print(text.as_bytes())?;
+    for line in written? {
+        tell(&line);
+    }
+    Ok(Exit::of(found.status, interrupt.signal()))
+}
+
+fn request(options: &mut ChangesOptions, interrupt: &Interrupt) -> Result<ChangesRequest, Failure> {
+    let within = within(options.world.cwd.take())?;
+    let shell = executable(Path::new("/bin/sh"))?;
+    let (mut started, withheld) = invocation(&options.world, shell, Vec::new())?;
+    if !options.result.quiet {
+        Withheld(withheld).mention();
+    }
+    started.directory = within;
+    if !started.environment.iter().any(|(name, _)| name == NO_BYTE_CODE) {
+        started.environment.push((NO_BYTE_CODE.into(), "1".into()));
+    }
+    let criterion = outcome(&options.failure.outcome, interrupt)?;
+    let is_asked = !criterion.is_empty();
+    if options.test.is_some() && is_asked {
+        let message =
+            "--expect-... and --check are about the program behind --; with --test, the test itself judges";
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    let (test, judgement) = match &options.test {
+        Some(command) => (shell_command(&started, command), Judgement::Command),
+        None => {
+            (program(&started, &options.command), Judgement::Program(Box::new(is_asked.then_some(criterion))))
+        }
+    };
+    Ok(ChangesRequest {
+        good: options.good.clone(),
+        bad: options.bad.clone(),
+        folder: std::env::current_dir()?,
+        build: options.build.as_ref().map(|command| shell_command(&started, command)),
+        test,
+        judgement,
+        granularity: granularity(options.by),
+        history: if options.flat { HistoryUse::Ignored } else { HistoryUse::First },
+        separation: Separation(options.context as usize),
+        groups: groups(&options.without_groups),
+        resolution: if options.without_resolution { Resolution::Off } else { Resolution::On },
+        error_pattern: options.error_pattern.clone(),
+        excluded: options.exclude.clone(),
+        repeat: options.repeat,
+        is_always_clean: options.clean,
+        strategy: Strategy { algorithm: Algorithm::DdPlus, max_tests: options.max_tests },
+        max_time: options.max_time,
+        jobs: options.jobs,
+        timeout: options.world.timeout,
+        build_timeout: options.build_timeout,
+    })
+}
+
+/// The folder within a version in which commands are started.
+fn within(folder: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    let folder = folder.unwrap_or_default();
+    match folder.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        true => Ok(folder),
+        false => Err(Failure::new(
+            Exit::Usage,
+            format!(
+                "--cwd {}: is not within a version; name a folder below its top, such as src",
+                folder.display()
+            ),
+        )),
+    }
+}
+
+/// The program is looked for when it is started: a build may make it.
+fn program(like: &Invocation, command: &[OsString]) -> Invocation {
+    let words = ["sh", "-c", "exec \"$@\"", "sh"].map(OsString::from);
+    let arguments = words.into_iter().chain(command.iter().cloned()).collect();
+    Invocation { arguments, ..like.clone() }
+}
+
+fn granularity(choice: ChangeUnitChoice) -> ChangeGranularity {
+    match choice {
+        ChangeUnitChoice::Auto => ChangeGranularity::Auto,
+        ChangeUnitChoice::Commits => ChangeGranularity::Commits,
+        ChangeUnitChoice::Files => ChangeGranularity::Files,
+        ChangeUnitChoice::Functions => ChangeGranularity::Functions,
+        ChangeUnitChoice::Hunks => ChangeGranularity::Hunks,
+        ChangeUnitChoice::Lines => ChangeGranularity::Lines,
+    }
+}
+
+fn groups(without: &[GroupChoice]) -> Vec<ChangeGroup> {
+    let is_left_out = |group: &ChangeGroup| {
+        without.iter().any(|choice| match choice {
+            GroupChoice::Directories => *group == ChangeGroup::Directories,
+            GroupChoice::Files => *group == ChangeGroup::Files,
+            GroupChoice::Functions => *group == ChangeGroup::Functions,
+            GroupChoice::Identifiers => *group == ChangeGroup::Identifiers,
+            GroupChoice::All => true,
+        })
+    };
+    ChangeGroup::ALL.into_iter().filter(|group| !is_left_out(group)).collect()
+}
+
+/// Where the results go must be free before any work is done.
+fn check_targets(options: &ChangesOptions) -> Result<(), Failure> {
+    let taken = |path: &Path, remedy: &str| {
+        Failure::new(Exit::Usage, format!("{}: exists; {remedy}", path.display()))
+    };
+    let result = &options.result;
+    if let Some(file) = result.emit.as_deref().filter(|file| file.exists() && !result.force) {
+        return Err(taken(file, "--force overwrites it"));
+    }
+    let trees = result.trees.iter().flat_map(|folder| SIDES.map(|side| folder.join(side)));
+    match trees.into_iter().find(|folder| folder.exists()) {
+        Some(folder) => Err(taken(&folder, "name another folder for --trees")),
+        None => Ok(()),
+    }
+}
+
+/// The folders of --trees.
+const SIDES: [&str; 2] = ["passing", "failing"];
+
+/// Writes what the user wants to have; tells what was written.
+fn write(found: &GuiltyChanges, options: &ChangesOptions) -> Result<Vec<String>, Failure> {
+    let mut told = Vec::new();
+    let failed = |path: &Path| {
+        let path = path.display().to_string();
+        move |error: std::io::Error| {
+            Failure::new(Exit::Failed, format!("{path}: {error}; make room, or give another name"))
+        }
+    };
+    if let Some(file) = &options.result.emit {
+        let (text, binary) = patch(&found.base, &found.overlay)?;
+        let overwriting = Overwriting::if_asked(options.result.force);
+        files::write(file, &text, overwriting, Readers::Anybody).map_err(failed(file))?;
+        told.push(format!("written: {}", file.display()));
+        for path in binary {
+            told.push(format!(
+                "not in the patch, because it is binary: {}; --trees writes it",
+                path.display()
+            ));
+        }
+    }
+    if let Some(folder) = &options.result.trees {
+        for (side, name) in SIDES.iter().enumerate() {
+            let place = folder.join(name);
+            write_tree(&found.version(side), &place).map_err(failed(&place))?;
+            told.push(format!("written: {}", place.display()));
+        }
+    }
+    Ok(told)
+}

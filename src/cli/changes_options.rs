@@ -1,0 +1,180 @@
+//! Declare the options of `stripe changes`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use regex::bytes::Regex;
+
+use super::outcome_options::OutcomeOptions;
+use super::simplify_options::InputFormat;
+use super::terminal::Loudness;
+use super::values::{duration, regex};
+use super::world_options::WorldOptions;
+
+/// The heading of the options that say which versions are compared.
+const VERSIONS: &str = "The two versions";
+
+/// The heading of the options that say how versions are built and tested.
+const TESTS: &str = "Building and testing a version";
+
+/// The heading of the options that say how changes are looked for.
+const SEARCH: &str = "The search";
+
+/// `stripe changes`.
+#[derive(Debug, Args)]
+pub struct ChangesOptions {
+    /// The program and its arguments, started in each version; instead of --test.
+    #[arg(last = true, value_name = "PROG ARG")]
+    pub command: Vec<OsString>,
+    /// The version that works: a folder, or a revision of the git repository around.
+    #[arg(long, value_name = "VERSION", help_heading = VERSIONS)]
+    pub good: OsString,
+    /// The version that does not: a folder, or a revision; `.` is the working tree as it is.
+    #[arg(long, value_name = "VERSION", help_heading = VERSIONS)]
+    pub bad: OsString,
+    /// Paths that match RE are in neither version: files that a build has left.
+    #[arg(long, value_name = "RE", value_parser = regex, help_heading = VERSIONS)]
+    pub exclude: Option<Regex>,
+    /// Build a version by this shell command, in its tree.
+    #[arg(long, value_name = "CMD", help_heading = TESTS)]
+    pub build: Option<String>,
+    /// Test a version by this shell command, in its tree: it exits with 0 if the version works, with 125 if that
+    /// cannot be told, and with 1 to 124 if it does not work, as for `git bisect run`.
+    #[arg(long, value_name = "CMD", conflicts_with = "command", required_unless_present = "command", help_heading = TESTS)]
+    pub test: Option<String>,
+    /// End a build after this time; without, after ten times what it takes for the two versions.
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true, help_heading = TESTS)]
+    pub build_timeout: Option<Duration>,
+    /// Test each version N times: one that is not the same each time says nothing.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100), help_heading = TESTS)]
+    pub repeat: u32,
+    /// Build each version in a clean tree: without, what builds make stays, and only what differs is built anew.
+    #[arg(long, help_heading = TESTS)]
+    pub clean: bool,
+    /// What the program sees of the world.
+    #[command(flatten)]
+    pub world: WorldOptions,
+    /// The failure of the program behind --.
+    #[command(flatten)]
+    pub failure: ChangesFailureOptions,
+    /// How fine: `auto` goes from commits to textual changes, and to lines where few are left.
+    #[arg(long, value_enum, default_value_t, value_name = "UNIT", help_heading = SEARCH)]
+    pub by: ChangeUnitChoice,
+    /// Leave commits out: search all changes between the two versions together.
+    #[arg(long, help_heading = SEARCH)]
+    pub flat: bool,
+    /// Two changes have at least N unchanged lines in between.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = SEARCH)]
+    pub context: u32,
+    /// Do not try changes together by this. May be given more than once.
+    #[arg(long, value_enum, value_name = "LEVEL", help_heading = SEARCH)]
+    pub without_groups: Vec<GroupChoice>,
+    /// Do not add the changes that the messages of a failed build ask for.
+    #[arg(long, help_heading = SEARCH)]
+    pub without_resolution: bool,
+    /// Take what RE matches in the messages of a failed build, or its groups, for names as well.
+    #[arg(long, value_name = "RE", value_parser = regex, help_heading = SEARCH)]
+    pub error_pattern: Option<Regex>,
+    /// Test at most N versions.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
+    pub max_tests: Option<u64>,
+    /// Search for at most this time, such as 10s or 5m.
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        allow_negative_numbers = true,
+        help_heading = "Limits"
+    )]
+    pub max_time: Option<Duration>,
+    /// How many versions are tested at the same time; without, one for each processor.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Limits")]
+    pub jobs: Option<u16>,
+    /// The result.
+    #[command(flatten)]
+    pub result: ChangesResultOptions,
+}
+
+/// When a run of the program shows the failure.
+#[derive(Debug, Args)]
+#[command(
+    next_help_heading = "The failure of the program behind -- (without any: the same signal, or failing exit status and message)"
+)]
+pub struct ChangesFailureOptions {
+    /// What a run is like.
+    #[command(flatten)]
+    pub outcome: OutcomeOptions,
+}
+
+/// What becomes of the result.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The result")]
+pub struct ChangesResultOptions {
+    /// Write the changes to a file: patch=FILE, for `patch -p1` in the version that works.
+    #[arg(long, value_name = "patch=FILE", value_parser = patch_file)]
+    pub emit: Option<PathBuf>,
+    /// Write a passing and a failing version, as close as was found, to DIR/passing and DIR/failing.
+    #[arg(long, value_name = "DIR")]
+    pub trees: Option<PathBuf>,
+    /// Overwrite the file of --emit.
+    #[arg(long, requires = "emit")]
+    pub force: bool,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub format: InputFormat,
+    /// Print nothing but the result and errors.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Print a line for each test.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// How fine changes are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ChangeUnitChoice {
+    /// What fits.
+    #[default]
+    Auto,
+    /// Commits.
+    Commits,
+    /// Files.
+    Files,
+    /// Functions.
+    Functions,
+    /// Textual changes.
+    Hunks,
+    /// Lines.
+    Lines,
+}
+
+/// By what changes are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GroupChoice {
+    /// Directories.
+    Directories,
+    /// Files.
+    Files,
+    /// Functions.
+    Functions,
+    /// Names that the changes introduce or take away.
+    Identifiers,
+    /// Nothing at all.
+    All,
+}
+
+fn patch_file(text: &str) -> Result<PathBuf, String> {
+    match text.split_once('=') {
+        Some(("patch", file)) if !file.is_empty() => Ok(file.into()),
+        _ => Err("is no patch=FILE".into()),
+    }
+}
+
+impl ChangesResultOptions {
+    /// How much the user wants to hear.
+    pub(super) fn loudness(&self) -> Loudness {
+        Loudness { quiet: self.quiet, verbose: self.verbose }
+    }
+}

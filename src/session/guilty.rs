@@ -1,0 +1,102 @@
+//! Hold the changes that break a program.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use dd::Configuration;
+use tracer::Containment;
+
+use crate::circumstances::Status;
+use crate::circumstances::change::{BaseVersion, ChangeCounts, ChangeSet, Commit, Overlay, Tree};
+use crate::oracle::Evidence;
+
+/// What was found.
+pub struct GuiltyChanges {
+    /// How the search ended.
+    pub status: Status,
+    /// The versions, as the user has named them.
+    pub names: [String; 2],
+    /// When a test shows the failure, in words.
+    pub criterion: String,
+    /// How many changes lead from the version that works to the one that fails.
+    pub all: usize,
+    /// The changes that are left.
+    pub set: ChangeSet,
+    /// What one of them is called.
+    pub unit: &'static str,
+    /// The commit of each, where one is known.
+    pub commits: Vec<Option<Commit>>,
+    /// The guilty commit, or several of which those in between say nothing; `None` if no commits were looked at.
+    pub suspects: Option<Vec<Commit>>,
+    /// To which version the changes are added, if that is another one than the one that works: a commit.
+    pub base_commit: Option<String>,
+    /// Of the changes, those of a version that passes, and those of one that fails, as close as was found.
+    pub difference: [Vec<usize>; 2],
+    /// What was seen without each, as far as it was tried.
+    pub without: Vec<(usize, Evidence)>,
+    /// What the test says of the failing version.
+    pub shown: String,
+    /// The patch of each change by itself.
+    pub patches: Vec<Vec<u8>>,
+    /// The version to which the changes are added.
+    pub base: Tree,
+    /// Holds the files of that version.
+    pub kept: Option<BaseVersion>,
+    /// What they make different.
+    pub overlay: Overlay,
+    /// The versions tested.
+    pub tests: ChangeCounts,
+    /// Outcomes that needed no test.
+    pub predicted: u64,
+    /// Builds and tests that were started.
+    pub runs: u64,
+    /// From the first test to the end.
+    pub elapsed: Duration,
+    /// How well builds and tests were contained.
+    pub containment: Containment,
+    /// What weakens the result; each one sentence.
+    pub warnings: Vec<String>,
+}
+
+impl GuiltyChanges {
+    /// With nothing but the changes.
+    pub(super) fn of(status: Status, base: Tree, set: ChangeSet) -> GuiltyChanges {
+        GuiltyChanges {
+            status,
+            names: Default::default(),
+            criterion: String::new(),
+            all: 0,
+            commits: vec![None; set.changes.len()],
+            set,
+            unit: "change",
+            suspects: None,
+            base_commit: None,
+            difference: Default::default(),
+            without: Vec::new(),
+            shown: String::new(),
+            patches: Vec::new(),
+            base,
+            kept: None,
+            overlay: Overlay::new(),
+            tests: ChangeCounts::default(),
+            predicted: 0,
+            runs: 0,
+            elapsed: Duration::ZERO,
+            containment: Containment::None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The version of one side of the difference.
+    pub fn version(&self, side: usize) -> Tree {
+        let chosen = Configuration::from_iter(self.set.changes.len(), self.difference[side].iter().copied());
+        self.base.with(&self.set.apply(&chosen))
+    }
+
+    /// The files with changes that are left.
+    pub fn files(&self) -> usize {
+        let files: BTreeSet<usize> =
+            self.set.changes.iter().flat_map(|change| change.edits.iter().map(|(file, _)| *file)).collect();
+        files.len()
+    }
+}
