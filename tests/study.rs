@@ -137,7 +137,14 @@ fn a_study_that_is_killed_goes_on_and_makes_no_result_twice() {
         command.args(["study", "run", "faults.toml", "--out", "out", "-j", "2", "-q"]).current_dir(&folder);
         command.args(PART.iter().flat_map(|fault| ["--fault", fault]));
         let mut child = command.stdin(Stdio::null()).spawn().expect("stripe starts");
-        std::thread::sleep(Duration::from_millis(150 + 200 * number));
+        // However busy the machine is: so many results are there, and some work has been begun.
+        let enough = |folder: &Path| {
+            folder.join("out/study.json").exists() && documents(folder).len() >= 36 * number / (kills + 1)
+        };
+        while child.try_wait().expect("a process").is_none() && !enough(&folder) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(37 * number as u64));
         let _ = child.kill();
         let _ = child.wait();
         let there = documents(&folder);
