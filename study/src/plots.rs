@@ -237,7 +237,8 @@ fn times(area: &Area<'_>, results: &StudyResults, techniques: &[&str]) -> Drawn 
         let (events, seconds) = (item.cost.events as f64, item.cost.seconds);
         (item.metrics.is_some() && events > 0.0 && seconds > 0.0).then_some((events, seconds))
     };
-    let (mut numbered, mut all): (Vec<(usize, &str)>, Vec<Vec<(f64, f64)>>) = (Vec::new(), Vec::new());
+    let mut numbered: Vec<(usize, &str)> = Vec::new();
+    let mut all: Vec<Vec<(f64, f64)>> = Vec::new();
     for (number, technique) in techniques.iter().enumerate() {
         let points: Vec<(f64, f64)> = results.of(technique).filter_map(point).collect();
         if !all.contains(&points) {

@@ -54,7 +54,7 @@ pub struct Summary {
 
 /// Two techniques on the faults for which both have a result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+pub struct TechniquePair {
     /// The one.
     pub one: String,
     /// The other.
@@ -130,9 +130,9 @@ impl StudyResults {
     }
 
     /// Each pair of techniques.
-    pub fn comparisons(&self, rule: TieRule) -> Vec<Comparison> {
+    pub fn comparisons(&self, rule: TieRule) -> Vec<TechniquePair> {
         let techniques = &self.study.techniques;
-        let mut comparisons: Vec<Comparison> = Vec::new();
+        let mut comparisons: Vec<TechniquePair> = Vec::new();
         for (number, one) in techniques.iter().enumerate() {
             for other in &techniques[number + 1..] {
                 comparisons.push(self.comparison(one, other, rule));
@@ -145,7 +145,7 @@ impl StudyResults {
         comparisons
     }
 
-    fn comparison(&self, one: &str, other: &str, rule: TieRule) -> Comparison {
+    fn comparison(&self, one: &str, other: &str, rule: TieRule) -> TechniquePair {
         let exam = |item: &ItemDocument| item.metrics.as_ref().map(|metrics| metrics.exam.by(rule));
         let pair = |item: &ItemDocument| {
             let same = self.of(other).find(|same| same.fault == item.fault)?;
@@ -154,7 +154,7 @@ impl StudyResults {
         let pairs: Vec<(f64, f64)> = self.of(one).filter_map(pair).collect();
         let (ones, others): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
         let p = signed_rank_test(&pairs).p;
-        Comparison {
+        TechniquePair {
             one: one.to_owned(),
             other: other.to_owned(),
             pairs: pairs.len(),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::documents::{ItemDocument, MetricsDocument, PlaceDocument};
 use crate::metrics::TieRule;
-use crate::results::{Comparison, StudyResults, Summary, TOP};
+use crate::results::{StudyResults, Summary, TOP, TechniquePair};
 use crate::source_line::SourceLine;
 
 /// A table of texts.
@@ -78,8 +78,8 @@ pub fn techniques(summaries: &[Summary], rule: TieRule, of: &str) -> TextTable {
 }
 
 /// Each pair of techniques.
-pub fn pairs(comparisons: &[Comparison]) -> TextTable {
-    let row = |one: &Comparison| {
+pub fn pairs(comparisons: &[TechniquePair]) -> TextTable {
+    let row = |one: &TechniquePair| {
         vec![
             one.one.clone(),
             one.other.clone(),

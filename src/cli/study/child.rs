@@ -46,7 +46,8 @@ pub(super) fn stripe(
     most: Duration,
     interrupt: &Interrupt,
 ) -> Result<Finished, Failure> {
-    let mut command = Command::new(std::env::current_exe()?);
+    // Not by its name: under that, another version may have been installed since.
+    let mut command = Command::new("/proc/self/exe");
     command.args(["study", "child", "--"]).args(words).current_dir(directory);
     run(&mut command, most, interrupt)
 }

@@ -163,16 +163,16 @@ fn way(from: &Path, to: &Path) -> String {
 /// Writes the spectra of all faults for other tools.
 pub(super) fn export(options: &StudyExportOptions) -> Result<Exit, Failure> {
     let (folder, results) = results(&options.results)?;
-    let mut left = results.study.left_out.len();
+    let mut count = 0;
     for fault in &results.study.faults {
         let work = folder.work(&fault.name, Work::Spectra)?.filter(|work| work.key == fault.key);
         let Some(Ok((_, spectra))) =
             work.filter(|work| work.status == "complete").map(|work| spectra_of(&work))
         else {
             tell(&format!("left out: {}: its tests were not run, or could not be", fault.name));
-            left += 1;
             continue;
         };
+        count += 1;
         let spectra = if options.by_statement { spectra } else { spectra.by_line() };
         let written = match options.format {
             ExportFormat::Tcm => {
@@ -201,8 +201,9 @@ pub(super) fn export(options: &StudyExportOptions) -> Result<Exit, Failure> {
                 .map_err(|error| refusal(&file, &error))
         })?;
     }
-    tell(&format!("written: {} spectra in {}", results.study.faults.len(), options.to.display()));
-    Ok(if left == 0 { Exit::Done } else { Exit::LeftOut })
+    tell(&format!("written: {count} spectra in {}", options.to.display()));
+    let is_whole = count == results.study.faults.len() && results.study.left_out.is_empty();
+    Ok(if is_whole { Exit::Done } else { Exit::LeftOut })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use siphasher::sip::SipHasher13;
 use study::documents::{ItemDocument, StudyDocument};
 use study::evaluation::{Works, described, evaluate};
 use study::folder::ResultsFolder;
-use study::manifest::{StudyFault, StudyManifest, StudyTest};
+use study::manifest::{StudyFault, StudyTest};
 use study::technique::{Technique, Work};
 
 use super::super::exit::{Exit, Failure};
@@ -33,7 +33,7 @@ pub(super) fn verify(options: &StudyVerifyOptions) -> Result<Exit, Failure> {
             other += 1;
             continue;
         };
-        let again = again(&bench, &manifest, fault, item, Path::new(&study.folder))?;
+        let again = again(&bench, fault, item, Path::new(&study.folder))?;
         if let Some(signal) = interrupt.signal() {
             return Ok(Exit::Interrupted(signal));
         }
@@ -73,7 +73,6 @@ fn sample(
 
 fn again(
     bench: &Bench<'_>,
-    manifest: &StudyManifest,
     fault: &StudyFault,
     item: &ItemDocument,
     base: &Path,
@@ -83,7 +82,6 @@ fn again(
     let failed =
         |why: String| ItemDocument { status: "failed".into(), why: Some(why), ..ItemDocument::default() };
     let technique = Technique::parse(&item.technique).map_err(|error| Failure::new(Exit::Failed, error))?;
-    debug_assert!(manifest.faults.iter().any(|one| one.name == fault.name));
     let key = described(fault, base).key;
     let built = match bench.build(fault, &place)? {
         Ok(built) => built,

@@ -67,21 +67,7 @@ impl StudyManifest {
                 Vec::new()
             }
         };
-        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-        for record in &records {
-            let Some(fault) = fault::fault(record, folder, &mut taker) else { continue };
-            match seen.get(&fault.name) {
-                Some(line) => {
-                    let what =
-                        format!("the name `{}` is that of the fault on line {line}: rename one", fault.name);
-                    taker.complain(fault.line, what);
-                }
-                None => {
-                    seen.insert(fault.name.clone(), fault.line);
-                    manifest.faults.push(fault);
-                }
-            }
-        }
+        manifest.faults = faults(&records, folder, &mut taker);
         if manifest.techniques.is_empty() {
             manifest.techniques = Technique::usual();
         }
@@ -110,6 +96,22 @@ fn techniques(top: &Record, taker: &mut Taker<'_>) -> Vec<Technique> {
         }
     }
     techniques
+}
+
+/// The faults that can be used; of two with the same name the first.
+fn faults(records: &[Record], folder: &Path, taker: &mut Taker<'_>) -> Vec<StudyFault> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut faults = Vec::new();
+    for record in records {
+        let Some(fault) = fault::fault(record, folder, taker) else { continue };
+        if let Some(line) = seen.insert(fault.name.clone(), fault.line) {
+            let what = format!("the name `{}` is that of the fault on line {line}: rename one", fault.name);
+            taker.complain(fault.line, what);
+        } else {
+            faults.push(fault);
+        }
+    }
+    faults
 }
 
 /// The records of the faults, each with the defaults.
