@@ -25,6 +25,9 @@ use crate::session::interrupt::Interrupt;
 /// The variable that keeps Python from keeping compiled modules: it tells them apart by whole seconds.
 const NO_BYTE_CODE: &str = "PYTHONDONTWRITEBYTECODE";
 
+/// The variables by which a hook of git names the user's repository: builds and tests are in another folder.
+const OF_REPOSITORY: [&str; 3] = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"];
+
 /// Finds the changes.
 pub(super) fn changes(mut options: ChangesOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
@@ -57,6 +60,7 @@ fn request(options: &mut ChangesOptions, interrupt: &Interrupt) -> Result<Change
         Withheld(withheld).mention();
     }
     started.directory = within;
+    started.environment.retain(|(name, _)| !OF_REPOSITORY.iter().any(|own| name == own));
     if !started.environment.iter().any(|(name, _)| name == NO_BYTE_CODE) {
         started.environment.push((NO_BYTE_CODE.into(), "1".into()));
     }

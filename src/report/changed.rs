@@ -11,7 +11,7 @@ use super::spelling;
 use super::style::{Style, wrap};
 use super::words::{contained, count, duration, one_or_more};
 use crate::circumstances::Status;
-use crate::circumstances::change::{Change, Commit, Edit, EntryMode, changed_lines};
+use crate::circumstances::change::{Change, ChangeEdit, Commit, EntryMode, changed_lines};
 use crate::session::guilty::GuiltyChanges;
 
 /// The name and version of the document.
@@ -96,20 +96,20 @@ fn place(found: &GuiltyChanges, change: &Change) -> String {
     let more = change.edits.len() - 1;
     match (edit, &file.old, &file.new) {
         _ if more > 0 => place += &format!(", and {} more", count(more as u64, "place")),
-        (Edit::Lines(old, new), ..) if new.is_empty() => {
+        (ChangeEdit::Lines(old, new), ..) if new.is_empty() => {
             place += &format!(", behind line {}, where {} stood", new.start, ranged("line", old))
         }
-        (Edit::Lines(_, new), ..) => place += &format!(", {}", ranged("line", new)),
-        (Edit::Mode, _, Some(new)) if new.mode == EntryMode::Executable => place += ", made executable",
-        (Edit::Mode, ..) => place += ", not executable any more",
-        (Edit::Move, ..) => {
+        (ChangeEdit::Lines(_, new), ..) => place += &format!(", {}", ranged("line", new)),
+        (ChangeEdit::Mode, _, Some(new)) if new.mode == EntryMode::Executable => place += ", made executable",
+        (ChangeEdit::Mode, ..) => place += ", not executable any more",
+        (ChangeEdit::Move, ..) => {
             let from = file.moved_from.as_deref().unwrap_or(&file.path);
             place += &format!(", moved from {}", from.display());
         }
-        (Edit::Creation, ..) | (Edit::Whole, None, _) => place += ", added",
-        (Edit::Whole, _, None) => place += ", deleted",
-        (Edit::Whole, ..) if file.texts.is_none() => place += ", changed as a whole (not text)",
-        (Edit::Whole, ..) => place += ", changed as a whole",
+        (ChangeEdit::Creation, ..) | (ChangeEdit::Whole, None, _) => place += ", added",
+        (ChangeEdit::Whole, _, None) => place += ", deleted",
+        (ChangeEdit::Whole, ..) if file.texts.is_none() => place += ", changed as a whole (not text)",
+        (ChangeEdit::Whole, ..) => place += ", changed as a whole",
     }
     match &change.function {
         Some(function) => format!("{place}, in {function}"),
@@ -124,12 +124,12 @@ fn ranged(unit: &str, range: &Range<usize>) -> String {
     }
 }
 
-fn lines(found: &GuiltyChanges, file: usize, edit: &Edit) -> Vec<String> {
+fn lines(found: &GuiltyChanges, file: usize, edit: &ChangeEdit) -> Vec<String> {
     let Some((old, new)) = &found.set.files[file].texts else { return Vec::new() };
     let told = match edit {
-        Edit::Lines(before, after) => changed_lines(old, new, before.clone(), after.clone()),
-        Edit::Whole => changed_lines(old, new, 0..old.len(), 0..new.len()),
-        Edit::Mode | Edit::Creation | Edit::Move => String::new(),
+        ChangeEdit::Lines(before, after) => changed_lines(old, new, before.clone(), after.clone()),
+        ChangeEdit::Whole => changed_lines(old, new, 0..old.len(), 0..new.len()),
+        ChangeEdit::Mode | ChangeEdit::Creation | ChangeEdit::Move => String::new(),
     };
     told.lines().map(str::to_owned).collect()
 }
@@ -306,7 +306,7 @@ fn commit(commit: &Commit) -> CommitDocument<'_> {
 fn change(found: &GuiltyChanges, number: usize) -> ChangeDocument<'_> {
     let change = &found.set.changes[number];
     let (file, _) = change.edits[0];
-    let lines = |of: fn(&Edit) -> Option<&Range<usize>>| {
+    let lines = |of: fn(&ChangeEdit) -> Option<&Range<usize>>| {
         let ranges: Vec<&Range<usize>> = change.edits.iter().filter_map(|(_, edit)| of(edit)).collect();
         let first = ranges.iter().map(|range| range.start).min()?;
         Some([first + 1, ranges.iter().map(|range| range.end).max().unwrap_or(first)])
@@ -314,8 +314,8 @@ fn change(found: &GuiltyChanges, number: usize) -> ChangeDocument<'_> {
     let seen = found.without.iter().find(|(member, _)| *member == number).map(|(_, seen)| seen);
     ChangeDocument {
         file: found.set.files[file].path.to_string_lossy().into_owned(),
-        old: lines(|edit| if let Edit::Lines(old, _) = edit { Some(old) } else { None }),
-        new: lines(|edit| if let Edit::Lines(_, new) = edit { Some(new) } else { None }),
+        old: lines(|edit| if let ChangeEdit::Lines(old, _) = edit { Some(old) } else { None }),
+        new: lines(|edit| if let ChangeEdit::Lines(_, new) = edit { Some(new) } else { None }),
         function: change.function.as_deref(),
         commit: found.commits[number].as_ref().map(|commit| &*commit.id),
         patch: String::from_utf8_lossy(&found.patches[number]).into_owned(),

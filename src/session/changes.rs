@@ -23,8 +23,8 @@ use super::memory::Memory;
 use super::permissions::openings;
 use super::versions::{VersionHistory, VersionName, Versions};
 use crate::circumstances::change::{
-    BaseVersion, ChangeLaboratory, ChangePlan, ChangeSet, ChangeSpace, ChangeWorker, Changes, Commit, Edit,
-    Judge, Resolution, Tree, ordered, patch,
+    BaseVersion, ChangeEdit, ChangeLaboratory, ChangePlan, ChangeSet, ChangeSpace, ChangeWorker, Changes,
+    Commit, Judge, Resolution, Tree, ordered, patch,
 };
 use crate::circumstances::{Status, Turns};
 use crate::oracle::{Evidence, Oracle};
@@ -330,10 +330,10 @@ fn blamed(
     let path = &set.files[*file].path;
     let VersionHistory { repository, good, .. } = history;
     let name = match edit {
-        Edit::Lines(_, new) if !new.is_empty() => {
+        ChangeEdit::Lines(_, new) if !new.is_empty() => {
             repository.blame(good, tip, (new.start + 1, new.end), path)?.pop()
         }
-        Edit::Lines(..) => None,
+        ChangeEdit::Lines(..) => None,
         _ => repository.latest(good, tip, path)?,
     };
     Ok(name.map(|name| repository.described(&name)).transpose()?)

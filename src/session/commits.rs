@@ -16,7 +16,7 @@ use super::bench::Bench;
 use super::error::SessionError;
 use super::versions::VersionHistory;
 use super::watcher::Watcher;
-use crate::circumstances::change::{Change, ChangeSet, ChangedFile, Commit, Edit, Separation, Tree};
+use crate::circumstances::change::{Change, ChangeEdit, ChangeSet, ChangedFile, Commit, Separation, Tree};
 use crate::circumstances::{PhaseId, PhaseTitle, Status, TestError};
 use crate::oracle::Evidence;
 
@@ -237,10 +237,10 @@ pub(super) fn lost(set: &ChangeSet, version: &Tree) -> usize {
 }
 
 /// Whether an edit of a file is still to be seen in another version.
-fn survives(file: &ChangedFile, edit: &Edit, version: &Tree) -> bool {
+fn survives(file: &ChangedFile, edit: &ChangeEdit, version: &Tree) -> bool {
     let there = version.entries.get(&file.path);
     match (edit, &file.texts, there) {
-        (Edit::Lines(before, after), Some((old, new)), Some(there)) => {
+        (ChangeEdit::Lines(before, after), Some((old, new)), Some(there)) => {
             let Ok(text) = there.content.read() else { return true };
             let count =
                 |text: &[u8], part: &[u8]| text.windows(part.len()).filter(|window| *window == part).count();
@@ -251,7 +251,7 @@ fn survives(file: &ChangedFile, edit: &Edit, version: &Tree) -> bool {
                 (come, _) => count(&text, come) > 0,
             }
         }
-        (Edit::Whole, ..) => there == file.new.as_ref(),
+        (ChangeEdit::Whole, ..) => there == file.new.as_ref(),
         (_, _, there) => there.is_some(),
     }
 }
@@ -261,14 +261,16 @@ fn survives(file: &ChangedFile, edit: &Edit, version: &Tree) -> bool {
 pub(super) fn overlapping(set: &ChangeSet, passing: &Tree, failing: &Tree) -> std::io::Result<Configuration> {
     let theirs = ChangeSet::between(passing, failing, Separation(1))?;
     let edits = || theirs.changes.iter().flat_map(|change| &change.edits);
-    let meets = |file: usize, edit: &Edit| {
+    let meets = |file: usize, edit: &ChangeEdit| {
         let path = &set.files[file].path;
         edits().filter(|(other, _)| theirs.files[*other].path == *path).any(|(_, other)| {
             match (edit, other) {
-                (Edit::Lines(_, one), Edit::Lines(_, other)) => {
+                (ChangeEdit::Lines(_, one), ChangeEdit::Lines(_, other)) => {
                     one.start <= other.end && other.start <= one.end
                 }
-                (Edit::Lines(..), Edit::Mode) | (Edit::Mode, Edit::Lines(..)) => false,
+                (ChangeEdit::Lines(..), ChangeEdit::Mode) | (ChangeEdit::Mode, ChangeEdit::Lines(..)) => {
+                    false
+                }
                 _ => true,
             }
         })

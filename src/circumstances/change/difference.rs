@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use dd::Configuration;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::text::{Text, heading, is_binary};
+use super::text::{LinedText, heading, is_binary};
 use super::tree::{Content, EntryMode, Overlay, Tree, TreeEntry};
 
 /// A file of more lines than this is one change: to compare it may take for ever.
@@ -31,12 +31,12 @@ pub struct ChangedFile {
     /// What it is.
     pub new: Option<TreeEntry>,
     /// Both as lines, where both are text.
-    pub texts: Option<(Text, Text)>,
+    pub texts: Option<(LinedText, LinedText)>,
 }
 
 /// The smallest thing that can be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Edit {
+pub enum ChangeEdit {
     /// These lines of the old text become those of the new one; from 0.
     Lines(Range<usize>, Range<usize>),
     /// The file becomes what it is as a whole, with its mode.
@@ -53,7 +53,7 @@ pub enum Edit {
 #[derive(Clone, Debug)]
 pub struct Change {
     /// The edits, each with the number of its file.
-    pub edits: Vec<(usize, Edit)>,
+    pub edits: Vec<(usize, ChangeEdit)>,
     /// Where it is, for the user: the function, if it is in one.
     pub function: Option<String>,
     /// A change without which this one cannot be.
@@ -107,30 +107,30 @@ impl ChangeSet {
             self.changes.push(Change { edits: vec![(number, edit)], function, needs: None });
         };
         if file.moved_from.is_some() {
-            push(Edit::Move, None);
+            push(ChangeEdit::Move, None);
         }
         let (Some(before), Some(after)) = (&file.old, &file.new) else {
-            return push(Edit::Whole, None);
+            return push(ChangeEdit::Whole, None);
         };
         let Some((old, new)) = &file.texts else {
             if before != after {
-                push(Edit::Whole, None);
+                push(ChangeEdit::Whole, None);
             }
             return;
         };
         if before.mode != after.mode {
-            push(Edit::Mode, None);
+            push(ChangeEdit::Mode, None);
         }
         for (before, after) in hunks(old, new, separation) {
             let function = heading(old, before.start);
-            push(Edit::Lines(before, after), function);
+            push(ChangeEdit::Lines(before, after), function);
         }
     }
 
     /// Where a file gives way to a folder or the other way round, what comes needs what goes.
     fn link_places(&mut self) {
         let whole = |change: &Change| match change.edits[..] {
-            [(file, Edit::Whole | Edit::Move)] => Some(file),
+            [(file, ChangeEdit::Whole | ChangeEdit::Move)] => Some(file),
             _ => None,
         };
         let gone: BTreeMap<&Path, usize> = (self.changes.iter().enumerate())
@@ -186,7 +186,7 @@ impl ChangeSet {
 
     /// The same changes, line by line.
     pub fn lines(&self) -> ChangeSet {
-        let finer = |change: &Change| -> Vec<(usize, Vec<Edit>)> {
+        let finer = |change: &Change| -> Vec<(usize, Vec<ChangeEdit>)> {
             change.edits.iter().map(|(file, edit)| (*file, self.finer(*file, edit))).collect()
         };
         let all: Vec<_> = self.changes.iter().map(finer).collect();
@@ -198,10 +198,10 @@ impl ChangeSet {
         for (change, edits) in self.changes.iter().zip(all) {
             let needs = change.needs.map(|needed| firsts[needed]);
             for (file, finer) in edits {
-                let creation = (finer[0] == Edit::Creation).then_some(changes.len());
+                let creation = (finer[0] == ChangeEdit::Creation).then_some(changes.len());
                 let function = &change.function;
                 changes.extend(finer.into_iter().map(|edit| Change {
-                    needs: creation.filter(|_| edit != Edit::Creation).or(needs),
+                    needs: creation.filter(|_| edit != ChangeEdit::Creation).or(needs),
                     edits: vec![(file, edit)],
                     function: function.clone(),
                 }));
@@ -210,29 +210,31 @@ impl ChangeSet {
         ChangeSet { files: self.files.clone(), changes }
     }
 
-    fn is_creation_of_text(&self, file: usize, edit: &Edit) -> bool {
+    fn is_creation_of_text(&self, file: usize, edit: &ChangeEdit) -> bool {
         let ChangedFile { old, new, .. } = &self.files[file];
-        *edit == Edit::Whole && old.is_none() && new.as_ref().is_some_and(|new| new.mode != EntryMode::Link)
+        *edit == ChangeEdit::Whole
+            && old.is_none()
+            && new.as_ref().is_some_and(|new| new.mode != EntryMode::Link)
     }
 
     /// An edit as its lines.
-    fn finer(&self, file: usize, edit: &Edit) -> Vec<Edit> {
+    fn finer(&self, file: usize, edit: &ChangeEdit) -> Vec<ChangeEdit> {
         match edit {
-            Edit::Lines(old, new) if old.len() == new.len() => {
+            ChangeEdit::Lines(old, new) if old.len() == new.len() => {
                 let pairs = old.clone().zip(new.clone());
-                pairs.map(|(old, new)| Edit::Lines(old..old + 1, new..new + 1)).collect()
+                pairs.map(|(old, new)| ChangeEdit::Lines(old..old + 1, new..new + 1)).collect()
             }
-            Edit::Lines(old, new) => {
-                let gone = old.clone().map(|line| Edit::Lines(line..line + 1, new.start..new.start));
-                let come = new.clone().map(|line| Edit::Lines(old.end..old.end, line..line + 1));
+            ChangeEdit::Lines(old, new) => {
+                let gone = old.clone().map(|line| ChangeEdit::Lines(line..line + 1, new.start..new.start));
+                let come = new.clone().map(|line| ChangeEdit::Lines(old.end..old.end, line..line + 1));
                 gone.chain(come).collect()
             }
-            Edit::Whole if self.is_creation_of_text(file, edit) => match &self.files[file].texts {
+            ChangeEdit::Whole if self.is_creation_of_text(file, edit) => match &self.files[file].texts {
                 Some((_, new)) => {
-                    let lines = (0..new.len()).map(|line| Edit::Lines(0..0, line..line + 1));
-                    std::iter::once(Edit::Creation).chain(lines).collect()
+                    let lines = (0..new.len()).map(|line| ChangeEdit::Lines(0..0, line..line + 1));
+                    std::iter::once(ChangeEdit::Creation).chain(lines).collect()
                 }
-                None => vec![Edit::Whole],
+                None => vec![ChangeEdit::Whole],
             },
             edit => vec![edit.clone()],
         }
@@ -240,7 +242,7 @@ impl ChangeSet {
 
     /// What the chosen changes make of the old version: what is different from it.
     pub fn apply(&self, chosen: &Configuration) -> Overlay {
-        let mut edits: BTreeMap<usize, Vec<&Edit>> = BTreeMap::new();
+        let mut edits: BTreeMap<usize, Vec<&ChangeEdit>> = BTreeMap::new();
         for (file, edit) in chosen.iter().flat_map(|number| &self.changes[number].edits) {
             edits.entry(*file).or_default().push(edit);
         }
@@ -249,7 +251,7 @@ impl ChangeSet {
         let mut come = Vec::new();
         for (file, edits) in edits {
             let file = &self.files[file];
-            let path = if edits.contains(&&Edit::Move) {
+            let path = if edits.contains(&&ChangeEdit::Move) {
                 &file.path
             } else {
                 file.moved_from.as_ref().unwrap_or(&file.path)
@@ -281,7 +283,7 @@ impl ChangedFile {
             };
             let (before, after) = (read(&old)?, read(&new)?);
             if !is_binary(&before) && !is_binary(&after) {
-                let both = (Text::new(before), Text::new(after));
+                let both = (LinedText::new(before), LinedText::new(after));
                 texts = Some(both).filter(|(before, after)| before.len().max(after.len()) <= MOST_LINES);
             }
         }
@@ -289,17 +291,17 @@ impl ChangedFile {
     }
 
     /// What it becomes by these edits.
-    fn edited(&self, edits: &[&Edit]) -> Option<TreeEntry> {
-        if edits.contains(&&Edit::Whole) {
+    fn edited(&self, edits: &[&ChangeEdit]) -> Option<TreeEntry> {
+        if edits.contains(&&ChangeEdit::Whole) {
             return self.new.clone();
         }
-        let has_new_mode = edits.iter().any(|edit| matches!(edit, Edit::Mode | Edit::Creation));
+        let has_new_mode = edits.iter().any(|edit| matches!(edit, ChangeEdit::Mode | ChangeEdit::Creation));
         let mode = if has_new_mode { &self.new } else { &self.old };
         let mode = mode.as_ref().or(self.new.as_ref()).map_or(EntryMode::Plain, |entry| entry.mode);
         let mut lines: Vec<(&Range<usize>, &Range<usize>)> = edits
             .iter()
             .filter_map(|edit| match edit {
-                Edit::Lines(old, new) => Some((old, new)),
+                ChangeEdit::Lines(old, new) => Some((old, new)),
                 _ => None,
             })
             .collect();
@@ -342,7 +344,11 @@ fn moves(old: &Tree, overlay: &Overlay) -> BTreeMap<PathBuf, PathBuf> {
 }
 
 /// The stretches of lines that differ; those with fewer unchanged lines in between are one.
-fn hunks(old: &Text, new: &Text, Separation(separation): Separation) -> Vec<(Range<usize>, Range<usize>)> {
+fn hunks(
+    old: &LinedText,
+    new: &LinedText,
+    Separation(separation): Separation,
+) -> Vec<(Range<usize>, Range<usize>)> {
     let mut hunks: Vec<(Range<usize>, Range<usize>)> = Vec::new();
     for operation in capture_diff_slices(Algorithm::Patience, &old.all(), &new.all()) {
         if let DiffOp::Equal { .. } = operation {
@@ -382,8 +388,8 @@ mod tests {
         let old = tree(&[("a", &numbered(&["1", "2", "3", "4", "5", "6", "7"]))]);
         let new = tree(&[("a", &numbered(&["x", "2", "y", "4", "5", "z", "7"]))]);
         let set = between(&old, &new);
-        let edits: Vec<&Edit> = set.changes.iter().map(|change| &change.edits[0].1).collect();
-        assert_eq!(edits, [&Edit::Lines(0..3, 0..3), &Edit::Lines(5..6, 5..6)]);
+        let edits: Vec<&ChangeEdit> = set.changes.iter().map(|change| &change.edits[0].1).collect();
+        assert_eq!(edits, [&ChangeEdit::Lines(0..3, 0..3), &ChangeEdit::Lines(5..6, 5..6)]);
         let all = old.with(&set.apply(&Configuration::full(2)));
         assert_eq!(all.entries, new.entries);
         let one = old.with(&set.apply(&Configuration::from_iter(2, [1])));

@@ -25,12 +25,12 @@ use dd::{Algorithm, Configuration};
 pub use bench::{
     ChangeCounts, ChangeLaboratory, ChangeWorker, Examination, Inconsistency, Judge, Records, shell_command,
 };
-pub use difference::{Change, ChangeSet, ChangedFile, Edit, Separation};
+pub use difference::{Change, ChangeEdit, ChangeSet, ChangedFile, Separation};
 pub use git::{Commit, Repository, is_pointer};
 pub use patch::{changed_lines, patch};
 pub use space::{ChangeGroup, ChangeSpace, ordered};
 pub use test::ChangeTest;
-pub use text::Text;
+pub use text::LinedText;
 pub use tree::{Content, EntryMode, Overlay, Tree, TreeEntry};
 pub use workshop::{BaseVersion, WorkTree, write_tree};
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
-use super::text::{Text, is_binary};
+use super::text::{LinedText, is_binary};
 use super::tree::{EntryMode, Overlay, Tree, TreeEntry};
 
 /// So many unchanged lines stand around a change.
@@ -79,13 +79,13 @@ fn of_file(path: &Path, old: Option<&TreeEntry>, new: Option<&TreeEntry>) -> io:
             };
         let names = format!("--- {}\n+++ {}\n", named(old.is_some(), &from), named(new.is_some(), &to));
         part.extend(names.into_bytes());
-        let (old, new) = (Text::new(before), Text::new(after));
+        let (old, new) = (LinedText::new(before), LinedText::new(after));
         hunks(&old, &new, CONTEXT, &mut part);
     }
     Ok(Some(part))
 }
 
-fn hunks(old: &Text, new: &Text, context: usize, patch: &mut Vec<u8>) {
+fn hunks(old: &LinedText, new: &LinedText, context: usize, patch: &mut Vec<u8>) {
     let operations = capture_diff_slices(Algorithm::Patience, &old.all(), &new.all());
     for group in group_diff_ops(operations, context) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
@@ -98,8 +98,8 @@ fn hunks(old: &Text, new: &Text, context: usize, patch: &mut Vec<u8>) {
     }
 }
 
-fn body(old: &Text, new: &Text, operation: &DiffOp, patch: &mut Vec<u8>) {
-    let mut write = |sign: u8, text: &Text, range: Range<usize>| {
+fn body(old: &LinedText, new: &LinedText, operation: &DiffOp, patch: &mut Vec<u8>) {
+    let mut write = |sign: u8, text: &LinedText, range: Range<usize>| {
         for line in range {
             patch.push(sign);
             patch.extend_from_slice(text.line(line));
@@ -142,8 +142,8 @@ fn quoted(prefix: &str, path: &Path) -> String {
 }
 
 /// Lines that change, with their signs and without any context: for people, and for documents.
-pub fn changed_lines(old: &Text, new: &Text, before: Range<usize>, after: Range<usize>) -> String {
-    let line = |sign: char, text: &Text, number: usize| {
+pub fn changed_lines(old: &LinedText, new: &LinedText, before: Range<usize>, after: Range<usize>) -> String {
+    let line = |sign: char, text: &LinedText, number: usize| {
         let line = String::from_utf8_lossy(text.line(number)).into_owned();
         format!("{sign}{}\n", line.trim_end_matches('\n'))
     };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use dd::{Configuration, Grouping, Partition, Space};
 
-use super::difference::{Change, ChangeSet, ChangedFile, Edit};
+use super::difference::{Change, ChangeEdit, ChangeSet, ChangedFile};
 use super::text::words;
 
 /// What changes are put together by.
@@ -124,13 +124,13 @@ pub fn ordered(set: ChangeSet, groups: &[ChangeGroup]) -> ChangeSet {
 }
 
 /// The text that an edit takes away, and the one that it brings.
-pub(super) fn texts<'s>(set: &'s ChangeSet, file: usize, edit: &Edit) -> [&'s [u8]; 2] {
+pub(super) fn texts<'s>(set: &'s ChangeSet, file: usize, edit: &ChangeEdit) -> [&'s [u8]; 2] {
     let file = &set.files[file];
     match (edit, &file.texts) {
-        (Edit::Lines(before, after), Some((old, new))) => {
+        (ChangeEdit::Lines(before, after), Some((old, new))) => {
             [old.lines(before.clone()), new.lines(after.clone())]
         }
-        (Edit::Whole, Some((old, new))) => [old.lines(0..old.len()), new.lines(0..new.len())],
+        (ChangeEdit::Whole, Some((old, new))) => [old.lines(0..old.len()), new.lines(0..new.len())],
         _ => [&[], &[]],
     }
 }

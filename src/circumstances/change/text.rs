@@ -20,7 +20,7 @@ static HEADING: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A text of lines.
 #[derive(Clone, Debug)]
-pub struct Text {
+pub struct LinedText {
     bytes: Arc<[u8]>,
     /// Where lines begin, and where the last one ends.
     places: Arc<[usize]>,
@@ -31,15 +31,15 @@ pub(super) fn is_binary(bytes: &[u8]) -> bool {
     bytes.iter().take(LOOKED_AT).any(|&byte| byte == 0)
 }
 
-impl Text {
+impl LinedText {
     /// Cuts a text into its lines, with their ends.
-    pub(super) fn new(bytes: Vec<u8>) -> Text {
+    pub(super) fn new(bytes: Vec<u8>) -> LinedText {
         let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
         let mut places: Vec<usize> = std::iter::once(0).chain(ends).collect();
         if places.last() != Some(&bytes.len()) {
             places.push(bytes.len());
         }
-        Text { bytes: bytes.into(), places: places.into() }
+        LinedText { bytes: bytes.into(), places: places.into() }
     }
 
     /// How many lines there are.
@@ -69,7 +69,7 @@ impl Text {
 }
 
 /// The line above a place that says what the place is a part of.
-pub(super) fn heading(text: &Text, place: usize) -> Option<String> {
+pub(super) fn heading(text: &LinedText, place: usize) -> Option<String> {
     let above = (0..place).rev().map(|line| text.line(line)).find(|line| HEADING.is_match(line))?;
     Some(String::from_utf8_lossy(above).trim().to_owned())
 }
@@ -88,14 +88,15 @@ mod tests {
     #[test]
     fn a_text_is_made_of_its_lines() {
         for (text, count) in [("", 0), ("a", 1), ("a\n", 1), ("a\n\nb", 3), ("\n", 1)] {
-            let cut = Text::new(text.as_bytes().to_vec());
+            let cut = LinedText::new(text.as_bytes().to_vec());
             assert_eq!((cut.len(), cut.all().concat()), (count, text.as_bytes().to_vec()), "{text:?}");
         }
     }
 
     #[test]
     fn a_place_is_in_a_function_or_in_what_is_within_a_class() {
-        let text = Text::new(b"int f(void)\n{\n\tx;\n}\nclass A:\n    def g(self):\n        y\n".to_vec());
+        let text =
+            LinedText::new(b"int f(void)\n{\n\tx;\n}\nclass A:\n    def g(self):\n        y\n".to_vec());
         let names: Vec<Option<String>> = [0, 2, 5, 6].map(|line| heading(&text, line)).into();
         let name = |name: &str| Some(name.to_owned());
         assert_eq!(names, [None, name("int f(void)"), name("class A:"), name("def g(self):")]);
