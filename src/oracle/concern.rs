@@ -163,8 +163,8 @@ mod tests {
         let output = b"a? b? sum = 15\nmul = 0\n";
         let part =
             |text: &str| part_of(&Part::Matching(regex::bytes::Regex::new(text).unwrap()), output).unwrap();
-        assert_eq!((part("^sum"), part("mul")), (vec![6..14], vec![15..22]));
-        assert_eq!(part_of(&Part::Line(1), output).unwrap(), [15..22]);
+        assert_eq!((part("^sum").pop(), part("mul").pop()), (Some(6..14), Some(15..22)));
+        assert_eq!(part_of(&Part::Line(1), output).unwrap().pop(), Some(15..22));
     }
 
     #[test]

@@ -80,6 +80,7 @@ pub mod observation;
 pub mod plain;
 mod process;
 pub mod program;
+mod record_error;
 pub mod run;
 pub mod schedule;
 mod stage;
@@ -99,5 +100,6 @@ pub use process::{
     Bytes, Containment, Keyboard, ProcessError, Processors, Refusal, available_memory, can_answer,
     ending_signals, patiently, raise_limits, with_room,
 };
-pub use tracer::{Engine, Inquest, ONE_THREAD, ObserveError, Preference, RecordError, Tracer, probe, survey};
+pub use record_error::{ONE_THREAD, ObserveError, RecordError};
+pub use tracer::{Engine, Inquest, Preference, Tracer, probe, survey};
 pub use untouched::Untouched;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
-use super::writers::{MemoryWriters, NOBODY, Writer};
+use super::writers::{LastWriter, MemoryWriters, NOBODY};
 use crate::address::RuntimeAddress;
 use crate::dependence::{Printed, PrintedBytes};
 use crate::process::{MemoryRange, Tracee};
@@ -22,17 +22,17 @@ pub(super) struct FileWriters {
 #[derive(Default)]
 struct FileState {
     /// Who has changed last where its next byte is read or written.
-    position: Option<Writer>,
+    position: Option<LastWriter>,
     /// Who has written something into it.
-    contents: BTreeSet<Writer>,
+    contents: BTreeSet<LastWriter>,
 }
 
 /// Who hands bytes to the kernel, and how.
 #[derive(Clone, Copy)]
 pub(super) struct Handover {
-    pub(super) flusher: Writer,
+    pub(super) flusher: LastWriter,
     /// Who has made the descriptor lead where it does.
-    pub(super) opener: Writer,
+    pub(super) opener: LastWriter,
     /// Whether it only makes room in a stream.
     pub(super) is_by_the_way: bool,
 }
@@ -44,7 +44,12 @@ impl FileWriters {
 
     /// Who has to do with what a descriptor yields that is read from; whether that is where it stands. Where it
     /// stands is then up to the reader.
-    pub(super) fn read(&mut self, tracee: &Tracee, descriptor: u64, reader: Option<Writer>) -> Vec<Writer> {
+    pub(super) fn read(
+        &mut self,
+        tracee: &Tracee,
+        descriptor: u64,
+        reader: Option<LastWriter>,
+    ) -> Vec<LastWriter> {
         let Some(path) = tracee.descriptor(descriptor) else { return Vec::new() };
         let state = self.files.entry(path).or_default();
         let position = reader.and_then(|reader| state.position.replace(reader));
@@ -94,7 +99,7 @@ fn print(
     Handover { flusher, opener, is_by_the_way }: Handover,
 ) {
     let bytes = tracee.read(RuntimeAddress(address), length as usize).unwrap_or_default();
-    let event = |writer: Writer| (writer != NOBODY).then_some(EventId(writer));
+    let event = |writer: LastWriter| (writer != NOBODY).then_some(EventId(writer));
     for at in (address..).take(bytes.len()) {
         let piece = PrintedBytes {
             length: 1,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::writers::Writer;
+use super::writers::LastWriter;
 use crate::program::variables::RegisterValues;
 use crate::program::{FunctionId, Program};
 use crate::trace::{ActivationId, EventId, Trace};
@@ -19,22 +19,22 @@ pub(super) struct OpenCall {
     /// Whether the event is the entry or the epilogue of the function.
     pub(super) is_structural: bool,
     /// Instructions by which a writer was noticed already.
-    pub(super) noticed: HashSet<(u64, Writer)>,
+    pub(super) noticed: HashSet<(u64, LastWriter)>,
     /// Writers whom the event has read, with numbers of names; and the latest event when that was first.
-    pub(super) read: BTreeMap<(Writer, u32), u32>,
+    pub(super) read: BTreeMap<(LastWriter, u32), u32>,
     /// Where it has read what may be a pointer.
     pub(super) pointers: Vec<u64>,
     /// Its registers where its own code was executed last.
     pub(super) registers: RegisterValues,
     /// What libraries have overwritten of their own data meanwhile: the byte that was there, and its writer.
-    pub(super) overwritten: BTreeMap<u64, (u8, Writer)>,
+    pub(super) overwritten: BTreeMap<u64, (u8, LastWriter)>,
 }
 
 /// An event that is over: what it has read, and what libraries have overwritten meanwhile.
 pub(super) struct EndedEvent {
     pub(super) event: EventId,
-    pub(super) read: BTreeMap<(Writer, u32), u32>,
-    pub(super) overwritten: BTreeMap<u64, (u8, Writer)>,
+    pub(super) read: BTreeMap<(LastWriter, u32), u32>,
+    pub(super) overwritten: BTreeMap<u64, (u8, LastWriter)>,
 }
 
 /// The open calls, innermost last.
@@ -106,7 +106,7 @@ impl OpenCalls {
 
 impl OpenCall {
     /// The event has read what this one has written, when the run had come to the event `now`.
-    pub(super) fn reads(&mut self, writer: Writer, name: u32, now: u32) {
+    pub(super) fn reads(&mut self, writer: LastWriter, name: u32, now: u32) {
         self.read.entry((writer, name)).or_insert(now);
     }
 

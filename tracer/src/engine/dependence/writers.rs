@@ -5,22 +5,22 @@ use std::collections::HashMap;
 use crate::program::operations::{ALL_REGISTERS, RegisterBits};
 
 /// An event by its position, or nobody.
-pub(super) type Writer = u32;
+pub(super) type LastWriter = u32;
 
 /// Nobody who is known: what was there before, or a constant of the program.
-pub(super) const NOBODY: Writer = u32::MAX;
+pub(super) const NOBODY: LastWriter = u32::MAX;
 
 const PAGE: u64 = 4096;
 
 /// The last writers of memory: a table for each page that was written, with a place for each byte.
 #[derive(Default)]
 pub(super) struct MemoryWriters {
-    pages: HashMap<u64, Box<[Writer; PAGE as usize]>>,
+    pages: HashMap<u64, Box<[LastWriter; PAGE as usize]>>,
 }
 
 impl MemoryWriters {
     /// The bytes from `address` on have this writer from now on.
-    pub(super) fn set(&mut self, address: u64, length: u64, writer: Writer) {
+    pub(super) fn set(&mut self, address: u64, length: u64, writer: LastWriter) {
         let mut at = address;
         let end = address.saturating_add(length);
         while at < end {
@@ -39,12 +39,12 @@ impl MemoryWriters {
     }
 
     /// Who has written a byte.
-    pub(super) fn get(&self, address: u64) -> Writer {
+    pub(super) fn get(&self, address: u64) -> LastWriter {
         self.pages.get(&(address / PAGE)).map_or(NOBODY, |table| table[(address % PAGE) as usize])
     }
 
     /// Tells the writers of some bytes, those of successive bytes once.
-    pub(super) fn each(&self, address: u64, length: u64, mut tell: impl FnMut(Writer)) {
+    pub(super) fn each(&self, address: u64, length: u64, mut tell: impl FnMut(LastWriter)) {
         let mut latest = NOBODY;
         for at in address..address.saturating_add(length) {
             let writer = self.get(at);
@@ -56,7 +56,7 @@ impl MemoryWriters {
     }
 
     /// The one writer of all these bytes, if there is one.
-    pub(super) fn common(&self, address: u64, length: u64) -> Option<Writer> {
+    pub(super) fn common(&self, address: u64, length: u64) -> Option<LastWriter> {
         let first = self.get(address);
         (address..address.saturating_add(length)).all(|at| self.get(at) == first).then_some(first)
     }
@@ -64,7 +64,8 @@ impl MemoryWriters {
     /// Memory has moved from one address to another.
     pub(super) fn shift(&mut self, (from, length): (u64, u64), to: u64) {
         if from != to {
-            let writers: Vec<Writer> = (from..from.saturating_add(length)).map(|at| self.get(at)).collect();
+            let writers: Vec<LastWriter> =
+                (from..from.saturating_add(length)).map(|at| self.get(at)).collect();
             self.set(from, length, NOBODY);
             for (at, writer) in (to..).zip(writers) {
                 self.set(at, 1, writer);
@@ -74,13 +75,13 @@ impl MemoryWriters {
 
     /// How many bytes of memory the tables take.
     pub(super) fn memory(&self) -> u64 {
-        self.pages.len() as u64 * PAGE * size_of::<Writer>() as u64
+        self.pages.len() as u64 * PAGE * size_of::<LastWriter>() as u64
     }
 }
 
 /// The last writers of registers.
 #[derive(Clone)]
-pub(super) struct RegisterWriters([Writer; ALL_REGISTERS as usize]);
+pub(super) struct RegisterWriters([LastWriter; ALL_REGISTERS as usize]);
 
 impl Default for RegisterWriters {
     fn default() -> RegisterWriters {
@@ -89,16 +90,16 @@ impl Default for RegisterWriters {
 }
 
 impl RegisterWriters {
-    pub(super) fn get(&self, register: u32) -> Writer {
+    pub(super) fn get(&self, register: u32) -> LastWriter {
         self.0[register as usize]
     }
 
-    pub(super) fn set(&mut self, register: u32, writer: Writer) {
+    pub(super) fn set(&mut self, register: u32, writer: LastWriter) {
         self.0[register as usize] = writer;
     }
 
     /// All registers of a set have this writer from now on.
-    pub(super) fn set_all(&mut self, registers: RegisterBits, writer: Writer) {
+    pub(super) fn set_all(&mut self, registers: RegisterBits, writer: LastWriter) {
         each(registers, |register| self.set(register, writer));
     }
 }
@@ -115,7 +116,7 @@ pub(super) fn each(mut registers: RegisterBits, mut tell: impl FnMut(u32)) {
 mod tests {
     use super::*;
 
-    fn writers(memory: &MemoryWriters, address: u64, length: u64) -> Vec<Writer> {
+    fn writers(memory: &MemoryWriters, address: u64, length: u64) -> Vec<LastWriter> {
         let mut found = Vec::new();
         memory.each(address, length, |writer| found.push(writer));
         found
