@@ -17,6 +17,7 @@ mod locate_options;
 mod memory;
 mod options;
 mod outcome_options;
+mod output_options;
 mod permissions;
 mod place;
 mod progress;

@@ -19,8 +19,9 @@ use super::terminal;
 use crate::baseline::PoisonChoice;
 use crate::circumstances::events::Control;
 use crate::report::Style;
-use crate::session::case::Plan;
+use crate::session::case::{Plan, Subject};
 use crate::session::driver::Strategy;
+use crate::session::findings::{Findings, Thoroughness};
 use crate::session::interrupt::Interrupt;
 use crate::session::keeping::Keeping;
 use crate::session::questions::Several;
@@ -64,9 +65,7 @@ pub(super) fn search(
     keeping.record(&recording);
     let mut crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
     let mut findings = crate::session::run::search(&recording, &mut crew, &mut keeping, &voice)?;
-    if output.tells_values() || findings.crashes_anyway() {
-        findings.look(&subject, &mut crew.tracers[0], &keeping);
-    }
+    look(&mut findings, &subject, &mut crew, output, &keeping);
     drop(answers);
     let exit = exit_of(&findings, &interrupt);
     let delivery = Delivery { subject, findings: &findings, command_line: &command_line };
@@ -74,6 +73,22 @@ pub(super) fn search(
     deliver(delivery, output, terminal::style(color))?;
     mention(&keeping, exit, &voice);
     delivery.ended(exit)
+}
+
+/// Looks at values, if that is asked for or takes little.
+pub(super) fn look(
+    findings: &mut Findings,
+    subject: &Subject<'_>,
+    crew: &mut Crew<'_, '_>,
+    output: &OutputOptions,
+    keeping: &Keeping<'_>,
+) {
+    let tracer = &mut crew.tracers[0];
+    if output.asks_for_values() || findings.crashes_anyway() {
+        findings.look(subject, tracer, keeping, Thoroughness::Asked);
+    } else if output.values_told().includes(findings.executions()) {
+        findings.look(subject, tracer, keeping, Thoroughness::ByTheWay);
+    }
 }
 
 /// What the options ask for; the program is loaded, and not started.

@@ -88,9 +88,12 @@ pub(super) fn count(recorded: Recorded<'_>, slice: &CriticalSlice) -> Lines {
     lines
 }
 
+/// The statements that were executed.
+pub(super) type Statements = BTreeMap<Statement, Executions>;
+
 /// Counts the executions of the statements in a trace.
-pub(super) fn by_statement(recorded: Recorded<'_>, slice: &CriticalSlice) -> HashMap<Statement, Executions> {
-    let mut statements: HashMap<Statement, Executions> = HashMap::new();
+pub(super) fn by_statement(recorded: Recorded<'_>, slice: &CriticalSlice) -> Statements {
+    let mut statements = Statements::new();
     for_each(recorded, slice, |statement, mark| {
         mark.into_iter().for_each(|mark| statements.entry(statement).or_default().push(mark));
     });

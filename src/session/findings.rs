@@ -12,6 +12,15 @@ use super::questions::Inquiry;
 use super::search::Answer;
 use crate::circumstances::Status;
 
+/// Whether the user has asked for values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thoroughness {
+    /// Yes: what could not be looked at is told.
+    Asked,
+    /// No: they are told as far as they are seen.
+    ByTheWay,
+}
+
 /// What was found, in the order of the questions.
 pub struct Findings {
     /// The answers.
@@ -60,8 +69,22 @@ impl Findings {
         self.answers.iter().any(|answered| answered.answer.slice.status == Status::Interrupted)
     }
 
+    /// How many executions are needed by any of the answers, each counted once for each.
+    pub fn executions(&self) -> usize {
+        let answers = self.answers.iter().map(|answered| &answered.answer.slice);
+        let has_wrong = self.answers.iter().any(|answered| answered.is_wrong);
+        let wrong = self.answers.iter().map(|answered| answered.is_wrong || !has_wrong);
+        answers.zip(wrong).filter(|(_, counts)| *counts).map(|(slice, _)| slice.needed.len()).sum()
+    }
+
     /// Looks at what the needed events did with values, if nobody has looked yet.
-    pub fn look(&mut self, subject: &Subject<'_>, tracer: &mut Tracer<'_>, keeping: &Keeping<'_>) {
+    pub fn look(
+        &mut self,
+        subject: &Subject<'_>,
+        tracer: &mut Tracer<'_>,
+        keeping: &Keeping<'_>,
+        thoroughness: Thoroughness,
+    ) {
         let is_done = self.answers.iter().all(|answered| answered.answer.slice.values.is_some());
         if is_done || self.are_interrupted() {
             return;
@@ -70,9 +93,10 @@ impl Findings {
         let needed: BTreeSet<EventId> = slices.flat_map(|slice| slice.told()).collect();
         match observing::observe(subject, tracer, &observing::worth_seeing(subject, &needed, None)) {
             Ok(seen) => self.answers.iter_mut().for_each(|answered| {
-                observing::tell(&mut answered.answer.slice, &seen);
+                observing::tell(&mut answered.answer.slice, &seen, thoroughness);
                 keeping.conclude(answered.name.as_deref(), &answered.answer.slice);
             }),
+            Err(_) if thoroughness == Thoroughness::ByTheWay => {}
             Err(failure) => keeping.warn(&format!("values cannot be told: {}", failure.message)),
         }
     }

@@ -9,6 +9,7 @@ use tracer::trace::EventId;
 
 use super::case::Subject;
 use super::error::SessionError;
+use super::findings::Thoroughness;
 use crate::slice::CriticalSlice;
 
 /// A run of as many events is looked at as a whole.
@@ -49,14 +50,15 @@ pub fn observe(
 }
 
 /// Adds to a result what its events did.
-pub fn tell(slice: &mut CriticalSlice, seen: &Observation) {
+pub fn tell(slice: &mut CriticalSlice, seen: &Observation, thoroughness: Thoroughness) {
     let told: BTreeSet<EventId> = slice.told().collect();
     let is_needed = |event| told.contains(&event);
     let own = seen.of(is_needed);
     let left_out = slice.needed.iter().filter(|needed| !own.seen.contains_key(&needed.event)).count();
-    if let Some(sentence) = limit(&own) {
+    let is_asked = thoroughness == Thoroughness::Asked;
+    if let (true, Some(sentence)) = (is_asked, limit(&own)) {
         slice.warnings.push(sentence);
-    } else if left_out > 0 {
+    } else if is_asked && left_out > 0 {
         slice
             .warnings
             .push(format!("values are told of the first {} needed executions only", own.seen.len()));
