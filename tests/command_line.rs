@@ -974,7 +974,7 @@ fn the_values_in_json_have_exactly_the_documented_keys() {
 #[test]
 fn json_has_exactly_the_documented_keys() {
     let program = sample(GCC, "");
-    let slice = program.slice(&BOTH, 0);
+    let slice = program.slice(&[&BOTH[..], &["--no-values"]].concat(), 0);
     let top = "schema version command program criterion control granularity algorithm engine engine_reason containment \
                containment_reason status level effects_tried events tests seconds slice lines warnings by_products";
     assert_eq!(keys(&slice), words(top));

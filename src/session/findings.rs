@@ -7,19 +7,10 @@ use tracer::trace::EventId;
 
 use super::case::Subject;
 use super::keeping::Keeping;
-use super::observing;
+use super::observing::{self, Thoroughness};
 use super::questions::Inquiry;
 use super::search::Answer;
 use crate::circumstances::Status;
-
-/// Whether the user has asked for values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thoroughness {
-    /// Yes: what could not be looked at is told.
-    Asked,
-    /// No: they are told as far as they are seen.
-    ByTheWay,
-}
 
 /// What was found, in the order of the questions.
 pub struct Findings {

@@ -9,7 +9,6 @@ use tracer::trace::EventId;
 
 use super::case::Subject;
 use super::error::SessionError;
-use super::findings::Thoroughness;
 use crate::slice::CriticalSlice;
 
 /// A run of as many events is looked at as a whole.
@@ -47,6 +46,15 @@ pub fn observe(
     let trace = subject.recorded().trace;
     let everything = Schedule::everything(trace, Control::Program);
     Ok(tracer.observe(trace, &everything, events, &subject.target.conditions)?)
+}
+
+/// Whether the user has asked for values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thoroughness {
+    /// Yes: what could not be looked at is told.
+    Asked,
+    /// No: they are told as far as they are seen.
+    ByTheWay,
 }
 
 /// Adds to a result what its events did.
