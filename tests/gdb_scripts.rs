@@ -153,7 +153,8 @@ int main(void) {
 #[test]
 fn steps_lead_from_the_start_to_needed_executions_and_not_into_what_is_not_traced() {
     let program = tiny("steps", HELPED);
-    let scripted = Scripted::new("steps", program, "trace", &["--expect-match", "a = 3", "--scope", "!helper"]);
+    let scripted =
+        Scripted::new("steps", program, "trace", &["--expect-match", "a = 3", "--scope", "!helper"]);
     let told = text(&scripted.performed(&["step", "step", "step"]).stdout);
     let shown = told.lines().filter_map(|line| line.split_once('\t').map(|(_, source)| source.trim()));
     let expected = ["int a = helper(2);", "printf(\"a = %d\\n\", a);"];

@@ -65,7 +65,8 @@ pub(super) fn explain(options: ExplainOptions, color: ColorChoice) -> Result<Exi
     };
     interrupt.listen()?;
     Processors::available().bind(0);
-    let explanation = Explanation { reopened: &reopened, questions, ordinals: &ordinals, events: &events, style };
+    let explanation =
+        Explanation { reopened: &reopened, questions, ordinals: &ordinals, events: &events, style };
     let source = if options.kept { Source::Kept } else { Source::Run };
     let also = place.line_of_same_number(recorded, &ordinals);
     let also = also.map(|line| explanation::also_a_line(&line, &command_for(run.as_deref(), &line), style));

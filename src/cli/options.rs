@@ -23,9 +23,7 @@ use super::locate_options::LocateOptions;
 use super::outcome_options::OutcomeOptions;
 pub(super) use super::output_options::OutputOptions;
 use super::simplify_options::SimplifyOptions;
-use super::values::{
-    ByProductNumber, EventList, by_product, duration, event_list, named_regex, regex, size,
-};
+use super::values::{ByProductNumber, EventList, by_product, duration, event_list, named_regex, regex, size};
 use super::world_options::WorldOptions;
 
 /// The whole command line.

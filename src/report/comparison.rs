@@ -172,7 +172,11 @@ impl<'t> Table<'t> {
                 let place = self.recorded.program.file(section.file);
                 let place = format!("  {}:{number}  ", printable(&place.shown));
                 lines.push(match length(&place) + length(text.trim()) > self.style.width {
-                    true => format!("{}\n{}", place.trim_end(), wrap_behind("    ", text.trim(), self.style.width)),
+                    true => format!(
+                        "{}\n{}",
+                        place.trim_end(),
+                        wrap_behind("    ", text.trim(), self.style.width)
+                    ),
                     false => place + text.trim(),
                 });
             }

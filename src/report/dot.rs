@@ -114,8 +114,7 @@ impl Drawing<'_> {
         }
         let is_drawn = |event| needed.binary_search_by_key(&event, |needed| needed.event).is_ok();
         let flows = values.map_or(&[][..], |values| &values.flows);
-        let flows: Vec<_> =
-            flows.iter().filter(|flow| is_drawn(flow.from) && is_drawn(flow.to)).collect();
+        let flows: Vec<_> = flows.iter().filter(|flow| is_drawn(flow.from) && is_drawn(flow.to)).collect();
         for flow in flows.iter().take(MOST_FLOWS) {
             let (from, to) = (flow.from.time(), flow.to.time());
             let name = quoted(&flow.name);
@@ -123,7 +122,10 @@ impl Drawing<'_> {
             let _ = writeln!(text, "  e{from} -> e{to} [label={name}, {look}];");
         }
         if let Some(more @ 1..) = flows.len().checked_sub(MOST_FLOWS) {
-            let _ = writeln!(text, "  values [shape=note, label=\"{more} more arrows of values are not drawn\"];");
+            let _ = writeln!(
+                text,
+                "  values [shape=note, label=\"{more} more arrows of values are not drawn\"];"
+            );
         }
         for (&activation, nodes) in &self.calls {
             if let (Some(caller), Some(first)) = (self.recorded.trace.caller(activation), nodes.first()) {

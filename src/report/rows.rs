@@ -95,7 +95,12 @@ impl<'a> Rows<'a> {
         if code.is_none() && text.is_none() {
             return None;
         }
-        Some(Row::Line { number, text: text.unwrap_or_default(), code: code.unwrap_or(Code::None), statements })
+        Some(Row::Line {
+            number,
+            text: text.unwrap_or_default(),
+            code: code.unwrap_or(Code::None),
+            statements,
+        })
     }
 
     /// The executed statements of a line in their order, if it has several and their signs have to be told apart.
@@ -106,8 +111,7 @@ impl<'a> Rows<'a> {
         }
         let place = |column| Statement { file, line: number, column };
         let of_line = self.executed.range(place(0)..=place(u32::MAX));
-        let all: Vec<_> =
-            of_line.map(|(statement, all)| (pieces::at(text, statement.column), all)).collect();
+        let all: Vec<_> = of_line.map(|(statement, all)| (pieces::at(text, statement.column), all)).collect();
         let is_clear = all.len() > 1 && all.iter().all(|(piece, _)| !piece.is_empty());
         let repeated = |piece: &str| all.iter().filter(|(other, _)| *other == piece).count() > 1;
         if !is_clear || all.iter().any(|(piece, _)| repeated(piece)) {

@@ -68,7 +68,10 @@ fn look_first(recorded: Recorded<'_>, slice: &CriticalSlice, parts: &[Listed<'_>
     for (file, line) in lines {
         let shown = printable(&recorded.program.file(file).shown);
         let text = sources.line(file, line).unwrap_or_default();
-        told += &format!("{}\n", wrap_behind(&format!("  {shown}:{line}  "), text.trim(), style.width).trim_end());
+        told += &format!(
+            "{}\n",
+            wrap_behind(&format!("  {shown}:{line}  "), text.trim(), style.width).trim_end()
+        );
     }
     told + "\n"
 }
