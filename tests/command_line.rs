@@ -657,6 +657,16 @@ fn progress_is_a_line_that_is_drawn_again_on_a_terminal_and_a_line_each_ten_seco
     assert_eq!(plain.lines().count(), 1, "{plain}");
 }
 
+#[test]
+fn a_terminal_shows_something_while_the_run_is_recorded() {
+    let source = "#include <stdio.h>\n#include <unistd.h>\nint main(void) { int x = 1;\n    usleep(900000);\n    \
+                  printf(\"%d\\n\", x);\n    return 0;\n}\n";
+    let program = tiny("slow-to-record", source);
+    let options = "--no-save --real-time --max-tests 1";
+    let words = format!("run {} --stdin {} {options}", string(&program.path), string(&program.stdin));
+    assert_says(&on_a_terminal(&[], &words), &["\r\x1b[Krecording the run, "]);
+}
+
 // What shows the failure.
 
 /// An option with a case that holds (exit status 0) and one that does not.
@@ -974,7 +984,7 @@ fn the_values_in_json_have_exactly_the_documented_keys() {
 #[test]
 fn json_has_exactly_the_documented_keys() {
     let program = sample(GCC, "");
-    let slice = program.slice(&BOTH, 0);
+    let slice = program.slice(&[&BOTH[..], &["--no-values"]].concat(), 0);
     let top = "schema version command program criterion control granularity algorithm engine engine_reason containment \
                containment_reason status level effects_tried events tests seconds slice lines warnings by_products";
     assert_eq!(keys(&slice), words(top));

@@ -135,6 +135,32 @@ fn gdb_stops_at_each_needed_execution_and_at_no_other() {
     }
 }
 
+/// A function with line information that is not traced stands for those of the C library.
+const HELPED: &str = r#"#include <stdio.h>
+int helper(int x) {
+    x = x + 1;
+    return x;
+}
+int main(void) {
+    int needless = helper(1);
+    int a = helper(2);
+    needless = helper(needless);
+    printf("a = %d\n", a);
+    return 0;
+}
+"#;
+
+#[test]
+fn steps_lead_from_the_start_to_needed_executions_and_not_into_what_is_not_traced() {
+    let program = tiny("steps", HELPED);
+    let scripted =
+        Scripted::new("steps", program, "trace", &["--expect-match", "a = 3", "--scope", "!helper"]);
+    let told = text(&scripted.performed(&["step", "step", "step"]).stdout);
+    let shown = told.lines().filter_map(|line| line.split_once('\t').map(|(_, source)| source.trim()));
+    let expected = ["int a = helper(2);", "printf(\"a = %d\\n\", a);"];
+    assert_eq!(shown.collect::<Vec<_>>(), expected, "{told}");
+}
+
 #[test]
 fn a_slice_can_be_begun_anew_and_shows_the_values_that_it_computes() {
     let program = sample(GCC, "");

@@ -457,7 +457,7 @@ fn with_another_c_library_what_is_kept_is_told_and_nothing_is_run() {
     fs::copy(&sample.path, &program.path).expect("a copy");
     let libc = folder.join("libc.so.6");
     fs::copy(library("libc.so.6"), &libc).expect("a copy");
-    assert_status(&program.stripe("run", &["--max-tests", "2", "-q"]), 5);
+    assert_status(&program.stripe("run", &["--max-tests", "2", "-q", "--no-values"]), 5);
     // The same program finds the same library, and goes on.
     assert_status(&about(&program, &["reduce", "-q", "--max-tests", "2"]), 5);
     File::options().append(true).open(&libc).and_then(|mut file| file.write_all(b"more")).expect("longer");
@@ -467,7 +467,7 @@ fn with_another_c_library_what_is_kept_is_told_and_nothing_is_run() {
 #[test]
 fn on_another_processor_what_is_kept_is_told_and_nothing_is_run() {
     let program = sample_in("other-processor");
-    assert_status(&program.stripe("run", &["--max-tests", "2", "-q"]), 5);
+    assert_status(&program.stripe("run", &["--max-tests", "2", "-q", "--no-values"]), 5);
     let there = file(&program, "cpuinfo", "processor\t: 0\nmodel name\t: an abacus\n");
     assert_is_read_only("the processor is `an abacus` instead of `", |words| {
         let mut unshare = Command::new("unshare");

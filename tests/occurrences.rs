@@ -51,7 +51,7 @@ fn criteria(output: &Output) -> Vec<Value> {
 #[test]
 fn a_wrong_line_is_not_explained_by_a_right_one_with_the_same_text() {
     let slice = two("wrong-twin").slice(&["--reference", "good"], 0);
-    assert_eq!(slice["criterion"], "the line `5`, the first wrong one (line 2)");
+    assert_eq!(slice["criterion"], "the line `5`, the first wrong one (line 2; correct is `6`)");
     assert_explains(&slice, &MUL, &ADD);
     assert_says(
         &warnings(&slice),
@@ -68,7 +68,7 @@ fn a_right_line_is_not_explained_by_a_wrong_one_with_the_same_text() {
     let program = tiny("right-twin", TWO);
     file(&program, "good", "6\n5\n");
     let slice = program.slice(&["--reference", "good"], 0);
-    assert_eq!(slice["criterion"], "the line `5`, the first wrong one (line 1)");
+    assert_eq!(slice["criterion"], "the line `5`, the first wrong one (line 1; correct is `6`)");
     assert_explains(&slice, &ADD, &MUL);
 }
 

@@ -364,7 +364,7 @@ fn without_a_run_of_the_program_there_is_what_is_kept() {
     assert_says(&told, &["sum = 1 + 2 → 3 (was 1)", "read by 11#4", "not reproduced"]);
     assert_says(&told, &["\n  - a? b? sum = 15\n  - mul = 0\n  + sum = 13\n"]);
     assert_eq!(told, explained(&program, &["11#3"]));
-    let program = reduced("nothing-kept", &["--expect-match", "sum = 15"]);
+    let program = reduced("nothing-kept", &["--expect-match", "sum = 15", "--no-values"]);
     let told = explained(&program, &["--kept", "11#3"]);
     assert!(!told.contains("What it did") && told.contains("not reproduced"), "{told}");
 }
@@ -412,6 +412,53 @@ fn a_slice_with_values_tells_each_assignment_as_it_happened() {
 }
 
 #[test]
+fn values_are_told_without_being_asked_for_while_the_slice_is_short() {
+    let program = tiny("short", &LOOP.replace("ROUNDS", "5"));
+    let told = |program: &Program, options: &[&str]| {
+        text(&program.stripe("run", &[&["-q", "--no-save", "--control", "trace"], options].concat()).stdout)
+    };
+    assert_says(&told(&program, &[]), &["What they did, by line and time:", "sum += 3 → 6 (was 3)"]);
+    assert!(!told(&program, &["--no-values"]).contains("What they did"));
+    let program = tiny("long", &LOOP.replace("ROUNDS", "50"));
+    assert!(!told(&program, &[]).contains("What they did"));
+    assert_says(&told(&program, &["--values"]), &["sum += 3 → 6 (was 3)"]);
+}
+
+const LOOP: &str = "#include <stdio.h>\nint main(void) { int sum = 0;\n    for (int i = 0; i < ROUNDS; i++)\n        sum \
+                    += i;\n    printf(\"%d\\n\", sum);\n    return 0;\n}\n";
+
+#[test]
+fn what_was_needed_last_is_explained_where_no_place_is_named() {
+    let program = reduced("last", &["--expect-match", "sum = 15"]);
+    let explained = |place: &[&str]| {
+        let output = stripe().arg("explain").args(place).current_dir(&program.directory).output();
+        text(&output.expect("it runs").stdout)
+    };
+    assert_says(&explained(&[]), &["sum-mul.c:15, execution 1 of 1", "sum = 15"]);
+    assert_eq!(explained(&["latest", "last"]), explained(&[]));
+}
+
+#[test]
+fn of_several_criteria_one_is_explained_that_is_named_or_about_wrong_output() {
+    let program = Program { directory: scratch("explain-criteria"), ..sample(GCC, "") };
+    std::fs::write(program.directory.join("good"), "a? b? sum = 15\nmul = 120\n").expect("written");
+    let good = program.directory.join("good");
+    let options = ["--each-line", "--reference", good.to_str().expect("UTF-8"), "-q"];
+    assert_eq!(program.stripe("run", &options).status.code(), Some(0));
+    let explained = |options: &[&str]| {
+        let output = stripe().arg("explain").args(options).current_dir(&program.directory).output();
+        let output = output.expect("it runs");
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (told, note) = explained(&[]);
+    assert!(told.starts_with("line2: ") && told.contains("sum-mul.c:16, execution 1 of 1"), "{told}");
+    assert_says(&note, &["--criterion takes another: line1"]);
+    let (told, _) = explained(&["15#1", "--criterion", "line1"]);
+    assert!(told.starts_with("line1: ") && !told.contains("line2: "), "{told}");
+    assert_says(&explained(&["--criterion", "line9"]).1, &["no criterion of this name: line1, line2"]);
+}
+
+#[test]
 fn values_are_kept_with_the_run_and_reported_later() {
     let program = reduced("report", &["--expect-match", "sum = 15", "--values"]);
     let report = |options: &[&str]| {
@@ -419,9 +466,9 @@ fn values_are_kept_with_the_run_and_reported_later() {
         text(&output.expect("it runs").stdout)
     };
     assert_says(&report(&["--values"]), &["11_17  sum = 1 + 2 → 3 (was 1)"]);
-    assert!(!report(&[]).contains("11_17"));
+    assert!(report(&[]).contains("11_17") && !report(&["--no-values"]).contains("11_17"));
     assert_says(&report(&["--format", "dot"]), &["e17 -> e21 [label=\"sum\""]);
-    let program = reduced("report-without", &["--expect-match", "sum = 15"]);
+    let program = reduced("report-without", &["--expect-match", "sum = 15", "--no-values"]);
     let output = stripe().args(["report", "--values"]).current_dir(&program.directory).output();
     assert_says(&text(&output.expect("it runs").stdout), &["warning: values were not looked at"]);
 }

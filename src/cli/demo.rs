@@ -151,7 +151,7 @@ impl Scene<'_> {
         let mut chapter = None;
         run::search(options, color, command_line, |delivery, output, style| {
             chapter = delivery.rendering().chapters(&flowing(self.explanation)).pop();
-            delivery.deliver(&OutputOptions { values: false, ..output.clone() }, style)
+            delivery.deliver(&OutputOptions { values: false, no_values: true, ..output.clone() }, style)
         })?;
         Ok(chapter.expect("a search that ended well has delivered its result"))
     }

@@ -69,6 +69,7 @@ mod tests {
             emit: Vec::new(),
             force,
             values: false,
+            no_values: false,
             full: false,
             quiet: true,
             verbose: false,

@@ -17,7 +17,7 @@ use super::exit::{Exit, Failure};
 use super::options::ExplainOptions;
 use super::place::{PlaceFound, Where};
 use super::shell;
-use super::terminal;
+use super::terminal::{self, tell};
 use dd::{Configuration, Outcome, Space};
 
 use crate::circumstances::Status;
@@ -45,6 +45,7 @@ const MOST_DIFFERENCES: usize = 10;
 /// Does it.
 pub(super) fn explain(options: ExplainOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let (run, place) = named(&options)?;
+    let criterion = options.criterion.as_deref();
     let interrupt = Interrupt::default();
     let reopened = match Reopened::open(run.as_deref(), &interrupt) {
         Ok(reopened) => reopened,
@@ -52,6 +53,7 @@ pub(super) fn explain(options: ExplainOptions, color: ColorChoice) -> Result<Exi
             return without_program(run.as_deref(), &place, terminal::style(color), failure.into());
         }
     };
+    let (questions, place) = chosen(&reopened, criterion, place)?;
     let recorded = reopened.subject().recorded();
     let ordinals = Ordinals::new(recorded);
     let style = terminal::style(color);
@@ -63,11 +65,55 @@ pub(super) fn explain(options: ExplainOptions, color: ColorChoice) -> Result<Exi
     };
     interrupt.listen()?;
     Processors::available().bind(0);
-    let explanation = Explanation { reopened: &reopened, ordinals: &ordinals, events: &events, style };
+    let explanation =
+        Explanation { reopened: &reopened, questions, ordinals: &ordinals, events: &events, style };
     let source = if options.kept { Source::Kept } else { Source::Run };
     let also = place.line_of_same_number(recorded, &ordinals);
     let also = also.map(|line| explanation::also_a_line(&line, &command_for(run.as_deref(), &line), style));
     super::print((explanation.written(source)? + &also.unwrap_or_default()).as_bytes())
+}
+
+/// The criteria by which is explained, and the place. Where no place is named it is the last needed execution
+/// before the failure; of several criteria that of the first about wrong output, or else of the first.
+fn chosen<'r>(
+    reopened: &'r Reopened,
+    criterion: Option<&str>,
+    place: Where,
+) -> Result<(Vec<&'r Inquiry>, Where), Failure> {
+    let mut questions: Vec<&Inquiry> = reopened.questions.iter().collect();
+    let names: Vec<&str> = questions.iter().filter_map(|question| question.name.as_deref()).collect();
+    if let Some(name) = criterion {
+        questions.retain(|question| question.name.as_deref() == Some(name));
+        if questions.is_empty() {
+            let known = if names.is_empty() { "it has one without a name".into() } else { names.join(", ") };
+            let message = format!("--criterion {name}: the run has no criterion of this name: {known}");
+            return Err(Failure::new(Exit::Usage, message));
+        }
+    }
+    if place != Where::Last {
+        return Ok((questions, place));
+    }
+    let first = questions.iter().find(|question| question.is_wrong).or(questions.first());
+    let question = *first.expect("a run has a criterion");
+    if names.len() > 1 && criterion.is_none() {
+        let others = names.iter().copied().filter(|name| question.name.as_deref() != Some(name));
+        let others = others.collect::<Vec<_>>().join(", ");
+        tell(&format!("stripe: explained by one of several criteria; --criterion takes another: {others}"));
+    }
+    Ok((vec![question], Where::Event(last_needed(reopened, question)?.time())))
+}
+
+/// The last needed execution before the failure, so far if the search has not ended.
+fn last_needed(reopened: &Reopened, question: &Inquiry) -> Result<EventId, Failure> {
+    let slice = match reopened.result(question, false)? {
+        Some(answer) => answer.slice,
+        None => reopened.best_so_far(question)?.slice,
+    };
+    let last = slice.needed.last().map(|needed| needed.event).or(slice.crashed_at);
+    last.ok_or_else(|| {
+        let message = "nothing is needed that could be explained: name a place, such as main.c:11";
+        Failure::new(Exit::Usage, message)
+    })
 }
 
 /// The command that explains a line, as typed into a shell.
@@ -84,10 +130,16 @@ fn without_program(
     style: Style,
     failure: Failure,
 ) -> Result<Exit, Failure> {
-    let (Where::Event(number), Ok(results)) = (place, reopened::results(run)) else { return Err(failure) };
+    let Ok(results) = reopened::results(run) else { return Err(failure) };
     for (name, slice) in &results {
-        let needed = slice.needed.iter().find(|needed| needed.event.time() == *number);
-        super::print(explanation::remembered(*number, name.as_deref(), needed, style).as_bytes())?;
+        let number = match place {
+            Where::Event(number) => Some(*number),
+            Where::Last => slice.needed.last().map(|needed| needed.event.time()),
+            Where::Line { .. } => None,
+        };
+        let Some(number) = number else { return Err(failure) };
+        let needed = slice.needed.iter().find(|needed| needed.event.time() == number);
+        super::print(explanation::remembered(number, name.as_deref(), needed, style).as_bytes())?;
     }
     Err(failure)
 }
@@ -98,7 +150,8 @@ fn named(options: &ExplainOptions) -> Result<(Option<PathBuf>, Where), Failure> 
     match &options.place[..] {
         [run, place] => Ok((Some(Path::new(run).to_owned()), Where::parse(&text(place))?)),
         [place] => Ok((None, Where::parse(&text(place))?)),
-        _ => unreachable!("the parser asks for one or two words"),
+        [] => Ok((None, Where::Last)),
+        _ => unreachable!("the parser takes two words at most"),
     }
 }
 
@@ -114,6 +167,7 @@ enum Source {
 /// What is to be explained.
 struct Explanation<'e> {
     reopened: &'e Reopened,
+    questions: Vec<&'e Inquiry>,
     ordinals: &'e Ordinals<'e>,
     events: &'e [EventId],
     style: Style,
@@ -129,7 +183,7 @@ struct Part<'e> {
 impl<'e> Explanation<'e> {
     /// All that there is to say; what the program has to be run for, only if `source` says so.
     fn written(&self, source: Source) -> Result<String, Failure> {
-        let questions = self.reopened.questions.iter();
+        let questions = self.questions.iter();
         let parts =
             questions.map(|question| self.part(question)).collect::<Result<Vec<Part<'_>>, Failure>>()?;
         let mut troubles = Vec::new();

@@ -20,7 +20,7 @@ pub(super) fn explanation(program: &Path) -> String {
     format!(
         "{0}: is an interpreter, and stripe sees statements of native programs only (C, C++, Rust, Fortran, ...), not \
          those of the script that {0} executes: take a debugger of that language; or name the native program that the \
-         script starts",
+         script starts. What the script is given can be reduced: stripe simplify {0} -- ARGUMENTS",
         program.display()
     )
 }

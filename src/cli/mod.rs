@@ -22,6 +22,7 @@ mod memory;
 mod options;
 mod oracle_options;
 mod outcome_options;
+mod output_options;
 mod permissions;
 mod place;
 mod progress;

@@ -7,7 +7,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use regex::bytes::Regex;
 
@@ -25,15 +24,12 @@ use super::help::{
 use super::intervention_options::InterventionOptions;
 use super::locate_options::LocateOptions;
 use super::oracle_options::OracleOptions;
+pub(super) use super::output_options::OutputOptions;
 use super::simplify_options::SimplifyOptions;
 use super::slice_options::SliceOptions;
 use super::study::options::StudyCommand;
 use super::target_options::TargetOptions;
-use super::terminal::Loudness;
-use super::values::{
-    ByProductNumber, Emission, EmissionKind, EventList, by_product, duration, emission, event_list,
-    named_regex,
-};
+use super::values::{ByProductNumber, EventList, by_product, duration, event_list, named_regex};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -235,8 +231,12 @@ pub struct ExplainOptions {
     /// The run, by its number in `stripe runs` or its folder, without it the latest; then the place: a line,
     /// `main.c:11`; an execution of a line, `11#3` or `main.c:11#3`; or the number of an event, `12`. A
     /// number alone is always an event.
-    #[arg(value_names = ["RUN", "WHERE"], num_args = 1..=2, required = true)]
+    /// Without a place, or with `last`: the last needed execution before the failure.
+    #[arg(value_names = ["RUN", "WHERE"], num_args = 0..=2)]
     pub place: Vec<OsString>,
+    /// Of several criteria, explain by this one alone.
+    #[arg(long, value_name = "NAME")]
+    pub criterion: Option<String>,
     /// Do not run the program: tell the evidence that is kept, and no values unless they are kept too.
     #[arg(long)]
     pub kept: bool,
@@ -284,56 +284,6 @@ pub struct SearchOptions {
     /// How many tests run at the same time; without, one for each processor.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Limits")]
     pub jobs: Option<u16>,
-}
-
-/// What to print.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "The result")]
-pub struct OutputOptions {
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub format: EmissionKind,
-    /// Write the result to FILE too; KIND is one of the formats.
-    #[arg(long, value_name = "KIND=FILE", value_parser = OsStringValueParser::new().try_map(emission))]
-    pub emit: Vec<Emission>,
-    /// Overwrite files given to --emit.
-    #[arg(long)]
-    pub force: bool,
-    /// Tell what the needed executions did with values, such as `sum = 0 + 1 -> 1`; html and dot do always.
-    #[arg(long)]
-    pub values: bool,
-    /// Show the whole source of all functions with a needed execution, even of a large slice.
-    #[arg(long)]
-    pub full: bool,
-    /// Print nothing but the result and errors.
-    #[arg(short, long, conflicts_with = "verbose")]
-    pub quiet: bool,
-    /// Print a line for each test.
-    #[arg(short, long)]
-    pub verbose: bool,
-}
-
-impl OutputOptions {
-    /// How much the user wants to hear.
-    pub(super) fn loudness(&self) -> Loudness {
-        Loudness { quiet: self.quiet, verbose: self.verbose }
-    }
-
-    /// All kinds in which the user wants the result.
-    pub(super) fn kinds(&self) -> impl Iterator<Item = EmissionKind> {
-        let written = self.emit.iter().map(|emission| emission.kind);
-        std::iter::once(self.format).chain(written)
-    }
-
-    /// Whether any of them tells what executions did with values.
-    pub(super) fn tells_values(&self) -> bool {
-        self.values || self.kinds().any(|kind| matches!(kind, EmissionKind::Html | EmissionKind::Dot))
-    }
-
-    /// Whether any of them tells of the tests of the search.
-    pub(super) fn tells_history(&self) -> bool {
-        self.kinds().any(EmissionKind::tells_history)
-    }
 }
 
 /// `stripe trace`.

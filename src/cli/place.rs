@@ -13,6 +13,8 @@ use crate::subject::Recorded;
 /// What the user names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Where {
+    /// The last needed execution before the failure.
+    Last,
     /// An event by its number, from 1.
     Event(u32),
     /// A line of a file, or of the only one that has it; a column of it, if it has several statements; and which of
@@ -30,15 +32,18 @@ pub(super) enum PlaceFound {
 }
 
 impl Where {
-    /// Reads `main.c:11`, `main.c:11:5`, `11:5`, `11#3`, `main.c:11#3`, `main.c:11:5#3` or `12`.
+    /// Reads `main.c:11`, `main.c:11:5`, `11:5`, `11#3`, `main.c:11#3`, `main.c:11:5#3`, `12` or `last`.
     pub(super) fn parse(text: &str) -> Result<Where, Failure> {
         let wrong = || {
             let message = format!(
                 "`{text}` names no place: write main.c:11 for a line, 11#3 for the third execution of line 11, \
-                 or 12 for event 12"
+                 12 for event 12, or last for what was needed last"
             );
             Failure::new(Exit::Usage, message)
         };
+        if text == "last" {
+            return Ok(Where::Last);
+        }
         let number = |text: &str| text.parse::<u32>().ok().filter(|&number| number > 0).ok_or_else(wrong);
         let (place, execution) = match text.rsplit_once('#') {
             Some((place, execution)) => (place, Some(number(execution)?)),
@@ -78,6 +83,7 @@ impl Where {
         ordinals: &Ordinals<'_>,
     ) -> Result<PlaceFound, Failure> {
         match self {
+            Where::Last => unreachable!("what was needed last is known as an event by now"),
             Where::Event(number) => {
                 let last = recorded.trace.len() as u32;
                 if *number > last {
@@ -220,6 +226,7 @@ mod tests {
         assert_eq!(Where::parse("main.c:11:5#3").unwrap(), column);
         let column = Where::Line { file: None, line: 11, column: Some(5), execution: None };
         assert_eq!(Where::parse("11:5").unwrap(), column);
+        assert_eq!(Where::parse("last").unwrap(), Where::Last);
     }
 
     #[test]

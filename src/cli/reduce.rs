@@ -10,6 +10,7 @@ use super::emissions;
 use super::exit::{Exit, Failure};
 use super::options::ReduceOptions;
 use super::progress::Voice;
+use super::run::look;
 use super::status::{Answers, Board, askers};
 use super::{shell, terminal};
 use crate::session::interrupt::Interrupt;
@@ -48,9 +49,7 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
         Continuation { reopened: &reopened, keeping: &keeping, listener: &voice, allowance, crew };
     let mut findings = continuation.all()?;
     let subject = reopened.subject();
-    if output.tells_values() || findings.crashes_anyway() {
-        findings.look(&subject, &mut continuation.crew.tracers[0], &keeping);
-    }
+    look(&mut findings, &subject, &mut continuation.crew, output, &keeping);
     drop(answers);
     let exit = exit_of(&findings, &interrupt);
     let command_line = shell::stripe(reopened.run.line.iter().cloned());

@@ -8,7 +8,7 @@ use super::values::EmissionKind;
 use crate::report::comparison::{Compared, comparison};
 use crate::report::gdb::{self, Unscriptable};
 use crate::report::html::{self, ChapterSource, WrongOnly};
-use crate::report::{self, Detail, Style};
+use crate::report::{self, Detail, Style, ValuesTold};
 use crate::session::case::Subject;
 use crate::session::findings::Answered;
 use crate::slice::CriticalSlice;
@@ -75,13 +75,21 @@ impl<'a> Rendering<'a> {
         })
     }
 
-    /// What the executions that several criteria need did with values, if that is to be told.
+    /// What the executions that several criteria need did with values, if that is to be told: of those about
+    /// wrong output, if it is not asked for.
     fn values(self, all: &[Compared<'_>], style: Style) -> String {
-        let told = |one: &Compared<'_>| match self.detail.has_values {
-            false => String::new(),
-            true => report::values::of_criterion(self.subject.recorded(), one.slice, one.name, style),
-        };
-        all.iter().map(told).collect()
+        let is_chosen = |one: &&Compared<'_>| self.detail.values == ValuesTold::All || one.is_wrong;
+        let has_wrong = all.iter().any(|one| one.is_wrong);
+        let chosen: Vec<&Compared<'_>> = all.iter().filter(|one| !has_wrong || is_chosen(one)).collect();
+        let executions = chosen.iter().map(|one| one.slice.needed.len()).sum();
+        if !self.detail.values.includes(executions) {
+            return String::new();
+        }
+        let recorded = self.subject.recorded();
+        chosen
+            .into_iter()
+            .map(|one| report::values::of_criterion(recorded, one.slice, one.name, style))
+            .collect()
     }
 
     /// The slice, of which kinds that hold a single one make something.

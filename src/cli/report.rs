@@ -4,13 +4,16 @@ use super::choices::ColorChoice;
 use super::delivery::Delivery;
 use super::emissions;
 use super::exit::{Exit, Failure};
-use super::options::ReportOptions;
+use super::options::{OutputOptions, ReportOptions};
 use super::{shell, terminal};
 use crate::session::findings::Findings;
 use crate::session::interrupt::Interrupt;
 use crate::session::questions::Inquiry;
 use crate::session::reopened::Reopened;
 use crate::session::search::Answer;
+
+const NO_VALUES: &str =
+    "values were not looked at: `stripe run --values` keeps them, and `stripe explain` looks at them again";
 
 /// Does it.
 pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit, Failure> {
@@ -19,24 +22,30 @@ pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit,
     emissions::check(&options.output, program, reopened.has_several())?;
     let mut findings = Findings::of(Some(shell::command_line([&reopened.folder.name()[..]])));
     for question in &reopened.questions {
-        let answer = without_values(answer(&reopened, question, &options)?, &options);
+        let answer = without_values(answer(&reopened, question, &options)?, &options.output);
         findings.add(question, answer);
     }
     let command_line = shell::stripe(reopened.run.line.iter().cloned());
+    mention_missing_values(&findings, &options.output);
     let delivery = Delivery { subject: reopened.subject(), findings: &findings, command_line: &command_line };
     delivery.deliver(&options.output, terminal::style(color))?;
     Ok(Exit::Done)
 }
 
 /// Values that nobody has looked at cannot be told.
-fn without_values(mut answer: Answer, options: &ReportOptions) -> Answer {
-    if options.output.values && answer.slice.values.is_none() {
-        answer.slice.warnings.push(
-            "values were not looked at: `stripe run --values` keeps them, and `stripe explain` looks at them again"
-                .into(),
-        );
+fn without_values(mut answer: Answer, output: &OutputOptions) -> Answer {
+    if output.values && answer.slice.values.is_none() {
+        answer.slice.warnings.push(NO_VALUES.into());
     }
     answer
+}
+
+/// The same where no text holds the warning: a picture shows nothing in place of values.
+fn mention_missing_values(findings: &Findings, output: &OutputOptions) {
+    let is_missing = findings.answers.iter().any(|answered| answered.answer.slice.values.is_none());
+    if output.asks_for_values() && !output.values && is_missing {
+        terminal::tell(&format!("stripe: warning: {NO_VALUES}"));
+    }
 }
 
 fn answer(reopened: &Reopened, question: &Inquiry, options: &ReportOptions) -> Result<Answer, Failure> {

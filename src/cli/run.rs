@@ -21,7 +21,7 @@ use super::values::EmissionKind;
 use crate::baseline::PoisonChoice;
 use crate::circumstances::events::Control;
 use crate::report::{self, Detail, Style};
-use crate::session::case::Plan;
+use crate::session::case::{Plan, Subject};
 use crate::session::driver::Strategy;
 use crate::session::dynamic::FollowBudget;
 use crate::session::findings::Findings;
@@ -29,6 +29,7 @@ use crate::session::interrupt::Interrupt;
 use crate::session::keeping::Keeping;
 use crate::session::layers::{Layers, layers};
 use crate::session::listener::Listener;
+use crate::session::observing::Thoroughness;
 use crate::session::questions::Several;
 use crate::session::recording::{Recording, tracers};
 use crate::session::request::{Keep, Request};
@@ -75,9 +76,7 @@ pub(super) fn search(
     keeping.record(&recording);
     let mut crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
     let mut findings = crate::session::run::search(&recording, &mut crew, &mut keeping, &voice)?;
-    if output.tells_values() || findings.crashes_anyway() {
-        findings.look(&subject, &mut crew.tracers[0], &keeping);
-    }
+    look(&mut findings, &subject, &mut crew, output, &keeping);
     let beside = match options.compare {
         true => Some(compared(&recording, &findings, &mut crew.tracers[0], &voice)?),
         false => None,
@@ -88,7 +87,7 @@ pub(super) fn search(
     // The terminal may have another size by now.
     deliver(delivery, output, terminal::style(color))?;
     if let Some(layers) = beside {
-        let detail = Detail { has_values: false, is_full: output.full };
+        let detail = Detail { is_full: output.full, ..Detail::default() };
         super::print(
             report::layers::text(subject.recorded(), &layers, detail, terminal::style(color)).as_bytes(),
         )?;
@@ -108,6 +107,22 @@ fn compared<'f>(
     let memory = recording.request.target.conditions.limits.trace;
     let budget = FollowBudget { instructions: MOST_INSTRUCTIONS, memory };
     Ok(layers(recording, findings, tracer, budget)?)
+}
+
+/// Looks at values, if that is asked for or takes little.
+pub(super) fn look(
+    findings: &mut Findings,
+    subject: &Subject<'_>,
+    crew: &mut Crew<'_, '_>,
+    output: &OutputOptions,
+    keeping: &Keeping<'_>,
+) {
+    let tracer = &mut crew.tracers[0];
+    if output.asks_for_values() || findings.crashes_anyway() {
+        findings.look(subject, tracer, keeping, Thoroughness::Asked);
+    } else if output.values_told().includes(findings.executions()) {
+        findings.look(subject, tracer, keeping, Thoroughness::ByTheWay);
+    }
 }
 
 /// What the options ask for; the program is loaded, and not started.

@@ -18,6 +18,12 @@ use crate::report::{printable, words};
 /// How soon an answer comes, in milliseconds.
 const PATIENCE: u8 = 100;
 
+/// How often a line on a terminal is drawn again before the search.
+const REDRAWN: Duration = Duration::from_millis(300);
+
+/// How often there is a line elsewhere before the search.
+const REPEATED: Duration = Duration::from_secs(10);
+
 /// How far the work has come.
 #[derive(Clone, Debug)]
 pub(super) struct WorkProgress {
@@ -66,6 +72,21 @@ impl Board {
             (stand.tests, stand.tests_now, stand.units) = (0, 0, None);
             stand.since = Instant::now();
         });
+    }
+
+    /// Shows what is done before a search, which shows itself: on a terminal in a line that is drawn again and
+    /// again, elsewhere by a line each ten seconds. `shown` is when that was done last.
+    fn show_before_search(&self, shown: &mut Instant) {
+        let is_before = self.stand.lock().unwrap_or_else(PoisonError::into_inner).units.is_none();
+        let pause = if terminal::draws_again() { REDRAWN } else { REPEATED };
+        if !is_before || shown.elapsed() < pause {
+            return;
+        }
+        *shown = Instant::now();
+        match terminal::draws_again() {
+            true => terminal::draw(&self.line()),
+            false => say(&format!("stripe: {}\n", printable(&self.line()))),
+        }
     }
 
     /// What is written there, in a line.
@@ -129,8 +150,12 @@ impl Answers {
             let (asked, board) = (Arc::clone(&asked), board.clone());
             std::thread::Builder::new().name("answers".into()).spawn(move || {
                 let mut keyboard = keyboard.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let mut shown = Instant::now();
                 while !ended.load(Ordering::Relaxed) {
                     let pressed = wait(keyboard.as_mut());
+                    if askers == Askers::SignalsAndKeys {
+                        board.show_before_search(&mut shown);
+                    }
                     if asked.swap(false, Ordering::Relaxed) || pressed {
                         say(&answer(&board));
                     }
@@ -166,6 +191,7 @@ impl Drop for Answers {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+        terminal::undraw();
     }
 }
 

@@ -1,6 +1,7 @@
 //! Find out what the streams can show, and write lines to standard error.
 
 use std::io::{IsTerminal, Write, stderr};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::choices::ColorChoice;
 use crate::report::{Style, printable};
@@ -81,10 +82,28 @@ pub(super) fn tell(line: &str) {
     say(&(printable(line) + "\n"));
 }
 
+/// Whether a line stands there that what is said next takes away.
+static IS_DRAWN: AtomicBool = AtomicBool::new(false);
+
+/// Takes the line away in which the cursor stands.
+const CLEAR: &str = "\r\x1b[K";
+
 /// What cannot be shown is not worth an error.
 pub(super) fn say(text: &str) {
+    let clear = if IS_DRAWN.swap(false, Ordering::Relaxed) { CLEAR } else { "" };
     let mut stderr = stderr().lock();
-    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+    let _ = stderr.write_all((clear.to_owned() + text).as_bytes()).and_then(|()| stderr.flush());
+}
+
+/// Draws a line that what is said next takes away; another one in its place if one stands there.
+pub(super) fn draw(line: &str) {
+    say(&format!("{CLEAR}{}", clipped(&printable(line))));
+    IS_DRAWN.store(true, Ordering::Relaxed);
+}
+
+/// Takes such a line away, if there is one.
+pub(super) fn undraw() {
+    say("");
 }
 
 #[cfg(test)]

@@ -32,6 +32,8 @@ pub(super) struct RecordedLine {
     equal: usize,
     reason: Reason,
     places: Occurrences,
+    /// What stands in its place in the correct output, if that is known.
+    correct: Option<Vec<u8>>,
 }
 
 impl RecordedLine {
@@ -40,7 +42,12 @@ impl RecordedLine {
         let text = lines(output).nth(number)?.to_vec();
         let equal = lines(output).filter(|line| **line == text).count();
         let wanted = lines(output).enumerate().map(|(at, line)| (line, at == number));
-        Some(RecordedLine { number, equal, reason, places: Occurrences::new(wanted), text })
+        Some(RecordedLine { number, equal, reason, places: Occurrences::new(wanted), text, correct: None })
+    }
+
+    /// The line beside what the correct output has in its place.
+    pub(super) fn beside(self, correct: Option<&[u8]>) -> RecordedLine {
+        RecordedLine { correct: correct.map(<[u8]>::to_vec), ..self }
     }
 
     /// Why an output does not have the line; `None` if it has. Where outputs are too long to be aligned, it has
@@ -70,7 +77,9 @@ impl RecordedLine {
         match self.reason {
             Reason::Asked => format!("the line {} (line {number})", quoted(&self.text)),
             Reason::FirstWrong => {
-                format!("the line {}, the first wrong one (line {number})", quoted(&self.text))
+                let correct = self.correct.as_deref().map(quoted);
+                let correct = correct.map_or(String::new(), |correct| format!("; correct is {correct}"));
+                format!("the line {}, the first wrong one (line {number}{correct})", quoted(&self.text))
             }
         }
     }

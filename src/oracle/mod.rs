@@ -399,6 +399,7 @@ fn first_wrong_line(output: &[u8], correct: &[u8]) -> Result<(Condition, Option<
         Fault::Line(number) => {
             let line = RecordedLine::new(output, number, Reason::FirstWrong);
             let line = line.ok_or(OracleError::NoSuchLine { number: number + 1 })?;
+            let line = line.beside(comparison.in_place_of(number));
             Ok((Condition::Line(line), comparison.doubt(number)))
         }
         Fault::Missing(number) => Err(OracleError::LineMissing {

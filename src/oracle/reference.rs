@@ -54,6 +54,11 @@ impl<'t> ReferenceComparison<'t> {
         if right < count { Fault::Line(right) } else { Fault::Missing(self.first_missing()) }
     }
 
+    /// What the correct output has in place of a line, if all lines before are equal.
+    pub(super) fn in_place_of(&self, number: usize) -> Option<&'t [u8]> {
+        lines(self.correct).nth(number).filter(|_| number == self.common)
+    }
+
     /// Whether a line, by its number from 0, is wrong.
     pub(super) fn is_wrong(&self, number: usize) -> bool {
         number >= self.common

@@ -17,7 +17,7 @@ use super::listing;
 use super::rows::{Row, Rows};
 use super::sections;
 use super::source::printable;
-use super::style::{Style, length, wrap};
+use super::style::{Style, length, wrap, wrap_behind};
 use super::verdict::verdict;
 
 /// A slice with the name of its criterion.
@@ -44,7 +44,8 @@ impl Compared<'_> {
 pub fn comparison(recorded: Recorded<'_>, all: &[Compared<'_>], detail: Detail, style: Style) -> String {
     let Some(union) = union(all) else { return String::new() };
     let lines = executions::count(recorded, &union);
-    let mut rows = Rows::new(recorded.program, &lines);
+    let none = executions::Statements::new();
+    let mut rows = Rows::new(recorded.program, &lines, &none);
     let sections = sections::find(recorded, &union).into_iter();
     let parts: Vec<listing::Listed<'_>> =
         sections.map(|section| (rows.of(&section), section)).map(swap).collect();
@@ -169,8 +170,15 @@ impl<'t> Table<'t> {
             });
             for (number, text) in numbered.filter(|&(number, _)| suspects.contains(&(section.file, number))) {
                 let place = self.recorded.program.file(section.file);
-                let line = format!("  {}:{number}  {}", printable(&place.shown), text.trim());
-                lines.push(self.style.cut(&line, self.style.width));
+                let place = format!("  {}:{number}  ", printable(&place.shown));
+                lines.push(match length(&place) + length(text.trim()) > self.style.width {
+                    true => format!(
+                        "{}\n{}",
+                        place.trim_end(),
+                        wrap_behind("    ", text.trim(), self.style.width)
+                    ),
+                    false => place + text.trim(),
+                });
             }
         }
         if lines.len() == 1 {
@@ -194,12 +202,20 @@ impl<'t> Table<'t> {
 
     fn row(&self, widths: &Widths, number: &str, source: &str, executed: &str, cells: Vec<String>) -> String {
         let Widths { number: number_width, source: source_width, columns } = widths;
-        let source = self.style.cut(source.trim_end(), *source_width);
+        let (mut source, mut number, mut lines) = (source.trim_end(), number, String::new());
+        if length(source) > *source_width {
+            lines = wrap_behind(&format!("{number:>number_width$}  "), source, self.style.width);
+            if executed.is_empty() {
+                return lines;
+            }
+            lines.push('\n');
+            (source, number) = ("", "");
+        }
         let mut row = format!("{number:>number_width$}  {source:<source_width$}  {executed:>8}");
         for (cell, width) in cells.iter().zip(columns) {
             row += &format!("  {cell:>width$}");
         }
-        row.trim_end().to_owned()
+        lines + row.trim_end()
     }
 }
 

@@ -1,7 +1,10 @@
 //! Draw the calls of the slice in the DOT language of Graphviz: a box for each call with needed events,
-//! the needed events in it in order, an arrow from each to the next, a dashed one from each call to what
-//! it calls. If values were looked at, an arrow with the name of a variable leads from each event that has
-//! written it to those that have read it; the order is then drawn in grey.
+//! the needed events in it in order with their source, an arrow from each to the next, a dashed one from each
+//! call to what it calls. If values were looked at, an arrow with the name of a variable leads from each event
+//! that has written it to those that have read it; the order is then drawn in grey.
+//!
+//! Graphviz ranks clusters one by one unless `newrank` is set, and fails on what goes to and fro between them
+//! ("trouble in init_rank"). The order alone says where an event stands, so that values need not.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,22 +12,33 @@ use std::fmt::Write;
 use tracer::observation::Observation;
 use tracer::trace::{ActivationId, EventId};
 
-use super::source::printable;
+use super::pieces;
+use super::source::{Sources, printable};
+use super::style::Style;
 use crate::slice::{CriticalSlice, Necessity, Needed};
 use crate::subject::Recorded;
 
 /// Graphviz takes minutes for more.
 const MOST_EVENTS: usize = 500;
 
+/// It takes as long to find ways for more values.
+const MOST_FLOWS: usize = 200;
+
+/// As many characters of a statement are drawn.
+const LONGEST_LINE: usize = 60;
+
 /// The picture.
 pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
     let drawn = &slice.needed[..slice.needed.len().min(MOST_EVENTS)];
     let drawing = Drawing { recorded, calls: calls(recorded, drawn) };
+    let mut sources = Sources::new(recorded.program);
     let mut text = String::from(
-        "digraph critical_slice {\n  graph [fontname=\"sans-serif\"];\n  node [shape=box, \
+        "digraph critical_slice {\n  graph [fontname=\"sans-serif\", newrank=true];\n  node [shape=box, \
          fontname=\"monospace\"];\n",
     );
-    drawing.calls.keys().for_each(|&activation| drawing.call(activation, &mut text));
+    for &activation in drawing.calls.keys() {
+        drawing.call(activation, &mut sources, &mut text);
+    }
     drawing.arrows(drawn, slice.values.as_ref(), &mut text);
     let left_out = slice.needed.len() - drawn.len();
     if left_out > 0 {
@@ -66,25 +80,31 @@ struct Drawing<'a> {
 
 impl Drawing<'_> {
     /// The box of a call, its events in it.
-    fn call(&self, activation: ActivationId, text: &mut String) {
+    fn call(&self, activation: ActivationId, sources: &mut Sources<'_>, text: &mut String) {
         let leader = self.recorded.trace.leader(self.recorded.trace.entry(activation));
         let name = &self.recorded.program.function_of(leader).name;
         let _ = writeln!(text, "  subgraph cluster_{} {{ label={};", activation.0, quoted(name));
         for node in &self.calls[&activation] {
-            let _ = writeln!(text, "    {}", self.node(node));
+            let _ = writeln!(text, "    {}", self.node(node, sources));
         }
         text.push_str("  }\n");
     }
 
-    fn node(&self, node: &Node<'_>) -> String {
-        let line = self.recorded.program.leader(self.recorded.trace.leader(node.event)).statement.line;
-        let time = node.event.time();
+    fn node(&self, node: &Node<'_>, sources: &mut Sources<'_>) -> String {
+        let statement = self.recorded.program.leader(self.recorded.trace.leader(node.event)).statement;
+        let (line, time) = (statement.line, node.event.time());
+        let source = pieces::at(sources.line(statement.file, line).unwrap_or_default(), statement.column);
+        let source = Style::default().cut(source, LONGEST_LINE);
+        let label = match source.is_empty() {
+            true => format!("\"{line}_{time}\""),
+            false => format!("\"{line}_{time}\\n{}\"", escaped(&source)),
+        };
         let style = match node.needed.map(|needed| needed.necessity) {
             Some(Necessity::Effect) => "style=filled, fillcolor=black, fontcolor=white",
-            Some(Necessity::Decision) => "shape=diamond",
+            Some(Necessity::Decision) => "shape=hexagon",
             None => "color=grey, fontcolor=grey",
         };
-        format!("e{time} [label=\"{line}_{time}\", {style}];")
+        format!("e{time} [label={label}, {style}];")
     }
 
     fn arrows(&self, needed: &[Needed], values: Option<&Observation>, text: &mut String) {
@@ -94,10 +114,18 @@ impl Drawing<'_> {
         }
         let is_drawn = |event| needed.binary_search_by_key(&event, |needed| needed.event).is_ok();
         let flows = values.map_or(&[][..], |values| &values.flows);
-        for flow in flows.iter().filter(|flow| is_drawn(flow.from) && is_drawn(flow.to)) {
+        let flows: Vec<_> = flows.iter().filter(|flow| is_drawn(flow.from) && is_drawn(flow.to)).collect();
+        for flow in flows.iter().take(MOST_FLOWS) {
             let (from, to) = (flow.from.time(), flow.to.time());
             let name = quoted(&flow.name);
-            let _ = writeln!(text, "  e{from} -> e{to} [label={name}, color=blue, fontcolor=blue];");
+            let look = "color=blue, fontcolor=blue, constraint=false";
+            let _ = writeln!(text, "  e{from} -> e{to} [label={name}, {look}];");
+        }
+        if let Some(more @ 1..) = flows.len().checked_sub(MOST_FLOWS) {
+            let _ = writeln!(
+                text,
+                "  values [shape=note, label=\"{more} more arrows of values are not drawn\"];"
+            );
         }
         for (&activation, nodes) in &self.calls {
             if let (Some(caller), Some(first)) = (self.recorded.trace.caller(activation), nodes.first()) {
@@ -109,7 +137,11 @@ impl Drawing<'_> {
 }
 
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", printable(text).replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", escaped(text))
+}
+
+fn escaped(text: &str) -> String {
+    printable(text).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 #[cfg(test)]
@@ -120,13 +152,14 @@ mod tests {
     #[test]
     fn calls_are_boxes_and_needed_events_follow_each_other() {
         let source = "int f(int x) { x = 1;\nreturn x; }\nint main(void) { int y = f(0);\nreturn\ny; }\n";
-        let sample = Sample::of(&Folder::new(), source);
+        let folder = Folder::new();
+        let sample = Sample::of(&folder, source);
         let text = slice(sample.recorded(), &sample.slice(&sample.omittable(1), &sample.omittable(3)));
         let expected = "  subgraph cluster_0 { label=\"main\";
-    e2 [label=\"3_2\", shape=diamond];
+    e2 [label=\"3_2\\nint y = f(0)\", shape=hexagon];
   }
   subgraph cluster_1 { label=\"f\";
-    e4 [label=\"1_4\", style=filled, fillcolor=black, fontcolor=white];
+    e4 [label=\"1_4\\nx = 1\", style=filled, fillcolor=black, fontcolor=white];
   }
   e2 -> e4;
   e2 -> e4 [style=dashed, label=\"calls\"];

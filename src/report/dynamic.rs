@@ -57,8 +57,8 @@ impl SliceReport<'_> {
 /// verdict.
 pub fn text(report: &SliceReport<'_>, is_full: bool, style: Style) -> String {
     let recorded = report.recorded;
-    let lines = executions::counted(recorded, |event| report.mark(event));
-    let mut rows = Rows::new(recorded.program, &lines);
+    let (lines, statements) = executions::counted(recorded, |event| report.mark(event));
+    let mut rows = Rows::new(recorded.program, &lines, &statements);
     let sections = sections::of_events(recorded, &report.slice.events).into_iter();
     let parts: Vec<Listed<'_>> = sections.map(|section| (section.clone(), rows.of(&section))).collect();
     let verdict = verdict(report, style);

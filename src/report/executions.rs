@@ -92,23 +92,28 @@ pub(super) fn count(recorded: Recorded<'_>, slice: &CriticalSlice) -> Lines {
     lines
 }
 
-/// Counts the executions of the lines in a trace, of which `mark` tells what each is.
-pub(super) fn counted(recorded: Recorded<'_>, mark: impl Fn(EventId) -> Mark) -> Lines {
+/// The statements that were executed.
+pub(super) type Statements = BTreeMap<Statement, Executions>;
+
+/// Counts the executions of the lines and of the statements in a trace, of which `mark` tells what each is.
+pub(super) fn counted(recorded: Recorded<'_>, mark: impl Fn(EventId) -> Mark) -> (Lines, Statements) {
     let Recorded { program, trace } = recorded;
-    let mut lines = Lines::new();
+    let (mut lines, mut statements) = (Lines::new(), Statements::new());
     for event in trace.events() {
         let leader = program.leader(trace.leader(event));
-        let executions = lines.entry((leader.statement.file, leader.statement.line)).or_default();
+        let statement = leader.statement;
+        let executions = lines.entry((statement.file, statement.line)).or_default();
         if !leader.kind.is_structural() {
             executions.push(mark(event));
+            statements.entry(statement).or_default().push(mark(event));
         }
     }
-    lines
+    (lines, statements)
 }
 
 /// Counts the executions of the statements in a trace.
-pub(super) fn by_statement(recorded: Recorded<'_>, slice: &CriticalSlice) -> HashMap<Statement, Executions> {
-    let mut statements: HashMap<Statement, Executions> = HashMap::new();
+pub(super) fn by_statement(recorded: Recorded<'_>, slice: &CriticalSlice) -> Statements {
+    let mut statements = Statements::new();
     for_each(recorded, slice, |statement, mark| {
         mark.into_iter().for_each(|mark| statements.entry(statement).or_default().push(mark));
     });

@@ -11,11 +11,37 @@ const MOST_ROWS: usize = 100;
 /// So many sections that are not shown are named.
 const MOST_NAMED: usize = 8;
 
+/// Values of so many executions are told without being asked for.
+const FEW: usize = 60;
+
+/// Of which needed executions values are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ValuesTold {
+    /// Of none.
+    #[default]
+    None,
+    /// Of all, if they are few.
+    Few,
+    /// Of all.
+    All,
+}
+
+impl ValuesTold {
+    /// Whether the values of so many executions are told.
+    pub fn includes(self, executions: usize) -> bool {
+        match self {
+            ValuesTold::None => false,
+            ValuesTold::Few => executions <= FEW,
+            ValuesTold::All => true,
+        }
+    }
+}
+
 /// How much of a result a text tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
-    /// Whether it tells what the needed executions did with values.
-    pub has_values: bool,
+    /// Of which needed executions it tells what they did with values.
+    pub values: ValuesTold,
     /// Whether it shows the whole source of all functions with a needed execution, however long that is.
     pub is_full: bool,
 }
@@ -82,7 +108,7 @@ mod tests {
     use super::super::text;
     use super::*;
 
-    const FULL: Detail = Detail { has_values: false, is_full: true };
+    const FULL: Detail = Detail { values: ValuesTold::None, is_full: true };
 
     /// The text of a program of so many functions, one line of three of each needed.
     fn told(functions: usize, detail: Detail) -> String {

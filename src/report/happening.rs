@@ -6,6 +6,7 @@
 
 use tracer::observation::{Reading, Seen, Writing};
 
+use super::pieces;
 use super::style::Style;
 
 /// A value is shown up to so many characters.
@@ -95,6 +96,7 @@ fn is_assignment(piece: &str) -> bool {
 }
 
 fn assignment(seen: &Seen, statement: &str, style: Style) -> Option<Told> {
+    let statement = pieces::bare(statement);
     let (target, operator, value) = parts(statement)?;
     let target = target.trim_end();
     let written = with_indices(target, seen);
@@ -309,6 +311,8 @@ mod tests {
         assert_eq!(told(line, &[("i", "3")], &[("b", "0", "6")]), "b = 3 * 2 → 6 (was 0)");
         assert_eq!(told(line, &[("i", "3")], &[("i", "3", "4")]), "i++ → 4 (was 3)");
         assert_eq!(told(line, &[], &[("i", "9", "0")]), "i = 0 (was 9)");
+        let line = "for (; p; p = p->next) f(p);";
+        assert_eq!(told(line, &[("p->next", "0x20")], &[("p", "0x10", "0x20")]), "p = 0x20 (was 0x10)");
     }
 
     #[test]

@@ -68,8 +68,8 @@ impl Executions {
 fn of_one(recorded: Recorded<'_>, layers: &Layers<'_>, detail: Detail, style: Style) -> String {
     let executions = Executions::of(recorded, layers);
     let mark = |event: EventId| executions.marks.get(&event).copied().unwrap_or(Mark::Unneeded);
-    let lines = executions::counted(recorded, mark);
-    let mut rows = Rows::new(recorded.program, &lines);
+    let (lines, statements) = executions::counted(recorded, mark);
+    let mut rows = Rows::new(recorded.program, &lines, &statements);
     let told: Vec<EventId> = (executions.marks.keys().copied())
         .filter(|&event| layers.dynamic.has(event) || mark(event) == Mark::Hole)
         .collect();

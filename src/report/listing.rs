@@ -1,7 +1,9 @@
 //! Lay out annotated source text in columns.
 //!
 //! Source text and markers share what the numbers leave of the width: the markers get what they need
-//! up to a third of it, the source what it needs of the rest, the markers all that is then left.
+//! up to a third of it, the source what it needs of the rest, the markers all that is then left. Source text that
+//! is longer is never cut: it has the whole width to itself, and the markers stand below. Of a line with several
+//! statements that have unlike markers, a row for each of them follows.
 
 use tracer::program::Program;
 
@@ -11,7 +13,7 @@ use super::markers;
 use super::rows::{Code, Row};
 use super::sections::Section;
 use super::source::printable;
-use super::style::{Style, length, wrap};
+use super::style::{Style, length, wrap, wrap_behind};
 
 const HEADINGS: [&str; 5] = ["line", "source", "executed", NEEDED, "which"];
 
@@ -92,9 +94,11 @@ impl Layout {
         let [line, source, executed, needed, which] = headings.map(length);
         let (mut number, mut longest, mut most) = (line, source, which);
         for row in parts.iter().flat_map(|(_, rows)| rows) {
-            if let Row::Line { number: of_row, text, .. } = row {
+            if let Row::Line { number: of_row, text, statements, .. } = row {
                 number = number.max(length(&of_row.to_string()));
                 longest = longest.max(length(text.trim_end()));
+                let pieces = statements.iter().map(|(piece, _)| length(&below(text, piece)));
+                longest = longest.max(pieces.max().unwrap_or(0));
             }
             most = most.max(row.executions().map_or(0, |all| all.executed() as usize));
         }
@@ -105,10 +109,10 @@ impl Layout {
     }
 
     fn write(&self, row: &Row<'_>) -> String {
-        let Row::Line { number, text, code } = row else {
+        let Row::Line { number, text, code, statements } = row else {
             return self.row(["...", "", "", "", ""]);
         };
-        let text = self.style.cut(text.trim_end(), self.source);
+        let text = text.trim_end();
         let count = |count: fn(&Executions) -> u64| match code {
             Code::None => String::new(),
             Code::Unexecuted => "0".to_owned(),
@@ -117,9 +121,22 @@ impl Layout {
         let markers = row.executions().map(|all| markers::write(all, self.markers, self.style));
         let markers = markers.unwrap_or_default();
         let (executed, needed) = (count(Executions::executed), count(Executions::needed));
-        let row = |markers: &str| self.row([&number.to_string(), &text, &executed, &needed, markers]);
-        match code {
+        let row = |markers: &str| self.row([&number.to_string(), text, &executed, &needed, markers]);
+        let line = match code {
             Code::Executed(executions) if executions.needed() == 0 => self.style.dim(&row(&markers)),
+            _ => row(&markers::embolden(&markers, self.style)),
+        };
+        let pieces = statements.iter().map(|(piece, executions)| self.statement(text, piece, executions));
+        std::iter::once(line).chain(pieces).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The row of one of several statements of a line.
+    fn statement(&self, line: &str, piece: &str, executions: &Executions) -> String {
+        let markers = markers::write(executions, self.markers, self.style);
+        let (executed, needed) = (executions.executed().to_string(), executions.needed().to_string());
+        let row = |markers: &str| self.row(["", &below(line, piece), &executed, &needed, markers]);
+        match executions.needed() {
+            0 => self.style.dim(&row(&markers)),
             _ => row(&markers::embolden(&markers, self.style)),
         }
     }
@@ -127,9 +144,26 @@ impl Layout {
     fn row(&self, [number, source, executed, needed, markers]: [&str; 5]) -> String {
         let [_, _, executed_width, needed_width, _] = self.headings.map(length);
         let (number_width, source_width) = (self.number, self.source);
+        let mut lines = String::new();
+        let mut source = source;
+        if length(source) > source_width {
+            lines = wrap_behind(&format!("{number:>number_width$}  "), source, self.style.width);
+            if executed.is_empty() {
+                return lines;
+            }
+            lines.push('\n');
+            source = "";
+        }
+        let number = if lines.is_empty() { number } else { "" };
         let row = format!(
             "{number:>number_width$}  {source:<source_width$}  {executed:>executed_width$}  {needed:>needed_width$}  {markers}"
         );
-        row.trim_end().to_owned()
+        lines + row.trim_end()
     }
+}
+
+/// A statement as it stands below its line.
+fn below(line: &str, piece: &str) -> String {
+    let indent = line.chars().take_while(|character| *character == ' ').count();
+    format!("{:indent$}    {piece}", "")
 }

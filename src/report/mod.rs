@@ -48,6 +48,7 @@ pub mod located;
 mod markers;
 mod needed;
 pub mod ordinals;
+mod pieces;
 mod places;
 pub mod quickfix;
 mod rows;
@@ -69,6 +70,6 @@ pub mod values;
 mod verdict;
 pub mod words;
 
-pub use extent::Detail;
+pub use extent::{Detail, ValuesTold};
 pub use source::printable;
 pub use style::{Style, wrap};

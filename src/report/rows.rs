@@ -4,9 +4,10 @@
 
 use std::collections::HashSet;
 
-use tracer::program::{FileId, LeaderKind, Program};
+use tracer::program::{FileId, LeaderKind, Program, Statement};
 
-use super::executions::{Executions, Lines};
+use super::executions::{Executions, Lines, Statements};
+use super::pieces;
 use super::sections::Section;
 use super::source::Sources;
 
@@ -34,6 +35,8 @@ pub(super) enum Row<'a> {
         text: String,
         /// What is known of it.
         code: Code<'a>,
+        /// Its statements, if there are several and not all of their executions are alike.
+        statements: Vec<(String, &'a Executions)>,
     },
     /// Several lines that were never executed.
     Fold,
@@ -52,15 +55,16 @@ impl Row<'_> {
 /// Makes the rows of sections.
 pub(super) struct Rows<'a> {
     lines: &'a Lines,
+    executed: &'a Statements,
     statements: HashSet<(FileId, u32)>,
     sources: Sources<'a>,
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(program: &'a Program, lines: &'a Lines) -> Rows<'a> {
+    pub(super) fn new(program: &'a Program, lines: &'a Lines, executed: &'a Statements) -> Rows<'a> {
         let statements = program.leaders().iter().filter(|leader| leader.kind == LeaderKind::Statement);
         let statements = statements.map(|leader| (leader.statement.file, leader.statement.line)).collect();
-        Rows { lines, statements, sources: Sources::new(program) }
+        Rows { lines, executed, statements, sources: Sources::new(program) }
     }
 
     /// The rows of a section.
@@ -87,10 +91,33 @@ impl<'a> Rows<'a> {
             entered => entered.map(|_| Code::None),
         };
         let text = self.sources.line(file, number).map(str::to_owned);
+        let statements = self.statements_of(file, number, text.as_deref().unwrap_or_default());
         if code.is_none() && text.is_none() {
             return None;
         }
-        Some(Row::Line { number, text: text.unwrap_or_default(), code: code.unwrap_or(Code::None) })
+        Some(Row::Line {
+            number,
+            text: text.unwrap_or_default(),
+            code: code.unwrap_or(Code::None),
+            statements,
+        })
+    }
+
+    /// The executed statements of a line in their order, if it has several and their signs have to be told apart.
+    fn statements_of(&self, file: FileId, number: u32, text: &str) -> Vec<(String, &'a Executions)> {
+        let is_alike = self.lines.get(&(file, number)).is_none_or(|all| all.runs().len() < 2);
+        if is_alike || text.is_empty() {
+            return Vec::new();
+        }
+        let place = |column| Statement { file, line: number, column };
+        let of_line = self.executed.range(place(0)..=place(u32::MAX));
+        let all: Vec<_> = of_line.map(|(statement, all)| (pieces::at(text, statement.column), all)).collect();
+        let is_clear = all.len() > 1 && all.iter().all(|(piece, _)| !piece.is_empty());
+        let repeated = |piece: &str| all.iter().filter(|(other, _)| *other == piece).count() > 1;
+        if !is_clear || all.iter().any(|(piece, _)| repeated(piece)) {
+            return Vec::new();
+        }
+        all.into_iter().map(|(piece, all)| (piece.to_owned(), all)).collect()
     }
 }
 
@@ -111,8 +138,9 @@ mod tests {
         let sample = Sample::of(&folder, &source);
         let slice = sample.slice(&sample.omittable(1), &[]);
         let lines = executions::count(sample.recorded(), &slice);
+        let statements = executions::by_statement(sample.recorded(), &slice);
         let section = &sections::find(sample.recorded(), &slice)[0];
-        Rows::new(sample.recorded().program, &lines).of(section).iter().map(word).collect()
+        Rows::new(sample.recorded().program, &lines, &statements).of(section).iter().map(word).collect()
     }
 
     fn word(row: &Row<'_>) -> String {

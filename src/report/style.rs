@@ -83,6 +83,31 @@ pub fn wrap(text: &str, width: usize) -> String {
     lines
 }
 
+/// The text behind a margin, in lines of at most `width` columns; those that follow are moved in further than the
+/// first. What has no blank is cut in two.
+pub(super) fn wrap_behind(margin: &str, text: &str, width: usize) -> String {
+    let indent = text.chars().take_while(|character| *character == ' ').count();
+    let further = length(margin) + indent.min(width / 4) + 4;
+    let mut lines = margin.to_owned();
+    let mut rest = text;
+    let mut room = width.saturating_sub(length(margin)).max(LEAST);
+    while length(rest) > room {
+        let end = rest.char_indices().nth(room).map_or(rest.len(), |(at, _)| at);
+        let blank = rest[..=end.min(rest.len() - 1)].trim_end().rfind(' ');
+        let (line, behind) = match blank.filter(|&at| !rest[..at].trim().is_empty()) {
+            Some(blank) => (&rest[..blank], rest[blank..].trim_start()),
+            None => rest.split_at(end),
+        };
+        lines += line.trim_end();
+        lines += &format!("\n{:further$}", "");
+        (rest, room) = (behind, width.saturating_sub(further).max(LEAST));
+    }
+    lines + rest
+}
+
+/// The least room for a piece of a text, however narrow the width.
+const LEAST: usize = 16;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +125,15 @@ mod tests {
     fn words_are_wrapped_at_the_width_and_longer_ones_are_left_whole() {
         assert_eq!(wrap("a bb  ccc dddd", 7), "a bb \n  ccc\n  dddd");
         assert_eq!(wrap("warning: a monstrosity", 10), "warning: a\n  monstrosity");
+    }
+
+    #[test]
+    fn source_is_wrapped_behind_its_number() {
+        let wrapped = wrap_behind(" 7  ", "  if (first || second && third) { é = 1; }", 30);
+        assert_eq!(wrapped, " 7    if (first || second &&\n          third) { é = 1; }");
+        assert_eq!(wrap_behind("7 ", "short", 24), "7 short");
+        let long = "é".repeat(26);
+        assert_eq!(wrap_behind("7 ", &long, 24), format!("7 {}\n      éééé", "é".repeat(22)));
     }
 
     #[test]

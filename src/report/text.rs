@@ -1,5 +1,7 @@
 //! Write a critical slice as annotated source text with a verdict.
 
+use tracer::program::FileId;
+
 use crate::slice::{CriticalSlice, Effects};
 use crate::subject::Recorded;
 
@@ -10,34 +12,68 @@ use super::listing::{self, Listed};
 use super::markers;
 use super::rows::{Row, Rows};
 use super::sections;
-use super::source::printable;
-use super::style::{Style, length, wrap};
+use super::source::{Sources, printable};
+use super::style::{Style, length, wrap, wrap_behind};
 use super::values;
 use super::verdict::verdict;
 
-/// The slice for people: the source of all functions with a needed execution, with the executions of
+/// Rows that a screen holds, together with what stands around them.
+const SCREEN: usize = 20;
+
+/// So many lines are named to begin with.
+const MOST_FIRST: usize = 4;
+
+/// The slice for people: the lines to look at first, if that is long; the source of all functions with a needed execution, with the executions of
 /// each line, or that of the function that crashes if nothing is needed for that; what the markers mean; the criterion, the verdict and the warnings.
 ///
 /// What is counted are the executions of a line, from 1: each event at one of its statements. What the executions
 /// did with values is told if that is asked for and somebody has looked; always of a crash that needs nothing.
 pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, detail: Detail, style: Style) -> String {
     let lines = executions::count(recorded, slice);
-    let mut rows = Rows::new(recorded.program, &lines);
+    let statements = executions::by_statement(recorded, slice);
+    let mut rows = Rows::new(recorded.program, &lines, &statements);
     let sections = sections::find(recorded, slice).into_iter();
     let parts: Vec<Listed<'_>> = sections.map(|section| (section.clone(), rows.of(&section))).collect();
     let conclusion = conclusion(slice, style);
     if parts.is_empty() {
         return conclusion;
     }
+    let first = look_first(recorded, slice, &parts, style);
     let (parts, note) = extent::shown(recorded.program, parts, detail);
     let listing = listing::write(recorded.program, &parts, style);
     let note = note.map(|note| format!("\n\n{}", wrap(&note, style.width))).unwrap_or_default();
     let legend = legend(&parts, slice.effects, style);
-    let values = match detail.has_values || slice.crashed_at.is_some() {
+    let values = match detail.values.includes(slice.needed.len()) || slice.crashed_at.is_some() {
         true => values::section(recorded, slice, style),
         false => String::new(),
     };
-    format!("{listing}{note}\n\n{legend}\n\n{values}{conclusion}")
+    format!("{first}{listing}{note}\n\n{legend}\n\n{values}{conclusion}")
+}
+
+/// The lines that were needed last, if the listing is longer than a screen: what is nearest to the failure.
+fn look_first(recorded: Recorded<'_>, slice: &CriticalSlice, parts: &[Listed<'_>], style: Style) -> String {
+    let rows: usize = parts.iter().map(|(_, rows)| rows.len()).sum();
+    let leader = |event| recorded.program.leader(recorded.trace.leader(event)).statement;
+    let mut lines: Vec<(FileId, u32)> = Vec::new();
+    for statement in slice.told().map(leader).collect::<Vec<_>>().into_iter().rev() {
+        if lines.len() < MOST_FIRST && !lines.contains(&(statement.file, statement.line)) {
+            lines.push((statement.file, statement.line));
+        }
+    }
+    if rows <= SCREEN || lines.is_empty() {
+        return String::new();
+    }
+    let mut sources = Sources::new(recorded.program);
+    let mut told = String::from("Look first at what was needed last, the latest first:\n");
+    for (file, line) in lines {
+        let shown = printable(&recorded.program.file(file).shown);
+        let text = sources.line(file, line).unwrap_or_default();
+        told += &format!(
+            "{}\n",
+            wrap_behind(&format!("  {shown}:{line}  "), text.trim(), style.width).trim_end()
+        );
+    }
+    told + "\n"
 }
 
 /// What the markers that occur mean.

@@ -7,7 +7,7 @@ use tracer::trace::EventId;
 
 use super::case::Subject;
 use super::keeping::Keeping;
-use super::observing;
+use super::observing::{self, Thoroughness};
 use super::questions::Inquiry;
 use super::search::Answer;
 use crate::circumstances::Status;
@@ -60,8 +60,22 @@ impl Findings {
         self.answers.iter().any(|answered| answered.answer.slice.status == Status::Interrupted)
     }
 
+    /// How many executions are needed by any of the answers, each counted once for each.
+    pub fn executions(&self) -> usize {
+        let answers = self.answers.iter().map(|answered| &answered.answer.slice);
+        let has_wrong = self.answers.iter().any(|answered| answered.is_wrong);
+        let wrong = self.answers.iter().map(|answered| answered.is_wrong || !has_wrong);
+        answers.zip(wrong).filter(|(_, counts)| *counts).map(|(slice, _)| slice.needed.len()).sum()
+    }
+
     /// Looks at what the needed events did with values, if nobody has looked yet.
-    pub fn look(&mut self, subject: &Subject<'_>, tracer: &mut Tracer<'_>, keeping: &Keeping<'_>) {
+    pub fn look(
+        &mut self,
+        subject: &Subject<'_>,
+        tracer: &mut Tracer<'_>,
+        keeping: &Keeping<'_>,
+        thoroughness: Thoroughness,
+    ) {
         let is_done = self.answers.iter().all(|answered| answered.answer.slice.values.is_some());
         if is_done || self.are_interrupted() {
             return;
@@ -70,9 +84,10 @@ impl Findings {
         let needed: BTreeSet<EventId> = slices.flat_map(|slice| slice.told()).collect();
         match observing::observe(subject, tracer, &observing::worth_seeing(subject, &needed, None)) {
             Ok(seen) => self.answers.iter_mut().for_each(|answered| {
-                observing::tell(&mut answered.answer.slice, &seen);
+                observing::tell(&mut answered.answer.slice, &seen, thoroughness);
                 keeping.conclude(answered.name.as_deref(), &answered.answer.slice);
             }),
+            Err(_) if thoroughness == Thoroughness::ByTheWay => {}
             Err(failure) => keeping.warn(&format!("values cannot be told: {}", failure.message)),
         }
     }

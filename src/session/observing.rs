@@ -48,15 +48,25 @@ pub fn observe(
     Ok(tracer.observe(trace, &everything, events, &subject.target.conditions)?)
 }
 
+/// Whether the user has asked for values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thoroughness {
+    /// Yes: what could not be looked at is told.
+    Asked,
+    /// No: they are told as far as they are seen.
+    ByTheWay,
+}
+
 /// Adds to a result what its events did.
-pub fn tell(slice: &mut CriticalSlice, seen: &Observation) {
+pub fn tell(slice: &mut CriticalSlice, seen: &Observation, thoroughness: Thoroughness) {
     let told: BTreeSet<EventId> = slice.told().collect();
     let is_needed = |event| told.contains(&event);
     let own = seen.of(is_needed);
     let left_out = slice.needed.iter().filter(|needed| !own.seen.contains_key(&needed.event)).count();
-    if let Some(sentence) = limit(&own) {
+    let is_asked = thoroughness == Thoroughness::Asked;
+    if let (true, Some(sentence)) = (is_asked, limit(&own)) {
         slice.warnings.push(sentence);
-    } else if left_out > 0 {
+    } else if is_asked && left_out > 0 {
         slice
             .warnings
             .push(format!("values are told of the first {} needed executions only", own.seen.len()));

@@ -203,6 +203,7 @@ class Slice:
     def __init__(self):
         self.alive = False
         self.through = False
+        self.has_arrived = False
         self.points = []
         gdb.events.exited.connect(self.exited)
 
@@ -229,6 +230,18 @@ class Slice:
         if len(IMAGES) > 1:
             self.catch("load", "loaded")
         self.place(0, at["ENTRY"] - IMAGES[0][1])
+        self.start()
+
+    def start(self):
+        """Leads to the first recorded execution: nobody wants to step through what the loader does before."""
+        self.has_arrived = False
+        self.through = True
+        with Quiet():
+            self.go_through(lambda: not self.has_arrived)
+        self.through = False
+        if self.has_arrived:
+            at = "stripe: at %s; `continue` or `step` leads to the first needed execution\n"
+            gdb.write(at % TABLE.places[TABLE.leaders[0]], gdb.STDERR)
 
     def load(self):
         """Reads the program, which must be the one that was recorded."""
@@ -312,6 +325,7 @@ class Slice:
         if self.landing is not None:
             event, self.landing = self.landing, None
             return self.executes(event)
+        self.has_arrived = True
         if leader == self.current:
             return None
         try:
@@ -414,7 +428,7 @@ class Slice:
         self.through = True
         try:
             with Quiet():
-                self.go_through()
+                self.go_through(lambda: True)
         finally:
             self.through = False
         for number, stream in enumerate((self.stdout, self.stderr)):
@@ -422,10 +436,10 @@ class Slice:
             while rest:
                 rest = rest[os.write(number + 1, rest) :]
 
-    def go_through(self):
-        """Goes on behind each stop that is no one else's, and behind which the program goes on."""
+    def go_through(self, wanted):
+        """Goes on, while that is wanted, behind each stop of ours behind which the program goes on."""
         goes_on = True
-        while goes_on and self.alive:
+        while goes_on and self.alive and wanted():
             gdb.set_convenience_variable("stripe_goes_on", 0)
             self.heeded = None
             gdb.execute("continue")
@@ -494,6 +508,9 @@ try:
     gdb.execute("set debuginfod enabled off")
 except gdb.error:
     pass  # An older gdb asks nobody.
+# `step` enters functions by the breakpoints at their traced statements alone, not by line information: that
+# the C library may have, too.
+gdb.execute("skip -gfi *", to_string=True)
 # The wrapper is started by a shell.
 os.environ["SHELL"] = "/bin/sh"
 SLICE.begin()

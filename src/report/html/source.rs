@@ -35,7 +35,8 @@ pub(super) const LONGEST_REASON: usize = 400;
 /// The source of all functions with a needed execution.
 pub(super) fn listing(recorded: Recorded<'_>, slice: &CriticalSlice) -> Listing {
     let lines = executions::count(recorded, slice);
-    let mut rows = Rows::new(recorded.program, &lines);
+    let none = executions::Statements::new();
+    let mut rows = Rows::new(recorded.program, &lines, &none);
     let mut budget = Budget::default();
     let sections = sections::find(recorded, slice);
     let mut parts: Vec<PagePart> =
@@ -99,7 +100,7 @@ fn part(program: &Program, section: &Section, rows: &mut Rows<'_>, budget: &mut 
 
 /// A row without its events.
 fn row(file: FileId, found: Row<'_>, budget: &mut Budget) -> RowDocument {
-    let Row::Line { number, text, code } = found else {
+    let Row::Line { number, text, code, .. } = found else {
         return RowDocument::default();
     };
     let row = RowDocument { number: Some(number), text, ..RowDocument::default() };
