@@ -66,6 +66,10 @@ fn of_file(path: &Path, old: Option<&TreeEntry>, new: Option<&TreeEntry>) -> io:
         (Some(old), Some(new)) if old.mode != new.mode => {
             writeln!(part, "old mode {}\nnew mode {}", mode(old), mode(new))
         }
+        // By this line patch(1) learns that it is a link.
+        (Some(old), Some(_)) if old.mode == EntryMode::Link => {
+            writeln!(part, "index 1111111..2222222 {}", mode(old))
+        }
         _ => Ok(()),
     };
     let mut part = part.into_bytes();
