@@ -10,7 +10,6 @@ use tracer::Processors;
 use tracer::invocation::Invocation;
 use tracer::program::Program;
 
-use super::bench::{Bench, CountingWatcher};
 use super::change_request::{ChangeGranularity, ChangesRequest, HistoryUse, Judgement};
 use super::commits::{self, GuiltyCommits};
 use super::driver::{self, Found, Means, Obstacle, Strategy};
@@ -21,6 +20,7 @@ use super::interrupt::Interrupt;
 use super::listener::{Begun, Listener, SearchWatcher};
 use super::memory::Memory;
 use super::permissions::openings;
+use super::version_tester::{CountingWatcher, VersionTester};
 use super::versions::{VersionHistory, VersionName, Versions};
 use crate::circumstances::change::{
     BaseVersion, ChangeEdit, ChangeLaboratory, ChangePlan, ChangeSet, ChangeSpace, ChangeWorker, Changes,
@@ -176,9 +176,9 @@ impl<'p> Search<'_, 'p> {
         };
         let max_tests = self.request.strategy.max_tests;
         let excluded = self.request.excluded.as_ref();
-        let mut bench =
-            Bench { laboratory: self.laboratory, worker: &mut self.workers[0], max_tests, excluded };
-        commits::guilty(&mut bench, history, &self.versions.bad, watcher)
+        let mut tester =
+            VersionTester { laboratory: self.laboratory, worker: &mut self.workers[0], max_tests, excluded };
+        commits::guilty(&mut tester, history, &self.versions.bad, watcher)
     }
 
     /// The result where nothing finer than commits is looked at.
@@ -288,8 +288,8 @@ impl<'p> Search<'_, 'p> {
             let space = ChangeSpace::new(set, &[]);
             let max_tests = self.request.strategy.max_tests;
             let worker = &mut self.workers[0];
-            let mut bench = Bench { laboratory: self.laboratory, worker, max_tests, excluded: None };
-            difference = bench.isolated(set, &space, watcher)?;
+            let mut tester = VersionTester { laboratory: self.laboratory, worker, max_tests, excluded: None };
+            difference = tester.isolated(set, &space, watcher)?;
         }
         let difference = difference.map(|side| side.iter().collect());
         Ok(GuiltyChanges { difference, overlay, ..result })

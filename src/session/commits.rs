@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use dd::{Configuration, Direction, End, Experiment, Outcome, Sequential, Space, Stop, isolate};
 
-use super::bench::Bench;
 use super::error::SessionError;
+use super::version_tester::VersionTester;
 use super::versions::VersionHistory;
 use super::watcher::Watcher;
 use crate::circumstances::change::{Change, ChangeEdit, ChangeSet, ChangedFile, Commit, Separation, Tree};
@@ -68,7 +68,7 @@ struct Stretch {
 
 /// Finds them between the ends of a history.
 pub(super) fn guilty(
-    bench: &mut Bench<'_, '_>,
+    tester: &mut VersionTester<'_, '_>,
     history: &VersionHistory,
     bad: &Tree,
     watcher: &mut dyn Watcher,
@@ -81,16 +81,16 @@ pub(super) fn guilty(
     if commits.is_empty() {
         return Ok(None);
     }
-    let passing = bench.laboratory.base.tree.clone();
+    let passing = tester.laboratory.base.tree.clone();
     let stretch = Stretch { commits, uncommitted, passing_commit: history.good.clone(), passing };
-    let mut found = search(bench, history, stretch, watcher)?;
+    let mut found = search(tester, history, stretch, watcher)?;
     while found.status == Status::Minimal {
-        let again = match later_passing(bench, history, &found, bad)? {
+        let again = match later_passing(tester, history, &found, bad)? {
             Some(later) => Some(later),
-            None => merged(bench, history, &found)?,
+            None => merged(tester, history, &found)?,
         };
         let Some(stretch) = again else { break };
-        let (predicted, deeper) = (found.predicted, search(bench, history, stretch, watcher)?);
+        let (predicted, deeper) = (found.predicted, search(tester, history, stretch, watcher)?);
         found = GuiltyCommits { predicted: predicted + deeper.predicted, ..deeper };
     }
     Ok(Some(found))
@@ -108,33 +108,38 @@ fn uncommitted_changes(head: &str) -> Commit {
 }
 
 impl Stretch {
-    fn tree(&self, bench: &Bench<'_, '_>, history: &VersionHistory, length: usize) -> std::io::Result<Tree> {
+    fn tree(
+        &self,
+        tester: &VersionTester<'_, '_>,
+        history: &VersionHistory,
+        length: usize,
+    ) -> std::io::Result<Tree> {
         match (length, &self.uncommitted) {
             (0, _) => Ok(self.passing.clone()),
             (length, Some(tree)) if length == self.commits.len() => Ok(tree.clone()),
-            (length, _) => bench.commit_tree(history, &self.commits[length - 1].id),
+            (length, _) => tester.commit_tree(history, &self.commits[length - 1].id),
         }
     }
 }
 
 /// Narrows a stretch.
 fn search(
-    bench: &mut Bench<'_, '_>,
+    tester: &mut VersionTester<'_, '_>,
     history: &VersionHistory,
     stretch: Stretch,
     watcher: &mut dyn Watcher,
 ) -> Result<GuiltyCommits, SessionError> {
     let count = stretch.commits.len();
     let space = CommitLine(count);
-    bench.laboratory.begin_phase();
+    tester.laboratory.begin_phase();
     let title = PhaseTitle { id: PhaseId(b'h'), what: "commits".into(), unit: "commit" };
     watcher.begins(&title, &Configuration::full(count));
-    let max_tests = bench.tests_left();
+    let max_tests = tester.tests_left();
     let (found, predicted) = {
-        let bench = &mut *bench;
+        let tester = &mut *tester;
         let test = |configuration: &Configuration| -> Result<(Outcome, Evidence), TestError> {
-            let tree = stretch.tree(bench, history, configuration.len()).map_err(TestError::Files)?;
-            bench.test_of_phase(configuration, &tree)
+            let tree = stretch.tree(tester, history, configuration.len()).map_err(TestError::Files)?;
+            tester.test_of_phase(configuration, &tree)
         };
         let mut tester = Sequential::new(test);
         let experiment = Experiment::new(&space, &mut tester).limited_to(max_tests);
@@ -155,8 +160,8 @@ fn search(
         from => stretch.commits[from - 1].id.clone(),
     };
     Ok(GuiltyCommits {
-        passing: stretch.tree(bench, history, from)?,
-        failing: stretch.tree(bench, history, to)?,
+        passing: stretch.tree(tester, history, from)?,
+        failing: stretch.tree(tester, history, to)?,
         suspects: stretch.commits[from..to].to_vec(),
         passing_commit,
         status,
@@ -166,7 +171,7 @@ fn search(
 
 /// The line that a guilty merge has brought in, if it fails by itself and its beginning does not.
 fn merged(
-    bench: &mut Bench<'_, '_>,
+    tester: &mut VersionTester<'_, '_>,
     history: &VersionHistory,
     found: &GuiltyCommits,
 ) -> Result<Option<Stretch>, SessionError> {
@@ -179,12 +184,12 @@ fn merged(
         let Some(beginning) = commits.first().and_then(|commit| commit.parents.first()).cloned() else {
             continue;
         };
-        let tip = bench.commit_tree(history, other)?;
-        if bench.outcome(&tip)? != Outcome::Fail {
+        let tip = tester.commit_tree(history, other)?;
+        if tester.outcome(&tip)? != Outcome::Fail {
             continue;
         }
-        let passing = bench.commit_tree(history, &beginning)?;
-        if bench.outcome(&passing)? == Outcome::Pass {
+        let passing = tester.commit_tree(history, &beginning)?;
+        if tester.outcome(&passing)? == Outcome::Pass {
             return Ok(Some(Stretch { commits, uncommitted: None, passing_commit: beginning, passing }));
         }
     }
@@ -194,7 +199,7 @@ fn merged(
 /// The stretch behind a later commit that passes, if nothing that the suspects have changed is as they have left it: a
 /// failure that was mended and came back has another cause now.
 fn later_passing(
-    bench: &mut Bench<'_, '_>,
+    tester: &mut VersionTester<'_, '_>,
     history: &VersionHistory,
     found: &GuiltyCommits,
     bad: &Tree,
@@ -209,15 +214,15 @@ fn later_passing(
     let mut touching: Vec<usize> = Vec::new();
     let mut before = found.failing.clone();
     for (number, commit) in line.iter().enumerate() {
-        let tree = bench.commit_tree(history, &commit.id)?;
+        let tree = tester.commit_tree(history, &commit.id)?;
         if before.overlay_to(&tree).keys().any(|path: &PathBuf| files.contains(&**path)) {
             touching.push(number);
         }
         before = tree;
     }
     for number in touching.into_iter().rev().take(MOST_LATER) {
-        let passing = bench.commit_tree(history, &line[number].id)?;
-        if bench.outcome(&passing)? == Outcome::Pass {
+        let passing = tester.commit_tree(history, &line[number].id)?;
+        if tester.outcome(&passing)? == Outcome::Pass {
             let mut commits = line[number + 1..].to_vec();
             let uncommitted = history.is_uncommitted.then(|| bad.clone());
             commits.extend(history.is_uncommitted.then(|| uncommitted_changes(&history.bad)));

@@ -4,7 +4,6 @@
 //! questions about it, [`reopened`] takes a kept run up again. [`driver`] searches among circumstances of any
 //! kind. A [`listener`] is told how it goes on; nothing here prints or reads options.
 
-mod bench;
 pub mod budget;
 pub mod case;
 pub mod change_request;
@@ -40,6 +39,7 @@ pub mod resume;
 pub mod run;
 pub mod search;
 pub mod simplify;
+mod version_tester;
 mod versions;
 pub mod watcher;
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::keys::{FAULT_KEYS, Taker};
+use super::mistake::remedy;
 use super::record::{GivenValue, Record};
 use super::suite::{self, StudyTest};
 use crate::source_line::SourceLine;
@@ -122,14 +123,6 @@ fn directory(folder: &Path, text: &str, line: usize, taker: &mut Taker<'_>) -> P
         taker.complain(line, format!("the directory {text} is not there: {remedy}"));
     }
     directory
-}
-
-/// What to do about a file that is not there.
-pub(crate) fn remedy(path: &str) -> &'static str {
-    match Path::new(path).is_absolute() {
-        true => "it may be a path of another machine; write it relative to the manifest",
-        false => "paths begin where the manifest lies, those of a fault in its `directory`",
-    }
 }
 
 fn criterion(record: &Record, taker: &mut Taker<'_>) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Tell what is wrong with a manifest: where, what, and what to do.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A mistake in a manifest, or in a file that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,5 +17,13 @@ pub struct Mistake {
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.file.display(), self.line, self.what)
+    }
+}
+
+/// What to do about a file that is not there.
+pub(crate) fn remedy(path: &str) -> &'static str {
+    match Path::new(path).is_absolute() {
+        true => "it may be a path of another machine; write it relative to the manifest",
+        false => "paths begin where the manifest lies, those of a fault in its `directory`",
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::fault::remedy;
 use super::formats;
 use super::keys::{TEST_KEYS, Taker};
+use super::mistake::remedy;
 use super::record::{GivenValue, Record};
 
 /// The name of the failing run that a fault names itself.

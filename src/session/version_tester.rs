@@ -15,7 +15,7 @@ use crate::circumstances::{PhaseId, PhaseTitle, Status, TestError};
 use crate::oracle::Evidence;
 
 /// A worker that tests versions as they are.
-pub(super) struct Bench<'b, 'p> {
+pub(super) struct VersionTester<'b, 'p> {
     pub(super) laboratory: &'b ChangeLaboratory<'p>,
     pub(super) worker: &'b mut ChangeWorker<'p>,
     /// At most so many tests in all.
@@ -24,7 +24,7 @@ pub(super) struct Bench<'b, 'p> {
     pub(super) excluded: Option<&'b Regex>,
 }
 
-impl<'p> Bench<'_, 'p> {
+impl<'p> VersionTester<'_, 'p> {
     /// How many tests may still be made.
     pub(super) fn tests_left(&self) -> Option<u64> {
         self.max_tests.map(|most| most.saturating_sub(self.laboratory.counts().total))
