@@ -986,7 +986,7 @@ fn json_has_exactly_the_documented_keys() {
     let program = sample(GCC, "");
     let slice = program.slice(&[&BOTH[..], &["--no-values"]].concat(), 0);
     let top = "schema version command program criterion control granularity algorithm engine engine_reason containment \
-               containment_reason status level effects_tried events tests seconds slice lines warnings by_products";
+               containment_reason status level effects_tried events tests seconds slice slice_omitted needed lines warnings by_products";
     assert_eq!(keys(&slice), words(top));
     assert_eq!(keys(&slice["program"]), words("path build_id"));
     assert_eq!(keys(&slice["events"]), words("recorded omittable kept kept_for_effect"));

@@ -42,7 +42,10 @@ fn gcd(name: &str) -> Program {
 
 /// The lines of the needed executions, and where the program still runs.
 fn needed(program: &Program, engine: &str) -> (Vec<u64>, String) {
-    let result = program.slice(&["--expect-timeout", "--engine", engine, "--no-save"], 0);
+    // So short that a program that waits until its events are taken down could be taken for one that sleeps.
+    let limit = ["--timeout", "200ms"];
+    let result =
+        program.slice(&[&["--expect-timeout", "--engine", engine, "--no-save"], &limit[..]].concat(), 0);
     let events = result["slice"].as_array().expect("events").iter();
     let mut lines: Vec<u64> = events.map(|event| event["line"].as_u64().expect("a line")).collect();
     lines.dedup();
@@ -88,7 +91,7 @@ fn what_leads_into_a_loop_that_never_ends_is_found_by_both_engines() {
 #[test]
 fn a_single_statement_that_never_ends_is_a_failure_too() {
     let program = tiny("endless_spin", SPIN);
-    let result = program.slice(&["--expect-timeout", "--timeout", "1s", "--no-save"], 0);
+    let result = program.slice(&["--expect-timeout", "--timeout", "200ms", "--no-save"], 0);
     let events = result["slice"].as_array().expect("events");
     let lines: Vec<u64> = events.iter().map(|event| event["line"].as_u64().expect("a line")).collect();
     assert_eq!(
@@ -141,8 +144,10 @@ fn a_kept_run_that_never_ends_is_gone_on_with() {
 fn a_recording_that_does_not_end_names_the_lines_of_the_loop_and_the_remedies() {
     let program = gcd("endless_named");
     for engine in ["jump", "breakpoint"] {
-        let told =
-            message(&program.stripe("run", &["--timeout", "1s", "--no-save", "-q", "--engine", engine]), 1);
+        let told = message(
+            &program.stripe("run", &["--timeout", "200ms", "--no-save", "-q", "--engine", engine]),
+            1,
+        );
         assert_says(
             &told,
             &["it was still going after ", "endless_named.c:3 (", "endless_named.c:4 (", " times)"],

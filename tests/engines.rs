@@ -308,7 +308,7 @@ fn both_engines_find_the_same_slices_of_real_programs() {
     in_two_threads(&REDUCED, |(name, tests)| {
         let case = corpus::case(name).expect("a case");
         let built = case.program.build(&Toolchain::default()).expect("a program");
-        let tests = how_many(tests / 12, *tests).to_string();
+        let tests = how_many((tests / 12).max(2), *tests).to_string();
         let options = ["--expect-match", "(?s).", "--max-tests", &tests];
         assert_same_slice(name, &program(&built, case.arguments, case.stdin), &options);
     });

@@ -469,7 +469,8 @@ fn whatever_is_refused_alone_or_together_the_level_is_named_and_the_slice_is_the
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         serde_json::from_slice(&output.stdout).expect("JSON")
     };
-    let json = ["--format", "json"];
+    // An address differs where the layout cannot be fixed, and so does what a variable holds before its first value.
+    let json = ["--format", "json", "--no-values"];
     let usual = slice(run(&[], &json));
     let combinations = choices(&["personality", "namespaces", "landlock", "seccomp"]);
     in_two_threads(&combinations, |refused| {

@@ -459,7 +459,7 @@ fn with_another_c_library_what_is_kept_is_told_and_nothing_is_run() {
     fs::copy(library("libc.so.6"), &libc).expect("a copy");
     assert_status(&program.stripe("run", &["--max-tests", "2", "-q", "--no-values"]), 5);
     // The same program finds the same library, and goes on.
-    assert_status(&about(&program, &["reduce", "-q", "--max-tests", "2"]), 5);
+    assert_status(&about(&program, &["reduce", "-q", "--no-values", "--max-tests", "2"]), 5);
     File::options().append(true).open(&libc).and_then(|mut file| file.write_all(b"more")).expect("longer");
     assert_is_read_only("libc.so.6 has another content", |words| about(&program, words));
 }

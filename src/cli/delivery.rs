@@ -60,7 +60,8 @@ impl<'f> Delivery<'f> {
 
     /// Prints the result and writes it to files; a fault of one does not keep it from the others.
     pub(super) fn deliver(self, output: &OutputOptions, style: Style) -> Result<(), Failure> {
-        let detail = Detail { values: output.values_told(), is_full: output.full };
+        let detail =
+            Detail { values: output.values_told(), is_full: output.full, events: output.events_listed() };
         let found = Rendering { detail, ..self.rendering() };
         let text = found.render(output.format, style);
         let printed = text.and_then(|text| super::print(text.as_bytes())).map(drop);

@@ -71,6 +71,7 @@ mod tests {
             values: false,
             no_values: false,
             full: false,
+            all_events: false,
             quiet: true,
             verbose: false,
         }

@@ -5,7 +5,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::terminal::Loudness;
 use super::values::{Emission, EmissionKind, emission};
-use crate::report::ValuesTold;
+use crate::report::{EventsListed, ValuesTold};
 
 /// What to print.
 #[derive(Clone, Debug, Args)]
@@ -30,6 +30,9 @@ pub struct OutputOptions {
     /// Show the whole source of all functions with a needed execution, even of a large slice.
     #[arg(long)]
     pub full: bool,
+    /// List all needed events in JSON, not only the first 100,000.
+    #[arg(long)]
+    pub all_events: bool,
     /// Print nothing but the result and errors.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -62,6 +65,11 @@ impl OutputOptions {
             (_, true) => ValuesTold::None,
             _ => ValuesTold::Few,
         }
+    }
+
+    /// Which needed events JSON lists.
+    pub(super) fn events_listed(&self) -> EventsListed {
+        if self.all_events { EventsListed::All } else { EventsListed::First }
     }
 
     /// Whether any of them tells of the tests of the search.

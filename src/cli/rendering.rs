@@ -55,8 +55,10 @@ impl<'a> Rendering<'a> {
                 _ => comparison(recorded, &all, self.detail, style) + &self.values(&all, style),
             },
             EmissionKind::Json => match self.answers {
-                [Answered { name: None, answer, .. }] => report::json::slice(recorded, &answer.slice),
-                _ => report::json::slices(recorded, &all),
+                [Answered { name: None, answer, .. }] => {
+                    report::json::slice(recorded, &answer.slice, self.detail.events)
+                }
+                _ => report::json::slices(recorded, &all, self.detail.events),
             },
             EmissionKind::Html => self.page(),
             EmissionKind::Trace => report::json::trace(recorded, self.command()),

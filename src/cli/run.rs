@@ -29,7 +29,6 @@ use crate::session::interrupt::Interrupt;
 use crate::session::keeping::Keeping;
 use crate::session::layers::{Layers, layers};
 use crate::session::listener::Listener;
-use crate::session::observing::Thoroughness;
 use crate::session::questions::Several;
 use crate::session::recording::{Recording, tracers};
 use crate::session::request::{Keep, Request};
@@ -117,11 +116,9 @@ pub(super) fn look(
     output: &OutputOptions,
     keeping: &Keeping<'_>,
 ) {
-    let tracer = &mut crew.tracers[0];
-    if output.asks_for_values() || findings.crashes_anyway() {
-        findings.look(subject, tracer, keeping, Thoroughness::Asked);
-    } else if output.values_told().includes(findings.executions()) {
-        findings.look(subject, tracer, keeping, Thoroughness::ByTheWay);
+    let is_short = output.values_told().includes(findings.executions());
+    if output.asks_for_values() || findings.crashes_anyway() || is_short {
+        findings.look(subject, &mut crew.tracers[0], keeping);
     }
 }
 

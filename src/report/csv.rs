@@ -19,7 +19,7 @@ pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
     let mut table = column("criterion") + HEADER;
     for one in all {
         let name = column(one.name);
-        let events = needed::events(recorded, one.slice);
+        let events = needed::events(recorded, one.slice, usize::MAX);
         table.extend(events.iter().flat_map(|event| [name.clone(), row(event)]));
     }
     table

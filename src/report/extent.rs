@@ -37,13 +37,39 @@ impl ValuesTold {
     }
 }
 
-/// How much of a result a text tells.
+/// So many events are listed without being asked for.
+const MOST_EVENTS: usize = 100_000;
+
+/// Which needed events a document lists with all that is known of them, some 700 bytes each. Their numbers are there
+/// in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EventsListed {
+    /// The first 100,000.
+    #[default]
+    First,
+    /// All.
+    All,
+}
+
+impl EventsListed {
+    /// How many are listed.
+    pub(super) fn most(self) -> usize {
+        match self {
+            EventsListed::First => MOST_EVENTS,
+            EventsListed::All => usize::MAX,
+        }
+    }
+}
+
+/// How much of a result is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
     /// Of which needed executions it tells what they did with values.
     pub values: ValuesTold,
     /// Whether it shows the whole source of all functions with a needed execution, however long that is.
     pub is_full: bool,
+    /// Which needed events a document lists.
+    pub events: EventsListed,
 }
 
 /// The parts that are shown, and in words what is not. Of a large slice these are the needed lines of the first
@@ -108,7 +134,7 @@ mod tests {
     use super::super::text;
     use super::*;
 
-    const FULL: Detail = Detail { values: ValuesTold::None, is_full: true };
+    const FULL: Detail = Detail { values: ValuesTold::None, is_full: true, events: EventsListed::First };
 
     /// The text of a program of so many functions, one line of three of each needed.
     fn told(functions: usize, detail: Detail) -> String {

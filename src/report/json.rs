@@ -7,12 +7,13 @@ use tracer::program::Program;
 
 use crate::circumstances::Status;
 use crate::slice::{CriticalSlice, Effects};
-use crate::subject::Recorded;
+use crate::subject::{Recorded, stretches};
 
 use super::by_products;
 use super::comparison::{Compared, suspects};
 use super::depths::Depths;
 use super::executions::{self, Executions};
+use super::extent::EventsListed;
 use super::needed;
 use super::places::Places;
 use super::schema::{
@@ -21,17 +22,17 @@ use super::schema::{
 use super::spelling;
 
 /// The slice as a document of the schema `stripe.slice/1`.
-pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
-    let document = slice_document(recorded, slice);
+pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, listed: EventsListed) -> String {
+    let document = slice_document(recorded, slice, listed.most());
     serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
 }
 
 /// Several slices of one run as a document of the schema `stripe.slices/1`.
-pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
+pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>], listed: EventsListed) -> String {
     let criteria = all.iter().map(|one| schema::NamedSlice {
         name: one.name,
         wrong: one.is_wrong,
-        slice: slice_document(recorded, one.slice),
+        slice: slice_document(recorded, one.slice, listed.most()),
     });
     let document = schema::Slices {
         schema: schema::SLICES,
@@ -50,8 +51,9 @@ fn wrong_only<'a>(recorded: Recorded<'a>, all: &[Compared<'_>]) -> Option<Vec<Wr
     Some(lines)
 }
 
-fn slice_document<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Slice<'a> {
+fn slice_document<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice, most: usize) -> Slice<'a> {
     let question = &slice.question;
+    let ranges = stretches(slice.needed.iter().map(|needed| needed.event));
     Slice {
         schema: schema::SLICE,
         version: schema::VERSION,
@@ -71,7 +73,9 @@ fn slice_document<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Slice
         events: events(slice),
         tests: tests(slice),
         seconds: seconds(slice.elapsed),
-        slice: needed::events(recorded, slice),
+        needed: spelling::events(ranges),
+        slice: needed::events(recorded, slice, most),
+        slice_omitted: slice.needed.len().saturating_sub(most),
         lines: lines(recorded, slice),
         warnings: &slice.warnings,
         by_products: by_products::documents(slice),
@@ -167,7 +171,7 @@ mod tests {
         let mut result = sample.slice(&sample.omittable(11)[4..], &sample.omittable(10)[6..]);
         result.status = Status::Budget;
         result.needed[2].without = None;
-        serde_json::from_str(&slice(sample.recorded(), &result)).unwrap()
+        serde_json::from_str(&slice(sample.recorded(), &result, EventsListed::First)).unwrap()
     }
 
     #[test]
@@ -175,7 +179,7 @@ mod tests {
         let document = document();
         let mut keys: Vec<&str> =
             "schema version command program criterion control granularity algorithm engine \
-             engine_reason containment containment_reason status level effects_tried events tests seconds slice lines \
+             engine_reason containment containment_reason status level effects_tried events tests seconds needed slice slice_omitted lines \
              warnings \
             by_products"
                 .split_whitespace()
@@ -211,6 +215,18 @@ mod tests {
     }
 
     #[test]
+    fn of_very_many_events_the_first_are_listed_and_all_have_their_numbers() {
+        let sample = Sample::sum_mul();
+        let all = sample.omittable(11);
+        let result = sample.slice(&all, &[]);
+        let document = serde_json::to_value(slice_document(sample.recorded(), &result, 4)).unwrap();
+        let listed = document["slice"].as_array().unwrap();
+        assert_eq!((listed.len(), &document["slice_omitted"]), (4, &json!(2)));
+        let numbers: Vec<String> = all.iter().map(|event| event.time().to_string()).collect();
+        assert_eq!(document["needed"], numbers.join(","));
+    }
+
+    #[test]
     fn lines_are_those_with_executed_statements() {
         let lines = document()["lines"].clone();
         let numbers: Vec<_> = lines.as_array().unwrap().iter().map(|line| line["line"].clone()).collect();
@@ -233,7 +249,7 @@ mod tests {
         let told = |is_wrong: bool| -> Value {
             let sum = Compared { name: "sum", is_wrong: false, slice: &sum };
             let mul = Compared { name: "mul", is_wrong, slice: &mul };
-            serde_json::from_str(&slices(sample.recorded(), &[sum, mul])).unwrap()
+            serde_json::from_str(&slices(sample.recorded(), &[sum, mul], EventsListed::First)).unwrap()
         };
         let line = |line: u32| json!({"file": "sum-mul.c", "line": line});
         assert_eq!(told(true)["wrong_only"], json!([line(12), line(16)]));

@@ -70,6 +70,6 @@ pub mod values;
 mod verdict;
 pub mod words;
 
-pub use extent::{Detail, ValuesTold};
+pub use extent::{Detail, EventsListed, ValuesTold};
 pub use source::printable;
 pub use style::{Style, wrap};

@@ -13,8 +13,12 @@ use super::spelling;
 use super::style::Style;
 use super::values::Teller;
 
-/// The needed events in order.
-pub(super) fn events<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Vec<NeededEvent<'a>> {
+/// The needed events in order, the first `most` of them.
+pub(super) fn events<'a>(
+    recorded: Recorded<'a>,
+    slice: &'a CriticalSlice,
+    most: usize,
+) -> Vec<NeededEvent<'a>> {
     let mut places = Places::new(recorded);
     let mut needed = slice.needed.iter().peekable();
     let mut teller = slice.values.as_ref().map(|values| Teller::new(recorded, values, Style::default()));
@@ -32,7 +36,7 @@ pub(super) fn events<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice) -> Ve
                 .and_then(|(all, teller)| values(all, event, teller)),
         })
     };
-    recorded.trace.events().filter_map(needed_event).collect()
+    recorded.trace.events().filter_map(needed_event).take(most).collect()
 }
 
 fn without(evidence: &Evidence) -> Without<'_> {

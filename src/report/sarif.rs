@@ -74,9 +74,9 @@ fn notifications(all: &[Compared<'_>]) -> Vec<Value> {
 fn result(recorded: Recorded<'_>, one: &Compared<'_>) -> Value {
     let slice = one.slice;
     let name = if one.has_name() { format!("{}: ", one.name) } else { String::new() };
-    let events = needed::events(recorded, slice);
+    let events = needed::events(recorded, slice, MOST_STEPS);
     let files = Files::new(recorded.program);
-    let steps: Vec<Value> = events.iter().take(MOST_STEPS).filter_map(|event| files.step(event)).collect();
+    let steps: Vec<Value> = events.iter().filter_map(|event| files.step(event)).collect();
     // The last needed event is the nearest to where the failure shows.
     let last: Vec<Value> = steps.last().map(|step| step["location"].clone()).into_iter().collect();
     let mut result = json!({
@@ -93,7 +93,7 @@ fn result(recorded: Recorded<'_>, one: &Compared<'_>) -> Value {
     });
     // A thread flow must not be empty.
     if !steps.is_empty() {
-        let flow = json!({ "message": { "text": told(events.len()) }, "locations": steps });
+        let flow = json!({ "message": { "text": told(slice.needed.len()) }, "locations": steps });
         result["codeFlows"] = json!([{ "threadFlows": [flow] }]);
     }
     result

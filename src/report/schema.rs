@@ -54,8 +54,12 @@ pub(super) struct Slice<'a> {
     pub(super) tests: Tests,
     /// Wall time from the first recording to the end, to the millisecond.
     pub(super) seconds: f64,
-    /// The omittable events that are needed, in order.
+    /// The omittable events that are needed, as `stripe replay --keep` takes them.
+    pub(super) needed: String,
+    /// The same with all that is known of them, in order; of very many the first ones.
     pub(super) slice: Vec<NeededEvent<'a>>,
+    /// How many of them are not in `slice`.
+    pub(super) slice_omitted: usize,
     /// All lines that were executed, by file and line.
     pub(super) lines: Vec<LineDocument<'a>>,
     /// Everything that weakens the answer; each one sentence.

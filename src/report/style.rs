@@ -93,7 +93,10 @@ pub(super) fn wrap_behind(margin: &str, text: &str, width: usize) -> String {
     let mut room = width.saturating_sub(length(margin)).max(LEAST);
     while length(rest) > room {
         let end = rest.char_indices().nth(room).map_or(rest.len(), |(at, _)| at);
-        let blank = rest[..=end.min(rest.len() - 1)].trim_end().rfind(' ');
+        let blank = match rest[end..].starts_with(' ') {
+            true => Some(end),
+            false => rest[..end].trim_end().rfind(' '),
+        };
         let (line, behind) = match blank.filter(|&at| !rest[..at].trim().is_empty()) {
             Some(blank) => (&rest[..blank], rest[blank..].trim_start()),
             None => rest.split_at(end),

@@ -7,7 +7,7 @@ use tracer::trace::EventId;
 
 use super::case::Subject;
 use super::keeping::Keeping;
-use super::observing::{self, Thoroughness};
+use super::observing;
 use super::questions::Inquiry;
 use super::search::Answer;
 use crate::circumstances::Status;
@@ -69,13 +69,7 @@ impl Findings {
     }
 
     /// Looks at what the needed events did with values, if nobody has looked yet.
-    pub fn look(
-        &mut self,
-        subject: &Subject<'_>,
-        tracer: &mut Tracer<'_>,
-        keeping: &Keeping<'_>,
-        thoroughness: Thoroughness,
-    ) {
+    pub fn look(&mut self, subject: &Subject<'_>, tracer: &mut Tracer<'_>, keeping: &Keeping<'_>) {
         let is_done = self.answers.iter().all(|answered| answered.answer.slice.values.is_some());
         if is_done || self.are_interrupted() {
             return;
@@ -84,11 +78,12 @@ impl Findings {
         let needed: BTreeSet<EventId> = slices.flat_map(|slice| slice.told()).collect();
         match observing::observe(subject, tracer, &observing::worth_seeing(subject, &needed, None)) {
             Ok(seen) => self.answers.iter_mut().for_each(|answered| {
-                observing::tell(&mut answered.answer.slice, &seen, thoroughness);
+                observing::tell(&mut answered.answer.slice, &seen);
                 keeping.conclude(answered.name.as_deref(), &answered.answer.slice);
             }),
-            Err(_) if thoroughness == Thoroughness::ByTheWay => {}
-            Err(failure) => keeping.warn(&format!("values cannot be told: {}", failure.message)),
+            Err(failure) => self.answers.iter_mut().for_each(|answered| {
+                answered.answer.slice.warnings.push(format!("values cannot be told: {}", failure.message));
+            }),
         }
     }
 }

@@ -48,28 +48,20 @@ pub fn observe(
     Ok(tracer.observe(trace, &everything, events, &subject.target.conditions)?)
 }
 
-/// Whether the user has asked for values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thoroughness {
-    /// Yes: what could not be looked at is told.
-    Asked,
-    /// No: they are told as far as they are seen.
-    ByTheWay,
-}
-
 /// Adds to a result what its events did.
-pub fn tell(slice: &mut CriticalSlice, seen: &Observation, thoroughness: Thoroughness) {
+pub fn tell(slice: &mut CriticalSlice, seen: &Observation) {
     let told: BTreeSet<EventId> = slice.told().collect();
     let is_needed = |event| told.contains(&event);
     let own = seen.of(is_needed);
     let left_out = slice.needed.iter().filter(|needed| !own.seen.contains_key(&needed.event)).count();
-    let is_asked = thoroughness == Thoroughness::Asked;
-    if let (true, Some(sentence)) = (is_asked, limit(&own)) {
-        slice.warnings.push(sentence);
-    } else if is_asked && left_out > 0 {
-        slice
+    // What ended the look matters only where something is missing for it.
+    let is_cut = left_out > 0 || matches!(own.limit, Some(Limit::Event(_)));
+    match limit(&own).filter(|_| is_cut) {
+        Some(sentence) => slice.warnings.push(sentence),
+        None if left_out > 0 => slice
             .warnings
-            .push(format!("values are told of the first {} needed executions only", own.seen.len()));
+            .push(format!("values are told of the first {} needed executions only", own.seen.len())),
+        None => {}
     }
     slice.values = Some(own);
 }

@@ -258,7 +258,7 @@ impl Program {
 
     /// The result of a run as JSON, which must have ended with this exit status.
     pub fn slice(&self, options: &[&str], status: i32) -> Value {
-        let output = self.stripe("run", &[options, &["--format", "json", "-q"]].concat());
+        let output = self.stripe("run", &[options, &["--format", "json", "-q", "--all-events"]].concat());
         assert_eq!(output.status.code(), Some(status), "{}: {}", self.path.display(), text(&output.stderr));
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", text(&output.stdout)))

@@ -91,7 +91,7 @@ impl Jump {
         talk.set_stack(start.stack_base);
         inside.enter(stage.program, &mut start.tracee, &talk, None)?;
         start.tracee.stop_at_exit();
-        let drain = Drain::new(stage.program, &talk, &conditions.limits);
+        let drain = Drain::new(stage.program, &talk, &conditions.limits, stage.attendance());
         let run = std::thread::scope(|scope| {
             let winding = patiently(|| {
                 Builder::new().spawn_scoped(scope, || {

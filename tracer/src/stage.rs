@@ -8,7 +8,8 @@ use agent::pace::Pace;
 use crate::engine::{Conditions, Execution, Guide, Method, Placement};
 use crate::invocation::{Invocation, Limits, Stdout};
 use crate::process::{
-    Attachments, Bytes, Containment, Launch, Output, ProcessError, Sandbox, Subject, Tracee, Watchdog,
+    Attachments, Attendance, Bytes, Containment, Launch, Output, ProcessError, Sandbox, Subject, Tracee,
+    Watchdog,
 };
 use crate::program::Program;
 use crate::run::{Run, Usage};
@@ -57,6 +58,11 @@ impl<'p> Stage<'p> {
     /// Where the standard output goes.
     pub(crate) fn stdout(&self) -> Stdout {
         self.stdout
+    }
+
+    /// For a thread that works on what the program waits for.
+    pub(crate) fn attendance(&self) -> Attendance {
+        self.watchdog.attendance()
     }
 
     /// Takes away what the latest run has left in the file system. Whether that makes programs that

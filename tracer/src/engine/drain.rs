@@ -12,7 +12,7 @@ use agent::session::{Arrival, Ring, Session};
 use super::inside::Channel;
 use super::{Guide, Recorder};
 use crate::invocation::Limits;
-use crate::process::Shared;
+use crate::process::{Attendance, Shared};
 use crate::program::Program;
 
 /// Brings arrivals from the agent to the recorder: from a thread of its own as long as the program runs,
@@ -20,6 +20,8 @@ use crate::program::Program;
 pub(crate) struct Drain<'p, 't> {
     talk: &'t Channel,
     leaders: u32,
+    /// The program waits while a full buffer is taken.
+    attendance: Attendance,
     taken: Mutex<Taken<'p>>,
     ended: AtomicBool,
 }
@@ -39,11 +41,16 @@ const NAP: Duration = Duration::from_millis(50);
 
 impl<'p, 't> Drain<'p, 't> {
     /// Of the arrivals in `program` of which the agent tells.
-    pub(crate) fn new(program: &'p Program, talk: &'t Channel, limits: &Limits) -> Drain<'p, 't> {
+    pub(crate) fn new(
+        program: &'p Program,
+        talk: &'t Channel,
+        limits: &Limits,
+        attendance: Attendance,
+    ) -> Drain<'p, 't> {
         let recorder = Recorder::new(program, limits);
         let taken = Taken { recorder, buffers: 0, ahead: 0, chunk: Vec::new(), seen: (0, u32::MAX) };
         let leaders = program.leaders().len() as u32;
-        Drain { talk, leaders, taken: Mutex::new(taken), ended: AtomicBool::new(false) }
+        Drain { talk, leaders, attendance, taken: Mutex::new(taken), ended: AtomicBool::new(false) }
     }
 
     /// Takes full buffers until [`Drain::end`].
@@ -91,7 +98,7 @@ impl<'p, 't> Drain<'p, 't> {
         if self.ring().filled == taken.buffers {
             return false;
         }
-        self.take(taken, self.talk.session.ring.size);
+        self.attendance.during(|| self.take(taken, self.talk.session.ring.size));
         (taken.buffers, taken.ahead) = (taken.buffers.wrapping_add(1), 0);
         self.memory().set(DRAINED, taken.buffers);
         self.memory().wake(DRAINED);

@@ -4,7 +4,7 @@
 //! process number cannot be hit. All clocks are monotonic.
 
 use std::fs;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,19 @@ const INTERVAL: Duration = Duration::from_millis(10);
 /// Looks after the runs of one tracer, one at a time.
 pub(crate) struct Watchdog {
     watched: Arc<Mutex<Option<Watched>>>,
+    attendance: Attendance,
+}
+
+/// The work of a thread of the tracer that a program under watch waits for: its processor time counts as the
+/// program's, and while it is done the program does not sleep.
+#[derive(Clone, Default)]
+pub(crate) struct Attendance(Arc<Service>);
+
+#[derive(Default)]
+struct Service {
+    is_under_way: AtomicBool,
+    /// The processor time of what is done, in nanoseconds.
+    used: AtomicU64,
 }
 
 /// Whose time counts.
@@ -36,6 +49,9 @@ struct Watched {
     process: Handle,
     subject: Subject,
     clock: libc::clockid_t,
+    attendance: Attendance,
+    /// What it had used before this run.
+    attended: Duration,
     deadline: Instant,
     rest: Rest,
     cpu: Duration,
@@ -59,7 +75,12 @@ impl Watchdog {
             std::thread::Builder::new().name("watchdog".into()).spawn(move || patrol(&weak))
         });
         thread.map_err(|source| ProcessError::System { what: "starting a thread", source })?;
-        Ok(Watchdog { watched })
+        Ok(Watchdog { watched, attendance: Attendance::default() })
+    }
+
+    /// For a thread that serves the programs under watch.
+    pub(crate) fn attendance(&self) -> Attendance {
+        self.attendance.clone()
     }
 
     /// Kills the process `pid` once it is over its limits, or once `stop` is set.
@@ -80,6 +101,8 @@ impl Watchdog {
             process,
             subject,
             clock,
+            attendance: self.attendance(),
+            attended: self.attendance.used(),
             deadline: Instant::now() + limits.wall,
             rest: Rest { pid, subject, used: Duration::ZERO, since: Instant::now(), longest: limits.idle },
             cpu: limits.cpu,
@@ -93,6 +116,28 @@ impl Watchdog {
 
     fn slot(&self) -> std::sync::MutexGuard<'_, Option<Watched>> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Attendance {
+    /// Does such work.
+    pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.0.is_under_way.store(true, Ordering::Relaxed);
+        let before = time_on(libc::CLOCK_THREAD_CPUTIME_ID);
+        let result = work();
+        let used = time_on(libc::CLOCK_THREAD_CPUTIME_ID).saturating_sub(before);
+        self.0.used.fetch_add(used.as_nanos() as u64, Ordering::Relaxed);
+        self.0.is_under_way.store(false, Ordering::Relaxed);
+        result
+    }
+
+    /// Since the watchdog is there.
+    fn used(&self) -> Duration {
+        Duration::from_nanos(self.0.used.load(Ordering::Relaxed))
+    }
+
+    fn is_under_way(&self) -> bool {
+        self.0.is_under_way.load(Ordering::Relaxed)
     }
 }
 
@@ -130,11 +175,10 @@ fn patrol(watched: &Weak<Mutex<Option<Watched>>>) {
 impl Watched {
     fn check(&mut self) {
         let used = match self.subject {
-            Subject::Process => {
-                nix::time::clock_gettime(self.clock.into()).map_or(Duration::ZERO, Duration::from)
-            }
+            Subject::Process => time_on(self.clock),
             Subject::Family => family::used(self.rest.pid),
         };
+        let used = used + self.attendance.used().saturating_sub(self.attended);
         self.bitten = if self.stop.load(Ordering::Relaxed) {
             Some(Cut::Interrupted)
         } else if used > self.cpu {
@@ -143,7 +187,7 @@ impl Watched {
             Some(Cut::WallTime)
         } else if self.memory.is_some_and(|most| holding::exceeds(self.rest.pid, most)) {
             Some(Cut::Memory)
-        } else if self.rest.is_too_long(used) {
+        } else if self.rest.is_too_long(used, self.attendance.is_under_way()) {
             Some(Cut::Asleep)
         } else {
             None
@@ -152,6 +196,11 @@ impl Watched {
             self.process.kill();
         }
     }
+}
+
+/// Nothing if the clock is gone, with its process or thread.
+fn time_on(clock: libc::clockid_t) -> Duration {
+    nix::time::clock_gettime(clock.into()).map_or(Duration::ZERO, Duration::from)
 }
 
 /// For how long a process has done nothing.
@@ -167,9 +216,10 @@ struct Rest {
 
 impl Rest {
     /// Whether the process, which has used so much processor time, has slept for too long. Who is held by the
-    /// tracer does not sleep; who has children may wait for them.
-    fn is_too_long(&mut self, used: Duration) -> bool {
-        if used != self.used || !self.is_asleep() {
+    /// tracer does not sleep, nor does who waits for a thread of the tracer that works for it; who has children may
+    /// wait for them.
+    fn is_too_long(&mut self, used: Duration, is_attended: bool) -> bool {
+        if used != self.used || is_attended || !self.is_asleep() {
             (self.used, self.since) = (used, Instant::now());
         }
         self.since.elapsed() > self.longest
