@@ -395,3 +395,112 @@ int main(void) {
     let fault = lines.iter().find(|one| one["line"] == line).expect("executed");
     assert!(fault["rank"].as_u64() <= Some(2), "{found}");
 }
+
+/// In one run alone a repair may be luck: what is printed for 5 is right whenever 1 is returned.
+const SIGN: &str = r#"#include <stdio.h>
+static int sign(int n) {
+  if (n < 0) return -1;
+  if (n != 0) return 0; // FAULT
+  return 1;
+}
+int main(void) { int n;
+  while (scanf("%d", &n) == 1) printf("%d\n", sign(n));
+  return 0;
+}
+"#;
+
+/// The program with its tests: a table for each in a file, and the same in a folder.
+fn with_tests(name: &str, tests: &[(&str, &str, &str)]) -> Program {
+    let program = tiny(name, SIGN);
+    fs::create_dir(program.directory.join("suite")).expect("a folder");
+    let mut toml = String::new();
+    for (name, input, output) in tests {
+        let file = |ending: &str| format!("suite/{name}.{ending}");
+        fs::write(program.directory.join(file("in")), input).expect("written");
+        fs::write(program.directory.join(file("out")), output).expect("written");
+        let (input, reference) = (file("in"), file("out"));
+        toml += &format!("[[test]]\nname = {name:?}\ninput = {input:?}\nreference = {reference:?}\n");
+    }
+    fs::write(program.directory.join("tests.toml"), toml).expect("written");
+    program
+}
+
+const SUITE: [(&str, &str, &str); 4] =
+    [("five", "5\n", "1\n"), ("minus", "-3\n", "-1\n"), ("none", "", ""), ("zero", "0\n", "0\n")];
+
+#[test]
+fn of_several_tests_a_line_whose_change_satisfies_all_stands_first() {
+    let program = with_tests("sign", &SUITE);
+    let found = |tests: &str| -> Value {
+        let output = locate(&program, &["--tests", tests, "--format", "json", "-q"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("a document")
+    };
+    let result = found("tests.toml");
+    assert_eq!(result["studied"], "five");
+    assert_eq!(
+        result["tests"],
+        serde_json::json!({"failing": 1, "passing": 2, "failing_tried": 1, "passing_tried": 2})
+    );
+    let lines = result["lines"].as_array().expect("lines");
+    assert_eq!(
+        (&lines[0]["line"], &lines[0]["plausible"], &lines[0]["ties"]),
+        (&4.into(), &true.into(), &1.into())
+    );
+    // Executed by both failing tests and by no passing one.
+    assert_eq!(lines[0]["ochiai"], 1.0);
+    let best = &lines[0]["repairs"][0];
+    assert_eq!((&best["kind"], &best["event"]), (&"flip".into(), &Value::Null));
+    assert_eq!(best["tests"], serde_json::json!({"failing_right": 1, "passing_wrong": 0}));
+    assert!(lines[1..].iter().all(|line| line["plausible"] == false), "{result}");
+    // What always returns 1 makes the run under study right, and no other failing test.
+    let forced = lines[0]["repairs"].as_array().expect("repairs").iter().find(|one| one["kind"] == "always");
+    assert_eq!(forced.expect("it was tried")["tests"]["failing_right"], 0);
+    // A folder of files holds the same tests.
+    let (mut one, mut other) = (result.clone(), found("suite"));
+    for result in [&mut one, &mut other] {
+        result["seconds"] = 0.into();
+    }
+    assert_eq!(one, other);
+    let told = text(&locate(&program, &["--tests", "suite"]).stdout);
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(
+        &told,
+        &[
+            "the output is right, and of 1 other failing test; 2 passing tests stay right",
+            "The run under study is the test five",
+            "1 line has a change that satisfies all of them",
+        ],
+    );
+}
+
+#[test]
+fn tests_that_are_none_or_do_not_do_what_is_said_are_told() {
+    let program = with_tests("sign-told", &SUITE);
+    let write = |toml: &str| fs::write(program.directory.join("own.toml"), toml).expect("written");
+    write("[[test]]\nname = \"gone\"\ninput = \"gone.in\"\nreference = \"gone.out\"\n");
+    let told = message(&locate(&program, &["--tests", "own.toml"]), 2);
+    assert_says(&told, &["own.toml:3: ", "gone.in is not there", "1 mistake like it"]);
+    assert_says(
+        &message(&locate(&program, &["--tests", "nowhere.toml"]), 2),
+        &["nowhere.toml", "No such file"],
+    );
+    write("[[test]]\nname = \"minus\"\ninput = \"suite/minus.in\"\nreference = \"suite/minus.out\"\n");
+    let told = message(&locate(&program, &["--tests", "own.toml", "-q"]), 3);
+    assert_says(&told, &["no test fails", "--reference"]);
+    // The run of the command line, and a test that is said to pass.
+    write(
+        "[[test]]\nname = \"zero\"\ninput = \"suite/zero.in\"\nreference = \"suite/zero.out\"\npasses = true\n",
+    );
+    fs::write(program.directory.join("correct"), "1\n").expect("written");
+    let stdin = program.directory.join("suite/five.in");
+    let options =
+        ["--stdin", stdin.to_str().expect("UTF-8"), "--reference", "correct", "--tests", "own.toml"];
+    let output = locate(&program, &options);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let told = text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(
+        &told,
+        &["the test zero is said to pass, and fails", "1 other failing test and 0 passing tests"],
+    );
+}

@@ -1,5 +1,10 @@
 //! `stripe locate`: where does one change of the failing run make its output right?
 
+use std::path::{Path, PathBuf};
+
+use study::manifest::{StudyTest, read_tests};
+use tracer::invocation::Input;
+
 use super::bounds::bounds;
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
@@ -14,17 +19,18 @@ use crate::baseline::Ending;
 use crate::locate::Correct;
 use crate::oracle::{Check, Criterion};
 use crate::report::located;
+use crate::report::words::count;
 use crate::session::interrupt::Interrupt;
-use crate::session::locate::LocateRequest;
+use crate::session::locate::{LocateRequest, LocateTest};
 use crate::subject::Recorded;
 
 /// Locates.
 pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
-    let request = request(&options, &interrupt)?;
+    let mut request = request(&options, &interrupt)?;
     let board = Board::new("recording the run");
     let voice = Voice::new(options.loudness(), terminal::style(color), &interrupt, &board);
-    let found = crate::session::locate::locate(&request, &interrupt, &voice)?;
+    let found = crate::session::locate::locate(&mut request, &interrupt, &voice)?;
     let recorded = Recorded { program: &request.target.program, trace: &found.baseline.recording.trace };
     let text = match options.format {
         InputFormat::Text => located::text(recorded, &found, options.full, terminal::style(color)),
@@ -36,15 +42,11 @@ pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit,
 
 fn request(options: &LocateOptions, interrupt: &Interrupt) -> Result<LocateRequest, Failure> {
     let correct = match (&options.reference, &options.check) {
-        (Some(file), _) => Correct::Output(reading::file("--reference", file)?),
-        (None, Some(command)) => Correct::Check(Check::new(command.clone()).until(interrupt.flag())),
-        (None, None) => {
-            return Err(Failure::new(
-                Exit::Usage,
-                "say what would be right: --reference FILE or --check CMD",
-            ));
-        }
+        (Some(file), _) => Some(Correct::Output(reading::file("--reference", file)?)),
+        (None, Some(command)) => Some(Correct::Check(Check::new(command.clone()).until(interrupt.flag()))),
+        (None, None) => None,
     };
+    let tests = options.tests.as_deref().map_or(Ok(Vec::new()), tests)?;
     let Loaded { mut target, withheld } = Loaded::new(&options.target, interrupt)?;
     let endless = options.expect_timeout.then(String::new);
     target.conditions.limits = bounds(&options.target, &Criterion { endless, ..Criterion::default() });
@@ -54,10 +56,39 @@ fn request(options: &LocateOptions, interrupt: &Interrupt) -> Result<LocateReque
     Ok(LocateRequest {
         target,
         correct,
+        tests,
         ending: if options.expect_timeout { Ending::Never } else { Ending::Itself },
         max_tests: options.max_tests,
         max_time: options.max_time,
         jobs: options.jobs,
         timeout: options.target.world.timeout,
+    })
+}
+
+/// The further tests, with the contents of their files.
+fn tests(path: &Path) -> Result<Vec<LocateTest>, Failure> {
+    let (tests, mistakes) = read_tests(path);
+    if let Some(first) = mistakes.first() {
+        let others = match mistakes.len() - 1 {
+            0 => String::new(),
+            more => format!("; and {} like it", count(more as u64, "mistake")),
+        };
+        return Err(Failure::new(Exit::Usage, format!("--tests {first}{others}")));
+    }
+    if tests.is_empty() {
+        let why = format!("--tests {}: there is no test in it: give each a [[test]]", path.display());
+        return Err(Failure::new(Exit::Usage, why));
+    }
+    tests.into_iter().map(test).collect()
+}
+
+fn test(test: StudyTest) -> Result<LocateTest, Failure> {
+    let file = |file: &Option<PathBuf>| file.as_ref().map(|file| reading::file("--tests", file)).transpose();
+    Ok(LocateTest {
+        stdin: file(&test.input)?.map_or_else(Input::default, Input::new),
+        reference: file(&test.reference)?,
+        name: test.name,
+        arguments: test.arguments,
+        passes: test.passes,
     })
 }

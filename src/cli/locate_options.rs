@@ -12,18 +12,29 @@ use super::values::duration;
 
 /// `stripe locate`.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("correct").required(true))]
+#[command(group = ArgGroup::new("correct").required(true).multiple(true))]
 pub struct LocateOptions {
     /// The program.
     #[command(flatten)]
     pub target: TargetOptions,
     /// FILE is the correct output.
-    #[arg(long, value_name = "FILE", group = "correct", help_heading = "What would be right")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        group = "correct",
+        conflicts_with = "check",
+        help_heading = "What would be right"
+    )]
     pub reference: Option<PathBuf>,
     /// The shell command CMD says by its exit status whether a run is right: 0 right, 1 to 124 wrong, 125
     /// unresolved. It reads the output; STRIPE_STDOUT, STRIPE_STDERR (files) and STRIPE_EXIT tell more.
     #[arg(long, value_name = "CMD", group = "correct", help_heading = "What would be right")]
     pub check: Option<String>,
+    /// Further tests of the same program, failing and passing: a file with a [[test]] for each (`name`, `arguments`,
+    /// `input`, `reference`), a .csv or .jsonl file, or a folder of NAME.in and NAME.out. Without another
+    /// criterion the first test that fails is the run under study.
+    #[arg(long, value_name = "PATH", group = "correct", help_heading = "What would be right")]
+    pub tests: Option<PathBuf>,
     /// The failure is that it does not end.
     #[arg(long, help_heading = "What would be right")]
     pub expect_timeout: bool,

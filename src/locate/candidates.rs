@@ -66,13 +66,11 @@ pub fn candidates(recorded: Recorded<'_>) -> Vec<Candidate> {
         executed.into_iter().filter(|(leader, _)| is_changeable(program, *leader)).collect();
     leaders.sort_by_key(|(leader, events)| (std::cmp::Reverse(events.last().copied()), *leader));
     let mut all = Vec::new();
-    for (leader, events) in &leaders {
-        let changes = changes_of_statement(recorded, *leader);
-        // A single execution goes the other way by one of them, and as recorded by the other one.
-        let is_forced = |kind| matches!(kind, CandidateKind::Always | CandidateKind::Never);
-        all.extend(changes.into_iter().filter(|change| events.len() > 1 || !is_forced(change.kind)));
+    // Also of a decision that was taken once: changed, the run may come by again, and in other tests it is taken more
+    // often.
+    for (leader, _) in &leaders {
+        all.extend(changes_of_statement(recorded, *leader));
     }
-    // Also of a statement that was executed once: changed, the run may come by again.
     for (leader, events) in &leaders {
         for number in spread(events.len()).into_iter().rev() {
             all.extend(changes_of_execution(recorded, *leader, number as u32 + 1, events[number]));

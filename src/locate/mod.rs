@@ -8,10 +8,12 @@
 
 mod candidates;
 mod effect;
+mod further;
 mod ranking;
 
 pub use candidates::{
     Candidate, CandidateKind, Granule, candidates, changes_of_execution, changes_of_statement,
 };
 pub use effect::{Correct, Effect, EffectKind, Trials};
-pub use ranking::{LineRank, RankReason, Ranking, ranking};
+pub use further::{FurtherTests, OnTests, TestCoverage};
+pub use ranking::{Experiments, LineRank, ORDER, RankKey, RankReason, Ranking, ranking};

@@ -1,12 +1,15 @@
 //! Rank the executed lines by what changes at them have done.
 
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
+use study::formula::Suspicion;
 use tracer::program::FileId;
 use tracer::trace::EventId;
 
 use super::candidates::{Candidate, CandidateKind, Granule};
 use super::effect::{Effect, EffectKind};
+use super::further::{FurtherTests, OnTests};
 use crate::subject::Recorded;
 
 /// Why a line stands where it stands, the best reason first.
@@ -37,6 +40,12 @@ pub struct LineRank {
     pub line: u32,
     /// Why.
     pub reason: RankReason,
+    /// Whether a change makes the run under study and all failing tests right, and no passing test wrong.
+    pub is_plausible: bool,
+    /// What its best change that makes the run under study right does to further tests.
+    pub on_tests: Option<OnTests>,
+    /// By which tests execute it; `None` without further tests.
+    pub suspicion: Option<Suspicion>,
     /// Its last execution before the first wrong byte of the output, or else its last one.
     pub last: EventId,
     /// The changes that make the run right or bring it nearer, by their numbers among all; the best first.
@@ -52,14 +61,75 @@ pub struct Ranking {
     pub cutoff: Option<EventId>,
 }
 
-/// Ranks the lines. Changes without an effect were not tried. `first_wrong`: so many bytes of the output are right.
-pub fn ranking(
-    recorded: Recorded<'_>,
-    candidates: &[Candidate],
-    effects: &[Option<Effect>],
-    first_wrong: Option<usize>,
-) -> Ranking {
-    let cutoff = first_wrong.and_then(|wrong| cutoff(recorded, candidates, effects, wrong));
+/// What lines are ordered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RankKey {
+    /// Lines with a change that satisfies all tests come first.
+    Plausible,
+    /// Then those with a change that makes more failing tests right.
+    RepairedTests,
+    /// Then those whose change makes fewer passing tests wrong.
+    BrokenTests,
+    /// Then the better reason.
+    Reason,
+    /// Then what more of the failing and fewer of the passing tests execute.
+    Suspicion,
+    /// Then what was executed later, of what was executed before the first wrong byte.
+    Last,
+}
+
+/// The order of lines: of two lines the first key decides that tells them apart.
+pub const ORDER: [RankKey; 5] =
+    [RankKey::Plausible, RankKey::RepairedTests, RankKey::Reason, RankKey::Suspicion, RankKey::Last];
+
+/// What is known for a ranking.
+pub struct Experiments<'e> {
+    /// The changes.
+    pub candidates: &'e [Candidate],
+    /// What came of each; of one that was not tried nothing.
+    pub effects: &'e [Option<Effect>],
+    /// So many bytes of the output are right, if that is known.
+    pub first_wrong: Option<usize>,
+    /// What each change does to further tests; of one that was not tried on them nothing.
+    pub on_tests: &'e [Option<OnTests>],
+    /// The tests.
+    pub tests: &'e FurtherTests,
+}
+
+/// Ranks the lines.
+pub fn ranking(recorded: Recorded<'_>, known: &Experiments<'_>, order: &[RankKey]) -> Ranking {
+    let Experiments { candidates, effects, .. } = *known;
+    let cutoff = known.first_wrong.and_then(|wrong| cutoff(recorded, candidates, effects, wrong));
+    let mut lines = executed(recorded, cutoff);
+    for (number, (candidate, effect)) in candidates.iter().zip(effects).enumerate() {
+        let Some(reason) = effect.as_ref().and_then(|effect| reason(candidate.kind, effect.kind)) else {
+            continue;
+        };
+        let statement = candidate.statement(recorded);
+        let Some(line) = lines.get_mut(&(statement.file, statement.line)) else { continue };
+        line.reason = line.reason.min(reason);
+        line.repairs.push(number);
+        if let Some(with) = known.on_tests[number].filter(|_| reason < RankReason::Nearer) {
+            line.is_plausible |= known.tests.are_satisfied(with);
+            line.on_tests = line.on_tests.max(Some(with));
+        }
+    }
+    let mut lines: Vec<LineRank> = lines.into_values().collect();
+    for line in &mut lines {
+        line.suspicion = known.tests.suspicion((line.file, line.line));
+        line.repairs.sort_by_key(|&number| {
+            let effect = effects[number].map(|effect| effect.kind);
+            (effect, Reverse(known.on_tests[number]), candidates[number].kind, number)
+        });
+    }
+    let place = |line: &LineRank| (line.file, line.line);
+    lines.sort_by(|one, other| compare(one, other, order).then_with(|| place(one).cmp(&place(other))));
+    number(&mut lines, order);
+    Ranking { lines, cutoff }
+}
+
+/// The executed lines, in no order.
+fn executed(recorded: Recorded<'_>, cutoff: Option<EventId>) -> BTreeMap<(FileId, u32), LineRank> {
     let mut lines: BTreeMap<(FileId, u32), LineRank> = BTreeMap::new();
     for event in recorded.trace.events() {
         let leader = recorded.program.leader(recorded.trace.leader(event));
@@ -68,13 +138,15 @@ pub fn ranking(
         }
         let place = (leader.statement.file, leader.statement.line);
         let is_before = cutoff.is_none_or(|cutoff| event <= cutoff);
-        let reason = if is_before { RankReason::Before } else { RankReason::After };
         let line = lines.entry(place).or_insert(LineRank {
             rank: 0,
             ties: 1,
             file: place.0,
             line: place.1,
-            reason,
+            reason: if is_before { RankReason::Before } else { RankReason::After },
+            is_plausible: false,
+            on_tests: None,
+            suspicion: None,
             last: event,
             repairs: Vec::new(),
         });
@@ -82,34 +154,31 @@ pub fn ranking(
             line.last = event;
         }
     }
-    for (number, (candidate, effect)) in candidates.iter().zip(effects).enumerate() {
-        let Some(reason) = effect.as_ref().and_then(|effect| reason(candidate.kind, effect.kind)) else {
-            continue;
-        };
-        let statement = candidate.statement(recorded);
-        if let Some(line) = lines.get_mut(&(statement.file, statement.line)) {
-            line.reason = line.reason.min(reason);
-            line.repairs.push(number);
-        }
-    }
-    let mut lines: Vec<LineRank> = lines.into_values().collect();
-    for line in &mut lines {
-        line.repairs.sort_by_key(|&number| {
-            let effect = effects[number].map(|effect| effect.kind);
-            (effect, candidates[number].kind, number)
-        });
-    }
-    lines.sort_by_key(|line| (line.reason, std::cmp::Reverse(line.last), line.file, line.line));
-    number(&mut lines);
-    Ranking { lines, cutoff }
+    lines
 }
 
-/// Gives each line its place. Two lines of one reason whose last executions are the same event are tied.
-fn number(lines: &mut [LineRank]) {
-    let key = |line: &LineRank| (line.reason, line.last);
+/// Which line stands first.
+fn compare(one: &LineRank, other: &LineRank, order: &[RankKey]) -> Ordering {
+    let repaired = |line: &LineRank| line.on_tests.map_or(0, |with| with.repaired);
+    // Lines without such a change are told apart by their reasons.
+    let broken = |line: &LineRank| line.on_tests.map_or(usize::MAX, |with| with.broken);
+    let by = |key: &RankKey| match key {
+        RankKey::Plausible => other.is_plausible.cmp(&one.is_plausible),
+        RankKey::RepairedTests => repaired(other).cmp(&repaired(one)),
+        RankKey::BrokenTests => broken(one).cmp(&broken(other)),
+        RankKey::Reason => one.reason.cmp(&other.reason),
+        RankKey::Suspicion => other.suspicion.cmp(&one.suspicion),
+        RankKey::Last => other.last.cmp(&one.last),
+    };
+    order.iter().map(by).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// Gives each line its place. Lines that no key tells apart are tied.
+fn number(lines: &mut [LineRank], order: &[RankKey]) {
     let mut first = 0;
     while first < lines.len() {
-        let same = lines[first..].iter().take_while(|line| key(line) == key(&lines[first])).count();
+        let is_same = |line: &&LineRank| compare(line, &lines[first], order).is_eq();
+        let same = lines[first..].iter().take_while(is_same).count();
         for line in &mut lines[first..first + same] {
             (line.rank, line.ties) = (first + 1, same);
         }

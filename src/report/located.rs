@@ -7,10 +7,12 @@ use super::json::seconds;
 use super::schema::VERSION;
 use super::source::{Sources, printable};
 use super::spelling;
-use super::style::{Style, wrap};
+use super::style::{Style, wrap, wrap_behind};
 use super::words::{contained, count, duration, one_or_more};
 use crate::circumstances::Status;
-use crate::locate::{Candidate, CandidateKind, EffectKind, Granule, LineRank, RankReason};
+use crate::locate::{
+    Candidate, CandidateKind, EffectKind, FurtherTests, Granule, LineRank, OnTests, RankReason,
+};
 use crate::session::locate::Located;
 use crate::subject::Recorded;
 
@@ -60,8 +62,8 @@ fn row(
     let head = format!("{:>3}{ties}  {}:{}  {source}", line.rank, printable(file), line.line);
     let mut row = format!("{}\n", style.bold(&style.cut(&head, style.width)));
     for &number in line.repairs.iter().take(MOST_CHANGES) {
-        row +=
-            &format!("       {}\n", style.cut(&experiment(recorded, found, number, line), style.width - 7));
+        let experiment = experiment(recorded, found, number, line);
+        row += &format!("{}\n", wrap_behind("       ", &experiment, style.width));
     }
     if line.repairs.len() > MOST_CHANGES {
         row += &format!("       and {} more\n", count((line.repairs.len() - MOST_CHANGES) as u64, "change"));
@@ -82,7 +84,32 @@ fn experiment(recorded: Recorded<'_>, found: &Located, number: usize, line: &Lin
         Some(EffectKind::Right) => "the output is right",
         _ => "the output is nearer to the correct one",
     };
-    format!("{place}{}: {effect}", what_and_when(recorded, candidate))
+    let further = found.on_tests[number].map_or_else(String::new, |with| further_tests(&found.tests, with));
+    format!("{place}{}: {effect}{further}", what_and_when(recorded, candidate))
+}
+
+/// What a change does to the further tests: `, and of 2 failing tests; 9 of 10 passing tests stay right`.
+fn further_tests(tests: &FurtherTests, with: OnTests) -> String {
+    let failing = match (tests.failing, with.repaired) {
+        (0, _) => String::new(),
+        (all, repaired) if all == repaired => format!(", and of {}", count(all as u64, "other failing test")),
+        (all, repaired) => format!(", and of {repaired} of {}", count(all as u64, "other failing test")),
+    };
+    let passing = match (tests.passing, with.broken) {
+        (0, _) => String::new(),
+        (all, 0) => format!(
+            "; {} right",
+            count(all as u64, "passing test") + one_or_more(all as u64, " stays", " stay")
+        ),
+        (all, broken) => {
+            format!(
+                "; of {} {broken} {} wrong",
+                count(all as u64, "passing test"),
+                one_or_more(broken as u64, "becomes", "become")
+            )
+        }
+    };
+    failing + &passing
 }
 
 /// A change with its place, such as `main.c:11 taken the other way at execution 2 of 5`.
@@ -147,17 +174,45 @@ fn verdict(found: &Located) -> String {
             one_or_more(nearer as u64, "brings", "bring")
         ),
     };
+    let tests = tests_in_words(found);
     let luck = if right > 0 && found.outputs <= 8 {
         " The program prints few different outputs: that one is right may be luck."
     } else {
         ""
     };
     format!(
-        "{tried_of}, {} seen: {repairs}.{luck} A line is where one change makes this run right, which is not always the \
+        "{tried_of}, {} seen: {repairs}.{tests}{luck} A line is where one change makes this run right, which is not always the \
          fault; where code is missing, look at the decisions. {}, {}.",
         count(found.outputs as u64, "different output"),
         capitalised(&contained(&found.containment)),
         duration(found.elapsed)
+    )
+}
+
+/// How many further tests there are, and which of them is the run under study.
+fn tests_in_words(found: &Located) -> String {
+    let studied = found.studied.as_ref().map_or_else(String::new, |name| {
+        format!(" The run under study is the test {name}, the first one that fails.")
+    });
+    let tests = &found.tests;
+    if tests.is_empty() {
+        return studied;
+    }
+    let others = &tests.coverage[1..];
+    let failing = others.iter().filter(|test| test.fails).count();
+    let of = |all: usize, tried: usize, word: &str| match all == tried {
+        true => count(all as u64, word),
+        false => format!("{tried} of {}", count(all as u64, word)),
+    };
+    let plausible = found.ranking.lines.iter().filter(|line| line.is_plausible).count();
+    format!(
+        "{studied} What makes it right was tried on {} and {}; {} a change that satisfies all of them.",
+        of(failing, tests.failing, "other failing test"),
+        of(others.len() - failing, tests.passing, "passing test"),
+        match plausible {
+            0 => "no line has".to_owned(),
+            lines => format!("{} {}", count(lines as u64, "line"), one_or_more(lines as u64, "has", "have")),
+        }
     )
 }
 
@@ -173,6 +228,8 @@ struct Document<'a> {
     status: &'static str,
     containment: &'static str,
     runs: Runs,
+    studied: Option<&'a str>,
+    tests: Tests,
     lines: Vec<Line<'a>>,
     seconds: f64,
     warnings: &'a [String],
@@ -180,11 +237,22 @@ struct Document<'a> {
 
 #[derive(Serialize)]
 struct Runs {
+    /// How many were made, on further tests too.
+    made: u64,
     possible: usize,
     total: usize,
     right: usize,
     nearer: usize,
     outputs: usize,
+}
+
+/// The further tests: how many there are, and on how many changes were tried.
+#[derive(Serialize)]
+struct Tests {
+    failing: usize,
+    passing: usize,
+    failing_tried: usize,
+    passing_tried: usize,
 }
 
 #[derive(Serialize)]
@@ -195,6 +263,8 @@ struct Line<'a> {
     line: u32,
     function: &'a str,
     why: &'static str,
+    plausible: bool,
+    ochiai: Option<f64>,
     repairs: Vec<Repair<'a>>,
 }
 
@@ -209,6 +279,14 @@ struct Repair<'a> {
     /// Where the change is made, as in the file.
     address: String,
     outcome: &'static str,
+    /// What it does to the further tests, if it was tried on them.
+    tests: Option<RepairTests>,
+}
+
+#[derive(Serialize)]
+struct RepairTests {
+    failing_right: usize,
+    passing_wrong: usize,
 }
 
 /// The ranking as a document of the schema `stripe.locate/1`.
@@ -219,12 +297,32 @@ pub fn json(recorded: Recorded<'_>, found: &Located) -> String {
         version: VERSION,
         status: if found.status == Status::Minimal { "complete" } else { spelling::status(found.status) },
         containment: spelling::containment(&found.containment),
-        runs: Runs { possible: found.candidates.len(), total, right, nearer, outputs: found.outputs },
+        runs: Runs {
+            made: found.runs,
+            possible: found.candidates.len(),
+            total,
+            right,
+            nearer,
+            outputs: found.outputs,
+        },
+        studied: found.studied.as_deref(),
+        tests: tests(&found.tests),
         lines: found.ranking.lines.iter().map(|line| line_document(recorded, found, line)).collect(),
         seconds: seconds(found.elapsed),
         warnings: &found.warnings,
     };
     serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
+}
+
+fn tests(tests: &FurtherTests) -> Tests {
+    let others = tests.coverage.get(1..).unwrap_or_default();
+    let failing = others.iter().filter(|test| test.fails).count();
+    Tests {
+        failing,
+        passing: others.len() - failing,
+        failing_tried: tests.failing,
+        passing_tried: tests.passing,
+    }
 }
 
 fn line_document<'a>(recorded: Recorded<'a>, found: &Located, line: &LineRank) -> Line<'a> {
@@ -242,6 +340,8 @@ fn line_document<'a>(recorded: Recorded<'a>, found: &Located, line: &LineRank) -
             RankReason::Before => "executed before the first wrong byte",
             RankReason::After => "executed after the first wrong byte",
         },
+        plausible: line.is_plausible,
+        ochiai: line.suspicion.map(|suspicion| suspicion.value()),
         repairs: line.repairs.iter().map(|&number| repair(recorded, found, number)).collect(),
     }
 }
@@ -271,5 +371,7 @@ fn repair<'a>(recorded: Recorded<'a>, found: &Located, number: usize) -> Repair<
         } else {
             "nearer"
         },
+        tests: found.on_tests[number]
+            .map(|with| RepairTests { failing_right: with.repaired, passing_wrong: with.broken }),
     }
 }

@@ -95,7 +95,7 @@ pub(super) fn wrap_behind(margin: &str, text: &str, width: usize) -> String {
         let end = rest.char_indices().nth(room).map_or(rest.len(), |(at, _)| at);
         let blank = match rest[end..].starts_with(' ') {
             true => Some(end),
-            false => rest[..end].trim_end().rfind(' '),
+            false => rest[..end].rfind(' '),
         };
         let (line, behind) = match blank.filter(|&at| !rest[..at].trim().is_empty()) {
             Some(blank) => (&rest[..blank], rest[blank..].trim_start()),

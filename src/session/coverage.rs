@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use tracer::invocation::Limits;
 use tracer::program::{Program, Statement};
 use tracer::run::Run;
 use tracer::{Preference, Tracer};
 
 use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
-use crate::baseline::Ending;
+use crate::baseline::{Ending, limits_like};
 use crate::oracle::termination;
 use crate::subject::{Recorded, Target};
 
@@ -22,6 +23,10 @@ pub struct Covered {
     pub statements: BTreeSet<Statement>,
     /// How many events there were.
     pub events: usize,
+    /// Whether it did not end.
+    pub endless: bool,
+    /// What a run like it may use up.
+    pub limits: Limits,
 }
 
 /// Records one run. A run that is said never to end may end nevertheless.
@@ -42,6 +47,8 @@ pub fn cover(target: &Target, ending: Ending, interrupt: &Interrupt) -> Result<C
         ended: termination(&recording.run.termination, recorded),
         statements: statements.collect(),
         events: recording.trace.len(),
+        endless: recording.trace.endless().is_some(),
+        limits: limits_like(&recording),
         run: recording.run,
     })
 }

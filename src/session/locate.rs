@@ -1,8 +1,8 @@
 //! Locate a fault: record the failing run, make each change of it in a run of its own, and rank the lines.
 
-use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use tracer::invocation::Limits;
@@ -14,18 +14,31 @@ use tracer::{Containment, Preference, Processors, Tracer};
 use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
 use super::listener::Listener;
+use super::locate_attempts::{Attempt, Attempts, Studied, changed_limits};
+pub use super::locate_tests::LocateTest;
+use super::locate_tests::{Jury, Tried};
 use super::recording::establish;
 use crate::baseline::{Baseline, Demands, Ending, PoisonChoice};
 use crate::circumstances::Status;
-use crate::locate::{Candidate, Correct, Effect, EffectKind, Granule, Ranking, Trials, candidates, ranking};
+use crate::locate::{
+    Candidate, Correct, Effect, EffectKind, Experiments, FurtherTests, Granule, ORDER, OnTests, Ranking,
+    TestCoverage, Trials, candidates, ranking,
+};
 use crate::subject::{Recorded, Target};
+
+/// Of more failing tests than these the first ones are tried with changes, and of more passing tests so many that are
+/// spread evenly; all count for what tests execute.
+const MOST_FAILING: usize = 5;
+const MOST_PASSING: usize = 20;
 
 /// What is asked.
 pub struct LocateRequest {
     /// The program and how it is started.
     pub target: Target,
-    /// What would be right.
-    pub correct: Correct,
+    /// What would be right; `None` if the run under study is the first test that fails.
+    pub correct: Option<Correct>,
+    /// Further tests, failing and passing.
+    pub tests: Vec<LocateTest>,
     /// Whether the failure is that it does not end.
     pub ending: Ending,
     /// At most so many runs with changes.
@@ -48,6 +61,14 @@ pub struct Located {
     pub candidates: Vec<Candidate>,
     /// What came of each that was tried.
     pub effects: Vec<Option<Effect>>,
+    /// The test that is the run under study, by its name, if it is one.
+    pub studied: Option<String>,
+    /// What each does to further tests; of those that were not tried on any nothing.
+    pub on_tests: Vec<Option<OnTests>>,
+    /// The further tests.
+    pub tests: FurtherTests,
+    /// How many runs with changes were made.
+    pub runs: u64,
     /// The executed lines.
     pub ranking: Ranking,
     /// How many different outputs there were.
@@ -60,62 +81,246 @@ pub struct Located {
     pub warnings: Vec<String>,
 }
 
-/// Locates.
+/// Locates. Without a correct output the first failing test becomes the run under study.
 ///
 /// # Errors
 /// If the run is right, cannot be recorded, or the set-up is broken.
 pub fn locate(
-    request: &LocateRequest,
+    request: &mut LocateRequest,
     interrupt: &Interrupt,
     listener: &dyn Listener,
 ) -> Result<Located, SessionError> {
     let started = Instant::now();
-    let LocateRequest { target, correct, .. } = request;
     let processors = Processors::available();
-    let mut tracer = Tracer::new(&target.program, &target.invocation, Preference::Auto)?;
     processors.bind(0);
+    let Suite { correct, studied, mut tests, mut warnings } = suite(request, interrupt, listener)?;
+    let target = &request.target;
+    let mut tracer = Tracer::new(&target.program, &target.invocation, Preference::Auto)?;
     let demands = Demands { poison: PoisonChoice::Off, only_lines: None, ending: request.ending };
     let baseline = establish(target, &mut tracer, &demands, interrupt)?;
     drop(tracer);
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
     let limits = free_limits(&baseline, request.timeout);
     let mut runners = runners(request, &processors)?;
-    let unchanged = run(&mut runners[0], target, &[], &limits, &interrupt.flag())?;
-    must_be_wrong(correct, &unchanged, &baseline)?;
-    let containment = runners[0].containment();
+    let unchanged = runners[0].run_changed(&target.invocation, &[], &[], &limits, &interrupt.flag())?;
+    must_be_wrong(&correct, &unchanged, &baseline)?;
+    leave_out_unsteady(&mut tests, &mut runners[0], &interrupt.flag(), &mut warnings)?;
     let all = candidates(recorded);
     listener.tell(&format!("{} changes can be tried", all.len()));
-    let trials = Trials::new(correct, &unchanged);
-    let bench = Bench {
-        target,
+    let own = Studied { invocation: &target.invocation, limits, trials: Trials::new(&correct, &unchanged) };
+    let first_wrong = own.trials.first_wrong();
+    let chosen = Chosen::new(&tests);
+    let runs: Vec<Studied<'_>> = std::iter::once(own).chain(chosen.studied(&tests)).collect();
+    let mut attempts = Attempts {
+        runs: &runs,
         candidates: &all,
-        trials: &trials,
-        limits: &limits,
         stop: interrupt.flag(),
         deadline: request.max_time.map(|time| Instant::now() + time),
-        next: AtomicUsize::new(0),
-        most: request.max_tests.map_or(all.len(), |most| all.len().min(most as usize)),
+        most: request.max_tests.unwrap_or(u64::MAX),
+        begun: 0,
+        outputs: HashSet::new(),
     };
-    let (effects, outputs) = bench.make_all(runners, &processors).map_err(|error| interrupt.or(error))?;
-    let tried = effects.iter().flatten().filter(|effect| effect.kind != EffectKind::Untried).count();
-    let status = match tried == all.len() {
+    let own: Vec<Attempt> = (0..all.len()).map(|candidate| Attempt { run: 0, candidate }).collect();
+    let effects = attempts.make(&own, &mut runners, &processors).map_err(|error| interrupt.or(error))?;
+    let outputs = attempts.outputs.len();
+    let further_tests = OnFurther { recorded, tests: &tests, chosen: &chosen, effects: &effects };
+    let (on_tests, is_complete) =
+        further_tests.make(&mut attempts, &mut runners, &processors).map_err(|error| interrupt.or(error))?;
+    let tried = effects.iter().flatten().count();
+    let status = match tried == all.len() && is_complete {
         true => Status::Minimal,
         false if interrupt.signal().is_some() => Status::Interrupted,
         false => Status::Budget,
     };
-    let ranking = ranking(recorded, &all, &effects, trials.first_wrong());
-    let warnings = warnings(&baseline, status);
+    let runs = attempts.begun;
+    let further = further(recorded, &tests, &chosen);
+    let known = Experiments {
+        candidates: &all,
+        effects: &effects,
+        first_wrong,
+        on_tests: &on_tests,
+        tests: &further,
+    };
+    let ranking = ranking(recorded, &known, &ORDER);
+    warnings.extend(self::warnings(&baseline, status));
     Ok(Located {
         status,
-        candidates: all,
         effects,
         ranking,
         outputs,
+        on_tests,
+        tests: further,
+        studied,
+        runs,
         elapsed: started.elapsed(),
-        containment,
+        containment: runners[0].containment(),
         warnings,
+        candidates: all,
         baseline,
     })
+}
+
+/// What is right for the run under study, and the tests beside it.
+struct Suite {
+    correct: Correct,
+    /// The test that is the run under study.
+    studied: Option<String>,
+    tests: Vec<Tried>,
+    warnings: Vec<String>,
+}
+
+/// Runs the tests. Without a correct output the first failing one becomes the run under study.
+fn suite(
+    request: &mut LocateRequest,
+    interrupt: &Interrupt,
+    listener: &dyn Listener,
+) -> Result<Suite, SessionError> {
+    let given = request.target.invocation.clone();
+    let check = request.correct.clone().filter(|correct| matches!(correct, Correct::Check(_)));
+    let mut jury = Jury {
+        target: &mut request.target,
+        check: check.as_ref(),
+        timeout: request.timeout,
+        interrupt,
+        listener,
+    };
+    let (mut tests, warnings) = jury.try_all(&request.tests)?;
+    request.target.invocation = given;
+    let Some(correct) = request.correct.clone() else {
+        let is_fit = |test: &Tried| test.fails && test.correct.is_some();
+        let Some(first) = tests.iter().position(is_fit) else {
+            let why = "no test fails whose correct output is known: give --reference, or a failing test with a `reference`";
+            let told = warnings.iter().map(|warning| format!("; {warning}")).collect::<String>();
+            return Err(SessionError::new(Cause::NotReproduced, format!("{why}{told}")));
+        };
+        let Tried { name, invocation, correct, .. } = tests.remove(first);
+        request.target.invocation = invocation;
+        let correct = correct.expect("that is what was looked for");
+        return Ok(Suite { correct, studied: Some(name), tests, warnings });
+    };
+    tests.retain(|test| !test.is_same_run(&request.target.invocation));
+    Ok(Suite { correct, studied: None, tests, warnings })
+}
+
+/// Tests that print something else when their statements are not traced say nothing.
+fn leave_out_unsteady(
+    tests: &mut Vec<Tried>,
+    runner: &mut Runner<'_>,
+    stop: &Arc<AtomicBool>,
+    warnings: &mut Vec<String>,
+) -> Result<(), SessionError> {
+    let mut kept = Vec::new();
+    for test in tests.drain(..) {
+        if test.is_steady(runner, stop)? {
+            kept.push(test);
+        } else {
+            let name = &test.name;
+            warnings
+                .push(format!("the test {name} is left out: it prints something else when it is not traced"));
+        }
+    }
+    *tests = kept;
+    Ok(())
+}
+
+/// The tests on which changes are tried, by their positions among all.
+struct Chosen {
+    failing: Vec<usize>,
+    passing: Vec<usize>,
+}
+
+impl Chosen {
+    fn new(tests: &[Tried]) -> Chosen {
+        let of = |fails: bool| -> Vec<usize> {
+            let is_fit = |test: &Tried| test.fails == fails && test.correct.is_some();
+            (0..tests.len()).filter(|&number| is_fit(&tests[number])).collect()
+        };
+        let (mut failing, passing) = (of(true), of(false));
+        failing.truncate(MOST_FAILING);
+        let step = passing.len().div_ceil(MOST_PASSING).max(1);
+        Chosen { failing, passing: passing.into_iter().step_by(step).collect() }
+    }
+
+    /// They, in this order: the failing ones first.
+    fn all(&self) -> impl Iterator<Item = usize> {
+        self.failing.iter().chain(&self.passing).copied()
+    }
+
+    fn studied<'t>(&self, tests: &'t [Tried]) -> impl Iterator<Item = Studied<'t>> {
+        self.all().filter_map(|number| {
+            let Tried { invocation, correct, unchanged, limits, .. } = &tests[number];
+            let trials = Trials::new(correct.as_ref()?, unchanged);
+            Some(Studied { invocation, limits: *limits, trials })
+        })
+    }
+}
+
+/// Tries changes on the further tests that make the run under study right.
+struct OnFurther<'o> {
+    recorded: Recorded<'o>,
+    tests: &'o [Tried],
+    chosen: &'o Chosen,
+    effects: &'o [Option<Effect>],
+}
+
+impl OnFurther<'_> {
+    /// What each change does to them, and whether all that is worth it was tried. A change of a single execution is
+    /// about that one run alone.
+    fn make(
+        &self,
+        attempts: &mut Attempts<'_>,
+        runners: &mut [Runner<'_>],
+        processors: &Processors,
+    ) -> Result<(Vec<Option<OnTests>>, bool), SessionError> {
+        let candidates = attempts.candidates;
+        let mut found: Vec<Option<OnTests>> = vec![None; candidates.len()];
+        let repairs = |number: &usize| {
+            candidates[*number].granule == Granule::Statement
+                && self.effects[*number].is_some_and(|effect| effect.kind == EffectKind::Right)
+        };
+        let repairing: Vec<usize> = (0..candidates.len()).filter(repairs).collect();
+        if self.chosen.all().next().is_none() {
+            return Ok((found, true));
+        }
+        // A statement that a test does not execute changes nothing there.
+        let executes = |run: usize, candidate: usize| {
+            let test = &self.tests[self.chosen.all().nth(run - 1).expect("one of them")];
+            test.statements.contains(&candidates[candidate].statement(self.recorded))
+        };
+        let runs = 1..=self.chosen.all().count();
+        let all: Vec<Attempt> = repairing
+            .iter()
+            .flat_map(|&candidate| runs.clone().map(move |run| Attempt { run, candidate }))
+            .filter(|attempt| executes(attempt.run, attempt.candidate))
+            .collect();
+        let effects = attempts.make(&all, runners, processors)?;
+        repairing.iter().for_each(|&number| found[number] = Some(OnTests::default()));
+        for (attempt, effect) in all.iter().zip(&effects) {
+            let Some(with) = &mut found[attempt.candidate] else { continue };
+            match effect {
+                // Nothing is said of a change that was not tried on all tests.
+                None => found[attempt.candidate] = None,
+                Some(effect) if attempt.run <= self.chosen.failing.len() => {
+                    with.repaired += usize::from(effect.kind == EffectKind::Right);
+                }
+                Some(effect) => with.broken += usize::from(effect.kind != EffectKind::Right),
+            }
+        }
+        Ok((found, effects.iter().all(Option::is_some)))
+    }
+}
+
+/// What a ranking needs to know of the tests.
+fn further(recorded: Recorded<'_>, tests: &[Tried], chosen: &Chosen) -> FurtherTests {
+    let leaders = recorded.trace.events().map(|event| recorded.program.leader(recorded.trace.leader(event)));
+    let own: BTreeSet<_> =
+        leaders.filter(|leader| !leader.kind.is_structural()).map(|leader| leader.statement).collect();
+    let others = tests.iter().map(|test| TestCoverage::new(&test.statements, test.fails));
+    FurtherTests {
+        coverage: std::iter::once(TestCoverage::new(&own, true)).chain(others).collect(),
+        failing: chosen.failing.len(),
+        passing: chosen.passing.len(),
+    }
 }
 
 fn warnings(baseline: &Baseline, status: Status) -> Vec<String> {
@@ -136,35 +341,10 @@ fn runners<'r>(request: &'r LocateRequest, processors: &Processors) -> Result<Ve
     Ok(runners.collect::<Result<_, _>>()?)
 }
 
-fn run(
-    runner: &mut Runner<'_>,
-    target: &Target,
-    changes: &[tracer::intervention::Intervention],
-    limits: &Limits,
-    stop: &Arc<AtomicBool>,
-) -> Result<Run, SessionError> {
-    Ok(runner.run_changed(&target.invocation, &[], changes, limits, stop)?)
-}
-
-/// What a changed run may use up: a loop that does not end any more is seen by the processor's time, which does not
-/// depend on the load of the machine.
+/// What a run with a change may use up.
 pub fn free_limits(baseline: &Baseline, timeout: Option<Duration>) -> Limits {
-    let recorded = baseline.recording.run.usage;
-    let least = Duration::from_millis(100);
-    let usual = match baseline.recording.trace.endless() {
-        None => (10 * recorded.cpu).max(least),
-        // How long a right run takes is not known; what was recorded took many times as long as it does untraced.
-        Some(_) => recorded.wall.clamp(least, Duration::from_secs(5)),
-    };
-    let cpu = timeout.unwrap_or(usual);
-    let patient = Duration::from_secs(10).max(10 * recorded.wall);
-    Limits {
-        cpu,
-        wall: patient,
-        idle: cpu.max(Duration::from_secs(1)),
-        arrivals: u64::MAX,
-        ..baseline.limits()
-    }
+    let is_endless = baseline.recording.trace.endless().is_some();
+    changed_limits(&baseline.recording.run, is_endless, baseline.limits(), timeout)
 }
 
 /// The run as it is must be wrong, and do without the tracer what it does with it.
@@ -184,65 +364,6 @@ fn must_be_wrong(correct: &Correct, unchanged: &Run, baseline: &Baseline) -> Res
             Err(SessionError::new(Cause::NotReproduced, why))
         }
         _ => Ok(()),
-    }
-}
-
-/// Makes the changed runs.
-struct Bench<'b> {
-    target: &'b Target,
-    candidates: &'b [Candidate],
-    trials: &'b Trials<'b>,
-    limits: &'b Limits,
-    stop: Arc<AtomicBool>,
-    deadline: Option<Instant>,
-    /// The next one to be made.
-    next: AtomicUsize,
-    most: usize,
-}
-
-impl Bench<'_> {
-    /// What comes of each change, by as many workers as there are runners; and how many different outputs there were.
-    fn make_all(
-        &self,
-        runners: Vec<Runner<'_>>,
-        processors: &Processors,
-    ) -> Result<(Vec<Option<Effect>>, usize), SessionError> {
-        let effects = Mutex::new(vec![None; self.candidates.len()]);
-        let outputs = Mutex::new(HashSet::new());
-        let lock = || effects.lock().unwrap_or_else(PoisonError::into_inner);
-        let work = |worker: usize, mut runner: Runner<'_>| -> Result<(), SessionError> {
-            processors.bind(worker);
-            while let Some(number) = self.take() {
-                let change = [self.candidates[number].intervention];
-                let run = run(&mut runner, self.target, &change, self.limits, &self.stop)?;
-                let effect = self.trials.judge(&run)?;
-                outputs.lock().unwrap_or_else(PoisonError::into_inner).insert(self.trials.fingerprint(&run));
-                lock()[number] = Some(effect).filter(|effect| effect.kind != EffectKind::Untried);
-            }
-            Ok(())
-        };
-        std::thread::scope(|scope| {
-            let work = &work;
-            let workers: Vec<_> = runners
-                .into_iter()
-                .enumerate()
-                // ptrace ties a program to the thread that has started it, and a runner to its starter.
-                .map(|(worker, runner)| scope.spawn(move || work(worker, runner)))
-                .collect();
-            let ended = workers
-                .into_iter()
-                .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            ended.collect::<Result<(), SessionError>>()
-        })?;
-        let outputs = outputs.into_inner().unwrap_or_else(PoisonError::into_inner).len();
-        Ok((effects.into_inner().unwrap_or_else(PoisonError::into_inner), outputs))
-    }
-
-    fn take(&self) -> Option<usize> {
-        let is_over = self.stop.load(Ordering::Relaxed)
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        (number < self.most && !is_over).then_some(number)
     }
 }
 

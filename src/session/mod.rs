@@ -25,6 +25,8 @@ pub mod keeping;
 pub mod layers;
 pub mod listener;
 pub mod locate;
+mod locate_attempts;
+mod locate_tests;
 pub mod memory;
 pub mod needed;
 pub mod observing;

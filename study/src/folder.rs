@@ -12,6 +12,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -37,7 +38,7 @@ pub enum FolderError {
 
 /// The right to work on a fault, while it is held.
 #[derive(Debug)]
-pub struct FaultClaim(#[allow(dead_code, reason = "held, not used")] File);
+pub struct FaultClaim(File);
 
 impl ResultsFolder {
     /// The folder at this place, which is made if it is not there.
@@ -144,13 +145,25 @@ impl ResultsFolder {
     /// If the folder has no locks.
     pub fn claim(&self, fault: &str) -> Result<Option<FaultClaim>, FolderError> {
         let path = self.0.join("locks").join(fault);
-        let file = fs::create_dir_all(self.0.join("locks")).and_then(|()| File::create(&path));
+        let file = fs::create_dir_all(self.0.join("locks"))
+            .and_then(|()| File::options().read(true).write(true).create(true).truncate(false).open(&path));
         let file = file.map_err(|error| failed(&path, error))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(FaultClaim(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(failed(&path, error)),
         }
+    }
+}
+
+impl FaultClaim {
+    /// An empty standard input for a process that works on the fault. The claim lasts as long as the process has it,
+    /// even if whoever has made it is killed: what a build still writes then is written before the next one begins.
+    ///
+    /// # Errors
+    /// If there are too many open files.
+    pub fn stdin(&self) -> io::Result<Stdio> {
+        self.0.try_clone().map(Stdio::from)
     }
 }
 
@@ -202,6 +215,19 @@ mod tests {
         assert!(folder.claim("one").expect("locks").is_none());
         assert!(folder.claim("two").expect("locks").is_some());
         drop(first);
+        assert!(folder.claim("one").expect("locks").is_some());
+    }
+
+    #[test]
+    fn a_claim_lasts_as_long_as_a_process_has_it() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = ResultsFolder::at(place.path()).expect("made");
+        let first = folder.claim("one").expect("locks").expect("free");
+        let mut command = std::process::Command::new("sleep");
+        let mut build = command.arg("60").stdin(first.stdin().expect("a copy")).spawn().expect("it starts");
+        drop((first, command));
+        assert!(folder.claim("one").expect("locks").is_none());
+        build.kill().and_then(|()| build.wait()).expect("a child");
         assert!(folder.claim("one").expect("locks").is_some());
     }
 

@@ -3,12 +3,15 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Program, scratch, text};
 
 /// Compiles `source` as `NAME.c` in a folder of its own; the working directory is another one.
 pub fn tiny(name: &str, source: &str) -> Program {
-    let folder = scratch(&format!("tiny-{name}"));
+    // Two tests may have programs of the same name.
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let folder = scratch(&format!("tiny-{name}-{}", NUMBER.fetch_add(1, Ordering::Relaxed)));
     fs::create_dir_all(folder.join("run")).expect("a working directory");
     let file = format!("{name}.c");
     fs::write(folder.join(&file), source).expect("a source file");

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use study::documents::{WORK, WorkDocument};
 use study::evaluation::printed;
+use study::folder::FaultClaim;
 use study::manifest::{StudyFault, StudyTest};
 use study::technique::Work;
 use tracer::Processors;
@@ -21,8 +22,6 @@ use crate::session::interrupt::Interrupt;
 
 /// A search without a budget of its own is ended after this time.
 const USUAL_TIME: &str = "10m";
-/// A build is ended after this time.
-const BUILD_TIME: Duration = Duration::from_secs(3600);
 /// What a recording may take, at most, before the process that makes it counts as hung.
 const RECORDING_TIME: Duration = Duration::from_secs(300);
 
@@ -38,14 +37,15 @@ impl<'b> Bench<'b> {
         Bench { manifest, interrupt, machine: machine() }
     }
 
-    /// Builds a fault in a folder.
+    /// Builds a fault in a folder, which is claimed if others may build there.
     pub(super) fn build<'f>(
         &'f self,
         fault: &'f StudyFault,
         folder: &'f Path,
+        claim: Option<&FaultClaim>,
     ) -> Result<Result<BuiltFault<'f>, String>, Failure> {
         if let Some(build) = &fault.build {
-            let ended = child::shell(build, &fault.directory, folder, BUILD_TIME, self.interrupt)?;
+            let ended = child::shell(build, &fault.directory, folder, claim, self.interrupt)?;
             if ended.status != Some(0) {
                 let how = match ended.status {
                     Some(status) => format!("exit status {status}"),
@@ -124,7 +124,7 @@ impl<'b> Bench<'b> {
 
 /// After this time a process counts as hung: a search ends by itself before.
 fn bound(fault: &StudyFault) -> Duration {
-    let search = fault.max_time.as_deref().and_then(|time| duration(time).ok()).unwrap_or(BUILD_TIME);
+    let search = fault.max_time.as_deref().and_then(|time| duration(time).ok()).unwrap_or(child::BUILD_TIME);
     let tests = u32::try_from(fault.tests.len()).unwrap_or(u32::MAX).saturating_add(1);
     let recordings = RECORDING_TIME.saturating_add(Duration::from_secs(10).saturating_mul(tests));
     search.saturating_mul(2).saturating_add(recordings)

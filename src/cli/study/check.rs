@@ -79,7 +79,7 @@ fn look(bench: &Bench<'_>, fault: &StudyFault) -> Result<Checked, Failure> {
     let place = tempfile::tempdir()?;
     let folder = place.path().canonicalize()?;
     let refused = |why: String| Checked { passing: 0, failing: 0, lines: 0, doubts: vec![why] };
-    let built = match bench.build(fault, &folder)? {
+    let built = match bench.build(fault, &folder, None)? {
         Ok(built) => built,
         Err(why) => return Ok(refused(why)),
     };

@@ -6,6 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use study::folder::FaultClaim;
+
 use super::super::exit::Failure;
 use super::words::Words;
 use crate::session::interrupt::Interrupt;
@@ -48,26 +50,30 @@ pub(super) fn stripe(
 ) -> Result<Finished, Failure> {
     // Not by its name: under that, another version may have been installed since.
     let mut command = Command::new("/proc/self/exe");
-    command.args(["study", "child", "--"]).args(words).current_dir(directory);
+    command.args(["study", "child", "--"]).args(words).current_dir(directory).stdin(Stdio::piped());
     run(&mut command, most, interrupt)
 }
 
-/// Has the shell do what a command says.
+/// After this time a build counts as hung.
+pub(super) const BUILD_TIME: Duration = Duration::from_secs(3600);
+
+/// Has the shell build a fault in the folder `build`.
 pub(super) fn shell(
     text: &str,
     directory: &Path,
     build: &Path,
-    most: Duration,
+    claim: Option<&FaultClaim>,
     interrupt: &Interrupt,
 ) -> Result<Finished, Failure> {
+    let stdin = claim.map_or_else(|| Ok(Stdio::null()), FaultClaim::stdin)?;
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", text]).current_dir(directory).env("STRIPE_BUILD", build);
-    run(&mut command, most, interrupt)
+    command.args(["-c", text]).current_dir(directory).env("STRIPE_BUILD", build).stdin(stdin);
+    run(&mut command, BUILD_TIME, interrupt)
 }
 
 fn run(command: &mut Command, most: Duration, interrupt: &Interrupt) -> Result<Finished, Failure> {
     let started = Instant::now();
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let stdin = child.stdin.take();
     let (stdout, stderr) = (gathered(child.stdout.take()), gathered(child.stderr.take()));

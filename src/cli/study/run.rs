@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use study::documents::{FaultDocument, ITEM, ItemDocument, STUDY, StudyDocument, WORK, WorkDocument};
 use study::evaluation::{Works, described, evaluate, spectra_of};
-use study::folder::ResultsFolder;
+use study::folder::{FaultClaim, ResultsFolder};
 use study::manifest::{StudyFault, StudyManifest, StudyTest};
 use study::technique::{Technique, Work};
 
@@ -174,7 +174,9 @@ impl Conductor<'_> {
         if missing.is_empty() {
             return self.tally(described, 0);
         }
-        let Some(works) = self.works(fault, described, &missing)? else { return Ok(Tally::default()) };
+        let Some(works) = self.works(fault, described, &missing, &claim)? else {
+            return Ok(Tally::default());
+        };
         for technique in &missing {
             self.folder.keep_item(&evaluate(fault, &described.key, technique, &works))?;
         }
@@ -217,6 +219,7 @@ impl Conductor<'_> {
         fault: &StudyFault,
         described: &FaultDocument,
         techniques: &[Technique],
+        claim: &FaultClaim,
     ) -> Result<Option<Works>, Failure> {
         let mut wanted: Vec<Work> = techniques.iter().flat_map(Technique::works).collect();
         wanted.sort();
@@ -235,7 +238,7 @@ impl Conductor<'_> {
             return Ok(Some(works));
         }
         let place = self.folder.build(&fault.name)?;
-        let built = self.bench.build(fault, &place)?;
+        let built = self.bench.build(fault, &place, Some(claim))?;
         if self.bench.interrupt.is_asked() {
             return Ok(None);
         }

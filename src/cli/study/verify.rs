@@ -83,7 +83,7 @@ fn again(
         |why: String| ItemDocument { status: "failed".into(), why: Some(why), ..ItemDocument::default() };
     let technique = Technique::parse(&item.technique).map_err(|error| Failure::new(Exit::Failed, error))?;
     let key = described(fault, base).key;
-    let built = match bench.build(fault, &place)? {
+    let built = match bench.build(fault, &place, None)? {
         Ok(built) => built,
         Err(why) => return Ok(failed(why)),
     };

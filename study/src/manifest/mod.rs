@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub use fault::{BUILD_FOLDER, StudyFault};
 pub use mistake::Mistake;
-pub use suite::StudyTest;
+pub use suite::{StudyTest, read_tests};
 
 use crate::technique::Technique;
 use keys::{FAULT_KEYS, TOP_KEYS, Taker};

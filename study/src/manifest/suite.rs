@@ -1,12 +1,12 @@
 //! Find the tests of a fault: in the manifest, in a file of their own, or in a folder.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::formats;
 use super::keys::{TEST_KEYS, Taker};
-use super::mistake::remedy;
+use super::mistake::{Mistake, remedy};
 use super::record::{GivenValue, Record};
 
 /// The name of the failing run that a fault names itself.
@@ -50,6 +50,15 @@ pub(crate) fn failing_run(
     })
 }
 
+/// The tests that a folder holds, or a file in TOML, CSV or JSON Lines; and what is wrong with others.
+pub fn read_tests(path: &Path) -> (Vec<StudyTest>, Vec<Mistake>) {
+    let mut mistakes = Vec::new();
+    let mut taker = Taker { file: path, mistakes: &mut mistakes };
+    let text = path.to_string_lossy();
+    let tests = of_path(Path::new("."), &text, 1, &|text| text, &mut taker);
+    (unique(tests, 1, &mut taker), mistakes)
+}
+
 /// The keys that a fault and a test share.
 fn test(
     record: &Record,
@@ -80,7 +89,7 @@ pub(crate) fn tests(
     taker: &mut Taker<'_>,
 ) -> Vec<StudyTest> {
     let Some(given) = record.get("tests") else { return Vec::new() };
-    let mut tests = match &given.value {
+    let tests = match &given.value {
         GivenValue::Text(text) | GivenValue::Cell(text) => {
             of_path(directory, &fill(text.clone()), given.line, fill, taker)
         }
@@ -97,19 +106,26 @@ pub(crate) fn tests(
         _ => {
             taker.complain(
                 given.line,
-                "`tests` has to be a folder, a .csv or .jsonl file, or a list of tables",
+                "`tests` has to be a folder, a .toml, .csv or .jsonl file, or a list of tables",
             );
             Vec::new()
         }
     };
-    let mut seen = BTreeMap::new();
-    for test in &tests {
-        if seen.insert(test.name.clone(), ()).is_some() {
-            taker.complain(given.line, format!("two tests have the name `{}`: rename one", test.name));
+    unique(tests, given.line, taker)
+}
+
+/// Of tests of the same name the first.
+fn unique(tests: Vec<StudyTest>, line: usize, taker: &mut Taker<'_>) -> Vec<StudyTest> {
+    let mut seen = BTreeSet::new();
+    let mut kept = Vec::new();
+    for test in tests {
+        if seen.insert(test.name.clone()) {
+            kept.push(test);
+        } else {
+            taker.complain(line, format!("two tests have the name `{}`: rename one", test.name));
         }
     }
-    tests.dedup_by(|one, other| one.name == other.name);
-    tests
+    kept
 }
 
 fn of_record(
@@ -163,19 +179,45 @@ fn of_path(
             return Vec::new();
         }
     };
-    let parsed = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("csv") => formats::csv(&content),
-        Some("jsonl") => formats::json_lines(&content),
-        _ => {
-            taker.complain(line, format!("`tests` {text} is neither a folder nor a .csv or .jsonl file"));
-            return Vec::new();
-        }
-    };
+    let ending = path.extension().and_then(|extension| extension.to_str());
+    if !matches!(ending, Some("toml" | "csv" | "jsonl")) {
+        let what = format!("`tests` {text} is neither a folder nor a .toml, .csv or .jsonl file");
+        taker.complain(line, what);
+        return Vec::new();
+    }
     // Its mistakes stand in that file; its paths begin where it lies.
     let folder = path.parent().unwrap_or(directory).to_owned();
     let mut taker = Taker { file: &path, mistakes: taker.mistakes };
-    parsed.complaints.into_iter().for_each(|(line, what)| taker.complain(line, what));
-    parsed.records.iter().filter_map(|record| of_record(record, &folder, fill, &mut taker)).collect()
+    let records = match ending {
+        Some("toml") => records_of_toml(&content, &mut taker),
+        _ => {
+            let is_csv = ending == Some("csv");
+            let parsed = if is_csv { formats::csv(&content) } else { formats::json_lines(&content) };
+            parsed.complaints.into_iter().for_each(|(line, what)| taker.complain(line, what));
+            parsed.records
+        }
+    };
+    records.iter().filter_map(|record| of_record(record, &folder, fill, &mut taker)).collect()
+}
+
+/// A record for each `[[test]]`.
+fn records_of_toml(text: &str, taker: &mut Taker<'_>) -> Vec<Record> {
+    let (top, complaints) = formats::toml(text);
+    complaints.into_iter().for_each(|(line, what)| taker.complain(line, what));
+    taker.only(&top, &["test"]);
+    let Some(given) = top.get("test") else { return Vec::new() };
+    let GivenValue::List(list) = &given.value else {
+        taker.complain(given.line, "a test begins with [[test]], in two pairs of brackets");
+        return Vec::new();
+    };
+    let mut records = Vec::new();
+    for one in list {
+        match &one.value {
+            GivenValue::Table(record) => records.push(Record { line: one.line, ..record.clone() }),
+            _ => taker.complain(one.line, "a test has to be a table: begin it with [[test]]"),
+        }
+    }
+    records
 }
 
 /// NAME.in with NAME.out and perhaps NAME.args; or in/NAME with out/NAME.

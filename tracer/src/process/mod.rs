@@ -182,7 +182,8 @@ pub(crate) fn stack_limit() -> u64 {
     getrlimit(Resource::RLIMIT_STACK).map_or(MOST, |(limit, _)| limit.min(MOST))
 }
 
-/// The processors that this program may use.
+/// The processors that this program may use, beginning with the one that it was started on: the kernel has chosen one
+/// with little to do, and several of these programs do not all share the first one of the machine.
 #[derive(Clone, Debug)]
 pub struct Processors(Vec<usize>);
 
@@ -193,7 +194,11 @@ impl Processors {
         let ask = || {
             let allowed = sched_getaffinity(Pid::from_raw(0));
             let is_set = |cpu: &usize| allowed.is_ok_and(|allowed| allowed.is_set(*cpu).unwrap_or(false));
-            Processors((0..CpuSet::count()).filter(is_set).collect())
+            let mut processors: Vec<usize> = (0..CpuSet::count()).filter(is_set).collect();
+            let own = nix::sched::sched_getcpu().ok();
+            let first = processors.iter().position(|&cpu| Some(cpu) == own).unwrap_or(0);
+            processors.rotate_left(first);
+            Processors(processors)
         };
         AVAILABLE.get_or_init(ask).clone()
     }

@@ -1,0 +1,126 @@
+//! Make the changed runs of a program, several at the same time.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tracer::Processors;
+use tracer::invocation::{Invocation, Limits};
+use tracer::plain::Runner;
+use tracer::run::Run;
+
+use super::error::SessionError;
+use crate::locate::{Candidate, Effect, EffectKind, Trials};
+
+/// A run that is made again with changes.
+pub(super) struct Studied<'s> {
+    /// How the program is started.
+    pub(super) invocation: &'s Invocation,
+    /// What a run with a change may use up.
+    pub(super) limits: Limits,
+    /// What would be right, and what it does without a change.
+    pub(super) trials: Trials<'s>,
+}
+
+/// One change, in one of the runs.
+#[derive(Clone, Copy)]
+pub(super) struct Attempt {
+    /// The run, by its position.
+    pub(super) run: usize,
+    /// The change, by its number among the candidates.
+    pub(super) candidate: usize,
+}
+
+/// Makes attempts until the budget is used up.
+pub(super) struct Attempts<'b> {
+    pub(super) runs: &'b [Studied<'b>],
+    pub(super) candidates: &'b [Candidate],
+    pub(super) stop: Arc<AtomicBool>,
+    pub(super) deadline: Option<Instant>,
+    /// At most so many runs.
+    pub(super) most: u64,
+    /// So many have been begun.
+    pub(super) begun: u64,
+    /// The different outputs that were seen.
+    pub(super) outputs: HashSet<u64>,
+}
+
+impl Attempts<'_> {
+    /// What comes of each; of those for which there was no time or no room nothing. As many are made at the same time
+    /// as there are runners; what comes of one does not depend on that.
+    pub(super) fn make(
+        &mut self,
+        attempts: &[Attempt],
+        runners: &mut [Runner<'_>],
+        processors: &Processors,
+    ) -> Result<Vec<Option<Effect>>, SessionError> {
+        let room = self.most.saturating_sub(self.begun).min(attempts.len() as u64) as usize;
+        let attempts_made = &attempts[..room];
+        let effects = Mutex::new(vec![None; attempts.len()]);
+        let outputs = Mutex::new(std::mem::take(&mut self.outputs));
+        let next = AtomicUsize::new(0);
+        let own = &*self;
+        let work = |worker: usize, runner: &mut Runner<'_>| -> Result<(), SessionError> {
+            processors.bind(worker);
+            while let Some((number, attempt)) = own.take(&next, attempts_made) {
+                let trials = &own.runs[attempt.run].trials;
+                let run = own.run(runner, attempt)?;
+                let effect = trials.judge(&run)?;
+                let print = trials.fingerprint(&run);
+                outputs.lock().unwrap_or_else(PoisonError::into_inner).insert(print);
+                let effect = Some(effect).filter(|effect| effect.kind != EffectKind::Untried);
+                effects.lock().unwrap_or_else(PoisonError::into_inner)[number] = effect;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let work = &work;
+            let workers = runners.iter_mut().enumerate();
+            let workers: Vec<_> =
+                workers.map(|(worker, runner)| scope.spawn(move || work(worker, runner))).collect();
+            let ended = workers
+                .into_iter()
+                .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            ended.collect::<Result<(), SessionError>>()
+        })?;
+        self.begun += room as u64;
+        self.outputs = outputs.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(effects.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn run(&self, runner: &mut Runner<'_>, attempt: Attempt) -> Result<Run, SessionError> {
+        let Studied { invocation, limits, .. } = &self.runs[attempt.run];
+        let change = [self.candidates[attempt.candidate].intervention];
+        Ok(runner.run_changed(invocation, &[], &change, limits, &self.stop)?)
+    }
+
+    /// The next one, unless the time is over.
+    fn take(&self, next: &AtomicUsize, attempts: &[Attempt]) -> Option<(usize, Attempt)> {
+        let is_over = self.stop.load(Ordering::Relaxed)
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        let attempt = attempts.get(number).filter(|_| !is_over)?;
+        Some((number, *attempt))
+    }
+}
+
+/// What a run with a change may use up: a loop that does not end any more is seen by the processor's time, which does
+/// not depend on the load of the machine. `limits`: what a run like the recorded one may use up.
+pub(super) fn changed_limits(
+    recorded: &Run,
+    is_endless: bool,
+    limits: Limits,
+    timeout: Option<Duration>,
+) -> Limits {
+    let recorded = recorded.usage;
+    let least = Duration::from_millis(100);
+    let usual = match is_endless {
+        false => (10 * recorded.cpu).max(least),
+        // How long a right run takes is not known; what was recorded took many times as long as it does untraced.
+        true => recorded.wall.clamp(least, Duration::from_secs(5)),
+    };
+    let cpu = timeout.unwrap_or(usual);
+    let patient = Duration::from_secs(10).max(10 * recorded.wall);
+    Limits { cpu, wall: patient, idle: cpu.max(Duration::from_secs(1)), arrivals: u64::MAX, ..limits }
+}

@@ -1,0 +1,144 @@
+//! Run the further tests of a program as they are: which of them fail, and what each executes.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use tracer::Bytes;
+use tracer::invocation::{Input, Invocation, Limits};
+use tracer::plain::Runner;
+use tracer::program::Statement;
+use tracer::run::Run;
+
+use super::coverage::{Covered, cover};
+use super::error::SessionError;
+use super::interrupt::Interrupt;
+use super::listener::Listener;
+use super::locate_attempts::changed_limits;
+use crate::baseline::Ending;
+use crate::locate::{Correct, EffectKind, Trials};
+use crate::subject::Target;
+
+/// A further test.
+#[derive(Clone, Debug)]
+pub struct LocateTest {
+    /// Its name.
+    pub name: String,
+    /// The arguments, without the program's name.
+    pub arguments: Vec<String>,
+    /// The standard input.
+    pub stdin: Input,
+    /// The correct output, if it is known.
+    pub reference: Option<Bytes>,
+    /// Whether it is said to pass.
+    pub passes: Option<bool>,
+}
+
+/// A test that was run as it is.
+pub(super) struct Tried {
+    pub(super) name: String,
+    pub(super) invocation: Invocation,
+    /// What would be right, if that is known.
+    pub(super) correct: Option<Correct>,
+    pub(super) fails: bool,
+    /// The statements that it executes.
+    pub(super) statements: BTreeSet<Statement>,
+    /// The run without a change.
+    pub(super) unchanged: Run,
+    /// What a run with a change may use up.
+    pub(super) limits: Limits,
+}
+
+/// What judges tests.
+pub(super) struct Jury<'j> {
+    pub(super) target: &'j mut Target,
+    /// The command that says what is right, where a test has no reference.
+    pub(super) check: Option<&'j Correct>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) interrupt: &'j Interrupt,
+    pub(super) listener: &'j dyn Listener,
+}
+
+impl Jury<'_> {
+    /// Runs each test; and says of which no use can be made, each in a sentence.
+    pub(super) fn try_all(
+        &mut self,
+        tests: &[LocateTest],
+    ) -> Result<(Vec<Tried>, Vec<String>), SessionError> {
+        let (mut tried, mut warnings) = (Vec::new(), Vec::new());
+        for test in tests {
+            match self.try_one(test) {
+                Ok(one) => {
+                    warnings.extend(contradiction(test, &one));
+                    tried.push(one);
+                }
+                Err(_) if self.interrupt.is_asked() => {
+                    return Err(self.interrupt.or(SessionError::new(super::Cause::Failed, "interrupted")));
+                }
+                Err(error) => warnings.push(format!("the test {} is left out: {error}", test.name)),
+            }
+        }
+        if !tests.is_empty() {
+            let failing = tried.iter().filter(|test| test.fails).count();
+            self.listener.tell(&format!("{} tests, {failing} of them fail", tried.len()));
+        }
+        Ok((tried, warnings))
+    }
+
+    fn try_one(&mut self, test: &LocateTest) -> Result<Tried, SessionError> {
+        let own = &mut self.target.invocation;
+        own.arguments.truncate(1);
+        own.arguments.extend(test.arguments.iter().map(Into::into));
+        own.stdin = test.stdin.clone();
+        let Covered { run, statements, limits, endless, .. } =
+            cover(self.target, Ending::Itself, self.interrupt)?;
+        let known = test.reference.clone().map(Correct::Output).or_else(|| self.check.cloned());
+        let fails = match (&known, test.passes) {
+            (Some(correct), _) => Trials::new(correct, &run).judge(&run)?.kind != EffectKind::Right,
+            (None, passes) => passes == Some(false),
+        };
+        // What a passing test prints is right.
+        let correct = known.or_else(|| (!fails).then(|| Correct::Output(run.stdout.clone())));
+        Ok(Tried {
+            name: test.name.clone(),
+            invocation: self.target.invocation.clone(),
+            correct,
+            fails,
+            statements,
+            limits: changed_limits(&run, endless, limits, self.timeout),
+            unchanged: run,
+        })
+    }
+}
+
+/// That a test does not do what is said of it.
+fn contradiction(test: &LocateTest, tried: &Tried) -> Option<String> {
+    let name = &test.name;
+    match (test.passes?, tried.fails) {
+        (true, true) => {
+            Some(format!("the test {name} is said to pass, and fails: it counts as a failing one"))
+        }
+        (false, false) => {
+            Some(format!("the test {name} is said to fail, and passes: it counts as a passing one"))
+        }
+        _ => None,
+    }
+}
+
+impl Tried {
+    /// Whether it starts the program as another one does.
+    pub(super) fn is_same_run(&self, invocation: &Invocation) -> bool {
+        self.invocation.arguments == invocation.arguments && self.invocation.stdin[..] == invocation.stdin[..]
+    }
+
+    /// Whether it does without the tracer what it does with it.
+    pub(super) fn is_steady(
+        &self,
+        runner: &mut Runner<'_>,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<bool, SessionError> {
+        let run = runner.run_changed(&self.invocation, &[], &[], &self.limits, stop)?;
+        Ok(run.stdout == self.unchanged.stdout)
+    }
+}
