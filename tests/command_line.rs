@@ -659,7 +659,7 @@ fn progress_is_a_line_that_is_drawn_again_on_a_terminal_and_a_line_each_ten_seco
 
 #[test]
 fn a_terminal_shows_something_while_the_run_is_recorded() {
-    let source = "#include <stdio.h>\n#include <unistd.h>\nint main(void) { int x = 1;\n    usleep(900000);\n    \
+    let source = "#include <stdio.h>\n#include <unistd.h>\nint main(void) { int x = 1;\n    usleep(500000);\n    \
                   printf(\"%d\\n\", x);\n    return 0;\n}\n";
     let program = tiny("slow-to-record", source);
     let options = "--no-save --real-time --max-tests 1";
@@ -831,7 +831,7 @@ fn output_is_compared_byte_for_byte() {
 
 #[test]
 fn a_time_limit_ends_runs_that_wait_for_ever() {
-    let slice = Fixture::named("endless_wait").build(GCC).slice(&["--timeout", "1s"], 0);
+    let slice = Fixture::named("endless_wait").build(GCC).slice(&["--timeout", "200ms"], 0);
     assert!(slice["tests"]["unresolved"].as_u64() > Some(0), "{slice}");
 }
 

@@ -75,7 +75,7 @@ fn programs_that_ask_for_what_varies_have_the_same_slice_every_time() {
         let program = Fixture::named(name).build(GCC);
         let first = slice(&program, &["-j1", "--engine", "jump"]);
         assert!(first.as_array().is_some_and(|events| !events.is_empty()), "{name}");
-        for time in 1..how_many(3, 20) as usize {
+        for time in 1..how_many(2, 20) as usize {
             let options = [["-j2", "--engine", "jump"], ["-j1", "--engine", "breakpoint"]];
             // What is seen without an event may be told in other words, but not what is needed.
             let again = slice(&program, &options[time % 2]);

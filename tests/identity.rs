@@ -40,7 +40,7 @@ fn a_replay_that_omits_nothing_is_the_recorded_run() {
 
 #[test]
 fn single_stepping_records_the_same_events() {
-    built([GCC, NO_STACK_PROTECTOR], how_many(2, 1), |built, case| {
+    built([GCC, NO_STACK_PROTECTOR], how_many(4, 1), |built, case| {
         let program = load(&built.path, Granularity::Statement);
         let mut tracer = Tracer::new(&program, &start(built), Preference::Breakpoint).expect("a tracer");
         let recording = record(&mut tracer, case);

@@ -475,6 +475,37 @@ fn of_several_tests_a_line_whose_change_satisfies_all_stands_first() {
 }
 
 #[test]
+fn the_ranking_is_written_for_other_tools() {
+    let program = faulty(&FAULTS[3]);
+    fs::write(program.directory.join("correct"), FAULTS[3].correct).expect("written");
+    let written = |format: &str| {
+        let output = locate(&program, &["--reference", "correct", "--format", format, "-q"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let remark = "taken the other way: the output is right";
+    let csv = written("csv");
+    let rows: Vec<&str> = csv.lines().take(2).collect();
+    let row = format!("1,1,negated-condition.c,3,even,flip repairs,{remark}");
+    assert_eq!(rows, ["rank,ties,file,line,function,why,remark", row.as_str()]);
+    let quickfix = written("quickfix");
+    let first = quickfix.lines().next().unwrap_or_default();
+    assert!(
+        first.starts_with('/') && first.ends_with(&format!("negated-condition.c:3:1: rank 1: {remark}")),
+        "{first}"
+    );
+    let github = written("github");
+    let notice = format!("::notice file=negated-condition.c,line=3,title=stripe%3A rank 1::{remark}");
+    assert!(github.starts_with("::warning title=stripe::") && github.contains(&notice), "{github}");
+    let log: Value = serde_json::from_str(&written("sarif")).expect("a document");
+    let result = &log["runs"][0]["results"][0];
+    assert_eq!((&result["rank"], &result["level"]), (&100.0.into(), &"warning".into()));
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "negated-condition.c");
+    let _: serde_sarif::sarif::Sarif = serde_json::from_value(log).expect("SARIF");
+}
+
+#[test]
 fn tests_that_are_none_or_do_not_do_what_is_said_are_told() {
     let program = with_tests("sign-told", &SUITE);
     let write = |toml: &str| fs::write(program.directory.join("own.toml"), toml).expect("written");

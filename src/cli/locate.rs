@@ -8,18 +8,17 @@ use tracer::invocation::Input;
 use super::bounds::bounds;
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
-use super::locate_options::LocateOptions;
+use super::locate_options::{LocateFormat, LocateOptions};
 use super::progress::Voice;
 use super::reading;
-use super::simplify_options::InputFormat;
 use super::status::Board;
 use super::target::Loaded;
 use super::terminal;
 use crate::baseline::Ending;
 use crate::locate::Correct;
 use crate::oracle::{Check, Criterion};
-use crate::report::located;
 use crate::report::words::count;
+use crate::report::{csv, github, located, quickfix, sarif};
 use crate::session::interrupt::Interrupt;
 use crate::session::locate::{LocateRequest, LocateTest};
 use crate::subject::Recorded;
@@ -33,8 +32,12 @@ pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit,
     let found = crate::session::locate::locate(&mut request, &interrupt, &voice)?;
     let recorded = Recorded { program: &request.target.program, trace: &found.baseline.recording.trace };
     let text = match options.format {
-        InputFormat::Text => located::text(recorded, &found, options.full, terminal::style(color)),
-        InputFormat::Json => located::json(recorded, &found),
+        LocateFormat::Text => located::text(recorded, &found, options.full, terminal::style(color)),
+        LocateFormat::Json => located::json(recorded, &found),
+        LocateFormat::Csv => csv::ranking(recorded, &found),
+        LocateFormat::Sarif => sarif::ranking(recorded, &found, options.full),
+        LocateFormat::Quickfix => quickfix::ranking(recorded, &found, options.full),
+        LocateFormat::Github => github::ranking(recorded, &found, options.full),
     };
     super::print(text.as_bytes())?;
     Ok(Exit::of(found.status, interrupt.signal()))

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueEnum};
 
-use super::simplify_options::InputFormat;
 use super::target_options::TargetOptions;
 use super::terminal::Loudness;
 use super::values::duration;
@@ -55,7 +54,7 @@ pub struct LocateOptions {
     pub jobs: Option<u16>,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "The result")]
-    pub format: InputFormat,
+    pub format: LocateFormat,
     /// Show all executed lines, not only the first ones.
     #[arg(long, help_heading = "The result")]
     pub full: bool,
@@ -69,4 +68,22 @@ impl LocateOptions {
     pub(super) fn loudness(&self) -> Loudness {
         Loudness { quiet: self.quiet, verbose: false }
     }
+}
+
+/// How to print the ranked lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LocateFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+    /// A table: a row for each executed line.
+    Csv,
+    /// For static analysis viewers: SARIF 2.1.0.
+    Sarif,
+    /// For editors: file:line:column: text.
+    Quickfix,
+    /// For GitHub Actions: annotations.
+    Github,
 }

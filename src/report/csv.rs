@@ -3,10 +3,12 @@
 //!
 //! The form is that of RFC 4180, but lines end as they do on Unix.
 
+use crate::session::locate::Located;
 use crate::subject::Recorded;
 
 use super::comparison::Compared;
 use super::needed;
+use super::ranked::{RankedLine, ranked};
 use super::schema::NeededEvent;
 
 const HEADER: &str = "event,file,line,column,function,occurrence,needed,outcome,why\n";
@@ -23,6 +25,24 @@ pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
         table.extend(events.iter().flat_map(|event| [name.clone(), row(event)]));
     }
     table
+}
+
+/// The lines of a located fault as a table, the first in the ranking first.
+pub fn ranking(recorded: Recorded<'_>, found: &Located) -> String {
+    let row = |line: RankedLine<'_>| {
+        let fields = [
+            &line.rank.to_string(),
+            &line.ties.to_string(),
+            &line.file.shown,
+            &line.line.to_string(),
+            line.function,
+            line.why,
+            &line.remark,
+        ];
+        fields.map(field).join(",") + "\n"
+    };
+    let rows = ranked(recorded, found, usize::MAX).into_iter().map(row);
+    std::iter::once("rank,ties,file,line,function,why,remark\n".to_owned()).chain(rows).collect()
 }
 
 fn row(event: &NeededEvent<'_>) -> String {

@@ -5,10 +5,13 @@
 
 use tracer::program::Program;
 
+use crate::session::locate::Located;
 use crate::slice::CriticalSlice;
 use crate::subject::Recorded;
 
 use super::comparison::Compared;
+use super::located::{shown, verdict as verdict_of_ranking};
+use super::ranked::{RankedLine, ranked};
 use super::spots::{self, Spot};
 use super::verdict::verdict;
 
@@ -25,6 +28,17 @@ fn annotations(recorded: Recorded<'_>, slice: &CriticalSlice, title: &str) -> St
     let general = general.map(|text| format!("::warning title={title}::{}\n", message(&text)));
     let spots = spots::find(recorded, slice);
     general.chain(spots.iter().map(|spot| notice(recorded.program, spot, title))).collect()
+}
+
+/// The same of the first lines of a located fault.
+pub fn ranking(recorded: Recorded<'_>, found: &Located, is_full: bool) -> String {
+    let general = [verdict_of_ranking(found)].into_iter().chain(found.warnings.iter().cloned());
+    let general = general.map(|text| format!("::warning title=stripe::{}\n", message(&text)));
+    let notice = |line: RankedLine<'_>| {
+        let (file, text) = (property(&line.file.shown), message(&line.remark));
+        format!("::notice file={file},line={},title=stripe%3A rank {}::{text}\n", line.line, line.rank)
+    };
+    general.chain(ranked(recorded, found, shown(is_full)).into_iter().map(notice)).collect()
 }
 
 /// The path is as users know it: GitHub looks for it in the repository.

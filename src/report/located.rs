@@ -26,7 +26,7 @@ const MOST_CHANGES: usize = 3;
 /// The ranked lines for people, each with the experiments that speak for it.
 pub fn text(recorded: Recorded<'_>, found: &Located, is_full: bool, style: Style) -> String {
     let mut sources = Sources::new(recorded.program);
-    let most = if is_full { usize::MAX } else { MOST_LINES };
+    let most = shown(is_full);
     let lines = &found.ranking.lines;
     let mut text = String::new();
     for line in lines.iter().take(most) {
@@ -44,6 +44,11 @@ pub fn text(recorded: Recorded<'_>, found: &Located, is_full: bool, style: Style
         text += &format!("{}\n", wrap(&printable(&format!("warning: {warning}")), style.width));
     }
     text
+}
+
+/// How many lines are shown.
+pub(super) fn shown(is_full: bool) -> usize {
+    if is_full { usize::MAX } else { MOST_LINES }
 }
 
 fn row(
@@ -72,7 +77,7 @@ fn row(
 }
 
 /// What was changed, and what came of it.
-fn experiment(recorded: Recorded<'_>, found: &Located, number: usize, line: &LineRank) -> String {
+pub(super) fn experiment(recorded: Recorded<'_>, found: &Located, number: usize, line: &LineRank) -> String {
     let candidate = &found.candidates[number];
     let Statement { column, .. } = candidate.statement(recorded);
     let is_only = found.candidates.iter().all(|other| {
@@ -156,7 +161,8 @@ fn forced(recorded: Recorded<'_>, change: &Candidate, jumps: bool) -> String {
     }
 }
 
-fn verdict(found: &Located) -> String {
+/// What was found, in a paragraph.
+pub(super) fn verdict(found: &Located) -> String {
     let (tried, right, nearer) = found.counts();
     let all = found.candidates.len();
     let tried_of = match found.status {
@@ -333,16 +339,21 @@ fn line_document<'a>(recorded: Recorded<'a>, found: &Located, line: &LineRank) -
         file: &program.file(line.file).shown,
         line: line.line,
         function: &program.function_of(recorded.trace.leader(line.last)).name,
-        why: match line.reason {
-            RankReason::FlipRepairs => "flip repairs",
-            RankReason::OmissionRepairs => "omission repairs",
-            RankReason::Nearer => "nearer",
-            RankReason::Before => "executed before the first wrong byte",
-            RankReason::After => "executed after the first wrong byte",
-        },
+        why: why(line.reason),
         plausible: line.is_plausible,
         ochiai: line.suspicion.map(|suspicion| suspicion.value()),
         repairs: line.repairs.iter().map(|&number| repair(recorded, found, number)).collect(),
+    }
+}
+
+/// Why a line stands where it stands, in the JSON and in tables.
+pub(super) fn why(reason: RankReason) -> &'static str {
+    match reason {
+        RankReason::FlipRepairs => "flip repairs",
+        RankReason::OmissionRepairs => "omission repairs",
+        RankReason::Nearer => "nearer",
+        RankReason::Before => "executed before the first wrong byte",
+        RankReason::After => "executed after the first wrong byte",
     }
 }
 

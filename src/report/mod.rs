@@ -16,7 +16,7 @@
 //! - [`gdb`] makes a script of it that performs the slice in that debugger;
 //! - [`dynamic`] writes dynamic slices, and [`layers`] sets them beside critical ones;
 //! - [`changed`] tells which changes break a program;
-//! - [`located`] tells which changes have made a failing run right;
+//! - [`located`] tells which changes have made a failing run right, `ranked` its lines for other tools;
 //! - [`simplified`] tells what is left of what a program was given;
 //! - [`tests_made`] lists the tests of the search;
 //! - [`trace`] prints a trace as the papers do;
@@ -51,6 +51,7 @@ pub mod ordinals;
 mod pieces;
 mod places;
 pub mod quickfix;
+mod ranked;
 mod rows;
 #[cfg(test)]
 mod sample;

@@ -4,9 +4,12 @@
 
 use tracer::program::Program;
 
+use crate::session::locate::Located;
 use crate::subject::Recorded;
 
 use super::comparison::Compared;
+use super::located::shown;
+use super::ranked::{RankedLine, ranked};
 use super::source::printable;
 use super::spots::{self, Spot};
 
@@ -18,6 +21,15 @@ pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
         spots::find(recorded, one.slice).into_iter().map(move |spot| line(recorded.program, &spot, &name))
     };
     all.iter().flat_map(of_one).collect()
+}
+
+/// The first lines of a located fault, in the order of the ranking.
+pub fn ranking(recorded: Recorded<'_>, found: &Located, is_full: bool) -> String {
+    let row = |line: RankedLine<'_>| {
+        let path = printable(&line.file.path.to_string_lossy());
+        format!("{path}:{}:1: rank {}: {}\n", line.line, line.rank, printable(&line.remark))
+    };
+    ranked(recorded, found, shown(is_full)).into_iter().map(row).collect()
 }
 
 fn line(program: &Program, spot: &Spot, name: &str) -> String {

@@ -9,11 +9,14 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tracer::program::{File, Program};
 
+use crate::session::locate::Located;
 use crate::subject::Recorded;
 
 use super::comparison::Compared;
 use super::json;
+use super::located::{shown, verdict as found_in_words};
 use super::needed;
+use super::ranked::{RankedLine, ranked};
 use super::schema::NeededEvent;
 use super::spelling;
 use super::uri;
@@ -25,21 +28,70 @@ const SCHEMA: &str =
 /// Consumers refuse longer flows, or cut them.
 const MOST_STEPS: usize = 10_000;
 
-/// The rule that all results are of.
+/// The rule that all results are of: those of a slice, and those of a located fault.
 const RULE: &str = "critical-slice";
+const LOCATED_RULE: &str = "located-line";
 
 /// The slices as a SARIF log.
 pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
-    let results: Vec<Value> = all.iter().map(|one| result(recorded, one)).collect();
+    let results = all.iter().map(|one| result(recorded, one)).collect();
+    let rule = rule(
+        RULE,
+        "CriticalSlice",
+        "The statement executions that a failure needs.",
+        "Found by running the program again with executions left out: without any single one of these the failure was \
+         not reproduced.",
+    );
+    log(rule, notifications(all), results)
+}
+
+/// The first lines of a located fault as a SARIF log: a result for each, with its rank from 100 for the first one.
+pub fn ranking(recorded: Recorded<'_>, found: &Located, is_full: bool) -> String {
+    let files = Files::new(recorded.program);
+    let lines = ranked(recorded, found, shown(is_full));
+    let of = lines.len().max(1) as f64;
+    let result = |line: &RankedLine<'_>| {
+        json!({
+            "ruleId": LOCATED_RULE,
+            "ruleIndex": 0,
+            "level": if line.rank == 1 { "warning" } else { "note" },
+            "rank": 100.0 * (1.0 - (line.rank - 1) as f64 / of),
+            "message": { "text": format!("rank {}: {}", line.rank, line.remark) },
+            "locations": [{
+                "physicalLocation": {
+                    "artifactLocation": files.artifact(&line.file.shown),
+                    "region": { "startLine": line.line },
+                },
+                "logicalLocations": [{ "name": line.function, "kind": "function" }],
+            }],
+        })
+    };
+    let results = lines.iter().filter(|line| line.line > 0).map(result).collect();
+    let rule = rule(
+        LOCATED_RULE,
+        "LocatedLine",
+        "A line where one change makes a failing run right, or one that is worth a look behind them.",
+        "Found by running the program again with one decision taken the other way, or one statement left out. It is not \
+         always the fault.",
+    );
+    let told = std::iter::once(&found_in_words(found)).chain(&found.warnings).map(notification).collect();
+    log(rule, told, results)
+}
+
+fn log(rule: Value, notifications: Vec<Value>, results: Vec<Value>) -> String {
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [{
-            "tool": { "driver": driver() },
+            "tool": { "driver": {
+                "name": "stripe",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": [rule],
+            } },
             "columnKind": "unicodeCodePoints",
             "invocations": [{
                 "executionSuccessful": true,
-                "toolExecutionNotifications": notifications(all),
+                "toolExecutionNotifications": notifications,
             }],
             "results": results,
         }],
@@ -47,19 +99,12 @@ pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
     serde_json::to_string_pretty(&log).expect("a document has text keys only") + "\n"
 }
 
-fn driver() -> Value {
+fn rule(id: &str, name: &str, short: &str, full: &str) -> Value {
     json!({
-        "name": "stripe",
-        "semanticVersion": env!("CARGO_PKG_VERSION"),
-        "rules": [{
-            "id": RULE,
-            "name": "CriticalSlice",
-            "shortDescription": { "text": "The statement executions that a failure needs." },
-            "fullDescription": {
-                "text": "Found by running the program again with executions left out: without any single \
-                         one of these the failure was not reproduced."
-            },
-        }],
+        "id": id,
+        "name": name,
+        "shortDescription": { "text": short },
+        "fullDescription": { "text": full },
     })
 }
 
@@ -67,8 +112,11 @@ fn notifications(all: &[Compared<'_>]) -> Vec<Value> {
     let warnings = all.iter().flat_map(|one| &one.slice.warnings);
     // What weakens all of them is said once.
     let warnings: std::collections::BTreeSet<&String> = warnings.collect();
-    let notification = |text| json!({ "level": "warning", "message": { "text": text } });
     warnings.into_iter().map(notification).collect()
+}
+
+fn notification(text: &String) -> Value {
+    json!({ "level": "warning", "message": { "text": text } })
 }
 
 fn result(recorded: Recorded<'_>, one: &Compared<'_>) -> Value {
