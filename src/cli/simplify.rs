@@ -18,6 +18,7 @@ use super::simplify_options::{CrashChoice, InputFormat, SimplifyOptions, UnitCho
 use super::status::{Answers, Board, askers};
 use super::target::{Withheld, executable, invocation, outcome};
 use super::terminal::{self, tell};
+use super::then_run::{self, WrittenParts};
 use crate::circumstances::input::{Given, Granularity, InputPart, PartName, arguments, variables};
 use crate::oracle::{Criterion, WantedCrash};
 use crate::report::simplified;
@@ -33,6 +34,10 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
     let interrupt = Interrupt::default();
     let request = request(&options, &interrupt)?;
     let targets = targets(&options, &request.given)?;
+    let kept = WrittenParts { files: targets.iter().map(|target| (target.part, &*target.file)).collect() };
+    if options.result.then_run {
+        then_run::check(&options, &request, &kept)?;
+    }
     interrupt.listen()?;
     let loudness = options.result.loudness();
     let board = Board::new("running the program as it is");
@@ -53,9 +58,14 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
     for file in written? {
         tell(&format!("written: {}", file.display()));
     }
-    match found.is_trivial {
-        true => Err(Failure::new(Exit::Trivial, TRIVIAL)),
-        false => Ok(Exit::of(found.status, interrupt.signal())),
+    if found.is_trivial {
+        return Err(Failure::new(Exit::Trivial, TRIVIAL));
+    }
+    match Exit::of(found.status, interrupt.signal()) {
+        exit @ (Exit::Done | Exit::Budget) if options.result.then_run => {
+            then_run::go_on(&options, (&request, &found), &kept, color, exit)
+        }
+        exit => Ok(exit),
     }
 }
 

@@ -109,6 +109,9 @@ pub struct InputFailureOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The result")]
 pub struct InputResultOptions {
+    /// Then look for the critical slice of the program, with what is left: as `stripe run` does, which is told.
+    #[arg(long, conflicts_with_all = ["prevent", "differs_from"])]
+    pub then_run: bool,
     /// Write what is left to FILE, or if it is of several files or of a folder, into this folder; without, beside
     /// the original, under a new name.
     #[arg(short, long, value_name = "FILE")]

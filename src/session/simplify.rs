@@ -248,7 +248,10 @@ pub(super) fn described(oracle: &Oracle, laboratory: &InputLaboratory<'_>) -> St
 
 /// What a run shows that fails in a way that can be told without the user's help: a crash, the report of a
 /// sanitizer, or a failing exit status with a message.
-fn of_run(run: &Run) -> Result<Criterion, SessionError> {
+///
+/// # Errors
+/// If it shows nothing of that.
+pub fn of_run(run: &Run) -> Result<Criterion, SessionError> {
     let refuse = |what: &str| {
         let remedy = "say what the failure is: --expect-match, --expect-stderr-match, --expect-exit, --expect-timeout \
                       or --check";
