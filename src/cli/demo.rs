@@ -3,6 +3,7 @@
 //! The sample and its three criteria are those of Cleve and Zeller, AADEBUG 2000, Figures 4 to 6. The
 //! numbers come from runs made now; nothing is stored.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
@@ -139,8 +140,8 @@ impl Scene<'_> {
         let program = if program.contains('/') { program.into_owned() } else { format!("./{program}") };
         let mut words = vec!["stripe", "run", &program, "--stdin", &input, "--expect-match", self.criterion];
         words.extend(self.options);
-        let command_line = shell::command_line(words.iter().copied());
-        say(&format!("\n$ {command_line}\n\n"))?;
+        let line = words[1..].iter().map(OsString::from).collect();
+        say(&format!("\n$ {}\n\n", shell::command_line(words.iter().copied())))?;
         words.extend(["--quiet", "--no-save"]);
         if let Purpose::Page = self.purpose {
             words.push("--values");
@@ -149,7 +150,7 @@ impl Scene<'_> {
             unreachable!("the words say run");
         };
         let mut chapter = None;
-        run::search(options, color, command_line, |delivery, output, style| {
+        run::search(options, color, line, |delivery, output, style| {
             chapter = delivery.rendering().chapters(&flowing(self.explanation)).pop();
             delivery.deliver(&OutputOptions { values: false, no_values: true, ..output.clone() }, style)
         })?;

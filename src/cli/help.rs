@@ -87,7 +87,8 @@ Examples:
   stripe simplify ./prog --file a.cfg --file b.cfg --expect-match wrong -- a.cfg
   stripe simplify --file page.html --check ./is-interesting.sh --output small.html
   stripe simplify ./prog --arguments --environment -- -x --level 3
-  stripe simplify ./prog --stdin in.txt --differs-from ./other-version";
+  stripe simplify ./prog --stdin in.txt --differs-from ./other-version
+  stripe simplify --prevent --arguments=^-f --expect-match wrong -- ./build-and-run.sh -fwrapv -fno-gcse";
 
 /// How `stripe simplify` ends.
 pub(super) const SIMPLIFY_STATUS: &str = "\
@@ -95,9 +96,9 @@ Exit status:
   0    nothing more can be left out
   1    an operational error
   2    the command line cannot be used
-  3    the program does not show the failure
+  3    the program does not show the failure; with --prevent: or shows it anyway
   4    it does not show it in each run
-  5    a budget ended the search; what is left shows the failure
+  5    a budget ended the search; what is left shows the failure, or prevents it
   6    the failure shows even if nothing is given
   130  interrupted; what is left shows the failure";
 

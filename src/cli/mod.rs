@@ -44,6 +44,7 @@ mod study;
 mod target;
 mod target_options;
 mod terminal;
+mod then_run;
 mod trace;
 mod usage;
 mod values;

@@ -1,5 +1,6 @@
 //! `stripe run`: record a failing run and reduce it to its critical slice.
 
+use std::ffi::OsString;
 use std::time::Instant;
 
 use tracer::{Preference, Processors, Tracer};
@@ -37,16 +38,15 @@ use dd::Algorithm;
 
 /// Records and reduces.
 pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failure> {
-    search(options, color, shell::own_command_line(), |delivery, output, style| {
-        delivery.deliver(output, style)
-    })
+    let line = std::env::args_os().skip(1).collect();
+    search(options, color, line, |delivery, output, style| delivery.deliver(output, style))
 }
 
-/// Makes the search that `command_line` asks for, and hands what it has found to `deliver`.
+/// Makes the search that this line asks for, which is without the name of this program, and hands what it has found to `deliver`.
 pub(super) fn search(
     options: RunOptions,
     color: ColorChoice,
-    command_line: String,
+    line: Vec<OsString>,
     deliver: impl FnOnce(Delivery<'_>, &OutputOptions, Style) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
     let started = Instant::now();
@@ -60,7 +60,7 @@ pub(super) fn search(
     emissions::check(output, &options.target.program, options.several.are_asked())?;
     let interrupt = Interrupt::default();
     options.search.total_time.map(|time| interrupt.ask_after(time)).transpose()?;
-    let request = request(&options, preference, &interrupt)?;
+    let request = request(&options, preference, line, &interrupt)?;
     let board = Board::new("recording the run");
     let answers = Answers::begin(board.clone(), askers(output.loudness()))?;
     let processors = Processors::available();
@@ -82,6 +82,7 @@ pub(super) fn search(
     };
     drop(answers);
     let exit = exit_of(&findings, &interrupt);
+    let command_line = shell::stripe(request.line.iter().cloned());
     let delivery = Delivery { subject, findings: &findings, command_line: &command_line };
     // The terminal may have another size by now.
     deliver(delivery, output, terminal::style(color))?;
@@ -123,7 +124,12 @@ pub(super) fn look(
 }
 
 /// What the options ask for; the program is loaded, and not started.
-fn request(options: &RunOptions, preference: Preference, interrupt: &Interrupt) -> Result<Request, Failure> {
+fn request(
+    options: &RunOptions,
+    preference: Preference,
+    line: Vec<OsString>,
+    interrupt: &Interrupt,
+) -> Result<Request, Failure> {
     let criterion = criterion(&options.oracle, interrupt)?;
     let Loaded { mut target, withheld } = Loaded::new(&options.target, interrupt)?;
     target.conditions.limits = bounds(&options.target, &criterion);
@@ -144,7 +150,7 @@ fn request(options: &RunOptions, preference: Preference, interrupt: &Interrupt) 
         jobs: search.jobs,
         timeout: options.target.world.timeout,
         keep: keep(&options.keep),
-        line: std::env::args_os().skip(1).collect(),
+        line,
     })
 }
 

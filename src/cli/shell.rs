@@ -7,11 +7,6 @@ pub(super) fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> Stri
     words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// The command that this process is.
-pub(super) fn own_command_line() -> String {
-    stripe(std::env::args_os().skip(1))
-}
-
 /// The command of this program with these arguments.
 pub(super) fn stripe(arguments: impl IntoIterator<Item = OsString>) -> String {
     let words = arguments.into_iter().map(|word| word.to_string_lossy().into_owned());

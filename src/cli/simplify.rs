@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use dd::Algorithm;
+use regex::bytes::Regex;
 use tracer::invocation::{Input, Invocation, SandboxMode};
 use tracer::program::Program;
 
@@ -17,6 +18,7 @@ use super::simplify_options::{CrashChoice, InputFormat, SimplifyOptions, UnitCho
 use super::status::{Answers, Board, askers};
 use super::target::{Withheld, executable, invocation, outcome};
 use super::terminal::{self, tell};
+use super::then_run::{self, WrittenParts};
 use crate::circumstances::input::{Given, Granularity, InputPart, PartName, arguments, variables};
 use crate::oracle::{Criterion, WantedCrash};
 use crate::report::simplified;
@@ -32,12 +34,19 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
     let interrupt = Interrupt::default();
     let request = request(&options, &interrupt)?;
     let targets = targets(&options, &request.given)?;
+    let kept = WrittenParts { files: targets.iter().map(|target| (target.part, &*target.file)).collect() };
+    if options.result.then_run {
+        then_run::check(&options, &request, &kept)?;
+    }
     interrupt.listen()?;
     let loudness = options.result.loudness();
     let board = Board::new("running the program as it is");
     let answers = Answers::begin(board.clone(), askers(loudness))?;
     let voice = Voice::new(loudness, terminal::style(color), &interrupt, &board);
-    let found = crate::session::simplify::simplify(&request, &interrupt, &voice)?;
+    let found = match options.prevent {
+        true => crate::session::prevent::prevent(&request, &interrupt, &voice)?,
+        false => crate::session::simplify::simplify(&request, &interrupt, &voice)?,
+    };
     drop(answers);
     let written = write(&found, &targets, options.result.force);
     let style = terminal::style(color);
@@ -49,9 +58,14 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
     for file in written? {
         tell(&format!("written: {}", file.display()));
     }
-    match found.is_trivial {
-        true => Err(Failure::new(Exit::Trivial, TRIVIAL)),
-        false => Ok(Exit::of(found.status, interrupt.signal())),
+    if found.is_trivial {
+        return Err(Failure::new(Exit::Trivial, TRIVIAL));
+    }
+    match Exit::of(found.status, interrupt.signal()) {
+        exit @ (Exit::Done | Exit::Budget) if options.result.then_run => {
+            then_run::go_on(&options, (&request, &found), &kept, color, exit)
+        }
+        exit => Ok(exit),
     }
 }
 
@@ -65,6 +79,11 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
     let program = Program::untraced(&path);
     if program.looks_for_leaks() {
         invocation.look_for_no_leaks();
+    }
+    if options.prevent && options.by == UnitChoice::Tree {
+        let message =
+            "--prevent counts circumstances: with --by lines, tokens, characters or bytes, not tree";
+        return Err(Failure::new(Exit::Usage, message));
     }
     let other = options.differs_from().map(|command| other(command, &invocation)).transpose()?;
     let given = given(options, &invocation)?;
@@ -156,11 +175,16 @@ fn given(options: &SimplifyOptions, invocation: &Invocation) -> Result<Given, Fa
             "--file needs the sandbox, in which each run finds its own file: leave --no-sandbox out";
         return Err(Failure::new(Exit::Usage, message));
     }
-    if options.simplifies_arguments {
-        parts.extend(arguments(invocation));
+    if let Some(wanted) = &options.simplified_arguments {
+        let all = arguments(invocation);
+        parts.extend(all.filter(|part| is_wanted(wanted, part.content.as_deref().unwrap_or_default())));
     }
-    if options.simplifies_environment {
-        parts.extend(variables(invocation));
+    if let Some(wanted) = &options.simplified_environment {
+        let is_wanted = |part: &InputPart| match &part.name {
+            PartName::Variable(name) => is_wanted(wanted, name.as_encoded_bytes()),
+            _ => false,
+        };
+        parts.extend(variables(invocation).filter(is_wanted));
     }
     let is_piped = parts.is_empty() && !invocation.stdin.is_empty();
     if options.world.stdin.is_some() || is_piped {
@@ -173,6 +197,11 @@ fn given(options: &SimplifyOptions, invocation: &Invocation) -> Result<Given, Fa
         return Err(Failure::new(Exit::Usage, message));
     }
     Ok(Given { parts })
+}
+
+/// Whether an argument or a variable is one of those that the user means; without an expression all are.
+fn is_wanted(expression: &Option<Regex>, text: &[u8]) -> bool {
+    expression.as_ref().is_none_or(|expression| expression.is_match(text))
 }
 
 /// A file as a part; of a folder all files that are in it, each of which may be left out.

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use regex::bytes::Regex;
 
 use super::outcome_options::OutcomeOptions;
 use super::terminal::Loudness;
-use super::values::duration;
+use super::values::{duration, regex};
 use super::world_options::WorldOptions;
 
 /// The heading of the options that say what is simplified.
@@ -29,12 +30,33 @@ pub struct SimplifyOptions {
     /// once.
     #[arg(long, value_name = "PATH", help_heading = WHAT)]
     pub file: Vec<PathBuf>,
-    /// Simplify its arguments: leave some out, and characters of the others.
-    #[arg(long = "arguments", id = "simplified_arguments", help_heading = WHAT)]
-    pub simplifies_arguments: bool,
-    /// Simplify its environment: leave variables out, and characters of the values of the others.
-    #[arg(long = "environment", id = "simplified_environment", help_heading = WHAT)]
-    pub simplifies_environment: bool,
+    /// Simplify its arguments, or those that match RE: leave some out, and characters of the others.
+    #[arg(
+        long = "arguments",
+        id = "simplified_arguments",
+        value_name = "RE",
+        value_parser = regex,
+        num_args = 0..=1,
+        require_equals = true,
+        help_heading = WHAT
+    )]
+    pub simplified_arguments: Option<Option<Regex>>,
+    /// Simplify its environment, or the variables whose names match RE: leave some out, and characters of the
+    /// values of the others.
+    #[arg(
+        long = "environment",
+        id = "simplified_environment",
+        value_name = "RE",
+        value_parser = regex,
+        num_args = 0..=1,
+        require_equals = true,
+        help_heading = WHAT
+    )]
+    pub simplified_environment: Option<Option<Regex>>,
+    /// The other way round: all that is given makes the failure go away. What of it is needed for that? Whole
+    /// arguments, variables and files of a folder, lines of other files; one minimal set after the other.
+    #[arg(long, help_heading = WHAT)]
+    pub prevent: bool,
     /// How fine: `auto` to single characters of text, by way of lines and brackets, and to single bytes of
     /// anything else.
     #[arg(long, value_enum, default_value_t, value_name = "UNIT", help_heading = WHAT)]
@@ -87,6 +109,9 @@ pub struct InputFailureOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The result")]
 pub struct InputResultOptions {
+    /// Then look for the critical slice of the program, with what is left: as `stripe run` does, which is told.
+    #[arg(long, conflicts_with_all = ["prevent", "differs_from"])]
+    pub then_run: bool,
     /// Write what is left to FILE, or if it is of several files or of a folder, into this folder; without, beside
     /// the original, under a new name.
     #[arg(short, long, value_name = "FILE")]

@@ -50,7 +50,9 @@ mod needed;
 pub mod ordinals;
 mod pieces;
 mod places;
+mod prevention;
 pub mod quickfix;
+mod quoting;
 mod ranked;
 mod rows;
 #[cfg(test)]

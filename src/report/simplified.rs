@@ -1,9 +1,12 @@
 //! Write what is left of what a failing program was given.
 
+use dd::Counts;
 use serde::Serialize;
 use tracer::invocation::Invocation;
 
 use super::json::seconds;
+use super::prevention::{self, PreventionDocument};
+use super::quoting::{escaped, quoted};
 use super::schema::{Tests, VERSION};
 use super::source::printable;
 use super::spelling;
@@ -21,15 +24,16 @@ const MOST_LINES: usize = 40;
 
 /// What is left for people: each part, what the runs say before and after, and what the answer is worth.
 pub fn text(found: &Simplified, invocation: &Invocation, style: Style) -> String {
-    let mut text = String::new();
-    let shown = found.parts().filter(|(before, ..)| !is_listed(before));
-    for (before, after, unit) in shown {
-        text += &format!("{}\n", style.bold(&heading(before, after, unit)));
-        text += &content(after, style);
-    }
-    text += &listed(found, invocation, style);
+    let mut text = match &found.prevention {
+        Some(prevention) => prevention::sets(prevention, style),
+        None => left(found, invocation, style),
+    };
     text += &messages(found, style);
-    text += &format!("{}\n", wrap(&verdict(found), style.width));
+    let verdict = match &found.prevention {
+        Some(prevention) => prevention::verdict(prevention, &tail(found)),
+        None => format!("{} {}", verdict(found), tail(found)),
+    };
+    text += &format!("{}\n", wrap(&verdict, style.width));
     for failure in &found.other_failures {
         let what = format!(
             "another failure, in {}: {}, with {} bytes",
@@ -45,6 +49,17 @@ pub fn text(found: &Simplified, invocation: &Invocation, style: Style) -> String
     text
 }
 
+/// What is left of each part.
+fn left(found: &Simplified, invocation: &Invocation, style: Style) -> String {
+    let mut text = String::new();
+    let shown = found.parts().filter(|(before, ..)| !is_listed(before));
+    for (before, after, unit) in shown {
+        text += &format!("{}\n", style.bold(&heading(before, after, unit)));
+        text += &content(after, style);
+    }
+    text + &listed(found, invocation, style)
+}
+
 /// Arguments and variables are shown together.
 fn is_listed(part: &InputPart) -> bool {
     matches!(part.name, PartName::Argument(_) | PartName::Variable(_))
@@ -58,7 +73,7 @@ fn heading(before: &InputPart, after: &InputPart, unit: Unit) -> String {
 
 /// How many units a part has.
 fn size(part: &InputPart, unit: Unit) -> usize {
-    unit.count_in(part.content.as_deref().unwrap_or_default())
+    part.content.as_deref().map_or(0, |content| unit.count_in(content))
 }
 
 /// The content, moved in, with what a terminal cannot show escaped.
@@ -73,20 +88,6 @@ fn content(part: &InputPart, style: Style) -> String {
         text += &format!("  {} {} more lines\n", style.ellipsis(), lines.len() - MOST_LINES);
     }
     text
-}
-
-/// A line with its end, if that is not the usual one, and with what is no character.
-fn escaped(line: &[u8]) -> String {
-    let body = line.strip_suffix(b"\n").unwrap_or(line);
-    let is_plain = |c: char| !c.is_control() || c == '\t';
-    match str::from_utf8(body) {
-        Ok(text) if text.chars().all(is_plain) => printable(text),
-        Ok(text) => text
-            .chars()
-            .map(|c| if is_plain(c) { c.to_string() } else { c.escape_default().to_string() })
-            .collect(),
-        Err(_) => body.escape_ascii().to_string(),
-    }
 }
 
 /// The arguments and variables that are left.
@@ -113,16 +114,6 @@ fn listed(found: &Simplified, invocation: &Invocation, style: Style) -> String {
         }
     }
     text
-}
-
-/// A word as a shell takes it, where it can be shown.
-fn quoted(word: &[u8]) -> String {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=:,+@%".contains(byte);
-    match str::from_utf8(word) {
-        Ok(text) if !word.is_empty() && word.iter().all(is_plain) => text.to_owned(),
-        Ok(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', r"'\''")),
-        _ => format!("$'{}'", word.escape_ascii()),
-    }
 }
 
 /// What the program says with all, and with what is left: whether it is still the same failure is for people to see.
@@ -154,15 +145,21 @@ fn verdict(found: &Simplified) -> String {
         Status::Budget | Status::Interrupted => "the search was cut short: perhaps less would do".to_owned(),
         Status::Unconfirmed => "the result was not confirmed".to_owned(),
     };
+    format!("{} of {} bytes are left; {minimal}.", found.after.len(), found.before.len())
+}
+
+/// What the failure is, and what it cost to find out.
+fn tail(found: &Simplified) -> String {
+    // Where the failure has to go away, that is what a search wants.
+    let (reproduced, not) = match found.prevention {
+        Some(_) => (found.tests.pass, found.tests.fail),
+        None => (found.tests.fail, found.tests.pass),
+    };
     format!(
-        "{} of {} bytes are left; {minimal}. The failure: {}. {}, {} ({} reproduced, {} not, {} unresolved), {}.",
-        found.after.len(),
-        found.before.len(),
+        "The failure: {}. {}, {} ({reproduced} reproduced, {not} not, {} unresolved), {}.",
         printable(&found.criterion),
         capitalised(&contained(&found.containment)),
         count(found.tests.total, "test"),
-        found.tests.fail,
-        found.tests.pass,
         found.tests.unresolved,
         duration(found.elapsed),
     )
@@ -182,6 +179,7 @@ struct Document<'a> {
     trivial: bool,
     containment: &'static str,
     parts: Vec<PartDocument<'a>>,
+    prevention: Option<PreventionDocument<'a>>,
     tests: Tests,
     seconds: f64,
     other_failures: Vec<OtherDocument<'a>>,
@@ -230,19 +228,19 @@ pub fn json(found: &Simplified) -> String {
         trivial: found.is_trivial,
         containment: spelling::containment(&found.containment),
         parts: found.parts().map(|(before, after, unit)| part(before, after, unit)).collect(),
-        tests: Tests {
-            total: found.tests.total,
-            reproduced: found.tests.fail,
-            not_reproduced: found.tests.pass,
-            unresolved: found.tests.unresolved,
-            cached: found.tests.cached,
-            runs: found.runs,
-        },
+        prevention: found.prevention.as_ref().map(prevention::document),
+        tests: tests(found),
         seconds: seconds(found.elapsed),
         other_failures: others.collect(),
         warnings: &found.warnings,
     };
     serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
+}
+
+fn tests(found: &Simplified) -> Tests {
+    let Counts { total, fail, pass, unresolved, cached, .. } = found.tests;
+    let (reproduced, not_reproduced) = if found.prevention.is_some() { (pass, fail) } else { (fail, pass) };
+    Tests { total, reproduced, not_reproduced, unresolved, cached, runs: found.runs }
 }
 
 fn part<'a>(before: &InputPart, after: &'a InputPart, unit: Unit) -> PartDocument<'a> {

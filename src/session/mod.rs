@@ -32,6 +32,8 @@ pub mod needed;
 pub mod observing;
 pub mod past;
 pub mod permissions;
+pub mod prevent;
+pub mod prevention;
 pub mod questions;
 pub mod recording;
 pub mod remarks;

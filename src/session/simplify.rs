@@ -22,9 +22,10 @@ use super::interrupt::Interrupt;
 use super::listener::{Begun, Listener};
 use super::memory::Memory;
 use super::permissions::openings;
+use super::prevention::Prevention;
 use crate::baseline::not_reproduced;
 use crate::circumstances::input::{
-    Given, Granularity, InputLaboratory, InputPart, InputWorker, Inputs, OtherInput, Unit,
+    Given, Granularity, InputLaboratory, InputPart, InputWorker, Inputs, OtherInput, Unit, Wanted,
 };
 use crate::circumstances::{Status, Turns};
 use crate::oracle::{Criterion, Oracle, WantedCrash, message};
@@ -64,12 +65,14 @@ pub struct Simplified {
     pub criterion: String,
     /// What the program was given.
     pub before: Given,
-    /// What of it the failure needs.
+    /// What of it the failure needs; or the first set that prevents it.
     pub after: Given,
     /// The finest units in which each part was reduced.
     pub units: Vec<Unit>,
     /// Whether nothing at all is needed.
     pub is_trivial: bool,
+    /// What keeps the failure away, if that was the question.
+    pub prevention: Option<Prevention>,
     /// The tests by outcome.
     pub tests: Counts,
     /// How often the program was run.
@@ -101,25 +104,12 @@ pub fn simplify(
     listener: &dyn Listener,
 ) -> Result<Simplified, SessionError> {
     let started = Instant::now();
-    let SimplifyRequest { program, invocation, given, .. } = request;
-    let hangs = request.criterion.as_ref().is_some_and(|criterion| criterion.endless.is_some());
+    let SimplifyRequest { invocation, given, .. } = request;
     let processors = Processors::available();
     let mut workers = workers(request, &processors)?;
     processors.bind(0);
     let nothing = Oracle::accepting();
-    let mut laboratory = InputLaboratory {
-        program,
-        invocation,
-        other: request.other.clone(),
-        oracle: &nothing,
-        limits: first_limits(request, hangs),
-        hangs,
-        judges: request.judges,
-        runs: AtomicU64::new(0),
-        turns: Turns::default(),
-        known: Mutex::default(),
-        other_failures: Mutex::default(),
-    };
+    let mut laboratory = laboratory(request, &nothing);
     let stop = interrupt.flag();
     let first = laboratory.examine(given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?.0;
     if interrupt.is_asked() {
@@ -127,7 +117,7 @@ pub fn simplify(
     }
     let oracle = oracle(request, &first)?;
     laboratory.oracle = &oracle;
-    laboratory.limits = limits(request, &first, hangs);
+    laboratory.limits = limits(request, &first, laboratory.hangs);
     must_fail(&laboratory, given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?;
     let described = described(&oracle, &laboratory);
     listener.tell(&format!("the failure: {described}"));
@@ -144,10 +134,9 @@ pub fn simplify(
     let containment = workers[0].containment();
     // The user may have asked for the end of the search; this run is a part of its result.
     let last = laboratory.examine(&after, &mut workers[0], &Arc::default())?.0;
-    let mut other_failures =
-        std::mem::take(&mut *laboratory.other_failures.lock().unwrap_or_else(PoisonError::into_inner));
-    other_failures.sort_by_key(|failure| std::cmp::Reverse(failure.tests));
+    let other_failures = other_failures(&laboratory);
     Ok(Simplified {
+        prevention: None,
         status: found.status(),
         criterion: described,
         before: given.clone(),
@@ -165,8 +154,35 @@ pub fn simplify(
     })
 }
 
+/// The laboratory for the first runs, in which each run that ends or crashes is as good as any.
+pub(super) fn laboratory<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle) -> InputLaboratory<'r> {
+    let hangs = request.criterion.as_ref().is_some_and(|criterion| criterion.endless.is_some());
+    InputLaboratory {
+        program: &request.program,
+        invocation: &request.invocation,
+        other: request.other.clone(),
+        oracle: accepting,
+        limits: first_limits(request, hangs),
+        hangs,
+        judges: request.judges,
+        wanted: Wanted::Failure,
+        runs: AtomicU64::new(0),
+        turns: Turns::default(),
+        known: Mutex::default(),
+        other_failures: Mutex::default(),
+    }
+}
+
+/// The failures of another kind that came up, the most frequent first.
+pub(super) fn other_failures(laboratory: &InputLaboratory<'_>) -> Vec<OtherInput> {
+    let mut failures =
+        std::mem::take(&mut *laboratory.other_failures.lock().unwrap_or_else(PoisonError::into_inner));
+    failures.sort_by_key(|failure| std::cmp::Reverse(failure.tests));
+    failures
+}
+
 /// The failure: what the user says, or else what the run with all that is given shows.
-fn oracle(request: &SimplifyRequest, first: &Run) -> Result<Oracle, SessionError> {
+pub(super) fn oracle(request: &SimplifyRequest, first: &Run) -> Result<Oracle, SessionError> {
     let criterion = match &request.criterion {
         Some(criterion) => criterion.clone(),
         None => of_run(first)?,
@@ -195,7 +211,7 @@ fn must_fail(
 }
 
 /// Why a result is less than minimal.
-fn weakness<S>(found: &Found<S>) -> Option<String> {
+pub(super) fn weakness<S>(found: &Found<S>) -> Option<String> {
     match found.status() {
         Status::Minimal => None,
         Status::Unconfirmed => found.unconfirmed.as_ref().map(|seen| {
@@ -208,7 +224,7 @@ fn weakness<S>(found: &Found<S>) -> Option<String> {
     }
 }
 
-fn workers<'r>(
+pub(super) fn workers<'r>(
     request: &'r SimplifyRequest,
     processors: &Processors,
 ) -> Result<Vec<InputWorker<'r>>, SessionError> {
@@ -218,7 +234,7 @@ fn workers<'r>(
     Ok(workers.collect::<Result<_, _>>()?)
 }
 
-fn described(oracle: &Oracle, laboratory: &InputLaboratory<'_>) -> String {
+pub(super) fn described(oracle: &Oracle, laboratory: &InputLaboratory<'_>) -> String {
     match (&laboratory.other, laboratory.hangs) {
         (Some(_), _) => "the two programs differ in their output or exit status".into(),
         (None, true) => format!(
@@ -232,7 +248,10 @@ fn described(oracle: &Oracle, laboratory: &InputLaboratory<'_>) -> String {
 
 /// What a run shows that fails in a way that can be told without the user's help: a crash, the report of a
 /// sanitizer, or a failing exit status with a message.
-fn of_run(run: &Run) -> Result<Criterion, SessionError> {
+///
+/// # Errors
+/// If it shows nothing of that.
+pub fn of_run(run: &Run) -> Result<Criterion, SessionError> {
     let refuse = |what: &str| {
         let remedy = "say what the failure is: --expect-match, --expect-stderr-match, --expect-exit, --expect-timeout \
                       or --check";
@@ -295,7 +314,7 @@ fn first_limits(request: &SimplifyRequest, hangs: bool) -> Limits {
 }
 
 /// What a test may use up: generously more than the first run did.
-fn limits(request: &SimplifyRequest, first: &Run, hangs: bool) -> Limits {
+pub(super) fn limits(request: &SimplifyRequest, first: &Run, hangs: bool) -> Limits {
     let usage = first.usage;
     if hangs || request.timeout.is_some() {
         return first_limits(request, hangs);
@@ -308,7 +327,7 @@ fn limits(request: &SimplifyRequest, first: &Run, hangs: bool) -> Limits {
     Limits { cpu, idle, memory, tolerated: first.denied, ..limits_of(wall) }
 }
 
-fn refused(obstacle: Obstacle, interrupt: &Interrupt) -> SessionError {
+pub(super) fn refused(obstacle: Obstacle, interrupt: &Interrupt) -> SessionError {
     match obstacle {
         Obstacle::NotReplayable(seen) | Obstacle::NotRepeatable(seen) => {
             let why = format!(

@@ -10,21 +10,24 @@
 mod brackets;
 mod ladder;
 mod part;
+mod preventers;
+mod snippets;
 mod step;
 mod test;
 mod units;
-
-use std::sync::Arc;
 
 use dd::{Configuration, Independent};
 
 pub use ladder::Granularity;
 pub use part::{Given, InputPart, PartName, arguments, variables};
-pub use test::{InputLaboratory, InputTest, InputWorker, OtherInput};
+pub use preventers::Preventers;
+pub use snippets::Snippets;
+pub use test::{InputLaboratory, InputTest, InputWorker, OtherInput, Wanted};
 pub use units::Unit;
 
 use self::ladder::Ladder;
 use self::step::Step;
+use self::test::input_tests;
 use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
 
 /// What a program is given, and the workers that run it with less.
@@ -135,11 +138,13 @@ impl<'m, 'p> Inputs<'m, 'p> {
 
     fn title(&self, step: &Step) -> PhaseTitle {
         let id = PhaseId(match step {
-            Step::Parts(_) => b'i',
+            Step::Parts(_) | Step::Snippets { .. } => b'i',
             Step::Units { .. } => b'u',
         });
         match step {
-            Step::Parts(_) => PhaseTitle { id, what: "whole parts".into(), unit: "part" },
+            Step::Parts(_) | Step::Snippets { .. } => {
+                PhaseTitle { id, what: "whole parts".into(), unit: "part" }
+            }
             Step::Units { part, unit, .. } => {
                 let what = format!("{}, {}", self.given.parts[*part].name, unit.names());
                 PhaseTitle { id, what, unit: unit.name() }
@@ -171,14 +176,6 @@ impl<'p> Kind for Inputs<'_, 'p> {
     fn trials<'t>(&'t mut self, _: &'t Independent) -> Vec<InputTest<'t, 'p>> {
         let Inputs { laboratory, workers, step, given, .. } = self;
         let Some(step) = step else { return Vec::new() };
-        let (step, given) = (&*step, &*given);
-        let worker = |worker: &'t mut InputWorker<'p>| InputTest {
-            laboratory,
-            worker,
-            step,
-            given,
-            stop: Arc::default(),
-        };
-        workers.iter_mut().map(worker).collect()
+        input_tests(laboratory, workers, step, given)
     }
 }

@@ -4,12 +4,15 @@ use dd::Configuration;
 use tracer::invocation::Input;
 
 use super::part::{Given, InputPart};
+use super::snippets::Snippets;
 use super::units::{Unit, Units};
 
 /// What a phase leaves out.
 pub(super) enum Step {
     /// Whole parts, these.
     Parts(Vec<usize>),
+    /// Some of the circumstances into which all that is given is cut: these.
+    Snippets { all: Snippets, these: Vec<usize> },
     /// Units of a part.
     Units { part: usize, units: Units, unit: Unit, text: Input },
 }
@@ -27,6 +30,7 @@ impl Step {
                 }
                 given
             }
+            Step::Snippets { all, these } => all.choose(given, chosen.iter().map(|number| these[number])),
             Step::Units { part, units, text, .. } => {
                 let content = Some(units.join(text, chosen).into());
                 given.with(*part, InputPart { content, ..given.parts[*part].clone() })
@@ -37,6 +41,7 @@ impl Step {
     pub(super) fn len(&self) -> usize {
         match self {
             Step::Parts(parts) => parts.len(),
+            Step::Snippets { these, .. } => these.len(),
             Step::Units { units, .. } => units.len(),
         }
     }

@@ -41,6 +41,8 @@ pub struct InputLaboratory<'a> {
     pub hangs: bool,
     /// Whether the program judges what it is given: [`CANNOT_TELL`] is an answer of its own.
     pub judges: bool,
+    /// What the search looks for.
+    pub wanted: Wanted,
     /// Counts all runs.
     pub runs: AtomicU64,
     /// Says who may run while another one does.
@@ -49,6 +51,15 @@ pub struct InputLaboratory<'a> {
     pub known: Mutex<HashMap<u128, Evidence>>,
     /// The failures of another kind that came up.
     pub other_failures: Mutex<Vec<OtherInput>>,
+}
+
+/// What a search looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// That the failure shows.
+    Failure,
+    /// That it does not, in a run that ends by itself; with this exit status, unless a check judges.
+    Prevention(i32),
 }
 
 /// Something that makes the program fail in another way.
@@ -94,6 +105,43 @@ impl InputLaboratory<'_> {
     /// # Errors
     /// If the set-up is broken.
     pub fn examine(
+        &self,
+        given: &Given,
+        worker: &mut InputWorker<'_>,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(Run, Evidence), TestError> {
+        let (run, evidence) = self.look_for_failure(given, worker, stop)?;
+        let evidence = match self.wanted {
+            Wanted::Failure => evidence,
+            Wanted::Prevention(status) => self.inverted(evidence, &run, status),
+        };
+        Ok((run, evidence))
+    }
+
+    /// What a run means if it is wanted that the failure does not show.
+    fn inverted(&self, evidence: Evidence, run: &Run, wanted: i32) -> Evidence {
+        const MOST_THAT_DENIES: i32 = CANNOT_TELL - 1;
+        let unresolved = |why: String| Evidence::new(Outcome::Unresolved, why);
+        match (evidence.outcome, &run.termination) {
+            (Outcome::Fail, _) => Evidence::new(Outcome::Pass, "the failure is there"),
+            (Outcome::Unresolved, _) => evidence,
+            (Outcome::Pass, Termination::Exited(1..=MOST_THAT_DENIES)) if self.judges => {
+                Evidence::new(Outcome::Fail, "the failure is not there")
+            }
+            (Outcome::Pass, Termination::Exited(status)) if *status == wanted && !self.judges => {
+                Evidence::new(Outcome::Fail, "the failure is not there")
+            }
+            (Outcome::Pass, Termination::Exited(status)) if self.judges => {
+                unresolved(format!("the check cannot tell: exit status {status}"))
+            }
+            (Outcome::Pass, Termination::Exited(status)) => {
+                unresolved(format!("it failed in another way: exit status {status} instead of {wanted}"))
+            }
+            (Outcome::Pass, _) => unresolved(format!("it has not ended by itself: {}", evidence.why)),
+        }
+    }
+
+    fn look_for_failure(
         &self,
         given: &Given,
         worker: &mut InputWorker<'_>,
@@ -180,12 +228,23 @@ fn as_hang(run: Run) -> Run {
 
 /// One worker's testing function.
 pub struct InputTest<'t, 'p> {
-    pub(super) laboratory: &'t InputLaboratory<'p>,
-    pub(super) worker: &'t mut InputWorker<'p>,
+    laboratory: &'t InputLaboratory<'p>,
+    worker: &'t mut InputWorker<'p>,
     /// What a configuration stands for.
-    pub(super) step: &'t Step,
-    pub(super) given: &'t Given,
-    pub(super) stop: Arc<AtomicBool>,
+    step: &'t Step,
+    given: &'t Given,
+    stop: Arc<AtomicBool>,
+}
+
+/// The testing functions of these workers.
+pub(super) fn input_tests<'t, 'p>(
+    laboratory: &'t InputLaboratory<'p>,
+    workers: &'t mut [InputWorker<'p>],
+    step: &'t Step,
+    given: &'t Given,
+) -> Vec<InputTest<'t, 'p>> {
+    let test = |worker| InputTest { laboratory, worker, step, given, stop: Arc::default() };
+    workers.iter_mut().map(test).collect()
 }
 
 impl Test for InputTest<'_, '_> {

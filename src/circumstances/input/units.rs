@@ -9,6 +9,8 @@ use super::brackets::Brackets;
 /// What is left out as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
+    /// All of it.
+    Whole,
     /// Lines with their ends.
     Lines,
     /// Within so many brackets: what stands between commas, semicolons and ends of lines, brackets and all that
@@ -28,6 +30,7 @@ impl Unit {
     /// One of them.
     pub fn name(self) -> &'static str {
         match self {
+            Unit::Whole => "part",
             Unit::Lines => "line",
             Unit::Elements(_) => "element",
             Unit::Tokens => "token",
@@ -40,6 +43,7 @@ impl Unit {
     /// Several of them.
     pub fn names(self) -> &'static str {
         match self {
+            Unit::Whole => "whole parts",
             Unit::Lines => "lines",
             Unit::Elements(_) => "elements of lists",
             Unit::Tokens => "tokens",
@@ -81,6 +85,7 @@ impl Units {
     pub(super) fn of(text: &[u8], unit: Unit) -> Units {
         let stretches = match unit {
             Unit::Bytes => Stretches::Bytes,
+            Unit::Whole => Stretches::Between(vec![0, text.len() as u32]),
             Unit::Lines => between(text, line_end),
             Unit::Tokens => between(text, token_end),
             Unit::Characters => between(text, character_end),

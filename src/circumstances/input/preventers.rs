@@ -1,0 +1,54 @@
+//! Look for what of all that a program is given keeps a failure away.
+//!
+//! The same search as for what a failure needs, with the outcomes exchanged (see [`Wanted`](super::Wanted)): with all
+//! circumstances the failure does not show, with none it does, and a minimal set is one without any circumstance of
+//! which it is back, or the run says nothing.
+
+use dd::Independent;
+
+use super::part::Given;
+use super::snippets::Snippets;
+use super::step::Step;
+use super::test::{InputLaboratory, InputTest, InputWorker, input_tests};
+use crate::circumstances::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
+
+/// Circumstances that together keep a failure away, and the workers that run the program with less.
+pub struct Preventers<'m, 'p> {
+    laboratory: &'m InputLaboratory<'p>,
+    workers: &'m mut [InputWorker<'p>],
+    given: &'m Given,
+    step: Step,
+}
+
+impl<'m, 'p> Preventers<'m, 'p> {
+    /// These circumstances of all.
+    pub fn new(
+        laboratory: &'m InputLaboratory<'p>,
+        workers: &'m mut [InputWorker<'p>],
+        given: &'m Given,
+        all: &Snippets,
+        these: &[usize],
+    ) -> Preventers<'m, 'p> {
+        let step = Step::Snippets { all: all.clone(), these: these.to_vec() };
+        Preventers { laboratory, workers, given, step }
+    }
+}
+
+impl<'p> Kind for Preventers<'_, 'p> {
+    type Space = Independent;
+    type Trial<'t>
+        = InputTest<'t, 'p>
+    where
+        Self: 't;
+
+    fn next(&mut self, before: Option<Before<'_, Independent>>) -> Option<NextPhase<Independent>> {
+        let id = PhaseId(b'v');
+        let title = PhaseTitle { id, what: "what prevents the failure".into(), unit: "circumstance" };
+        let space = Independent::new(self.step.len());
+        before.is_none().then_some(NextPhase { title, space, start: PhaseStart::Everything })
+    }
+
+    fn trials<'t>(&'t mut self, _: &'t Independent) -> Vec<InputTest<'t, 'p>> {
+        input_tests(self.laboratory, self.workers, &self.step, self.given)
+    }
+}

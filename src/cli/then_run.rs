@@ -1,0 +1,261 @@
+//! Go on from a simplified input to the critical slice of the program: with the `stripe run` line that a user would
+//! type, and as if one had.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Parser;
+use tracer::program::{Granularity, Program, Scope};
+use tracer::termination::{Termination, signal_name};
+
+use super::choices::ColorChoice;
+use super::exit::{Exit, Failure};
+use super::options::{Command, CommandLine};
+use super::simplify_options::{InputFormat, SimplifyOptions};
+use super::target::load_failure;
+use super::terminal::tell;
+use super::{run, shell};
+use crate::circumstances::input::{InputPart, PartName};
+use crate::session::simplify::{Simplified, SimplifyRequest, of_run};
+
+/// Where what is left of the parts was written.
+pub(super) struct WrittenParts<'w> {
+    /// The number of a part, and its file.
+    pub(super) files: Vec<(usize, &'w Path)>,
+}
+
+/// Refuses what could not be gone on with, before any work is done.
+pub(super) fn check(
+    options: &SimplifyOptions,
+    request: &SimplifyRequest,
+    written: &WrittenParts<'_>,
+) -> Result<(), Failure> {
+    let refuse = |message: &str| Err(Failure::new(Exit::Usage, format!("--then-run {message}")));
+    let is_written = |name: &PartName| written.of(request.given.parts.iter().map(|part| &part.name), name);
+    if request.judges {
+        return refuse("needs a program, and the check alone is none: name it, as in ./prog --check CMD");
+    }
+    let is_piped = !request.invocation.stdin.is_empty() && options.world.stdin.is_none();
+    if is_piped && is_written(&PartName::Stdin).is_none() {
+        return refuse("reads the standard input again: give it with --stdin FILE, or name an --output");
+    }
+    Ok(())
+}
+
+impl WrittenParts<'_> {
+    /// The file of the part of this name.
+    fn of<'n>(&self, names: impl Iterator<Item = &'n PartName>, name: &PartName) -> Option<&Path> {
+        let number = names.into_iter().position(|known| known == name)?;
+        self.files.iter().find(|(part, _)| *part == number).map(|(_, file)| *file)
+    }
+}
+
+/// Looks for the critical slice, and says how the command ends: as that search, if the simplification has ended
+/// well; as the simplification, if the program cannot be traced.
+pub(super) fn go_on(
+    options: &SimplifyOptions,
+    (request, found): (&SimplifyRequest, &Simplified),
+    written: &WrittenParts<'_>,
+    color: ColorChoice,
+    exit: Exit,
+) -> Result<Exit, Failure> {
+    let no_slice = |reason: &str| {
+        tell(&format!("stripe: no critical slice: {reason}"));
+        Ok(exit)
+    };
+    let scope = Scope::new::<&str>(&[]).map_err(Failure::of(Exit::Failed))?;
+    if let Err(error) = Program::load(&request.invocation.program, &[], &scope, Granularity::Statement) {
+        return no_slice(&load_failure(error).message);
+    }
+    let words = match (Line { options, request, found, written }).words() {
+        Ok(words) => words,
+        Err(reason) => return no_slice(&reason),
+    };
+    let name = OsString::from("stripe");
+    let Command::Run(run) = CommandLine::try_parse_from(std::iter::once(&name).chain(&words))?.command else {
+        unreachable!("the words say run");
+    };
+    if options.result.format == InputFormat::Text {
+        super::print(format!("\n$ {}\n\n", shell::stripe(words.iter().cloned())).as_bytes())?;
+    }
+    let of_slice = run::search(run, color, words, |delivery, output, style| delivery.deliver(output, style))?;
+    Ok(if exit == Exit::Done { of_slice } else { exit })
+}
+
+/// The command line that looks for the critical slice with what is left.
+struct Line<'l> {
+    options: &'l SimplifyOptions,
+    request: &'l SimplifyRequest,
+    found: &'l Simplified,
+    written: &'l WrittenParts<'l>,
+}
+
+impl Line<'_> {
+    /// Its words; or why there is none.
+    fn words(&self) -> Result<Vec<OsString>, String> {
+        let arguments = self.arguments()?;
+        let mut words: Vec<OsString> = vec!["run".into()];
+        words.extend(arguments.first().cloned());
+        words.extend(self.world());
+        words.extend(self.failure());
+        words.extend(self.search());
+        if arguments.len() > 1 {
+            words.push("--".into());
+            words.extend(arguments.into_iter().skip(1));
+        }
+        Ok(words)
+    }
+
+    /// The program and its arguments; where one of them names a file, the file with what is left of it.
+    fn arguments(&self) -> Result<Vec<OsString>, String> {
+        let (mut invocation, _) = self.found.after.apply(&self.request.invocation);
+        for (before, after, _) in self.found.parts() {
+            let PartName::File(name) = &before.name else { continue };
+            if before.content.as_deref() == after.content.as_deref() {
+                continue;
+            }
+            let file = self.written.of(self.found.before.parts.iter().map(|part| &part.name), &before.name);
+            let directory = &invocation.directory;
+            let is_named = |word: &OsString| directory.join(word).canonicalize().ok() == before.path;
+            let named = invocation.arguments.iter().skip(1).position(is_named);
+            match (file, named) {
+                (Some(file), Some(place)) => invocation.arguments[place + 1] = self.seen_by_program(file),
+                _ => {
+                    return Err(format!(
+                        "{}: no argument of the program names this file, so that it would read all of it again; put \
+                         what is left in its place, and call `stripe run`",
+                        name.display()
+                    ));
+                }
+            }
+        }
+        Ok(invocation.arguments)
+    }
+
+    /// The name of a file for the program, which may work in another folder.
+    fn seen_by_program(&self, file: &Path) -> OsString {
+        match self.options.world.cwd {
+            Some(_) => std::path::absolute(file).unwrap_or_else(|_| file.to_owned()).into(),
+            None => file.into(),
+        }
+    }
+
+    fn world(&self) -> Vec<OsString> {
+        let (world, mut words) = (&self.options.world, Vec::new());
+        let names = || self.found.before.parts.iter().map(|part| &part.name);
+        let stdin = self.written.of(names(), &PartName::Stdin).or(world.stdin.as_deref());
+        words.extend(stdin.into_iter().flat_map(|file| option("--stdin", file)));
+        let is_changed = |(before, after): (&InputPart, &InputPart)| {
+            matches!(before.name, PartName::Variable(_))
+                && before.content.as_deref() != after.content.as_deref()
+        };
+        let parts = || self.found.before.parts.iter().zip(&self.found.after.parts);
+        let (invocation, _) = self.found.after.apply(&self.request.invocation);
+        // All of it, because there is no option that takes a variable away.
+        let (environment, clears) = match parts().any(is_changed) {
+            true => (&invocation.environment, true),
+            false => (&world.env, world.clear_env),
+        };
+        let environment = environment.iter().flat_map(|(name, value)| {
+            let mut pair = name.clone();
+            pair.push("=");
+            pair.push(value);
+            option("--env", &pair)
+        });
+        let flags = [
+            (clears, "--clear-env"),
+            (world.keep_env && !clears, "--keep-env"),
+            (world.pty, "--pty"),
+            (world.real_time, "--real-time"),
+            (world.real_random, "--real-random"),
+            (world.no_sandbox, "--no-sandbox"),
+        ];
+        words.extend(flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag.into()));
+        words.extend(environment);
+        words.extend(world.cwd.iter().flat_map(|folder| option("--cwd", folder)));
+        words.extend(world.timeout.iter().flat_map(|time| option("--timeout", milliseconds(*time))));
+        words.extend(world.allow.iter().flat_map(|_| option("--allow", "network")));
+        words.extend(world.allow_write.iter().flat_map(|folder| option("--allow-write", folder)));
+        words
+    }
+
+    /// What the failure is: as the user says, or else what was taken for it.
+    fn failure(&self) -> Vec<OsString> {
+        let (failure, mut words) = (&self.options.failure, Vec::new());
+        let outcome = &failure.outcome;
+        let files =
+            [("--expect-output", &outcome.expect_output), ("--expect-stderr", &outcome.expect_stderr)];
+        words.extend(files.iter().flat_map(|(name, file)| file.iter().flat_map(|file| option(name, file))));
+        let expressions = [
+            ("--expect-match", &outcome.expect_match),
+            ("--reject-match", &outcome.reject_match),
+            ("--expect-stderr-match", &outcome.expect_stderr_match),
+            ("--reject-stderr-match", &outcome.reject_stderr_match),
+        ];
+        for (name, expressions) in expressions {
+            words.extend(expressions.iter().flat_map(|expression| option(name, expression.as_str())));
+        }
+        words.extend(
+            outcome.expect_exit.iter().flat_map(|status| option("--expect-exit", status.to_string())),
+        );
+        let signal = outcome.expect_signal.map(signal_name);
+        words.extend(outcome.check.iter().flat_map(|check| option("--check", check)));
+        if failure.expect_timeout {
+            words.push("--expect-timeout".into());
+        }
+        let crash = || match &self.found.last.termination {
+            Termination::Crashed(crash) => Some(signal_name(crash.signal)),
+            _ => None,
+        };
+        let signal = signal.or_else(|| failure.expect_crash.and_then(|_| crash()));
+        words.extend(signal.iter().flat_map(|signal| option("--expect-signal", signal)));
+        match &self.request.criterion {
+            Some(_) => words,
+            None => self.seen(),
+        }
+    }
+
+    /// What was taken for the failure, if the user has not said.
+    fn seen(&self) -> Vec<OsString> {
+        if let Termination::Crashed(crash) = &self.found.first.termination {
+            return option("--expect-signal", signal_name(crash.signal));
+        }
+        let Ok(criterion) = of_run(&self.found.first) else { return Vec::new() };
+        let status = criterion.exit.iter().flat_map(|status| option("--expect-exit", status.to_string()));
+        // Numbers do not count, and each stands there as a 0.
+        let message = criterion.message.map(|message| regex::escape(&message).replace('0', "[0-9a-fA-Fx]+"));
+        let message = message.iter().flat_map(|message| option("--expect-stderr-match", message));
+        status.chain(message).collect()
+    }
+
+    fn search(&self) -> Vec<OsString> {
+        let (options, mut words) = (self.options, Vec::new());
+        words.extend(options.max_tests.iter().flat_map(|most| option("--max-tests", most.to_string())));
+        words.extend(options.max_time.iter().flat_map(|time| option("--max-time", milliseconds(*time))));
+        words.extend(options.jobs.iter().flat_map(|jobs| option("--jobs", jobs.to_string())));
+        let result = &options.result;
+        let flags = [(result.quiet, "--quiet"), (result.verbose, "--verbose")];
+        words.extend(flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag.into()));
+        if result.format == InputFormat::Json {
+            words.extend(option("--format", "json"));
+        }
+        words
+    }
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{}ms", time.as_secs_f64() * 1000.0)
+}
+
+/// An option with its value, which may look like an option itself.
+fn option(name: &str, value: impl AsRef<OsStr>) -> Vec<OsString> {
+    let value = value.as_ref();
+    if value.as_encoded_bytes().starts_with(b"-") {
+        let mut word = OsString::from(name);
+        word.push("=");
+        word.push(value);
+        return vec![word];
+    }
+    vec![name.into(), value.to_owned()]
+}
