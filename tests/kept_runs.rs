@@ -117,7 +117,7 @@ fn a_report_has_all_kinds_of_files_as_the_run_had_them() {
     let options = ["-q", "-j1", "--max-tests", "9"];
     assert_status(&program.stripe("run", &options), 5);
     let told = text(&about(&program, &["report", "--emit", "jsonl=part.jsonl"]).stdout);
-    assert_says(&told, &["8 did not, 0 were unresolved"]);
+    assert_says(&told, &["8 did not, 0 told neither"]);
     let whole = read("run.jsonl".to_owned());
     let part: String = whole.lines().take(9).map(|line| format!("{line}\n")).collect();
     assert_eq!(read("part.jsonl".to_owned()), part);

@@ -140,6 +140,55 @@ fn what_is_missing_cannot_be_explained_by_omissions() {
     file(&silent, "good", "one\n");
     let told = message(&silent.stripe("run", &["--reference", "good"]), 3);
     assert_says(&told, &["prints nothing", "line 1", "`one`", "omissions cannot explain what is missing"]);
+    assert_says(&told, &["ask `stripe locate`", ": stripe locate ", " --reference good"]);
+    let output = program.stripe("run", &["--reference", "longer", "--each-line"]);
+    let told = text(&output.stderr);
+    assert!(
+        told.contains("\nstripe: no line is wrong; which change brings what is missing: stripe locate "),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_line_that_a_crash_has_cut_is_not_the_wrong_one() {
+    let source = "#include <stdio.h>\nint main(void) { int *p = 0; int x = 3;\n    printf(\"one\\ntw\"); fflush(stdout);\n    \
+                  x = *p;\n    printf(\"o\\n%d\\n\", x);\n    return 0;\n}\n";
+    let program = tiny("cut", source);
+    file(&program, "good", "one\ntwo\n3\n");
+    let slice = program.slice(&["--reference", "good"], 0);
+    assert_says(slice["criterion"].as_str().expect("words"), &["the same crash (SIGSEGV at "]);
+    file(&program, "other", "one\nzwo\n3\n");
+    let slice = program.slice(&["--reference", "other"], 0);
+    assert_says(slice["criterion"].as_str().expect("words"), &["the line `tw`", "correct is `zwo`"]);
+}
+
+#[test]
+fn a_result_by_the_correct_output_ends_with_the_commands_that_tell_more() {
+    let program = two("offers");
+    file(&program, "good", "5\n6\n");
+    let offers = |options: &[&str]| {
+        let output = program.stripe("run", &[&["--reference", "good", "--max-tests", "3"], options].concat());
+        assert!(!text(&output.stdout).is_empty(), "{}", text(&output.stderr));
+        let told = text(&output.stderr);
+        let told = told
+            .lines()
+            .filter(|line| line.ends_with(" --reference good") || line.contains(" --reference good -"));
+        told.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let path = program.path.display().to_string();
+    let [only_wrong, locate] = &offers(&[])[..] else { panic!("two offers") };
+    assert!(
+        only_wrong.starts_with(&format!(
+            "stripe: what only wrong lines need, and no right one: stripe run {path} "
+        ))
+    );
+    assert!(only_wrong.ends_with(" --reference good --each-line"), "{only_wrong}");
+    assert!(
+        locate.starts_with(&format!("stripe: which change makes the output right: stripe locate {path} ")),
+        "{locate}"
+    );
+    assert_eq!(offers(&["--each-line"]), [locate.as_str()]);
+    assert!(offers(&["-q"]).is_empty());
 }
 
 #[test]

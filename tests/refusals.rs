@@ -66,6 +66,7 @@ fn a_script_is_refused_with_the_name_of_its_interpreter() {
             &told,
             &["script: is not an ELF file", "a script for `", "/usr/bin/env", "name the native program"],
         );
+        assert_says(&told, &["can be reduced: stripe simplify ", "/script -- ARGUMENTS"]);
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::process::Command;
 
@@ -29,6 +30,32 @@ fn observed(program: &Program) -> Vec<Value> {
     let slice = program.slice(&["--control", "trace", "--clear-env", "--values", "--no-save"], 0);
     assert_eq!(slice["warnings"], serde_json::json!([]));
     slice["slice"].as_array().expect("a slice").clone()
+}
+
+/// Subscripts begin at 1, or where the declaration says, and the first one changes fastest.
+#[test]
+fn elements_of_arrays_are_called_as_in_fortran() {
+    let program = kinds("gfortran", &["-g", "-O0", "-w"], "arrays.f90");
+    let slice = program.slice(&["--control", "trace", "--values", "--no-save"], 0);
+    let told = |line: u64, key: &str| -> BTreeSet<(String, String)> {
+        let events = slice["slice"].as_array().expect("a slice").iter().filter(|event| event["line"] == line);
+        let values = events.flat_map(|event| list(&event["values"], key));
+        let value = if key == "writes" { "after" } else { "value" };
+        values.map(|one| (word(one, "name").to_owned(), word(one, value).to_owned())).collect()
+    };
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(told(10, "writes"), BTreeSet::from([pair("a(2)", "4"), pair("a(5)", "25")]));
+    assert_eq!(told(12, "writes"), BTreeSet::from([pair("b(0)", "25")]));
+    assert_eq!(told(12, "reads"), BTreeSet::from([pair("a(5)", "25")]));
+    assert_eq!(told(13, "writes"), BTreeSet::from([pair("m(2,3)", "1.5")]));
+    assert_eq!(told(14, "writes"), BTreeSet::from([pair("p(2)%y", "7")]));
+    let read = told(15, "reads");
+    assert!(
+        read.is_superset(&BTreeSet::from([pair("a(2)", "4"), pair("b(0)", "25"), pair("p(2)%y", "7")])),
+        "{read:?}"
+    );
+    let of_value = program.stripe("slice", &["--value", "m(2,3)@16#1"]);
+    assert_says(&text(&of_value.stdout), &["m(2,3) = 1.5d0"]);
 }
 
 fn word<'v>(value: &'v Value, key: &str) -> &'v str {

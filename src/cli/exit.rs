@@ -95,7 +95,7 @@ impl From<SessionError> for Failure {
         let exit = match cause {
             Cause::Failed => Exit::Failed,
             Cause::Request => Exit::Usage,
-            Cause::NotReproduced => Exit::NotReproduced,
+            Cause::NotReproduced | Cause::OutputMissing => Exit::NotReproduced,
             Cause::Flaky => Exit::Flaky,
             Cause::Interrupted(signal) => Exit::Interrupted(signal),
         };

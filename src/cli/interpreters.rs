@@ -20,9 +20,15 @@ pub(super) fn explanation(program: &Path) -> String {
     format!(
         "{0}: is an interpreter, and stripe sees statements of native programs only (C, C++, Rust, Fortran, ...), not \
          those of the script that {0} executes: take a debugger of that language; or name the native program that the \
-         script starts. What the script is given can be reduced: stripe simplify {0} -- ARGUMENTS",
-        program.display()
+         script starts. {1}",
+        program.display(),
+        reducible(program)
     )
+}
+
+/// What can be done for a program that cannot be traced: any that can be started will do.
+pub(super) fn reducible(program: &Path) -> String {
+    format!("What the script is given can be reduced: stripe simplify {} -- ARGUMENTS", program.display())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::exit::{Exit, Failure};
 use super::locate_options::{LocateFormat, LocateOptions};
 use super::progress::Voice;
 use super::reading;
-use super::status::Board;
+use super::status::{Answers, Board, askers};
 use super::target::Loaded;
 use super::terminal;
 use crate::baseline::Ending;
@@ -27,9 +27,11 @@ use crate::subject::Recorded;
 pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     let mut request = request(&options, &interrupt)?;
-    let board = Board::new("recording the run");
+    let board = Board::new("recording the run, and trying changes");
+    let answers = Answers::begin(board.clone(), askers(options.loudness()))?;
     let voice = Voice::new(options.loudness(), terminal::style(color), &interrupt, &board);
     let found = crate::session::locate::locate(&mut request, &interrupt, &voice)?;
+    drop(answers);
     let recorded = Recorded { program: &request.target.program, trace: &found.baseline.recording.trace };
     let text = match options.format {
         LocateFormat::Text => located::text(recorded, &found, options.full, terminal::style(color)),

@@ -19,6 +19,7 @@ mod intervention_options;
 mod locate;
 mod locate_options;
 mod memory;
+mod offers;
 mod options;
 mod oracle_options;
 mod outcome_options;

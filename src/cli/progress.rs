@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::choices::LevelChoice;
-use super::status::Board;
+use super::status::{Board, REPEATED};
 use super::terminal::{self, Loudness, say, tell};
 use crate::circumstances::{PhaseTitle, Status};
 use crate::oracle::Evidence;
@@ -21,8 +21,6 @@ const ALWAYS: u64 = 10_000;
 
 /// A longer pass is made if it takes this time at most.
 const WORTH_WHILE: Duration = Duration::from_secs(180);
-/// How often there is a further line elsewhere at most.
-const PAUSE: Duration = Duration::from_secs(10);
 
 /// What the user wants to see.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,7 +28,7 @@ enum Detail {
     Nothing,
     /// A line on a terminal that is drawn again and again.
     Live,
-    /// A line for the first improvement, and later ones after a pause.
+    /// A line for the first improvement, and one each ten seconds.
     Improvements,
     /// A line for each test.
     Tests,
@@ -119,6 +117,7 @@ impl Observer<Evidence> for Progress<'_> {
         });
         if self.voice.detail == Detail::Tests {
             say(&format!("{}\n", bullets::row(self.tests, configuration, outcome, self.voice.style)));
+            self.voice.board.was_shown(Instant::now());
         }
         self.draw();
     }
@@ -127,9 +126,12 @@ impl Observer<Evidence> for Progress<'_> {
         self.voice.board.note(|stand| {
             stand.units = stand.units.map(|(all, _)| (all, smaller.len()));
         });
-        let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= PAUSE);
-        if self.voice.detail == Detail::Improvements && due {
-            self.drawn = Some(Instant::now());
+        let now = Instant::now();
+        let board = &self.voice.board;
+        if self.voice.detail == Detail::Improvements && (self.drawn.is_none() || board.is_due(now, REPEATED))
+        {
+            self.drawn = Some(now);
+            board.was_shown(now);
             let elapsed = self.started.elapsed().as_secs_f64();
             let left = words::count(smaller.len() as u64, self.unit);
             let tests = words::count(self.tests, "test");

@@ -10,6 +10,7 @@ use super::choices::{AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, 
 use super::delivery::{Delivery, exit_of, mention};
 use super::emissions;
 use super::exit::{Exit, Failure};
+use super::offers::{self, Offers};
 use super::options::{KeepOptions, OutputOptions, RunOptions, SearchOptions, SeveralOptions};
 use super::progress::Voice;
 use super::rendering;
@@ -69,7 +70,7 @@ pub(super) fn search(
     let voice =
         Voice::new(output.loudness(), terminal::style(color), &interrupt, &board).to(options.search.level);
     let mut keeping = Keeping::reserve(&request, &voice)?;
-    let recording = Recording::make(&request, &mut tracers[0], &interrupt)?;
+    let recording = Recording::make(&request, &mut tracers[0], &interrupt).map_err(offers::failure)?;
     let subject = recording.subject();
     rendering::check(subject, output)?;
     keeping.record(&recording);
@@ -93,6 +94,9 @@ pub(super) fn search(
         )?;
     }
     mention(&keeping, exit, &voice);
+    if let (Some(offers), None) = (Offers::own(), interrupt.signal()) {
+        offers.tell(&recording, &voice);
+    }
     delivery.ended(exit)
 }
 

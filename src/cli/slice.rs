@@ -9,7 +9,7 @@ use super::exit::{Exit, Failure};
 use super::place::{PlaceFound, Where};
 use super::progress::Voice;
 use super::slice_options::{SliceFormat, SliceOptions};
-use super::status::Board;
+use super::status::{Answers, Board, askers};
 use super::target::{Loaded, criterion};
 use super::terminal;
 use crate::dynamic::DependenceGraph;
@@ -31,7 +31,8 @@ pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, F
     if !options.quiet {
         withheld.mention();
     }
-    let board = Board::new("recording the run");
+    let board = Board::new("recording and following the run");
+    let answers = Answers::begin(board.clone(), askers(options.loudness()))?;
     let voice = Voice::new(options.loudness(), terminal::style(color), &interrupt, &board);
     let (mut tracer, baseline) = record(&target, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
@@ -62,6 +63,7 @@ pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, F
         SliceFormat::Json => dynamic::json(&report),
         SliceFormat::Dot => dynamic::dot(&report),
     };
+    drop(answers);
     super::print(text.as_bytes())
 }
 

@@ -21,8 +21,8 @@ const PATIENCE: u8 = 100;
 /// How often a line on a terminal is drawn again before the search.
 const REDRAWN: Duration = Duration::from_millis(300);
 
-/// How often there is a line elsewhere before the search.
-const REPEATED: Duration = Duration::from_secs(10);
+/// How often there is a line elsewhere.
+pub(super) const REPEATED: Duration = Duration::from_secs(10);
 
 /// How far the work has come.
 #[derive(Clone, Debug)]
@@ -45,6 +45,8 @@ pub(super) struct WorkProgress {
 pub(super) struct Board {
     stand: Arc<Mutex<WorkProgress>>,
     started: Instant,
+    /// When something was shown last.
+    shown: Arc<Mutex<Instant>>,
 }
 
 impl Board {
@@ -58,7 +60,7 @@ impl Board {
             tests_now: 0,
             since: started,
         };
-        Board { stand: Arc::new(Mutex::new(stand)), started }
+        Board { stand: Arc::new(Mutex::new(stand)), started, shown: Arc::new(Mutex::new(started)) }
     }
 
     /// Changes what is written there.
@@ -74,19 +76,35 @@ impl Board {
         });
     }
 
-    /// Shows what is done before a search, which shows itself: on a terminal in a line that is drawn again and
-    /// again, elsewhere by a line each ten seconds. `shown` is when that was done last.
-    fn show_before_search(&self, shown: &mut Instant) {
-        let is_before = self.stand.lock().unwrap_or_else(PoisonError::into_inner).units.is_none();
-        let pause = if terminal::draws_again() { REDRAWN } else { REPEATED };
-        if !is_before || shown.elapsed() < pause {
-            return;
+    /// Whether nothing was shown for so long; then it is from now on.
+    pub(super) fn is_due(&self, now: Instant, pause: Duration) -> bool {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = now.saturating_duration_since(*shown) >= pause;
+        if is_due {
+            *shown = now;
         }
-        *shown = Instant::now();
+        is_due
+    }
+
+    /// Something was shown.
+    pub(super) fn was_shown(&self, now: Instant) {
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = now;
+    }
+
+    /// Shows what is done: on a terminal, where a search shows itself, in a line that is drawn again and again;
+    /// elsewhere by a line each ten seconds.
+    fn show(&self) {
+        let is_before = || self.stand.lock().unwrap_or_else(PoisonError::into_inner).units.is_none();
         match terminal::draws_again() {
-            true => terminal::draw(&self.line()),
-            false => say(&format!("stripe: {}\n", printable(&self.line()))),
+            true if is_before() && self.is_due(Instant::now(), REDRAWN) => terminal::draw(&self.line()),
+            true => {}
+            false => self.repeated(Instant::now()).iter().for_each(|line| say(line)),
         }
+    }
+
+    /// The line that is shown now where nothing is drawn again, if it is time for one.
+    fn repeated(&self, now: Instant) -> Option<String> {
+        self.is_due(now, REPEATED).then(|| format!("stripe: {}\n", printable(&self.line())))
     }
 
     /// What is written there, in a line.
@@ -150,11 +168,10 @@ impl Answers {
             let (asked, board) = (Arc::clone(&asked), board.clone());
             std::thread::Builder::new().name("answers".into()).spawn(move || {
                 let mut keyboard = keyboard.lock().unwrap_or_else(PoisonError::into_inner).take();
-                let mut shown = Instant::now();
                 while !ended.load(Ordering::Relaxed) {
                     let pressed = wait(keyboard.as_mut());
                     if askers == Askers::SignalsAndKeys {
-                        board.show_before_search(&mut shown);
+                        board.show();
                     }
                     if asked.swap(false, Ordering::Relaxed) || pressed {
                         say(&answer(&board));
@@ -198,6 +215,24 @@ impl Drop for Answers {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_nothing_is_drawn_again_there_is_a_line_each_ten_seconds_whatever_a_search_removes() {
+        let board = Board::new("recording");
+        let at = |seconds| board.started + Duration::from_secs(seconds);
+        assert_eq!([9, 10, 19].map(|second| board.repeated(at(second)).is_some()), [false, true, false]);
+        board.note(|stand| stand.units = Some((34, 34)));
+        assert_says_left(board.repeated(at(20)));
+        // A search tells its improvements itself.
+        board.was_shown(at(25));
+        assert_eq!(board.repeated(at(30)), None);
+        assert_says_left(board.repeated(at(35)));
+    }
+
+    fn assert_says_left(line: Option<String>) {
+        let line = line.expect("a line");
+        assert!(line.starts_with("stripe: recording, 34 of 34 left, 0 tests, "), "{line}");
+    }
 
     #[test]
     fn a_line_tells_phase_criterion_executions_tests_and_time() {

@@ -105,13 +105,17 @@ fn is_executable(file: &Path) -> bool {
     file.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
-/// An interpreter is told apart: its user wants to trace a script.
+/// An interpreter, or a script, is told apart: its user wants to trace a script.
 pub(super) fn load_failure(error: LoadError) -> Failure {
-    use LoadError::{DebugFileMissing, NoLineTable, NothingInScope};
+    use LoadError::{DebugFileMissing, NoLineTable, NothingInScope, Script};
     match &error {
         // Where its own statements can be seen, an interpreter is a program like any other.
         NoLineTable(path) | NothingInScope(path) | DebugFileMissing { path, .. } if is_interpreter(path) => {
             Failure::new(Exit::Failed, interpreters::explanation(path))
+        }
+        Script { path, .. } => {
+            let reducible = format!("{error}. {}", interpreters::reducible(path));
+            Failure { message: reducible, ..SessionError::from(error).into() }
         }
         _ => SessionError::from(error).into(),
     }

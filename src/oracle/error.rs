@@ -11,7 +11,8 @@ pub enum OracleError {
     EqualsReference,
     #[error(
         "{printed}, and line {number} of the output given with --reference, {line}, is missing: omissions cannot explain \
-         what is missing; say with --expect-output or --check what shows the failure"
+         what is missing; say with --expect-output or --check what shows the failure, or ask `stripe locate`, which \
+         changes decisions and so can explain it"
     )]
     LineMissing { printed: &'static str, number: usize, line: String },
     #[error(

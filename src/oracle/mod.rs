@@ -178,7 +178,7 @@ impl Criterion {
                 remarks.extend(correct.and_then(|correct| part.doubt(&recorded.stdout, correct)));
                 conditions.push(condition_of(part, &recorded.stdout)?);
             }
-            (None, Some(correct)) => match first_wrong_line(&recorded.stdout, &correct) {
+            (None, Some(correct)) => match first_wrong_line(&recorded.stdout, &correct, crash.is_some()) {
                 Ok((line, doubt)) => {
                     conditions.push(line);
                     remarks.extend(doubt);
@@ -393,9 +393,13 @@ fn unmet_lines<'t>(expected: &[u8], actual: &[u8], only: &Regex) -> Option<Unmet
 }
 
 /// The condition that the first wrong line is there, and what is doubtful about it.
-fn first_wrong_line(output: &[u8], correct: &[u8]) -> Result<(Condition, Option<String>), OracleError> {
+fn first_wrong_line(
+    output: &[u8],
+    correct: &[u8],
+    is_crash: bool,
+) -> Result<(Condition, Option<String>), OracleError> {
     let comparison = ReferenceComparison::new(output, correct);
-    match comparison.fault() {
+    match if is_crash { comparison.fault_of_crash() } else { comparison.fault() } {
         Fault::Line(number) => {
             let line = RecordedLine::new(output, number, Reason::FirstWrong);
             let line = line.ok_or(OracleError::NoSuchLine { number: number + 1 })?;

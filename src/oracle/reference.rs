@@ -54,6 +54,22 @@ impl<'t> ReferenceComparison<'t> {
         if right < count { Fault::Line(right) } else { Fault::Missing(self.first_missing()) }
     }
 
+    /// The first fault of an output that a crash has ended: what it has written of its last line is no wrong line.
+    pub(super) fn fault_of_crash(&self) -> Fault {
+        match self.fault() {
+            Fault::Line(number) if self.is_cut(number) => Fault::Missing(number),
+            fault => fault,
+        }
+    }
+
+    /// Whether a line, by its number from 0, is the last one and only lacks the end of that in the correct output.
+    fn is_cut(&self, number: usize) -> bool {
+        let line = lines(self.output).nth(number).unwrap_or_default();
+        !self.output.ends_with(b"\n")
+            && number + 1 == lines(self.output).count()
+            && self.in_place_of(number).is_some_and(|correct| correct.starts_with(line))
+    }
+
     /// What the correct output has in place of a line, if all lines before are equal.
     pub(super) fn in_place_of(&self, number: usize) -> Option<&'t [u8]> {
         lines(self.correct).nth(number).filter(|_| number == self.common)
@@ -138,6 +154,17 @@ mod tests {
         assert_eq!(compared("acx", "abcd"), (Fault::Line(2), vec![2], vec![]));
         assert_eq!(compared("ab", "abc"), (Fault::Missing(2), vec![], vec![]));
         assert_eq!(compared("", "abc"), (Fault::Missing(0), vec![], vec![]));
+    }
+
+    #[test]
+    fn a_line_that_a_crash_has_cut_is_not_wrong() {
+        let fault = |output: &str, correct: &str| {
+            ReferenceComparison::new(output.as_bytes(), correct.as_bytes()).fault_of_crash()
+        };
+        assert_eq!(fault("a = 1\nb =", "a = 1\nb = 2\n"), Fault::Missing(1));
+        assert_eq!(fault("a = 1\nb = 3", "a = 1\nb = 2\n"), Fault::Line(1));
+        assert_eq!(fault("a = 1\nb =\n", "a = 1\nb = 2\n"), Fault::Line(1));
+        assert_eq!(fault("a = 2\nb =", "a = 1\nb = 2\n"), Fault::Line(0));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(super) fn sentence(slice: &CriticalSlice, criterion: &str) -> Option<String>
         1 => what.clone(),
         several => format!("{}, most often {what}", count(several, "other failure")),
     };
-    Some(format!("by-product: {what}: {again}"))
+    Some(format!("by-product, found on the way: {what}: {again}"))
 }
 
 /// All of them.

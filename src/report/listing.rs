@@ -10,6 +10,7 @@ use tracer::program::Program;
 use super::executions::Executions;
 use super::folding;
 use super::markers;
+use super::names::short;
 use super::rows::{Code, Row};
 use super::sections::Section;
 use super::source::printable;
@@ -72,8 +73,8 @@ fn notes(program: &Program, parts: &[Listed<'_>], layout: &Layout) -> Vec<String
 }
 
 pub(super) fn title(program: &Program, section: &Section) -> String {
-    let names = section.functions.iter().map(|&function| program.function(function).name.as_str());
-    let mut names: Vec<&str> = names.collect();
+    let names = section.functions.iter().map(|&function| short(&program.function(function).name));
+    let mut names: Vec<String> = names.collect();
     names.dedup();
     printable(&format!("{}: {}", program.file(section.file).shown, names.join(", ")))
 }

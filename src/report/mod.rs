@@ -46,6 +46,7 @@ pub mod lcov;
 mod listing;
 pub mod located;
 mod markers;
+mod names;
 mod needed;
 pub mod ordinals;
 mod pieces;

@@ -156,8 +156,8 @@ sum-mul.c: main
 Failure: the output contains `sum = 15`
 23 of 34 statement executions are needed (16 for their effect, 7 only as
   decisions); 1-minimal: without any single one of them the failure is gone. 120
-  tests: 11 reproduced the failure, 80 did not, 29 were unresolved; 142 runs in
-  0.2 s, fully contained.
+  tests: 11 reproduced the failure, 80 did not, 29 told neither (unresolved);
+  142 runs in 0.2 s, fully contained.
 warning: the program was compiled with -O1, which leaves few statements to omit
 "#;
         assert_eq!(text, expected);

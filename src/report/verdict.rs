@@ -101,11 +101,8 @@ fn effort(slice: &CriticalSlice) -> String {
     let outcomes = match tests.total {
         0 => String::new(),
         _ => format!(
-            ": {} reproduced the failure, {} did not, {} {} unresolved",
-            tests.fail,
-            tests.pass,
-            tests.unresolved,
-            one_or_more(tests.unresolved, "was", "were")
+            ": {} reproduced the failure, {} did not, {} told neither (unresolved)",
+            tests.fail, tests.pass, tests.unresolved
         ),
     };
     let (total, runs) = (count(tests.total, "test"), count(slice.runs, "run"));
@@ -193,13 +190,13 @@ mod tests {
         let mut slice = Sample::sum_mul().slice(&[], &[]);
         assert_eq!(
             effort(&slice),
-            "120 tests: 11 reproduced the failure, 80 did not, 29 were unresolved; 142 runs in 0.2 s, fully contained"
+            "120 tests: 11 reproduced the failure, 80 did not, 29 told neither (unresolved); 142 runs in 0.2 s, fully contained"
         );
         slice.tests = Counts { total: 1, fail: 0, pass: 0, unresolved: 1, ..Counts::default() };
         slice.runs = 1;
         assert_eq!(
             effort(&slice),
-            "1 test: 0 reproduced the failure, 0 did not, 1 was unresolved; 1 run in 0.2 s, fully contained"
+            "1 test: 0 reproduced the failure, 0 did not, 1 told neither (unresolved); 1 run in 0.2 s, fully contained"
         );
         slice.tests = Counts::default();
         assert_eq!(effort(&slice), "0 tests; 1 run in 0.2 s, fully contained");

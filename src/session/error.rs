@@ -29,6 +29,8 @@ pub enum Cause {
     Request,
     /// The recorded run does not show the failure.
     NotReproduced,
+    /// Nothing of its output is wrong but that some is missing.
+    OutputMissing,
     /// Two runs differ.
     Flaky,
     /// The user has ended it, with this signal.

@@ -6,7 +6,7 @@ use tracer::run::Run;
 use tracer::termination::Termination;
 
 use super::error::{Cause, SessionError};
-use crate::oracle::{Criterion, Oracle, Part};
+use crate::oracle::{Criterion, Oracle, OracleError, Part};
 
 /// As many lines of an output are asked about one by one.
 const MOST_LINES: usize = 100;
@@ -78,7 +78,6 @@ pub fn questions(
     run: &Run,
     program: &Program,
 ) -> Result<Vec<Inquiry>, SessionError> {
-    let unmet = SessionError::of(Cause::NotReproduced);
     if parts.is_empty() {
         let oracle = criterion.clone().oracle(run).map_err(unmet)?.telling(run, program);
         return Ok(vec![Inquiry { name: None, oracle, is_wrong: false }]);
@@ -92,6 +91,15 @@ pub fn questions(
         Ok(Inquiry { name: Some(name.clone()), is_wrong: oracle.is_about_wrong_output(), oracle })
     };
     parts.iter().map(question).collect()
+}
+
+/// Why the recorded run does not show the failure.
+fn unmet(error: OracleError) -> SessionError {
+    let cause = match error {
+        OracleError::LineMissing { .. } => Cause::OutputMissing,
+        _ => Cause::NotReproduced,
+    };
+    SessionError::new(cause, error)
 }
 
 /// The questions in words, for a list.

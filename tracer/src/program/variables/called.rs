@@ -11,6 +11,8 @@ enum Step<'n> {
     Member(&'n str),
     /// `[number]`.
     Element(u64),
+    /// A subscript of Fortran: `(number)`; of `(i,j)` that of the last dimension is the first step.
+    Subscript(i64),
     /// `*` before all.
     Target,
 }
@@ -48,7 +50,7 @@ impl Variables {
 
 /// The variable that a name begins with, and the steps from there.
 fn parse(name: &str) -> Option<(&str, Vec<Step<'_>>)> {
-    let end = |text: &str| text.find(['.', '[', '-']).unwrap_or(text.len());
+    let end = |text: &str| text.find(['.', '[', '-', '(', '%']).unwrap_or(text.len());
     let (variable, mut rest) = name.split_at(end(name));
     let mut steps = Vec::new();
     while !rest.is_empty() {
@@ -56,8 +58,14 @@ fn parse(name: &str) -> Option<(&str, Vec<Step<'_>>)> {
             let (number, behind) = inside.split_once(']')?;
             steps.push(Step::Element(number.trim().parse().ok()?));
             rest = behind;
+        } else if let Some(inside) = rest.strip_prefix('(') {
+            let (numbers, behind) = inside.split_once(')')?;
+            let numbers: Option<Vec<i64>> =
+                numbers.split(',').map(|number| number.trim().parse().ok()).collect();
+            steps.extend(numbers?.into_iter().rev().map(Step::Subscript));
+            rest = behind;
         } else {
-            let behind = rest.strip_prefix('.').or_else(|| rest.strip_prefix("->"))?;
+            let behind = rest.strip_prefix(['.', '%']).or_else(|| rest.strip_prefix("->"))?;
             let (member, left) = behind.split_at(end(behind));
             steps.push(Step::Member(member));
             rest = left;
@@ -78,6 +86,11 @@ impl Search<'_> {
                     Some(self.element(&target, kind, number))
                 }
             },
+            Step::Subscript(subscript) => {
+                let Shape::Array(of, dimension) = self.types.get(whole.kind).shape else { return None };
+                let number = u64::try_from(subscript.checked_sub(dimension.first)?).ok()?;
+                (number < dimension.count).then(|| self.element(&whole, of, number))
+            }
             Step::Member(name) => {
                 let whole = match self.types.get(whole.kind).shape {
                     Shape::Pointer(_) | Shape::Reference(_) => self.target(&whole)?,
@@ -120,7 +133,9 @@ mod tests {
         assert_eq!(parse("sum"), Some(("sum", vec![])));
         assert_eq!(parse("p->next.next"), Some(("p", vec![member.clone(), member])));
         assert_eq!(parse("list[2].x"), Some(("list", vec![Step::Element(2), Step::Member("x")])));
-        for wrong in ["", "[2]", "a[x]", "a[2", "a-b"] {
+        let cell = vec![Step::Subscript(-2), Step::Subscript(1), Step::Member("x")];
+        assert_eq!(parse("m(1, -2)%x"), Some(("m", cell)));
+        for wrong in ["", "[2]", "a[x]", "a[2", "a-b", "a(:)", "a(1"] {
             assert_eq!(parse(wrong), None, "{wrong}");
         }
     }

@@ -211,10 +211,16 @@ impl Search<'_> {
     ) -> Option<(LocatedVariable, Option<(u64, u64)>)> {
         let offset = piece.address - whole.address;
         match &self.types.get(whole.kind).shape {
-            Shape::Array(of, _) => {
+            Shape::Array(of, dimension) => {
                 let size = self.types.get(*of).size;
                 let number = offset.checked_div(size)?;
-                let name = format!("{}[{number}]", whole.name);
+                let name = match whole.syntax {
+                    Syntax::Fortran => {
+                        let subscript = dimension.first.checked_add(number.try_into().ok()?)?;
+                        subscripted(&whole.name, subscript, self.types.dimensions(*of))
+                    }
+                    _ => format!("{}[{number}]", whole.name),
+                };
                 let element = LocatedVariable {
                     name,
                     address: whole.address + number * size,
@@ -237,6 +243,9 @@ impl Search<'_> {
     pub(super) fn member(&self, whole: &LocatedVariable, member: &Member) -> LocatedVariable {
         let name = match (member.is_base, member.name.as_str(), whole.name.strip_prefix('*')) {
             (true, ..) | (_, "", _) => whole.name.clone(),
+            (_, name, _) if whole.syntax == Syntax::Fortran => {
+                format!("{}%{name}", whole.name.trim_start_matches('*'))
+            }
             (_, name, Some(pointer)) if whole.syntax == Syntax::C => format!("{pointer}->{name}"),
             (_, name, Some(pointer)) => format!("{pointer}.{}", rust_name(name)),
             (_, name, None) if whole.syntax == Syntax::Rust => format!("{}.{}", whole.name, rust_name(name)),
@@ -316,6 +325,16 @@ impl Search<'_> {
             _ => (format!("*{name}"), address),
         };
         Some(LocatedVariable { name, address, kind: to, syntax: *syntax })
+    }
+}
+
+/// An element of an array of Fortran, or the part of it with this subscript in the last dimension that has none yet:
+/// `a(2)`, or `m(:,2)` and then `m(1,2)`. `inner`: the number of dimensions of the element.
+fn subscripted(array: &str, subscript: i64, inner: usize) -> String {
+    let is_part = array.ends_with(')') && array.contains("(:");
+    match array.rfind(':').filter(|_| is_part) {
+        Some(open) => format!("{}{subscript}{}", &array[..open], &array[open + 1..]),
+        None => format!("{array}({}{subscript})", ":,".repeat(inner)),
     }
 }
 

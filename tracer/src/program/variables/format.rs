@@ -69,7 +69,7 @@ impl Writer<'_> {
             Shape::Unsigned => unsigned(bytes).to_string(),
             Shape::Character if self.syntax == Syntax::Rust => unsigned(bytes).to_string(),
             Shape::Character => character(bytes, &kind.name),
-            Shape::Scalar if self.syntax == Syntax::C => wide_character(number, &kind.name),
+            Shape::Scalar if self.syntax != Syntax::Rust => wide_character(number, &kind.name),
             Shape::Scalar => match char::from_u32(number as u32) {
                 Some(scalar) => format!("{scalar:?}"),
                 None => format!("{number:#x}"),
@@ -78,7 +78,7 @@ impl Writer<'_> {
             Shape::Pointer(to) => self.pointer(*to, number),
             Shape::Reference(to) => self.reference(*to, number, level),
             Shape::Enumeration(names) => enumeration(names, bytes),
-            Shape::Array(of, count) => self.array(*of, *count, bytes, level),
+            Shape::Array(of, dimension) => self.array(*of, dimension.count, bytes, level),
             Shape::Record(record) => self.record(&kind.name, record, bytes, level),
         }
     }
@@ -133,7 +133,7 @@ impl Writer<'_> {
 
     fn array(&self, of: TypeId, count: u64, bytes: &[u8], level: usize) -> String {
         let element = self.types.get(of);
-        if matches!(element.shape, Shape::Character) && self.syntax == Syntax::C {
+        if matches!(element.shape, Shape::Character) && self.syntax != Syntax::Rust {
             let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
             return quoted(&bytes[..end]);
         }
@@ -141,7 +141,7 @@ impl Writer<'_> {
     }
 
     fn list(&self, of: TypeId, count: u64, bytes: &[u8], level: usize) -> String {
-        let (open, close) = if self.syntax == Syntax::Rust { ("[", "]") } else { ("{", "}") };
+        let (open, close) = if self.syntax == Syntax::C { ("{", "}") } else { ("[", "]") };
         if level >= MOST_LEVELS {
             return format!("{open}...{close}");
         }
@@ -172,7 +172,7 @@ impl Writer<'_> {
             members.push(("", "...".into()));
         }
         match self.syntax {
-            Syntax::C => c_record(record, &members),
+            Syntax::C | Syntax::Fortran => c_record(record, &members),
             Syntax::Rust => rust_record(name, &members),
         }
     }

@@ -156,6 +156,8 @@ pub(crate) enum Syntax {
     C,
     /// `Point {x: 1, y: 2}`, `p.x`.
     Rust,
+    /// `[1, 2]`, `a(1,2)`, `p%x`; the first subscript changes fastest.
+    Fortran,
 }
 
 struct Unit {
@@ -175,6 +177,13 @@ impl Unit {
         let root = entries.next_dfs().ok().flatten();
         match root.and_then(|root| root.attr_value(gimli::DW_AT_language)) {
             Some(gimli::AttributeValue::Language(gimli::DW_LANG_Rust)) => Syntax::Rust,
+            Some(gimli::AttributeValue::Language(
+                gimli::DW_LANG_Fortran77
+                | gimli::DW_LANG_Fortran90
+                | gimli::DW_LANG_Fortran95
+                | gimli::DW_LANG_Fortran03
+                | gimli::DW_LANG_Fortran08,
+            )) => Syntax::Fortran,
             _ => Syntax::C,
         }
     }

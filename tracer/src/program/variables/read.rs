@@ -205,7 +205,7 @@ impl Reading<'_> {
             Some(AttributeValue::UnitRef(offset)) => offset,
             _ => entry.offset(),
         };
-        self.homes.get(&declared).filter(|_| self.syntax == Syntax::C)
+        self.homes.get(&declared).filter(|_| self.syntax != Syntax::Rust)
     }
 
     /// A variable that lies at the same place all the time.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use gimli::{AttributeValue, DwAte, DwTag, UnitOffset};
 
-use super::{Entry, Reader, Unit};
+use super::{Entry, Reader, Syntax, Unit};
 
 /// A type by its position in [`Types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,10 +42,19 @@ pub(crate) enum Shape {
     Reference(Option<TypeId>),
     /// A structure, class or union.
     Record(Record),
-    /// So many values of a type.
-    Array(TypeId, u64),
+    /// Values of a type.
+    Array(TypeId, Dimension),
     /// A number with names.
     Enumeration(Vec<(u64, String)>),
+}
+
+/// A dimension of an array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Dimension {
+    /// How many elements there are; 0 where that is not known.
+    pub(crate) count: u64,
+    /// The subscript of the first.
+    pub(crate) first: i64,
 }
 
 /// A structure, class or union; the members of a union all begin at 0.
@@ -100,6 +109,15 @@ impl Types {
     /// The type of this number.
     pub(crate) fn get(&self, id: TypeId) -> &Type {
         &self.types[id.0 as usize]
+    }
+
+    /// How many dimensions a type has as an array.
+    pub(super) fn dimensions(&self, id: TypeId) -> usize {
+        let inner = |of: &TypeId| match self.get(*of).shape {
+            Shape::Array(of, _) => Some(of),
+            _ => None,
+        };
+        std::iter::successors(Some(id), inner).take(MAX_LINKS).count() - 1
     }
 
     /// The type that an attribute of an entry refers to.
@@ -166,7 +184,7 @@ impl Types {
         };
         let size = match &shape {
             Shape::Pointer(_) | Shape::Reference(_) => size.unwrap_or(8),
-            Shape::Array(of, count) => size.unwrap_or(self.get(*of).size.saturating_mul(*count)),
+            Shape::Array(of, dimension) => size.unwrap_or(self.get(*of).size.saturating_mul(dimension.count)),
             _ => size.unwrap_or(0),
         };
         let made = &mut self.types[id.0 as usize];
@@ -178,18 +196,22 @@ impl Types {
         let Some(mut of) = self.of(units, unit, entry) else {
             return Shape::Unknown;
         };
-        let counts: Vec<u64> = children(&units[unit], entry.offset())
+        let syntax = units[unit].syntax();
+        let mut dimensions: Vec<Dimension> = children(&units[unit], entry.offset())
             .iter()
             .filter(|child| child.tag() == gimli::DW_TAG_subrange_type)
-            .map(count)
+            .map(|range| dimension(range, syntax))
             .collect();
-        // The last dimension is that of the innermost arrays.
-        for &count in counts.iter().skip(1).rev() {
-            let size = self.get(of).size.saturating_mul(count);
-            self.types.push(Type { name: String::new(), size, shape: Shape::Array(of, count) });
+        if syntax == Syntax::Fortran {
+            dimensions.reverse();
+        }
+        // The last dimension is that of the innermost arrays; in Fortran the first.
+        for &dimension in dimensions.iter().skip(1).rev() {
+            let size = self.get(of).size.saturating_mul(dimension.count);
+            self.types.push(Type { name: String::new(), size, shape: Shape::Array(of, dimension) });
             of = TypeId(self.types.len() as u32 - 1);
         }
-        Shape::Array(of, counts.first().copied().unwrap_or(0))
+        Shape::Array(of, dimensions.first().copied().unwrap_or_default())
     }
 
     fn record(&mut self, units: &[Unit], unit: usize, offset: UnitOffset) -> Record {
@@ -291,12 +313,25 @@ fn base(entry: &Entry) -> Shape {
     }
 }
 
-/// The number of elements of a dimension; 0 where it is not known.
-fn count(range: &Entry) -> u64 {
-    let value = |name| range.attr(name).and_then(|attribute| attribute.udata_value());
-    let last =
-        value(gimli::DW_AT_upper_bound).filter(|&last| last != u64::from(u32::MAX) && last != u64::MAX);
-    value(gimli::DW_AT_count).or(last.map(|last| last + 1)).unwrap_or(0)
+/// A dimension. Where nothing else is said, subscripts begin at 0, in Fortran at 1.
+fn dimension(range: &Entry, syntax: Syntax) -> Dimension {
+    let value = |name| {
+        let attribute = range.attr(name)?;
+        // Forms of a fixed size hold numbers without a sign.
+        attribute.udata_value().map(|value| value as i64).or_else(|| attribute.sdata_value())
+    };
+    let usual = if syntax == Syntax::Fortran { 1 } else { 0 };
+    let first = match range.attr(gimli::DW_AT_lower_bound) {
+        Some(_) => value(gimli::DW_AT_lower_bound),
+        None => Some(usual),
+    };
+    // A bound that is not a constant is told by the run alone.
+    let Some(first) = first else { return Dimension::default() };
+    let last = value(gimli::DW_AT_upper_bound);
+    let last = last.filter(|&last| last != i64::from(u32::MAX) && (last != -1 || syntax == Syntax::Fortran));
+    let by_bounds = last.and_then(|last| u64::try_from(last.checked_sub(first)?.checked_add(1)?).ok());
+    let count = value(gimli::DW_AT_count).and_then(|count| u64::try_from(count).ok()).or(by_bounds);
+    Dimension { count: count.unwrap_or(0), first }
 }
 
 fn enumerators(unit: &Unit, offset: UnitOffset) -> Vec<(u64, String)> {
