@@ -105,7 +105,7 @@ pub(super) fn kill(pid: Pid) {
 
 /// Asks again if the kernel refuses, unless the process is gone: whoever asks waits for what follows, and
 /// would wait for ever.
-fn insist(ask: impl Fn() -> bool) {
+pub(super) fn insist(ask: impl Fn() -> bool) {
     const TRIES: usize = 3;
     let is_gone = || nix::errno::Errno::last() == nix::errno::Errno::ESRCH;
     let _ = (0..TRIES).any(|_| ask() || is_gone());

@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use nix::unistd::Pid;
 
 use super::ProcessError;
+use super::children::insist;
 
 /// A descriptor of a process, pidfd_open(2).
 pub(super) struct Handle(OwnedFd);
@@ -23,8 +24,9 @@ impl Handle {
 
     /// Kills it; one that has ended stays so.
     pub(super) fn kill(&self) {
+        let (call, descriptor) = (libc::SYS_pidfd_send_signal, self.0.as_raw_fd());
         // SAFETY: the descriptor is open; the other arguments are plain numbers.
-        unsafe { libc::syscall(libc::SYS_pidfd_send_signal, self.0.as_raw_fd(), libc::SIGKILL, 0, 0) };
+        insist(|| unsafe { libc::syscall(call, descriptor, libc::SIGKILL, 0, 0) } == 0);
     }
 
     /// Waits until it has ended.

@@ -20,6 +20,7 @@ use nix::unistd::Pid;
 use super::starter::{Confinement, REPORT, Starter, explained, reported};
 use super::view::{STEPS, ViewPlan};
 use crate::invocation::{Network, Permissions};
+use crate::process::children;
 use crate::process::launch::Launcher;
 use crate::process::patiently;
 
@@ -147,7 +148,7 @@ impl Namespaces {
 
 impl Drop for Namespaces {
     fn drop(&mut self) {
-        let _ = nix::sys::signal::kill(self.first, nix::sys::signal::Signal::SIGKILL);
+        children::kill(self.first);
         LEAVING.lock().unwrap_or_else(PoisonError::into_inner).push(self.first);
         reap();
     }
