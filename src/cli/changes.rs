@@ -93,9 +93,9 @@ fn request(options: &mut ChangesOptions, interrupt: &Interrupt) -> Result<Change
         excluded: options.exclude.clone(),
         repeat: options.repeat,
         is_always_clean: options.clean,
-        strategy: Strategy { algorithm: Algorithm::DdPlus, max_tests: options.max_tests },
-        max_time: options.max_time,
-        jobs: options.jobs,
+        strategy: Strategy { algorithm: Algorithm::DdPlus, max_tests: options.limits.max_tests },
+        max_time: options.limits.max_time,
+        jobs: options.limits.jobs,
         timeout: options.world.timeout,
         build_timeout: options.build_timeout,
     })

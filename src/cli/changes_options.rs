@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use regex::bytes::Regex;
 
+use super::limit_options::LimitOptions;
 use super::outcome_options::OutcomeOptions;
 use super::simplify_options::InputFormat;
 use super::terminal::Loudness;
@@ -24,6 +25,10 @@ const SEARCH: &str = "The search";
 
 /// `stripe changes`.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("max_tests", |arg| arg.help("Test at most N versions")),
+    mut_arg("jobs", |arg| arg.help("How many versions are tested at the same time; without, one for each processor"))
+)]
 pub struct ChangesOptions {
     /// The program and its arguments, started in each version; instead of --test.
     #[arg(last = true, value_name = "PROG ARG")]
@@ -77,21 +82,9 @@ pub struct ChangesOptions {
     /// Take what RE matches in the messages of a failed build, or its groups, for names as well.
     #[arg(long, value_name = "RE", value_parser = regex, help_heading = SEARCH)]
     pub error_pattern: Option<Regex>,
-    /// Test at most N versions.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
-    pub max_tests: Option<u64>,
-    /// Search for at most this time, such as 10s or 5m.
-    #[arg(
-        long,
-        value_name = "TIME",
-        value_parser = duration,
-        allow_negative_numbers = true,
-        help_heading = "Limits"
-    )]
-    pub max_time: Option<Duration>,
-    /// How many versions are tested at the same time; without, one for each processor.
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Limits")]
-    pub jobs: Option<u16>,
+    /// How long to search.
+    #[command(flatten)]
+    pub limits: LimitOptions,
     /// The result.
     #[command(flatten)]
     pub result: ChangesResultOptions,

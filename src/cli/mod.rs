@@ -16,6 +16,7 @@ mod internal;
 mod interpreters;
 mod intervene;
 mod intervention_options;
+mod limit_options;
 mod locate;
 mod locate_options;
 mod memory;

@@ -32,9 +32,8 @@ impl Offers {
         let (_, run) = matches.subcommand().filter(|(name, _)| *name == "run")?;
         let reference = run.get_raw("reference")?.next()?;
         let command = |verb: &str, more: &[&str]| {
-            let correct =
-                [OsStr::new("--reference"), reference].into_iter().chain(more.iter().map(OsStr::new));
-            shell::stripe(typed(run, verb, correct.map(OsStr::to_owned).collect()))
+            let correct = shell::option("--reference", reference).into_iter();
+            shell::stripe(typed(run, verb, correct.chain(more.iter().map(OsString::from)).collect()))
         };
         let is_single = !run.get_flag("each_line") && !run.contains_id("criterion");
         let each_line = is_single.then(|| command("run", &["--each-line"]));
@@ -108,8 +107,8 @@ fn typed(given: &ArgMatches, verb: &str, more: Vec<OsString>) -> Vec<OsString> {
 
 /// An option as it is typed.
 fn option(arg: &Arg, long: &str, value: OsString) -> Vec<OsString> {
-    let name = OsString::from(format!("--{long}"));
-    if arg.get_action().takes_values() { vec![name, value] } else { vec![name] }
+    let name = format!("--{long}");
+    if arg.get_action().takes_values() { shell::option(&name, value) } else { vec![name.into()] }
 }
 
 #[cfg(test)]
@@ -128,6 +127,8 @@ mod tests {
         let end = "./p --stdin in --env A=1 --env B=2 --clear-env --reference good";
         assert_eq!(offered.locate, format!("stripe locate {end} -- -x y"));
         assert_eq!(offered.each_line, Some(format!("stripe run {end} --each-line -- -x y")));
+        let dashes = offers("stripe run ./p --stdin=-in --reference=-good").expect("offers");
+        assert_eq!(dashes.locate, "stripe locate ./p --stdin=-in --reference=-good");
     }
 
     #[test]

@@ -22,6 +22,7 @@ use super::help::{
     TRACE_EXAMPLES,
 };
 use super::intervention_options::InterventionOptions;
+use super::limit_options::LimitOptions;
 use super::locate_options::LocateOptions;
 use super::oracle_options::OracleOptions;
 pub(super) use super::output_options::OutputOptions;
@@ -187,6 +188,10 @@ pub struct KeepOptions {
 
 /// `stripe reduce`.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("max_tests", |arg| arg.help("Test at most N further configurations")),
+    mut_arg("jobs", |arg| arg.help("How many tests run at the same time"))
+)]
 pub struct ReduceOptions {
     /// The run: its number in `stripe runs`, or its folder; without, the latest.
     #[arg(value_name = "RUN")]
@@ -197,21 +202,6 @@ pub struct ReduceOptions {
     /// The result.
     #[command(flatten)]
     pub output: OutputOptions,
-}
-
-/// How long to search on. What is not given is as it was for the run.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Limits")]
-pub struct LimitOptions {
-    /// Test at most N further configurations.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub max_tests: Option<u64>,
-    /// Search for at most this time, such as 10s or 5m.
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
-    pub max_time: Option<Duration>,
-    /// How many tests run at the same time.
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub jobs: Option<u16>,
 }
 
 /// `stripe report`.

@@ -1,6 +1,6 @@
 //! Write commands as they are typed into a shell.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// The command with these words.
 pub(super) fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
@@ -12,6 +12,18 @@ pub(super) fn stripe(arguments: impl IntoIterator<Item = OsString>) -> String {
     let words = arguments.into_iter().map(|word| word.to_string_lossy().into_owned());
     let words: Vec<String> = std::iter::once("stripe".to_owned()).chain(words).collect();
     command_line(words.iter().map(String::as_str))
+}
+
+/// An option with its value, which may look like an option itself.
+pub(super) fn option(name: &str, value: impl AsRef<OsStr>) -> Vec<OsString> {
+    let value = value.as_ref();
+    if value.as_encoded_bytes().starts_with(b"-") {
+        let mut word = OsString::from(name);
+        word.push("=");
+        word.push(value);
+        return vec![word];
+    }
+    vec![name.into(), value.to_owned()]
 }
 
 fn quoted(word: &str) -> String {
@@ -26,6 +38,12 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_that_looks_like_an_option_is_none() {
+        assert_eq!(option("--stdin", "in"), ["--stdin", "in"]);
+        assert_eq!(option("--stdin", "-in"), ["--stdin=-in"]);
+    }
 
     #[test]
     fn a_shell_reads_the_words_as_they_are() {

@@ -95,9 +95,9 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
         given,
         criterion,
         granularity: granularity(options.by),
-        strategy: Strategy { algorithm: Algorithm::Sweep, max_tests: options.max_tests },
-        max_time: options.max_time,
-        jobs: options.jobs,
+        strategy: Strategy { algorithm: Algorithm::Sweep, max_tests: options.limits.max_tests },
+        max_time: options.limits.max_time,
+        jobs: options.limits.jobs,
         timeout: options.world.timeout,
     })
 }

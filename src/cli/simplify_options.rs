@@ -2,14 +2,14 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use regex::bytes::Regex;
 
+use super::limit_options::LimitOptions;
 use super::outcome_options::OutcomeOptions;
 use super::terminal::Loudness;
-use super::values::{duration, regex};
+use super::values::regex;
 use super::world_options::WorldOptions;
 
 /// The heading of the options that say what is simplified.
@@ -64,21 +64,9 @@ pub struct SimplifyOptions {
     /// The failure.
     #[command(flatten)]
     pub failure: InputFailureOptions,
-    /// Test at most N times.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
-    pub max_tests: Option<u64>,
-    /// Search for at most this time, such as 10s or 5m.
-    #[arg(
-        long,
-        value_name = "TIME",
-        value_parser = duration,
-        allow_negative_numbers = true,
-        help_heading = "Limits"
-    )]
-    pub max_time: Option<Duration>,
-    /// How many tests run at the same time; without, one for each processor.
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Limits")]
-    pub jobs: Option<u16>,
+    /// How long to search.
+    #[command(flatten)]
+    pub limits: LimitOptions,
     /// The result.
     #[command(flatten)]
     pub result: InputResultOptions,

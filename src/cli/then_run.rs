@@ -1,7 +1,7 @@
 //! Go on from a simplified input to the critical slice of the program: with the `stripe run` line that a user would
 //! type, and as if one had.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use tracer::termination::{Termination, signal_name};
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::options::{Command, CommandLine};
+use super::shell::option;
 use super::simplify_options::{InputFormat, SimplifyOptions};
 use super::target::load_failure;
 use super::terminal::tell;
@@ -231,9 +232,12 @@ impl Line<'_> {
 
     fn search(&self) -> Vec<OsString> {
         let (options, mut words) = (self.options, Vec::new());
-        words.extend(options.max_tests.iter().flat_map(|most| option("--max-tests", most.to_string())));
-        words.extend(options.max_time.iter().flat_map(|time| option("--max-time", milliseconds(*time))));
-        words.extend(options.jobs.iter().flat_map(|jobs| option("--jobs", jobs.to_string())));
+        words
+            .extend(options.limits.max_tests.iter().flat_map(|most| option("--max-tests", most.to_string())));
+        words.extend(
+            options.limits.max_time.iter().flat_map(|time| option("--max-time", milliseconds(*time))),
+        );
+        words.extend(options.limits.jobs.iter().flat_map(|jobs| option("--jobs", jobs.to_string())));
         let result = &options.result;
         let flags = [(result.quiet, "--quiet"), (result.verbose, "--verbose")];
         words.extend(flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag.into()));
@@ -246,16 +250,4 @@ impl Line<'_> {
 
 fn milliseconds(time: Duration) -> String {
     format!("{}ms", time.as_secs_f64() * 1000.0)
-}
-
-/// An option with its value, which may look like an option itself.
-fn option(name: &str, value: impl AsRef<OsStr>) -> Vec<OsString> {
-    let value = value.as_ref();
-    if value.as_encoded_bytes().starts_with(b"-") {
-        let mut word = OsString::from(name);
-        word.push("=");
-        word.push(value);
-        return vec![word];
-    }
-    vec![name.into(), value.to_owned()]
 }

@@ -41,16 +41,20 @@ pub fn cover(target: &Target, ending: Ending, interrupt: &Interrupt) -> Result<C
     };
     let recording = recording.map_err(|error| interrupt.or(SessionError::new(Cause::Failed, error)))?;
     let recorded = Recorded { program: &target.program, trace: &recording.trace };
-    let leaders = recording.trace.events().map(|event| target.program.leader(recording.trace.leader(event)));
-    let statements = leaders.filter(|leader| !leader.kind.is_structural()).map(|leader| leader.statement);
     Ok(Covered {
         ended: termination(&recording.run.termination, recorded),
-        statements: statements.collect(),
+        statements: executed(recorded),
         events: recording.trace.len(),
         endless: recording.trace.endless().is_some(),
         limits: limits_like(&recording),
         run: recording.run,
     })
+}
+
+/// The statements that a recorded run has executed.
+pub fn executed(recorded: Recorded<'_>) -> BTreeSet<Statement> {
+    let leaders = recorded.trace.events().map(|event| recorded.program.leader(recorded.trace.leader(event)));
+    leaders.filter(|leader| !leader.kind.is_structural()).map(|leader| leader.statement).collect()
 }
 
 /// All statements of a program that can be executed, in the order of the source.

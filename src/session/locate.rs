@@ -1,8 +1,6 @@
 //! Locate a fault: record the failing run, make each change of it in a run of its own, and rank the lines.
 
-use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use tracer::invocation::Limits;
@@ -15,6 +13,7 @@ use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
 use super::listener::Listener;
 use super::locate_attempts::{Attempt, Attempts, Studied, changed_limits};
+use super::locate_further::{Chosen, leave_out_unsteady};
 pub use super::locate_tests::LocateTest;
 use super::locate_tests::{Jury, Tried};
 use super::recording::establish;
@@ -22,14 +21,9 @@ use crate::baseline::{Baseline, Demands, Ending, PoisonChoice};
 use crate::circumstances::Status;
 use crate::locate::{
     Candidate, Correct, Effect, EffectKind, Experiments, FurtherTests, Granule, ORDER, OnTests, Ranking,
-    TestCoverage, Trials, candidates, ranking,
+    Trials, candidates, ranking,
 };
 use crate::subject::{Recorded, Target};
-
-/// Of more failing tests than these the first ones are tried with changes, and of more passing tests so many that are
-/// spread evenly; all count for what tests execute.
-const MOST_FAILING: usize = 5;
-const MOST_PASSING: usize = 20;
 
 /// What is asked.
 pub struct LocateRequest {
@@ -103,14 +97,15 @@ pub fn locate(
     let limits = free_limits(&baseline, request.timeout);
     let mut runners = runners(request, &processors)?;
     let unchanged = runners[0].run_changed(&target.invocation, &[], &[], &limits, &interrupt.flag())?;
-    must_be_wrong(&correct, &unchanged, &baseline)?;
+    let trials = Trials::new(&correct, &unchanged);
+    must_be_wrong(&trials, &unchanged, &baseline)?;
     leave_out_unsteady(&mut tests, &mut runners[0], &interrupt.flag(), &mut warnings)?;
     let all = candidates(recorded);
     listener.tell(&format!("{} changes can be tried", all.len()));
-    let own = Studied { invocation: &target.invocation, limits, trials: Trials::new(&correct, &unchanged) };
-    let first_wrong = own.trials.first_wrong();
+    let first_wrong = trials.first_wrong();
+    let own = Studied { invocation: &target.invocation, limits, trials };
     let chosen = Chosen::new(&tests);
-    let runs: Vec<Studied<'_>> = std::iter::once(own).chain(chosen.studied(&tests)).collect();
+    let runs: Vec<Studied<'_>> = std::iter::once(own).chain(chosen.studied()).collect();
     let mut attempts = Attempts {
         runs: &runs,
         candidates: &all,
@@ -123,9 +118,9 @@ pub fn locate(
     let own: Vec<Attempt> = (0..all.len()).map(|candidate| Attempt { run: 0, candidate }).collect();
     let effects = attempts.make(&own, &mut runners, &processors).map_err(|error| interrupt.or(error))?;
     let outputs = attempts.outputs.len();
-    let further_tests = OnFurther { recorded, tests: &tests, chosen: &chosen, effects: &effects };
-    let (on_tests, is_complete) =
-        further_tests.make(&mut attempts, &mut runners, &processors).map_err(|error| interrupt.or(error))?;
+    let (on_tests, is_complete) = chosen
+        .try_repairs(recorded, &effects, &mut attempts, (&mut runners, &processors))
+        .map_err(|error| interrupt.or(error))?;
     let tried = effects.iter().flatten().count();
     let status = match tried == all.len() && is_complete {
         true => Status::Minimal,
@@ -133,7 +128,7 @@ pub fn locate(
         false => Status::Budget,
     };
     let runs = attempts.begun;
-    let further = further(recorded, &tests, &chosen);
+    let further = chosen.further(recorded, &tests);
     let known = Experiments {
         candidates: &all,
         effects: &effects,
@@ -202,127 +197,6 @@ fn suite(
     Ok(Suite { correct, studied: None, tests, warnings })
 }
 
-/// Tests that print something else when their statements are not traced say nothing.
-fn leave_out_unsteady(
-    tests: &mut Vec<Tried>,
-    runner: &mut Runner<'_>,
-    stop: &Arc<AtomicBool>,
-    warnings: &mut Vec<String>,
-) -> Result<(), SessionError> {
-    let mut kept = Vec::new();
-    for test in tests.drain(..) {
-        if test.is_steady(runner, stop)? {
-            kept.push(test);
-        } else {
-            let name = &test.name;
-            warnings
-                .push(format!("the test {name} is left out: it prints something else when it is not traced"));
-        }
-    }
-    *tests = kept;
-    Ok(())
-}
-
-/// The tests on which changes are tried, by their positions among all.
-struct Chosen {
-    failing: Vec<usize>,
-    passing: Vec<usize>,
-}
-
-impl Chosen {
-    fn new(tests: &[Tried]) -> Chosen {
-        let of = |fails: bool| -> Vec<usize> {
-            let is_fit = |test: &Tried| test.fails == fails && test.correct.is_some();
-            (0..tests.len()).filter(|&number| is_fit(&tests[number])).collect()
-        };
-        let (mut failing, passing) = (of(true), of(false));
-        failing.truncate(MOST_FAILING);
-        let step = passing.len().div_ceil(MOST_PASSING).max(1);
-        Chosen { failing, passing: passing.into_iter().step_by(step).collect() }
-    }
-
-    /// They, in this order: the failing ones first.
-    fn all(&self) -> impl Iterator<Item = usize> {
-        self.failing.iter().chain(&self.passing).copied()
-    }
-
-    fn studied<'t>(&self, tests: &'t [Tried]) -> impl Iterator<Item = Studied<'t>> {
-        self.all().filter_map(|number| {
-            let Tried { invocation, correct, unchanged, limits, .. } = &tests[number];
-            let trials = Trials::new(correct.as_ref()?, unchanged);
-            Some(Studied { invocation, limits: *limits, trials })
-        })
-    }
-}
-
-/// Tries changes on the further tests that make the run under study right.
-struct OnFurther<'o> {
-    recorded: Recorded<'o>,
-    tests: &'o [Tried],
-    chosen: &'o Chosen,
-    effects: &'o [Option<Effect>],
-}
-
-impl OnFurther<'_> {
-    /// What each change does to them, and whether all that is worth it was tried. A change of a single execution is
-    /// about that one run alone.
-    fn make(
-        &self,
-        attempts: &mut Attempts<'_>,
-        runners: &mut [Runner<'_>],
-        processors: &Processors,
-    ) -> Result<(Vec<Option<OnTests>>, bool), SessionError> {
-        let candidates = attempts.candidates;
-        let mut found: Vec<Option<OnTests>> = vec![None; candidates.len()];
-        let repairs = |number: &usize| {
-            candidates[*number].granule == Granule::Statement
-                && self.effects[*number].is_some_and(|effect| effect.kind == EffectKind::Right)
-        };
-        let repairing: Vec<usize> = (0..candidates.len()).filter(repairs).collect();
-        if self.chosen.all().next().is_none() {
-            return Ok((found, true));
-        }
-        // A statement that a test does not execute changes nothing there.
-        let executes = |run: usize, candidate: usize| {
-            let test = &self.tests[self.chosen.all().nth(run - 1).expect("one of them")];
-            test.statements.contains(&candidates[candidate].statement(self.recorded))
-        };
-        let runs = 1..=self.chosen.all().count();
-        let all: Vec<Attempt> = repairing
-            .iter()
-            .flat_map(|&candidate| runs.clone().map(move |run| Attempt { run, candidate }))
-            .filter(|attempt| executes(attempt.run, attempt.candidate))
-            .collect();
-        let effects = attempts.make(&all, runners, processors)?;
-        repairing.iter().for_each(|&number| found[number] = Some(OnTests::default()));
-        for (attempt, effect) in all.iter().zip(&effects) {
-            let Some(with) = &mut found[attempt.candidate] else { continue };
-            match effect {
-                // Nothing is said of a change that was not tried on all tests.
-                None => found[attempt.candidate] = None,
-                Some(effect) if attempt.run <= self.chosen.failing.len() => {
-                    with.repaired += usize::from(effect.kind == EffectKind::Right);
-                }
-                Some(effect) => with.broken += usize::from(effect.kind != EffectKind::Right),
-            }
-        }
-        Ok((found, effects.iter().all(Option::is_some)))
-    }
-}
-
-/// What a ranking needs to know of the tests.
-fn further(recorded: Recorded<'_>, tests: &[Tried], chosen: &Chosen) -> FurtherTests {
-    let leaders = recorded.trace.events().map(|event| recorded.program.leader(recorded.trace.leader(event)));
-    let own: BTreeSet<_> =
-        leaders.filter(|leader| !leader.kind.is_structural()).map(|leader| leader.statement).collect();
-    let others = tests.iter().map(|test| TestCoverage::new(&test.statements, test.fails));
-    FurtherTests {
-        coverage: std::iter::once(TestCoverage::new(&own, true)).chain(others).collect(),
-        failing: chosen.failing.len(),
-        passing: chosen.passing.len(),
-    }
-}
-
 fn warnings(baseline: &Baseline, status: Status) -> Vec<String> {
     let cut = match status {
         Status::Interrupted => Some("the work was interrupted: not all changes were tried".to_owned()),
@@ -348,7 +222,7 @@ pub fn free_limits(baseline: &Baseline, timeout: Option<Duration>) -> Limits {
 }
 
 /// The run as it is must be wrong, and do without the tracer what it does with it.
-fn must_be_wrong(correct: &Correct, unchanged: &Run, baseline: &Baseline) -> Result<(), SessionError> {
+fn must_be_wrong(trials: &Trials<'_>, unchanged: &Run, baseline: &Baseline) -> Result<(), SessionError> {
     let recorded = &baseline.recording.run;
     let ends = !matches!(recorded.termination, Termination::Endless(_));
     if ends && (unchanged.stdout != recorded.stdout) {
@@ -356,8 +230,7 @@ fn must_be_wrong(correct: &Correct, unchanged: &Run, baseline: &Baseline) -> Res
                    anything: make constant what it depends on";
         return Err(SessionError::new(Cause::Flaky, why));
     }
-    let effect = Trials::new(correct, unchanged).judge(unchanged)?;
-    match effect.kind {
+    match trials.judge(unchanged)?.kind {
         EffectKind::Right => {
             let why = "the run is right: its output is that of --reference, or --check says so; give the input that makes \
                        the program fail";

@@ -26,6 +26,7 @@ pub mod layers;
 pub mod listener;
 pub mod locate;
 mod locate_attempts;
+mod locate_further;
 mod locate_tests;
 pub mod memory;
 pub mod needed;

@@ -369,12 +369,6 @@ fn hunks(
 mod tests {
     use super::*;
 
-    fn tree(files: &[(&str, &str)]) -> Tree {
-        let entry = |text: &str| TreeEntry { mode: EntryMode::Plain, content: Content::new(text.as_bytes()) };
-        let entries = files.iter().map(|(path, text)| (PathBuf::from(path), entry(text))).collect();
-        Tree { entries, ..Tree::default() }
-    }
-
     fn between(old: &Tree, new: &Tree) -> ChangeSet {
         ChangeSet::between(old, new, Separation(2)).expect("in memory")
     }
@@ -385,8 +379,8 @@ mod tests {
 
     #[test]
     fn changes_are_separated_by_two_unchanged_lines() {
-        let old = tree(&[("a", &numbered(&["1", "2", "3", "4", "5", "6", "7"]))]);
-        let new = tree(&[("a", &numbered(&["x", "2", "y", "4", "5", "z", "7"]))]);
+        let old = Tree::of_texts(&[("a", &numbered(&["1", "2", "3", "4", "5", "6", "7"]))]);
+        let new = Tree::of_texts(&[("a", &numbered(&["x", "2", "y", "4", "5", "z", "7"]))]);
         let set = between(&old, &new);
         let edits: Vec<&ChangeEdit> = set.changes.iter().map(|change| &change.edits[0].1).collect();
         assert_eq!(edits, [&ChangeEdit::Lines(0..3, 0..3), &ChangeEdit::Lines(5..6, 5..6)]);
@@ -399,8 +393,14 @@ mod tests {
 
     #[test]
     fn all_changes_lead_to_the_new_version_and_none_to_the_old_one_whatever_they_are() {
-        let old = tree(&[("gone", "1\n"), ("moved", "m\n"), ("d", "file"), ("text", "a\nb"), ("b", "\0x")]);
-        let new = tree(&[
+        let old = Tree::of_texts(&[
+            ("gone", "1\n"),
+            ("moved", "m\n"),
+            ("d", "file"),
+            ("text", "a\nb"),
+            ("b", "\0x"),
+        ]);
+        let new = Tree::of_texts(&[
             ("come", "2\n3\n"),
             ("to/moved", "m\n"),
             ("d/e", "f"),
@@ -418,8 +418,8 @@ mod tests {
 
     #[test]
     fn lines_can_be_chosen_one_by_one() {
-        let old = tree(&[("a", "1\n2\n3\n")]);
-        let new = tree(&[("a", "1\nx\ny\nz\n3\n"), ("n", "p\nq\n")]);
+        let old = Tree::of_texts(&[("a", "1\n2\n3\n")]);
+        let new = Tree::of_texts(&[("a", "1\nx\ny\nz\n3\n"), ("n", "p\nq\n")]);
         let set = between(&old, &new).lines();
         assert_eq!(set.changes.len(), 4 + 3);
         let chosen = Configuration::from_iter(7, [0, 2, 4, 6]);

@@ -172,19 +172,14 @@ fn root(first: &mut [usize], mut number: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::difference::Separation;
-    use super::super::tree::{Content, EntryMode, Tree, TreeEntry};
+    use super::super::tree::Tree;
     use super::*;
-
-    fn tree(files: &[(&str, &str)]) -> Tree {
-        let entry = |text: &str| TreeEntry { mode: EntryMode::Plain, content: Content::new(text.as_bytes()) };
-        let entries = files.iter().map(|(path, text)| (PathBuf::from(path), entry(text))).collect();
-        Tree { entries, ..Tree::default() }
-    }
 
     #[test]
     fn a_declaration_stands_beside_its_uses_and_they_are_a_group() {
-        let old = tree(&[("a/x.h", "int f(void);\n"), ("b/y.c", "int y;\n"), ("c/z.c", "int z;\n")]);
-        let new = tree(&[
+        let old =
+            Tree::of_texts(&[("a/x.h", "int f(void);\n"), ("b/y.c", "int y;\n"), ("c/z.c", "int z;\n")]);
+        let new = Tree::of_texts(&[
             ("a/x.h", "int added(void);\n"),
             ("b/y.c", "int yy = 1;\n"),
             ("c/z.c", "int z = added();\n"),
@@ -201,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_lacks_something_that_it_needs_is_left_out() {
-        let (old, new) = (tree(&[("d", "file")]), tree(&[("d/e", "1\n2\n")]));
+        let (old, new) = (Tree::of_texts(&[("d", "file")]), Tree::of_texts(&[("d/e", "1\n2\n")]));
         let set = ChangeSet::between(&old, &new, Separation(2)).expect("in memory").lines();
         let space = ChangeSpace::new(&set, &[]);
         let normal = |chosen: &[usize]| {

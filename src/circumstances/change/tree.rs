@@ -113,6 +113,14 @@ fn key(bytes: &[u8]) -> u128 {
 }
 
 impl Tree {
+    /// Plain files with these paths and texts.
+    #[cfg(test)]
+    pub(super) fn of_texts(files: &[(&str, &str)]) -> Tree {
+        let entry = |text: &str| TreeEntry { mode: EntryMode::Plain, content: Content::new(text.as_bytes()) };
+        let entries = files.iter().map(|(path, text)| (PathBuf::from(path), entry(text))).collect();
+        Tree { entries, ..Tree::default() }
+    }
+
     /// All files in a folder.
     ///
     /// # Errors
