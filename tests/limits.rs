@@ -48,7 +48,7 @@ fn limits_of_the_shell_lead_to_a_right_result() {
         "ulimit -S -f 0",
         // 32 KiB: the arguments and the environment are handed over in a file in memory.
         "ulimit -f 64",
-        "ulimit -S -v 20000",
+        "ulimit -S -v 100000",
         "ulimit -v 400000",
         "ulimit -S -n 10",
         "ulimit -n 128",

@@ -114,7 +114,9 @@ fn sigusr1_prints_one_status_even_if_the_rest_is_quiet() {
         }
         kill(pid, Signal::SIGUSR1).expect("under way");
         let seen = watched.end();
-        assert_eq!(seen.matches("stripe: ").count(), 1, "{seen}");
+        // What is asked for comes at once; a search that is not quiet also says every ten seconds how far it is.
+        let statuses = seen.matches("stripe: ").count();
+        assert!(statuses == 1 || quiet.is_empty() && statuses > 1, "{seen}");
         let form = r"stripe: branches decide, \d+ of 34 left, \d+ tests?, \d+/s, \d+ s\n";
         assert!(regex::Regex::new(form).expect("an expression").is_match(&seen), "{seen}");
     });

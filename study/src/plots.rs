@@ -175,9 +175,9 @@ fn boxes(area: &Area<'_>, techniques: &[&str], values: &[Vec<f64>], title: &str,
         .y_label_area_size(150)
         .build_cartesian_2d(0f32..most as f32, rows)?;
     let name = |row: &SegmentValue<u32>| match row {
-        SegmentValue::CenterOf(row) | SegmentValue::Exact(row) => techniques
-            .get(techniques.len() - 1 - *row as usize)
-            .map_or_else(String::new, |name| (*name).to_owned()),
+        SegmentValue::CenterOf(row) | SegmentValue::Exact(row) => {
+            techniques.iter().rev().nth(*row as usize).map_or_else(String::new, |name| (*name).to_owned())
+        }
         SegmentValue::Last => String::new(),
     };
     chart

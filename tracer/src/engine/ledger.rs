@@ -68,7 +68,7 @@ impl Ledger {
 
     /// The bytes from `address` on have just been written by `event`.
     pub(crate) fn wrote(&mut self, event: EventId, address: u64, bytes: &[u8]) {
-        for (at, &byte) in (address..).zip(bytes) {
+        for (&byte, at) in bytes.iter().zip(address..) {
             self.writers.insert(at, (event, byte));
         }
     }
@@ -83,7 +83,8 @@ impl Ledger {
 
     /// Who has written these bytes, as far as that was seen.
     fn sources(&self, address: u64, bytes: &[u8]) -> impl Iterator<Item = EventId> {
-        (address..).zip(bytes).filter_map(|(at, &byte)| {
+        // The bytes first: a value without any may have the highest address, which has no next one.
+        bytes.iter().zip(address..).filter_map(|(&byte, at)| {
             let &(from, written) = self.writers.get(&at)?;
             (written == byte).then_some(from)
         })

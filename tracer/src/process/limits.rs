@@ -33,11 +33,24 @@ const ENOUGH: rlim_t = 1 << 20;
 /// If so little is allowed that nothing could be done.
 pub fn raise_limits() -> Result<(), ProcessError> {
     FOUND.get_or_init(|| RAISED.map(raise));
+    share_one_heap_where_memory_is_limited();
     match getrlimit(Resource::RLIMIT_NOFILE) {
         Ok((files, _)) if files < FEWEST_FILES => {
             Err(ProcessError::TooFewFiles { files, needed: FEWEST_FILES })
         }
         _ => Ok(()),
+    }
+}
+
+/// Each thread reserves 64 MiB of addresses for a heap (arena) of its own, see mallopt(3). A limit on addresses
+/// would be used up by that, and then the smallest allocation fails.
+fn share_one_heap_where_memory_is_limited() {
+    if getrlimit(Resource::RLIMIT_AS).is_ok_and(|(soft, _)| soft != libc::RLIM_INFINITY) {
+        // SAFETY: mallopt takes two numbers, and there is one thread yet. A failure changes nothing.
+        #[cfg(target_env = "gnu")]
+        unsafe {
+            libc::mallopt(libc::M_ARENA_MAX, 1);
+        }
     }
 }
 

@@ -30,7 +30,7 @@ impl Glance {
 
     /// It overwrites these bytes.
     pub(super) fn overwrites(&mut self, address: u64, bytes: &[u8]) {
-        for (at, &byte) in (address..).zip(bytes) {
+        for (&byte, at) in bytes.iter().zip(address..) {
             self.overwritten.entry(at).or_insert(byte);
         }
     }
@@ -68,7 +68,7 @@ pub(super) struct Past<'p> {
 impl Memory for Past<'_> {
     fn read(&self, address: u64, length: usize) -> Option<Vec<u8>> {
         let mut bytes = self.memory.read(address, length)?;
-        for (at, byte) in (address..).zip(&mut bytes) {
+        for (byte, at) in bytes.iter_mut().zip(address..) {
             *byte = self.overwritten.get(&at).copied().unwrap_or(*byte);
         }
         Some(bytes)
