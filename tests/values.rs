@@ -32,6 +32,61 @@ fn observed(program: &Program) -> Vec<Value> {
     slice["slice"].as_array().expect("a slice").clone()
 }
 
+/// Of allocatable arrays, pointers to arrays, assumed-shape arguments and automatic arrays a descriptor or a
+/// variable tells the bounds.
+#[test]
+fn elements_of_arrays_with_bounds_of_the_run_are_told_in_fortran() {
+    let program = kinds("gfortran", &["-g", "-O0", "-w"], "bounds.f90");
+    let slice = program.slice(&["--control", "trace", "--values", "--no-save"], 0);
+    let told: BTreeSet<String> = written(&slice).collect();
+    let expected = [
+        "a(-1) = 7",
+        "a(2) = 8",
+        "m(2,3) = 8",
+        "v(2) = 4",
+        "v(3) = 6",
+        "local(5) = 6",
+        "v(1) = 6",
+        "t(4) = 3.5",
+        "box%list(2) = 5",
+    ];
+    let missing: Vec<&&str> = expected.iter().filter(|one| !told.contains(**one)).collect();
+    assert!(missing.is_empty(), "{missing:?} of {told:?}");
+}
+
+#[test]
+fn elements_of_variable_length_arrays_of_c_are_told() {
+    let source = "#include <stdio.h>\nint last(int m, int t[][m]) {\n    t[1][m - 1] += 2;\n    return t[0][1];\n}\nint \
+                  main(void) {\n    int n = 3;\n    int a[n];\n    a[1] = 5;\n    a[2] = 6;\n    int t[2][n];\n    \
+                  t[0][1] = a[1];\n    t[1][2] = a[2];\n    printf(\"%d %d\\n\", last(n, t), t[1][2]);\n    return \
+                  0;\n}\n";
+    for (compiler, expected) in [
+        ("gcc", &["a[1] = 5", "a[2] = 6", "t[0][1] = 5", "t[1][2] = 8"][..]),
+        ("clang", &["a[1] = 5", "a[2] = 6", "t[0][1] = 5", "t[1][2] = 6"]),
+    ] {
+        let folder = scratch(&format!("values-vla-{compiler}"));
+        std::fs::write(folder.join("vla.c"), source).expect("written");
+        let mut command = Command::new(compiler);
+        let output = command.args(["-g", "-O0", "-o", "vla", "vla.c"]).current_dir(&folder).output();
+        assert!(output.expect("a compiler").status.success());
+        let stdin = folder.join("stdin");
+        std::fs::write(&stdin, "").expect("an empty input");
+        let (path, directory) = (folder.join("vla"), folder.clone());
+        let program = Program { path, directory, stdin, arguments: Vec::new() };
+        let slice = program.slice(&["--control", "trace", "--values", "--no-save"], 0);
+        let told: BTreeSet<String> = written(&slice).collect();
+        let missing: Vec<&&str> = expected.iter().filter(|one| !told.contains(**one)).collect();
+        assert!(missing.is_empty(), "{compiler}: {missing:?} of {told:?}");
+    }
+}
+
+/// What the needed events wrote, such as `a[1] = 5`.
+fn written(slice: &Value) -> impl Iterator<Item = String> {
+    let events = slice["slice"].as_array().expect("a slice").iter();
+    let values = events.flat_map(|event| list(&event["values"], "writes"));
+    values.map(|one| format!("{} = {}", word(one, "name"), word(one, "after")))
+}
+
 /// Subscripts begin at 1, or where the declaration says, and the first one changes fastest.
 #[test]
 fn elements_of_arrays_are_called_as_in_fortran() {
@@ -449,6 +504,20 @@ fn values_are_told_without_being_asked_for_while_the_slice_is_short() {
     let program = tiny("long", &LOOP.replace("ROUNDS", "50"));
     assert!(!told(&program, &[]).contains("What they did"));
     assert_says(&told(&program, &["--values"]), &["sum += 3 → 6 (was 3)"]);
+}
+
+/// Behind a million events nothing is looked at without being asked for: that would take long.
+#[test]
+fn values_far_behind_the_beginning_are_told_only_if_asked_for() {
+    let program = tiny("far", &LOOP.replace("ROUNDS", "340000"));
+    let output = program.stripe("run", &["-q", "--no-save", "--no-values", "--expect-match", "[0-9]"]);
+    assert!(!text(&output.stdout).contains("are not told"));
+    let output = program.stripe("run", &["-q", "--no-save", "--expect-match", "[0-9]"]);
+    let told = text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(
+        &told,
+        &["values of needed executions behind event 1000000 are not told", "--values lets it"],
+    );
 }
 
 const LOOP: &str = "#include <stdio.h>\nint main(void) { int sum = 0;\n    for (int i = 0; i < ROUNDS; i++)\n        sum \

@@ -31,7 +31,7 @@ use crate::report::ordinals::Ordinals;
 use crate::session::case::Case;
 use crate::session::fate::{Departure, Fates};
 use crate::session::interrupt::Interrupt;
-use crate::session::observing;
+use crate::session::observing::{self, Reach};
 use crate::session::questions::Inquiry;
 use crate::session::reopened::{self, Reopened};
 use crate::session::search::Answer;
@@ -250,8 +250,9 @@ impl<'e> Explanation<'e> {
         let subject = self.reopened.subject();
         let needed = parts.iter().flat_map(|part| part.slice.needed.iter().map(|needed| needed.event));
         let asked = self.events.iter().copied().take(MOST_ASKED);
+        let needed: BTreeSet<EventId> = needed.collect();
         let mut events =
-            observing::worth_seeing(&subject, &needed.collect::<BTreeSet<_>>(), self.events.first().copied());
+            observing::worth_seeing(&subject, &needed, self.events.first().copied(), Reach::Whole);
         events.extend(asked);
         Ok(observing::observe(&subject, tracer, &events)?)
     }

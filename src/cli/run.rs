@@ -31,6 +31,7 @@ use crate::session::interrupt::Interrupt;
 use crate::session::keeping::Keeping;
 use crate::session::layers::{Layers, layers};
 use crate::session::listener::Listener;
+use crate::session::observing::Reach;
 use crate::session::questions::Several;
 use crate::session::recording::{Recording, tracers};
 use crate::session::request::{Keep, Request};
@@ -123,7 +124,8 @@ pub(super) fn look(
 ) {
     let is_short = output.values_told().includes(findings.executions());
     if output.asks_for_values() || findings.crashes_anyway() || is_short {
-        findings.look(subject, &mut crew.tracers[0], keeping);
+        let reach = if output.values { Reach::Whole } else { Reach::Near };
+        findings.look(subject, &mut crew.tracers[0], reach, keeping);
     }
 }
 

@@ -7,7 +7,7 @@ use tracer::trace::EventId;
 
 use super::case::Subject;
 use super::keeping::Keeping;
-use super::observing;
+use super::observing::{self, Reach};
 use super::questions::Inquiry;
 use super::search::Answer;
 use crate::circumstances::Status;
@@ -68,17 +68,23 @@ impl Findings {
         answers.zip(wrong).filter(|(_, counts)| *counts).map(|(slice, _)| slice.needed.len()).sum()
     }
 
-    /// Looks at what the needed events did with values, if nobody has looked yet.
-    pub fn look(&mut self, subject: &Subject<'_>, tracer: &mut Tracer<'_>, keeping: &Keeping<'_>) {
+    /// Looks at what the needed events within reach did with values, if nobody has looked yet.
+    pub fn look(
+        &mut self,
+        subject: &Subject<'_>,
+        tracer: &mut Tracer<'_>,
+        reach: Reach,
+        keeping: &Keeping<'_>,
+    ) {
         let is_done = self.answers.iter().all(|answered| answered.answer.slice.values.is_some());
         if is_done || self.are_interrupted() {
             return;
         }
         let slices = self.answers.iter().map(|answered| &answered.answer.slice);
         let needed: BTreeSet<EventId> = slices.flat_map(|slice| slice.told()).collect();
-        match observing::observe(subject, tracer, &observing::worth_seeing(subject, &needed, None)) {
+        match observing::observe(subject, tracer, &observing::worth_seeing(subject, &needed, None, reach)) {
             Ok(seen) => self.answers.iter_mut().for_each(|answered| {
-                observing::tell(&mut answered.answer.slice, &seen);
+                observing::tell(&mut answered.answer.slice, &seen, reach);
                 keeping.conclude(answered.name.as_deref(), &answered.answer.slice);
             }),
             Err(failure) => self.answers.iter_mut().for_each(|answered| {

@@ -1,7 +1,7 @@
 //! Find what the source calls by a name: a variable, a member or an element of one, or what a pointer leads to.
 
-use super::find::{LocatedVariable, Search, rust_name, visible};
-use super::types::Shape;
+use super::find::{LocatedVariable, Search, rust_name};
+use super::types::{Shape, TypeId};
 use super::{ImageVariables, MemoryPiece, Named, Variables, View};
 
 /// A step from a value to a part of it, or to what it leads to.
@@ -23,10 +23,9 @@ impl Variables {
         let (stars, rest) = name.trim().split_at(name.trim().find(|c| c != '*').unwrap_or(0));
         let (variable, mut steps) = parse(rest)?;
         steps.extend(stars.chars().map(|_| Step::Target));
-        let &(image, position) = self.functions.get(&view.function)?;
-        let ImageVariables { types, functions, globals, unwinding } = &self.images[image];
-        let search = Search { image, types, memory: view.memory, followed: view.followed };
-        let own = visible(&functions[position], unwinding, view);
+        let search = self.search(view)?;
+        let globals = &self.images[search.image].globals;
+        let own = search.visible();
         let global = || globals.iter().find(|global| global.name == variable).cloned();
         let there = |global: LocatedVariable| LocatedVariable {
             address: global.address.wrapping_add(view.bias),
@@ -34,7 +33,7 @@ impl Variables {
         };
         let found = own.into_iter().find(|own| own.name == variable).or_else(|| global().map(there))?;
         let found = steps.iter().try_fold(found, |whole, step| search.step(whole, step))?;
-        search.named(LocatedVariable { name: name.to_owned(), ..found }, None)
+        search.named(LocatedVariable { name: name.to_owned(), ..search.settled(found)? }, None)
     }
 
     /// Whether a piece of memory is that of a variable of the whole program.
@@ -76,20 +75,21 @@ fn parse(name: &str) -> Option<(&str, Vec<Step<'_>>)> {
 
 impl Search<'_> {
     fn step(&self, whole: LocatedVariable, step: &Step<'_>) -> Option<LocatedVariable> {
+        let whole = self.settled(whole)?;
         match *step {
             Step::Target => self.target(&whole),
             Step::Element(number) => match self.types.get(whole.kind).shape {
-                Shape::Array(of, _) => Some(self.element(&whole, of, number)),
+                Shape::Array(of, dimension) => Some(element(&whole, of, number, dimension.stride)),
                 _ => {
                     let target = self.target(&whole)?;
                     let kind = target.kind;
-                    Some(self.element(&target, kind, number))
+                    Some(element(&target, kind, number, self.types.get(kind).size))
                 }
             },
             Step::Subscript(subscript) => {
                 let Shape::Array(of, dimension) = self.types.get(whole.kind).shape else { return None };
                 let number = u64::try_from(subscript.checked_sub(dimension.first)?).ok()?;
-                (number < dimension.count).then(|| self.element(&whole, of, number))
+                (number < dimension.count).then(|| element(&whole, of, number, dimension.stride))
             }
             Step::Member(name) => {
                 let whole = match self.types.get(whole.kind).shape {
@@ -103,23 +103,22 @@ impl Search<'_> {
         }
     }
 
-    fn element(&self, whole: &LocatedVariable, kind: super::types::TypeId, number: u64) -> LocatedVariable {
-        let size = self.types.get(kind).size;
-        LocatedVariable {
-            address: whole.address.wrapping_add(number.wrapping_mul(size)),
-            kind,
-            ..whole.clone()
-        }
-    }
-
     fn target(&self, pointer: &LocatedVariable) -> Option<LocatedVariable> {
         let to = match self.types.get(pointer.kind).shape {
             Shape::Pointer(Some(to)) | Shape::Reference(Some(to)) => to,
             _ => return None,
         };
-        let bytes = self.memory.read(pointer.address, 8)?;
+        let bytes = self.stop.memory.read(pointer.address, 8)?;
         let address = u64::from_le_bytes(bytes.try_into().ok()?);
-        Some(LocatedVariable { address, kind: to, ..pointer.clone() })
+        self.settled(LocatedVariable { address, kind: to, ..pointer.clone() })
+    }
+}
+
+fn element(whole: &LocatedVariable, kind: TypeId, number: u64, stride: u64) -> LocatedVariable {
+    LocatedVariable {
+        address: whole.address.wrapping_add(number.wrapping_mul(stride)),
+        kind,
+        ..whole.clone()
     }
 }
 

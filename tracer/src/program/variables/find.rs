@@ -1,8 +1,9 @@
 //! Find out what the source calls a piece of memory: a variable, a member or an element of one, or what a
 //! pointer in one leads to.
 
-use super::place::{StoppedAt, Unwinding};
-use super::types::{Member, Shape, TypeId, Types};
+use super::described::SettledDimension;
+use super::place::StoppedAt;
+use super::types::{Dimension, Member, Shape, TypeId, Types};
 use super::{FunctionVariables, ImageVariables, Memory, Named, RegisterValues, Syntax, Variable, Variables};
 use crate::program::FunctionId;
 
@@ -32,6 +33,8 @@ pub(crate) struct MemoryPiece {
 const MOST_STEPS: usize = 3;
 /// ...and so many of them are looked at.
 const MOST_POINTERS: usize = 256;
+/// No array has more bytes: a descriptor that says so has not been filled in yet.
+const MOST_BYTES: u64 = 1 << 32;
 /// A pointer is taken to lead to at most so many elements: an index beyond is hardly meant.
 const MOST_ELEMENTS: u64 = 1 << 16;
 
@@ -52,7 +55,8 @@ impl Variables {
     /// that pointer's place, and that of the piece.
     pub(crate) fn through(&self, view: View<'_>, pointer: u64, piece: MemoryPiece) -> Option<(Named, Named)> {
         let pointer = self.name(view, MemoryPiece { address: pointer, length: 8 })?;
-        let types = &self.images.get(pointer.image)?.types;
+        let search = self.search(view)?;
+        let types = search.types;
         let (to, is_reference) = match types.get(pointer.kind).shape {
             Shape::Pointer(Some(to)) => (to, false),
             Shape::Reference(Some(to)) => (to, true),
@@ -60,15 +64,12 @@ impl Variables {
         };
         let bytes = view.memory.read(pointer.address, 8)?;
         let address = u64::from_le_bytes(bytes.try_into().ok()?);
+        let target = LocatedVariable { name: String::new(), address, kind: to, syntax: pointer.syntax };
+        let to = search.settled(target)?.kind;
         let size = types.get(to).size.max(1);
         let number = (piece.address.wrapping_sub(address) as i64).div_euclid(size as i64);
-        let name = match number {
-            0 if is_reference => pointer.name.clone(),
-            0 => format!("*{}", pointer.name),
-            _ => format!("{}[{number}]", pointer.name),
-        };
+        let name = search.target_name((&pointer.name, pointer.syntax), number, (to, is_reference));
         let address = address.wrapping_add_signed(number.wrapping_mul(size as i64));
-        let search = Search { image: pointer.image, types, memory: view.memory, followed: view.followed };
         let whole = LocatedVariable { name, address, kind: to, syntax: pointer.syntax };
         let part =
             if whole.holds(piece, types) { search.within(whole, piece) } else { search.named(whole, None) };
@@ -77,11 +78,24 @@ impl Variables {
 
     /// The variables of the function itself.
     pub(crate) fn own(&self, view: View<'_>) -> Vec<Named> {
-        let Some(&(image, position)) = self.functions.get(&view.function) else { return Vec::new() };
+        let Some(search) = self.search(view) else { return Vec::new() };
+        search.visible().into_iter().filter_map(|found| search.named(found, None)).collect()
+    }
+
+    /// The search for names where a function is stopped.
+    pub(super) fn search<'s>(&'s self, view: View<'s>) -> Option<Search<'s>> {
+        let &(image, position) = self.functions.get(&view.function)?;
         let ImageVariables { types, functions, unwinding, .. } = &self.images[image];
-        let search = Search { image, types, memory: view.memory, followed: view.followed };
-        let found = visible(&functions[position], unwinding, view).into_iter();
-        found.filter_map(|found| search.named(found, None)).collect()
+        let function = &functions[position];
+        let stop = StoppedAt {
+            pc: view.registers.pc.wrapping_sub(view.bias),
+            registers: view.registers,
+            bias: view.bias,
+            unwinding,
+            frame_base: function.frame_base.as_ref(),
+            memory: view.memory,
+        };
+        Some(Search { image, types, function, stop, followed: view.followed })
     }
 
     fn found(
@@ -90,10 +104,10 @@ impl Variables {
         (piece, most): (MemoryPiece, u64),
         choose: impl Fn(&Search<'_>, LocatedVariable) -> Option<Named>,
     ) -> Option<Named> {
-        let &(image, position) = self.functions.get(&view.function)?;
-        let ImageVariables { types, functions, globals, unwinding } = &self.images[image];
-        let search = Search { image, types, memory: view.memory, followed: view.followed };
-        let mut own = visible(&functions[position], unwinding, view);
+        let search = self.search(view)?;
+        let types = search.types;
+        let globals = &self.images[search.image].globals;
+        let mut own = search.visible();
         if let Some(at) = own.iter().position(|variable| variable.holds(piece, types)) {
             return choose(&search, own.swap_remove(at));
         }
@@ -112,42 +126,6 @@ impl Variables {
     }
 }
 
-/// The variables of a function that lie in memory, those of inner blocks first. A name that is not in scope
-/// yet or any more comes last: a compiler may initialise a variable before.
-pub(super) fn visible(
-    function: &FunctionVariables,
-    unwinding: &Unwinding,
-    view: View<'_>,
-) -> Vec<LocatedVariable> {
-    let stop = StoppedAt {
-        pc: view.registers.pc.wrapping_sub(view.bias),
-        registers: view.registers,
-        bias: view.bias,
-        unwinding,
-        frame_base: function.frame_base.as_ref(),
-        memory: view.memory,
-    };
-    let found = |variable: &Variable| {
-        let address = stop.address(&variable.place, variable.encoding)?;
-        let Variable { name, kind, syntax, .. } = variable;
-        Some(LocatedVariable { name: name.clone(), address, kind: *kind, syntax: *syntax })
-    };
-    let is_in_scope = |variable: &&Variable| {
-        let within = |&(start, end): &(u64, u64)| (start..end).contains(&stop.pc);
-        variable.scope.is_empty() || variable.scope.iter().any(within)
-    };
-    let (inside, outside): (Vec<&Variable>, Vec<&Variable>) =
-        function.variables.iter().partition(is_in_scope);
-    let inside = inside.into_iter().rev();
-    // Of the others, what comes next is meant.
-    let mut outside: Vec<&Variable> = outside;
-    outside.sort_by_key(|variable| {
-        let start = variable.scope.first().map_or(0, |&(start, _)| start);
-        (start < stop.pc, start.abs_diff(stop.pc))
-    });
-    inside.chain(outside).filter_map(found).collect()
-}
-
 /// A variable with its place.
 #[derive(Clone, Debug)]
 pub(super) struct LocatedVariable {
@@ -164,14 +142,59 @@ impl LocatedVariable {
     }
 }
 
+/// The search for names where a function is stopped.
 pub(super) struct Search<'s> {
     pub(super) image: usize,
     pub(super) types: &'s Types,
-    pub(super) memory: &'s dyn Memory,
-    pub(super) followed: &'s [u64],
+    function: &'s FunctionVariables,
+    pub(super) stop: StoppedAt<'s>,
+    followed: &'s [u64],
 }
 
 impl Search<'_> {
+    /// The variables of the function that lie in memory, those of inner blocks first. A name that is not in scope
+    /// yet or any more comes last: a compiler may initialise a variable before.
+    pub(super) fn visible(&self) -> Vec<LocatedVariable> {
+        let stop = &self.stop;
+        let found = |variable: &Variable| {
+            let address = stop.address(&variable.place, variable.encoding)?;
+            let Variable { name, kind, syntax, .. } = variable;
+            self.settled(LocatedVariable { name: name.clone(), address, kind: *kind, syntax: *syntax })
+        };
+        let is_in_scope = |variable: &&Variable| {
+            let within = |&(start, end): &(u64, u64)| (start..end).contains(&stop.pc);
+            variable.scope.is_empty() || variable.scope.iter().any(within)
+        };
+        let (inside, outside): (Vec<&Variable>, Vec<&Variable>) =
+            self.function.variables.iter().partition(is_in_scope);
+        let inside = inside.into_iter().rev();
+        // Of the others, what comes next is meant.
+        let mut outside: Vec<&Variable> = outside;
+        outside.sort_by_key(|variable| {
+            let start = variable.scope.first().map_or(0, |&(start, _)| start);
+            (start < stop.pc, start.abs_diff(stop.pc))
+        });
+        inside.chain(outside).filter_map(found).collect()
+    }
+
+    /// The array that the run describes at this place: a part of memory of a known size. Everything else is that
+    /// already. `None` if there is no array now.
+    pub(super) fn settled(&self, found: LocatedVariable) -> Option<LocatedVariable> {
+        let Shape::Described(of, description) = &self.types.get(found.kind).shape else { return Some(found) };
+        let (address, dimensions) = description.settled(found.address, &self.stop)?;
+        let element = self.types.get(*of).size;
+        let kind = dimensions.into_iter().rev().try_fold(
+            *of,
+            |kind, SettledDimension { first, count, stride }| {
+                let stride = stride.unwrap_or(self.types.get(kind).size);
+                let is_possible =
+                    stride >= element && count.checked_mul(stride).is_some_and(|all| all <= MOST_BYTES);
+                is_possible.then(|| self.types.array_of(kind, Dimension { first, count, stride })).flatten()
+            },
+        )?;
+        Some(LocatedVariable { address, kind, ..found })
+    }
+
     /// The smallest part of a value that holds a piece of it.
     fn within(&self, whole: LocatedVariable, piece: MemoryPiece) -> Option<Named> {
         self.part_until(whole, piece, |_| false)
@@ -212,8 +235,7 @@ impl Search<'_> {
         let offset = piece.address - whole.address;
         match &self.types.get(whole.kind).shape {
             Shape::Array(of, dimension) => {
-                let size = self.types.get(*of).size;
-                let number = offset.checked_div(size)?;
+                let number = offset.checked_div(dimension.stride)?;
                 let name = match whole.syntax {
                     Syntax::Fortran => {
                         let subscript = dimension.first.checked_add(number.try_into().ok()?)?;
@@ -223,7 +245,7 @@ impl Search<'_> {
                 };
                 let element = LocatedVariable {
                     name,
-                    address: whole.address + number * size,
+                    address: whole.address + number * dimension.stride,
                     kind: *of,
                     syntax: whole.syntax,
                 };
@@ -291,7 +313,7 @@ impl Search<'_> {
     /// The pointers in a value, itself or its members.
     fn pointers(&self, whole: LocatedVariable) -> Vec<LocatedVariable> {
         match &self.types.get(whole.kind).shape {
-            Shape::Pointer(Some(_)) | Shape::Reference(Some(_)) => vec![whole],
+            Shape::Pointer(Some(_)) | Shape::Reference(Some(_)) | Shape::Described(..) => vec![whole],
             Shape::Record(record) => {
                 let members = record.members.iter().map(|member| self.member(&whole, member));
                 members.flat_map(|member| self.pointers(member)).collect()
@@ -306,25 +328,37 @@ impl Search<'_> {
         let (to, is_reference) = match self.types.get(pointer.kind).shape {
             Shape::Pointer(Some(to)) => (to, false),
             Shape::Reference(Some(to)) => (to, true),
+            Shape::Described(..) => return self.settled(pointer.clone()),
             _ => return None,
         };
-        let bytes = self.memory.read(pointer.address, 8)?;
+        let bytes = self.stop.memory.read(pointer.address, 8)?;
         let address = u64::from_le_bytes(bytes.try_into().ok()?);
+        let to = self.settled(LocatedVariable { address, kind: to, ..pointer.clone() })?.kind;
         let size = self.types.get(to).size;
         if address == 0 || size == 0 {
             return None;
         }
         let number = piece.address.checked_sub(address).map_or(0, |distance| distance / size);
-        let LocatedVariable { name, syntax, .. } = pointer;
-        let (name, address) = match number {
-            0 if is_reference => (name.clone(), address),
-            0 => (format!("*{name}"), address),
-            1.. if number < most && !is_reference && self.followed.contains(&pointer.address) => {
-                (format!("{name}[{number}]"), address + number * size)
-            }
-            _ => (format!("*{name}"), address),
-        };
-        Some(LocatedVariable { name, address, kind: to, syntax: *syntax })
+        let is_element = !is_reference && number < most && self.followed.contains(&pointer.address);
+        let number = if is_element { number } else { 0 };
+        let name = self.target_name((&pointer.name, pointer.syntax), number as i64, (to, is_reference));
+        Some(LocatedVariable { name, address: address + number * size, kind: to, syntax: pointer.syntax })
+    }
+
+    /// The name of what a pointer or a reference leads to, or of its neighbour with this number.
+    fn target_name(
+        &self,
+        (pointer, syntax): (&str, Syntax),
+        number: i64,
+        (to, is_reference): (TypeId, bool),
+    ) -> String {
+        let is_array = matches!(self.types.get(to).shape, Shape::Array(..));
+        match number {
+            0 if is_reference || is_array && syntax == Syntax::Rust => pointer.to_owned(),
+            // `t[0][2]`, not `(*t)[2]`.
+            0 if !is_array => format!("*{pointer}"),
+            _ => format!("{pointer}[{number}]"),
+        }
     }
 }
 

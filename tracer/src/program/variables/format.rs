@@ -1,7 +1,7 @@
 //! Write values as their language does, in one line of bounded length.
 
 use super::find::rust_name;
-use super::types::{Member, Record, Shape, TypeId, Types, Variants};
+use super::types::{Dimension, Member, Record, Shape, TypeId, Types, Variants};
 use super::{Memory, Named, Nowhere, Syntax, Variables};
 use crate::program::FunctionId;
 
@@ -56,7 +56,8 @@ impl Writer<'_> {
         let number = number(bytes);
         match &kind.shape {
             _ if bytes.is_empty() => "?".into(),
-            Shape::Unknown => hexadecimal(bytes),
+            // The elements of the described lie elsewhere.
+            Shape::Unknown | Shape::Described(..) => hexadecimal(bytes),
             Shape::Boolean => match number {
                 0 => "false".into(),
                 1 => "true".into(),
@@ -78,7 +79,7 @@ impl Writer<'_> {
             Shape::Pointer(to) => self.pointer(*to, number),
             Shape::Reference(to) => self.reference(*to, number, level),
             Shape::Enumeration(names) => enumeration(names, bytes),
-            Shape::Array(of, dimension) => self.array(*of, dimension.count, bytes, level),
+            Shape::Array(of, dimension) => self.array(*of, *dimension, bytes, level),
             Shape::Record(record) => self.record(&kind.name, record, bytes, level),
         }
     }
@@ -131,22 +132,31 @@ impl Writer<'_> {
         Some(quoted(&bytes))
     }
 
-    fn array(&self, of: TypeId, count: u64, bytes: &[u8], level: usize) -> String {
+    fn array(&self, of: TypeId, dimension: Dimension, bytes: &[u8], level: usize) -> String {
         let element = self.types.get(of);
         if matches!(element.shape, Shape::Character) && self.syntax != Syntax::Rust {
             let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
             return quoted(&bytes[..end]);
         }
-        self.list(of, count, bytes, level)
+        self.list(of, dimension, bytes, level)
     }
 
-    fn list(&self, of: TypeId, count: u64, bytes: &[u8], level: usize) -> String {
+    fn list(
+        &self,
+        of: TypeId,
+        Dimension { count, stride, .. }: Dimension,
+        bytes: &[u8],
+        level: usize,
+    ) -> String {
         let (open, close) = if self.syntax == Syntax::C { ("{", "}") } else { ("[", "]") };
         if level >= MOST_LEVELS {
             return format!("{open}...{close}");
         }
-        let size = self.types.get(of).size.max(1) as usize;
-        let elements = bytes.chunks_exact(size).take(count.min(MOST_ELEMENTS as u64) as usize);
+        let (size, stride) = (self.types.get(of).size.max(1) as usize, stride.max(1) as usize);
+        let elements = bytes
+            .chunks(stride)
+            .filter_map(|chunk| chunk.get(..size))
+            .take(count.min(MOST_ELEMENTS as u64) as usize);
         let mut shown: Vec<String> = elements.map(|element| self.value(of, element, level + 1)).collect();
         if count > shown.len() as u64 {
             shown.push("...".into());
@@ -238,9 +248,10 @@ impl Writer<'_> {
             return self.memory.read(address, shown).map(|text| quoted(&text));
         }
         let of = record.parameter.or(pointer.1)?;
-        let size = self.types.get(of).size.saturating_mul(length.min(MOST_ELEMENTS as u64));
+        let stride = self.types.get(of).size;
+        let size = stride.saturating_mul(length.min(MOST_ELEMENTS as u64));
         let bytes = self.memory.read(address, size.min(MOST_BYTES) as usize)?;
-        Some(self.list(of, length, &bytes, level))
+        Some(self.list(of, Dimension { first: 0, count: length, stride }, &bytes, level))
     }
 
     /// Where the first pointer in a record is, and what it leads to.

@@ -5,6 +5,7 @@
 //! optimised, a variable may have no place in memory; then it is not found here.
 
 mod called;
+mod described;
 mod find;
 mod format;
 mod place;
@@ -242,4 +243,20 @@ fn entries(program: &Program, image: usize) -> HashMap<u64, FunctionId> {
     let entries = leaders.filter(|leader| usize::from(leader.image.0) == image);
     let entries = entries.filter(|leader| leader.kind == super::LeaderKind::Entry);
     entries.map(|leader| (leader.address.0, leader.function)).collect()
+}
+
+/// The entry that a reference leads to.
+fn target(
+    units: &[Unit],
+    unit: usize,
+    reference: &gimli::AttributeValue<Reader>,
+) -> Option<(usize, gimli::UnitOffset)> {
+    match *reference {
+        gimli::AttributeValue::UnitRef(offset) => Some((unit, offset)),
+        gimli::AttributeValue::DebugInfoRef(offset) => units
+            .iter()
+            .enumerate()
+            .find_map(|(number, unit)| Some((number, offset.to_unit_offset(&unit.unit.header)?))),
+        _ => None,
+    }
 }

@@ -68,8 +68,22 @@ impl Description {
 impl StoppedAt<'_> {
     /// The address at which something lies; `None` if it is not in memory.
     pub(super) fn address(&self, description: &Description, encoding: Encoding) -> Option<u64> {
-        match self.evaluate(description.at(self.pc)?, encoding)? {
+        match self.evaluate(description.at(self.pc)?, encoding, None)? {
             Location::Address { address } => Some(address),
+            _ => None,
+        }
+    }
+
+    /// What an expression comes to that computes a number or an address from the place of something.
+    pub(super) fn value(
+        &self,
+        expression: &Expression<Reader>,
+        encoding: Encoding,
+        object: u64,
+    ) -> Option<u64> {
+        match self.evaluate(expression, encoding, Some(object))? {
+            Location::Address { address } => Some(address),
+            Location::Value { value } => value.to_u64(u64::MAX).ok(),
             _ => None,
         }
     }
@@ -81,15 +95,21 @@ impl StoppedAt<'_> {
     }
 
     fn frame_base_address(&self, encoding: Encoding) -> Option<u64> {
-        match self.evaluate(self.frame_base?.at(self.pc)?, encoding)? {
+        match self.evaluate(self.frame_base?.at(self.pc)?, encoding, None)? {
             Location::Address { address } => Some(address),
             Location::Register { register } => self.registers.dwarf(register.0),
             _ => None,
         }
     }
 
-    fn evaluate(&self, expression: &Expression<Reader>, encoding: Encoding) -> Option<Location<Reader>> {
+    fn evaluate(
+        &self,
+        expression: &Expression<Reader>,
+        encoding: Encoding,
+        object: Option<u64>,
+    ) -> Option<Location<Reader>> {
         let mut evaluation = expression.clone().evaluation(encoding);
+        object.into_iter().for_each(|object| evaluation.set_object_address(object));
         evaluation.set_max_iterations(1000);
         let mut state = evaluation.evaluate().ok()?;
         loop {

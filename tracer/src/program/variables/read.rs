@@ -8,9 +8,9 @@ use gimli::{AttributeValue, Dwarf, Expression, UnitOffset};
 
 use super::find::LocatedVariable;
 use super::place::{Description, StoppedAt};
-use super::types::{Shape, Types, target};
+use super::types::{Shape, Types};
 use super::{
-    Entry, FunctionVariables, ImageVariables, Nowhere, Reader, RegisterValues, Syntax, Unit, Variable,
+    Entry, FunctionVariables, ImageVariables, Nowhere, Reader, RegisterValues, Syntax, Unit, Variable, target,
 };
 use crate::program::FunctionId;
 

@@ -3,11 +3,14 @@
 //! Qualifiers and typedefs are seen through. Types are read when they are asked for first; one that is
 //! damaged or of a kind that is not known is a type without a shape.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
+use elsa::FrozenVec;
 use gimli::{AttributeValue, DwAte, DwTag, UnitOffset};
 
-use super::{Entry, Reader, Syntax, Unit};
+use super::described::ArrayDescription;
+use super::{Entry, Reader, Syntax, Unit, target};
 
 /// A type by its position in [`Types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,17 +47,21 @@ pub(crate) enum Shape {
     Record(Record),
     /// Values of a type.
     Array(TypeId, Dimension),
+    /// The same, where only the run tells how many, and where.
+    Described(TypeId, Box<ArrayDescription>),
     /// A number with names.
     Enumeration(Vec<(u64, String)>),
 }
 
 /// A dimension of an array.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Dimension {
     /// How many elements there are; 0 where that is not known.
     pub(crate) count: u64,
     /// The subscript of the first.
     pub(crate) first: i64,
+    /// Bytes from an element to the next.
+    pub(crate) stride: u64,
 }
 
 /// A structure, class or union; the members of a union all begin at 0.
@@ -91,9 +98,11 @@ pub(crate) struct Variants {
 }
 
 /// The types of an image.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Types {
-    types: Vec<Type>,
+    /// Grows while a program runs, too, by the arrays that it describes.
+    types: FrozenVec<Box<Type>>,
+    arrays: RefCell<HashMap<(TypeId, Dimension), TypeId>>,
     known: HashMap<(usize, UnitOffset), TypeId>,
     /// Where types that are only declared elsewhere are defined.
     pub(super) definitions: HashMap<String, (usize, UnitOffset)>,
@@ -102,6 +111,9 @@ pub(crate) struct Types {
 /// Qualifiers and typedefs are followed through at most so many links: a longer chain is a cycle.
 const MAX_LINKS: usize = 32;
 
+/// As many kinds of arrays are told apart whose length the run tells.
+const MAX_ARRAYS: usize = 1 << 16;
+
 /// As many members, elements of an enumeration or dimensions of an array are read.
 const MAX_CHILDREN: usize = 4096;
 
@@ -109,6 +121,29 @@ impl Types {
     /// The type of this number.
     pub(crate) fn get(&self, id: TypeId) -> &Type {
         &self.types[id.0 as usize]
+    }
+
+    /// The type of an array of so many elements; `None` if there are too many types already.
+    pub(super) fn array_of(&self, of: TypeId, dimension: Dimension) -> Option<TypeId> {
+        let known = self.arrays.borrow().get(&(of, dimension)).copied();
+        known.or_else(|| {
+            let id = TypeId(u32::try_from(self.types.len()).ok()?);
+            if self.arrays.borrow().len() >= MAX_ARRAYS {
+                return None;
+            }
+            let size = self.array_size(of, dimension);
+            self.types.push(Box::new(Type { name: String::new(), size, shape: Shape::Array(of, dimension) }));
+            self.arrays.borrow_mut().insert((of, dimension), id);
+            Some(id)
+        })
+    }
+
+    /// In bytes: what lies behind the last element is not its.
+    fn array_size(&self, of: TypeId, Dimension { count, stride, .. }: Dimension) -> u64 {
+        match count.checked_sub(1) {
+            Some(others) => others.saturating_mul(stride).saturating_add(self.get(of).size),
+            None => 0,
+        }
     }
 
     /// How many dimensions a type has as an array.
@@ -166,7 +201,7 @@ impl Types {
         let id = TypeId(self.types.len() as u32);
         let size = entry.attr(gimli::DW_AT_byte_size).and_then(|size| size.udata_value());
         let name = units[unit].name(entry).or(name).unwrap_or_default();
-        self.types.push(Type { name, size: size.unwrap_or(0), shape: Shape::Unknown });
+        self.types.push(Box::new(Type { name, size: size.unwrap_or(0), shape: Shape::Unknown }));
         // Before what it is made of, which may lead back to it.
         self.known.insert((unit, offset), id);
         let shape = match entry.tag() {
@@ -184,10 +219,10 @@ impl Types {
         };
         let size = match &shape {
             Shape::Pointer(_) | Shape::Reference(_) => size.unwrap_or(8),
-            Shape::Array(of, dimension) => size.unwrap_or(self.get(*of).size.saturating_mul(dimension.count)),
+            Shape::Array(of, dimension) => size.unwrap_or(self.array_size(*of, *dimension)),
             _ => size.unwrap_or(0),
         };
-        let made = &mut self.types[id.0 as usize];
+        let made = &mut self.types.as_mut()[id.0 as usize];
         (made.size, made.shape) = (size, shape);
         id
     }
@@ -197,21 +232,22 @@ impl Types {
             return Shape::Unknown;
         };
         let syntax = units[unit].syntax();
-        let mut dimensions: Vec<Dimension> = children(&units[unit], entry.offset())
-            .iter()
-            .filter(|child| child.tag() == gimli::DW_TAG_subrange_type)
-            .map(|range| dimension(range, syntax))
-            .collect();
-        if syntax == Syntax::Fortran {
-            dimensions.reverse();
-        }
+        let mut ranges = children(&units[unit], entry.offset());
+        ranges.retain(|child| child.tag() == gimli::DW_TAG_subrange_type);
         // The last dimension is that of the innermost arrays; in Fortran the first.
-        for &dimension in dimensions.iter().skip(1).rev() {
-            let size = self.get(of).size.saturating_mul(dimension.count);
-            self.types.push(Type { name: String::new(), size, shape: Shape::Array(of, dimension) });
-            of = TypeId(self.types.len() as u32 - 1);
+        if syntax == Syntax::Fortran {
+            ranges.reverse();
         }
-        Shape::Array(of, dimensions.first().copied().unwrap_or_default())
+        if let Some(description) = ArrayDescription::read(units, unit, entry, &ranges) {
+            return Shape::Described(of, Box::new(description));
+        }
+        for range in ranges.iter().skip(1).rev() {
+            let dimension = dimension(range, syntax, self.get(of).size);
+            let Some(inner) = self.array_of(of, dimension) else { return Shape::Unknown };
+            of = inner;
+        }
+        let usual = Dimension { stride: self.get(of).size, ..Dimension::default() };
+        Shape::Array(of, ranges.first().map_or(usual, |range| dimension(range, syntax, self.get(of).size)))
     }
 
     fn record(&mut self, units: &[Unit], unit: usize, offset: UnitOffset) -> Record {
@@ -314,7 +350,7 @@ fn base(entry: &Entry) -> Shape {
 }
 
 /// A dimension. Where nothing else is said, subscripts begin at 0, in Fortran at 1.
-fn dimension(range: &Entry, syntax: Syntax) -> Dimension {
+fn dimension(range: &Entry, syntax: Syntax, stride: u64) -> Dimension {
     let value = |name| {
         let attribute = range.attr(name)?;
         // Forms of a fixed size hold numbers without a sign.
@@ -325,13 +361,13 @@ fn dimension(range: &Entry, syntax: Syntax) -> Dimension {
         Some(_) => value(gimli::DW_AT_lower_bound),
         None => Some(usual),
     };
-    // A bound that is not a constant is told by the run alone.
-    let Some(first) = first else { return Dimension::default() };
+    // A bound that is not a constant, of an array that is not described in full.
+    let Some(first) = first else { return Dimension { count: 0, first: 0, stride } };
     let last = value(gimli::DW_AT_upper_bound);
     let last = last.filter(|&last| last != i64::from(u32::MAX) && (last != -1 || syntax == Syntax::Fortran));
     let by_bounds = last.and_then(|last| u64::try_from(last.checked_sub(first)?.checked_add(1)?).ok());
     let count = value(gimli::DW_AT_count).and_then(|count| u64::try_from(count).ok()).or(by_bounds);
-    Dimension { count: count.unwrap_or(0), first }
+    Dimension { count: count.unwrap_or(0), first, stride }
 }
 
 fn enumerators(unit: &Unit, offset: UnitOffset) -> Vec<(u64, String)> {
@@ -361,20 +397,4 @@ pub(super) fn children(unit: &Unit, offset: UnitOffset) -> Vec<Entry> {
         }
     }
     found
-}
-
-/// The entry that a reference leads to.
-pub(super) fn target(
-    units: &[Unit],
-    unit: usize,
-    reference: &AttributeValue<Reader>,
-) -> Option<(usize, UnitOffset)> {
-    match *reference {
-        AttributeValue::UnitRef(offset) => Some((unit, offset)),
-        AttributeValue::DebugInfoRef(offset) => units
-            .iter()
-            .enumerate()
-            .find_map(|(number, unit)| Some((number, offset.to_unit_offset(&unit.unit.header)?))),
-        _ => None,
-    }
 }
