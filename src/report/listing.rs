@@ -10,7 +10,6 @@ use tracer::program::Program;
 use super::executions::Executions;
 use super::folding;
 use super::markers;
-use super::names::short;
 use super::rows::{Code, Row};
 use super::sections::Section;
 use super::source::printable;
@@ -73,10 +72,7 @@ fn notes(program: &Program, parts: &[Listed<'_>], layout: &Layout) -> Vec<String
 }
 
 pub(super) fn title(program: &Program, section: &Section) -> String {
-    let names = section.functions.iter().map(|&function| short(&program.function(function).name));
-    let mut names: Vec<String> = names.collect();
-    names.dedup();
-    printable(&format!("{}: {}", program.file(section.file).shown, names.join(", ")))
+    printable(&format!("{}: {}", program.file(section.file).shown, section.names(program)))
 }
 
 /// The widths of the columns that vary.

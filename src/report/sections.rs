@@ -9,6 +9,7 @@ use std::ops::{Range, RangeInclusive};
 use tracer::program::{FileId, FunctionId, Leader, Program};
 use tracer::trace::EventId;
 
+use super::names::short;
 use crate::slice::CriticalSlice;
 use crate::subject::Recorded;
 
@@ -22,6 +23,14 @@ pub(super) struct Section {
 }
 
 impl Section {
+    /// The names of its functions for a heading, shortened; each once.
+    pub(super) fn names(&self, program: &Program) -> String {
+        let names = self.functions.iter().map(|&function| short(&program.function(function).name));
+        let mut names: Vec<String> = names.collect();
+        names.dedup();
+        names.join(", ")
+    }
+
     fn overlaps(&self, other: &Section) -> bool {
         self.file == other.file
             && self.lines.start() <= other.lines.end()

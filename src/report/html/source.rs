@@ -86,14 +86,11 @@ impl Budget {
 }
 
 fn part(program: &Program, section: &Section, rows: &mut Rows<'_>, budget: &mut Budget) -> PagePart {
-    let names = section.functions.iter().map(|&function| program.function(function).name.as_str());
-    let mut names: Vec<&str> = names.collect();
-    names.dedup();
     let found = rows.of(section);
     let rows = found.iter().filter(|_| budget.has_room_for_row()).count();
     PagePart {
         file: program.file(section.file).shown.clone(),
-        functions: names.join(", "),
+        functions: section.names(program),
         rows: found.into_iter().take(rows).map(|found| row(section.file, found, budget)).collect(),
     }
 }
