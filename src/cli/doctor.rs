@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tracer::program::{DetourCounts, Granularity, LeaderKind, Program, Sanitizer, Scope};
+use tracer::program::{DetourCounts, Granularity, LeaderKind, LoadError, Program, Sanitizer, Scope};
 use tracer::{Containment, ONE_THREAD, Processors};
 
 use super::choices::ColorChoice;
@@ -133,7 +133,7 @@ fn machine() -> Vec<Finding> {
 fn program_findings(path: &Path, scope: &Scope, verbose: bool) -> Vec<Finding> {
     let program = match Program::load(path, &[], scope, Granularity::default()) {
         Ok(program) => program,
-        Err(error) => return vec![refusal(&error.to_string())],
+        Err(error) => return vec![refusal(&error)],
     };
     let image = program.executable();
     let mut findings = vec![Finding::good("x86-64, with a line table"), Finding::good(in_scope(&program))];
@@ -194,12 +194,11 @@ fn sanitized(sanitizer: Sanitizer) -> Finding {
     }
 }
 
-/// An error as a finding: the cause, and the remedy behind its last colon, if it has one.
-fn refusal(error: &str) -> Finding {
-    match error.rsplit_once(": ") {
-        Some((cause, remedy)) if cause.contains(": ") => Finding::bad(cause, remedy),
-        _ => Finding::bad(error, "give a program that can be read and executed"),
-    }
+/// Why a program cannot be traced, as a finding.
+fn refusal(error: &LoadError) -> Finding {
+    let path = error.path().map(|path| format!("{}: ", path.display())).unwrap_or_default();
+    let remedy = error.remedy().unwrap_or("give a program that can be read and executed");
+    Finding::bad(format!("{path}{}", error.cause()), remedy)
 }
 
 /// How control comes from the leaders, where statements begin, to the tracer.

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use gimli::{Dwarf, RunTimeEndian};
 
 use super::elf::{self, Elf};
+use super::guard::guarded;
 use super::{FunctionId, LoadError, Program};
 use find::LocatedVariable;
 pub(crate) use find::{MemoryPiece, View};
@@ -198,8 +199,8 @@ impl Variables {
     /// variables go unfound.
     pub(crate) fn load(program: &Program) -> Result<Variables, LoadError> {
         let mut variables = Variables { images: Vec::new(), functions: HashMap::new() };
-        for number in 0..program.images().len() {
-            variables.add(program, number)?;
+        for (number, image) in program.images().iter().enumerate() {
+            guarded(&image.path, || variables.add(program, number))?;
         }
         Ok(variables)
     }
