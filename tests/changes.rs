@@ -667,3 +667,33 @@ fn a_flaky_test_is_noticed_and_a_budget_leaves_what_breaks_it() {
     assert_eq!(found["status"], "budget");
     assert!(left(&found).contains(&("f".to_owned(), 15)), "{found}");
 }
+
+#[test]
+fn the_demo_finds_the_two_lines_of_two_files_that_break_the_sample_together() {
+    let folder = scratch("changes-demo");
+    let output = stripe().args(["demo", "--changes"]).current_dir(&folder).output().expect("it runs");
+    let told = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{told}{}", text(&output.stderr));
+    let guilty = [
+        "2 lines in 2 files, together",
+        "+    while (COUNT(a, b) > 0) {",
+        "+#define COUNT(a, b) ((b) - (a))",
+    ];
+    assert_says(&told, &guilty);
+    assert_says(&told, &["they break it only together", "by construction"]);
+    // What it shows can be typed.
+    let line = told.lines().find_map(|line| line.strip_prefix("$ stripe ")).expect("a command");
+    let again = format!("\"$0\" {line} --quiet");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &again]).arg(stripe().get_program()).current_dir(&folder).stdin(Stdio::null());
+    let typed = text(&shell.output().expect("a shell").stdout);
+    assert_says(&typed, &guilty);
+    for (version, sum) in [("yesterday", "sum = 15"), ("today", "sum = 10")] {
+        let run = format!("cc -w -o prog *.c && echo 0 5 | ./prog | grep -q '{sum}'");
+        let status = Command::new("sh")
+            .args(["-c", &run])
+            .current_dir(folder.join("stripe-demo").join(version))
+            .status();
+        assert!(status.expect("a shell").success(), "{version}");
+    }
+}

@@ -86,7 +86,7 @@ fn flowing(text: &str) -> String {
     text.replace('\n', " ")
 }
 
-fn cannot_write(what: &Path, error: std::io::Error) -> Failure {
+pub(super) fn cannot_write(what: &Path, error: std::io::Error) -> Failure {
     Failure::new(Exit::Failed, format!("{}: {error}; name a folder that can be written", what.display()))
 }
 
@@ -158,6 +158,6 @@ impl Scene<'_> {
     }
 }
 
-fn say(text: &str) -> Result<(), Failure> {
+pub(super) fn say(text: &str) -> Result<(), Failure> {
     super::print(text.as_bytes()).map(drop)
 }

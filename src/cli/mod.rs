@@ -6,6 +6,7 @@ mod changes_options;
 mod choices;
 mod delivery;
 mod demo;
+mod demo_changes;
 mod doctor;
 mod emissions;
 mod exit;
@@ -154,6 +155,7 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         Command::Trace(options) => trace::trace(options, color),
         Command::Replay(options) if options.intervention.is_given() => intervene::intervene(&options),
         Command::Replay(options) => replay::replay(options),
+        Command::Demo(options) if options.changes => demo_changes::demo(&options, color),
         Command::Demo(options) => demo::demo(options, color),
         Command::Locate(options) => locate::locate(options, color),
         Command::Slice(options) => slice::slice(options, color),

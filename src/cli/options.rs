@@ -375,6 +375,9 @@ pub struct DemoOptions {
     /// Write the results as a page for a browser too, report.html in that folder.
     #[arg(long)]
     pub html: bool,
+    /// Show instead which of all changes between two versions of a sample breaks it.
+    #[arg(long, conflicts_with = "html")]
+    pub changes: bool,
 }
 
 /// `stripe doctor`.
