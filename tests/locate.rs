@@ -307,6 +307,36 @@ fn a_run_that_is_right_is_refused_and_so_is_nothing_to_compare_with() {
 }
 
 #[test]
+fn white_space_is_told_and_counts_unless_it_is_ignored() {
+    let program = faulty(&FAULTS[3]);
+    let with = |correct: &str, options: &[&str]| {
+        fs::write(program.directory.join("correct"), correct).expect("written");
+        locate(&program, &[&["--reference", "correct"], options].concat())
+    };
+    let told = |output: &Output| text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    // What would be right is printed without the line end that the reference has.
+    let exact = with("1 \r\n\n", &[]);
+    let almost = "taken the other way: the output is right but for white space";
+    let verdict = "none makes the output right";
+    assert_says(&told(&exact), &[almost, verdict, "with --ignore-space that counts as right"]);
+    let ignoring = told(&with("1 \r\n\n", &["--ignore-space"]));
+    assert_says(&ignoring, &[almost, "With all of them white space differs, which is ignored."]);
+    let document = with("1 \r\n\n", &["--ignore-space", "--format", "json", "-q"]);
+    let found: Value = serde_json::from_slice(&document.stdout).expect("a document");
+    assert_eq!(found["runs"]["only_space"], found["runs"]["right"]);
+    let first = &found["lines"][0]["repairs"][0];
+    assert_eq!((&first["outcome"], &first["only_space"]), (&"right".into(), &true.into()));
+    // The recorded run, which prints 0.
+    assert_says(
+        &told(&with("0", &[])),
+        &["in white space only; with --ignore-space the run counts as right"],
+    );
+    assert_says(&message(&with("0", &["--ignore-space", "-q"]), 3), &["right but for white space"]);
+    let needless = locate(&program, &["--check", "true", "--ignore-space"]);
+    assert_says(&message(&needless, 2), &["--reference"]);
+}
+
+#[test]
 fn a_change_of_ones_own_is_told_and_places_that_are_none_are_refused() {
     let program = faulty(&FAULTS[6]);
     let replayed = |options: &[&str]| {
@@ -519,6 +549,18 @@ fn tests_that_are_none_or_do_not_do_what_is_said_are_told() {
     write("[[test]]\nname = \"minus\"\ninput = \"suite/minus.in\"\nreference = \"suite/minus.out\"\n");
     let told = message(&locate(&program, &["--tests", "own.toml", "-q"]), 3);
     assert_says(&told, &["no test fails", "--reference"]);
+    // White space in a further test.
+    let own = "[[test]]\nname = \"none\"\ninput = \"suite/none.in\"\nreference = \"blank\"\n";
+    let studied = "[[test]]\nname = \"five\"\ninput = \"suite/five.in\"\nreference = \"suite/five.out\"\n";
+    fs::write(program.directory.join("blank"), " \n").expect("written");
+    write(&format!("{studied}{own}"));
+    for (option, said) in
+        [("-j1", "fails by white space alone"), ("--ignore-space", "passes but for white space")]
+    {
+        let told = text(&locate(&program, &["--tests", "own.toml", option]).stdout);
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_says(&told, &[&format!("the test none {said}")]);
+    }
     // The run of the command line, and a test that is said to pass.
     write(
         "[[test]]\nname = \"zero\"\ninput = \"suite/zero.in\"\nreference = \"suite/zero.out\"\npasses = true\n",

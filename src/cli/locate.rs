@@ -15,7 +15,7 @@ use super::status::{Answers, Board, askers};
 use super::target::Loaded;
 use super::terminal;
 use crate::baseline::Ending;
-use crate::locate::Correct;
+use crate::locate::{Correct, Spacing};
 use crate::oracle::{Check, Criterion};
 use crate::report::words::count;
 use crate::report::{csv, github, located, quickfix, sarif};
@@ -46,8 +46,9 @@ pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit,
 }
 
 fn request(options: &LocateOptions, interrupt: &Interrupt) -> Result<LocateRequest, Failure> {
+    let spacing = if options.ignore_space { Spacing::Ignored } else { Spacing::Exact };
     let correct = match (&options.reference, &options.check) {
-        (Some(file), _) => Some(Correct::Output(reading::file("--reference", file)?)),
+        (Some(file), _) => Some(Correct::Output(reading::file("--reference", file)?, spacing)),
         (None, Some(command)) => Some(Correct::Check(Check::new(command.clone()).until(interrupt.flag()))),
         (None, None) => None,
     };
@@ -62,6 +63,7 @@ fn request(options: &LocateOptions, interrupt: &Interrupt) -> Result<LocateReque
         target,
         correct,
         tests,
+        spacing,
         ending: if options.expect_timeout { Ending::Never } else { Ending::Itself },
         max_tests: options.max_tests,
         max_time: options.max_time,

@@ -11,7 +11,7 @@ use super::style::{Style, wrap, wrap_behind};
 use super::words::{contained, count, duration, one_or_more};
 use crate::circumstances::Status;
 use crate::locate::{
-    Candidate, CandidateKind, EffectKind, FurtherTests, Granule, LineRank, OnTests, RankReason,
+    Candidate, CandidateKind, Effect, EffectKind, FurtherTests, Granule, LineRank, OnTests, RankReason,
 };
 use crate::session::locate::Located;
 use crate::subject::Recorded;
@@ -85,8 +85,9 @@ pub(super) fn experiment(recorded: Recorded<'_>, found: &Located, number: usize,
         (statement.file, statement.line) != (line.file, line.line) || statement.column == column
     });
     let place = if is_only || column == 0 { String::new() } else { format!("column {column} ") };
-    let effect = match found.effects[number].map(|effect| effect.kind) {
-        Some(EffectKind::Right) => "the output is right",
+    let effect = match found.effects[number].map(|effect| (effect.kind, effect.only_space)) {
+        Some((EffectKind::Right, false)) => "the output is right",
+        Some((_, true)) => "the output is right but for white space",
         _ => "the output is nearer to the correct one",
     };
     let further = found.on_tests[number].map_or_else(String::new, |with| further_tests(&found.tests, with));
@@ -181,18 +182,39 @@ pub(super) fn verdict(found: &Located) -> String {
         ),
     };
     let tests = tests_in_words(found);
+    let spaces = spaces_in_words(found, right);
     let luck = if right > 0 && found.outputs <= 8 {
         " The program prints few different outputs: that one is right may be luck."
     } else {
         ""
     };
     format!(
-        "{tried_of}, {} seen: {repairs}.{tests}{luck} A line is where one change makes this run right, which is not always the \
+        "{tried_of}, {} seen: {repairs}.{spaces}{tests}{luck} A line is where one change makes this run right, which is not always the \
          fault; where code is missing, look at the decisions. {}, {}.",
         count(found.outputs as u64, "different output"),
         capitalised(&contained(&found.containment)),
         duration(found.elapsed)
     )
+}
+
+/// How many changes lead to outputs that are right but for white space.
+fn spaces_in_words(found: &Located, right: usize) -> String {
+    let only = found.only_space() as u64;
+    let is_right = |effect: &Effect| effect.only_space && effect.kind == EffectKind::Right;
+    match (only, found.effects.iter().flatten().any(is_right)) {
+        (0, _) => String::new(),
+        (only, false) => format!(
+            " {} the output right but for white space; with --ignore-space that counts as right.",
+            count(only, "change") + one_or_more(only, " makes", " make")
+        ),
+        (only, true) => format!(
+            " With {} white space differs, which is ignored.",
+            match right {
+                all if all as u64 == only => "all of them".to_owned(),
+                _ => format!("{only} of them"),
+            }
+        ),
+    }
 }
 
 /// How many further tests there are, and which of them is the run under study.
@@ -249,6 +271,8 @@ struct Runs {
     total: usize,
     right: usize,
     nearer: usize,
+    /// Those that make the output right but for white space.
+    only_space: usize,
     outputs: usize,
 }
 
@@ -285,6 +309,7 @@ struct Repair<'a> {
     /// Where the change is made, as in the file.
     address: String,
     outcome: &'static str,
+    only_space: bool,
     /// What it does to the further tests, if it was tried on them.
     tests: Option<RepairTests>,
 }
@@ -309,6 +334,7 @@ pub fn json(recorded: Recorded<'_>, found: &Located) -> String {
             total,
             right,
             nearer,
+            only_space: found.only_space(),
             outputs: found.outputs,
         },
         studied: found.studied.as_deref(),
@@ -382,6 +408,7 @@ fn repair<'a>(recorded: Recorded<'a>, found: &Located, number: usize) -> Repair<
         } else {
             "nearer"
         },
+        only_space: found.effects[number].is_some_and(|effect| effect.only_space),
         tests: found.on_tests[number]
             .map(|with| RepairTests { failing_right: with.repaired, passing_wrong: with.broken }),
     }

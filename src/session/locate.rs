@@ -21,7 +21,7 @@ use crate::baseline::{Baseline, Demands, Ending, PoisonChoice};
 use crate::circumstances::Status;
 use crate::locate::{
     Candidate, Correct, Effect, EffectKind, Experiments, FurtherTests, Granule, ORDER, OnTests, Ranking,
-    Trials, candidates, ranking,
+    Spacing, Trials, candidates, ranking,
 };
 use crate::subject::{Recorded, Target};
 
@@ -33,6 +33,8 @@ pub struct LocateRequest {
     pub correct: Option<Correct>,
     /// Further tests, failing and passing.
     pub tests: Vec<LocateTest>,
+    /// Whether white space counts in them.
+    pub spacing: Spacing,
     /// Whether the failure is that it does not end.
     pub ending: Ending,
     /// At most so many runs with changes.
@@ -98,7 +100,7 @@ pub fn locate(
     let mut runners = runners(request, &processors)?;
     let unchanged = runners[0].run_changed(&target.invocation, &[], &[], &limits, &interrupt.flag())?;
     let trials = Trials::new(&correct, &unchanged);
-    must_be_wrong(&trials, &unchanged, &baseline)?;
+    warnings.extend(must_be_wrong(&trials, &unchanged, &baseline)?);
     leave_out_unsteady(&mut tests, &mut runners[0], &interrupt.flag(), &mut warnings)?;
     let all = candidates(recorded);
     listener.tell(&format!("{} changes can be tried", all.len()));
@@ -175,6 +177,7 @@ fn suite(
     let mut jury = Jury {
         target: &mut request.target,
         check: check.as_ref(),
+        spacing: request.spacing,
         timeout: request.timeout,
         interrupt,
         listener,
@@ -221,8 +224,13 @@ pub fn free_limits(baseline: &Baseline, timeout: Option<Duration>) -> Limits {
     changed_limits(&baseline.recording.run, is_endless, baseline.limits(), timeout)
 }
 
-/// The run as it is must be wrong, and do without the tracer what it does with it.
-fn must_be_wrong(trials: &Trials<'_>, unchanged: &Run, baseline: &Baseline) -> Result<(), SessionError> {
+/// The run as it is must be wrong, and do without the tracer what it does with it. A warning if it is wrong by white
+/// space alone.
+fn must_be_wrong(
+    trials: &Trials<'_>,
+    unchanged: &Run,
+    baseline: &Baseline,
+) -> Result<Option<String>, SessionError> {
     let recorded = &baseline.recording.run;
     let ends = !matches!(recorded.termination, Termination::Endless(_));
     if ends && (unchanged.stdout != recorded.stdout) {
@@ -230,13 +238,23 @@ fn must_be_wrong(trials: &Trials<'_>, unchanged: &Run, baseline: &Baseline) -> R
                    anything: make constant what it depends on";
         return Err(SessionError::new(Cause::Flaky, why));
     }
-    match trials.judge(unchanged)?.kind {
-        EffectKind::Right => {
+    let effect = trials.judge(unchanged)?;
+    match (effect.kind, effect.only_space) {
+        (EffectKind::Right, true) => {
+            let why = "the run is right but for white space, which --ignore-space lets count as right: leave that option \
+                       out, or give the input that makes the program fail";
+            Err(SessionError::new(Cause::NotReproduced, why))
+        }
+        (EffectKind::Right, false) => {
             let why = "the run is right: its output is that of --reference, or --check says so; give the input that makes \
                        the program fail";
             Err(SessionError::new(Cause::NotReproduced, why))
         }
-        _ => Ok(()),
+        (_, true) => Ok(Some(
+            "the output differs from the correct one in white space only; with --ignore-space the run counts as right"
+                .to_owned(),
+        )),
+        _ => Ok(None),
     }
 }
 
@@ -245,6 +263,12 @@ impl Located {
     pub fn counts(&self) -> (usize, usize, usize) {
         let of = |kind| self.effects.iter().flatten().filter(|effect| effect.kind == kind).count();
         (self.effects.iter().flatten().count(), of(EffectKind::Right), of(EffectKind::Nearer))
+    }
+
+    /// How many changes make the run right but for white space.
+    pub fn only_space(&self) -> usize {
+        let is_changed = |effect: &&Effect| effect.only_space && effect.kind != EffectKind::Unchanged;
+        self.effects.iter().flatten().filter(is_changed).count()
     }
 
     /// Whether a change is about a single execution of several.
