@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use study::manifest::{StudyTest, read_tests};
+use tracer::Untouched;
 use tracer::invocation::Input;
+use tracer::poison::Poison;
 
 use super::bounds::bounds;
 use super::choices::ColorChoice;
@@ -18,10 +20,10 @@ use crate::baseline::Ending;
 use crate::locate::{Correct, Spacing};
 use crate::oracle::{Check, Criterion};
 use crate::report::words::count;
-use crate::report::{csv, github, located, quickfix, sarif};
+use crate::report::{csv, gdb, github, located, quickfix, sarif};
 use crate::session::interrupt::Interrupt;
-use crate::session::locate::{LocateRequest, LocateTest};
-use crate::subject::Recorded;
+use crate::session::locate::{LocateRequest, LocateTest, Located};
+use crate::subject::{Recorded, Target};
 
 /// Locates.
 pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit, Failure> {
@@ -30,6 +32,10 @@ pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit,
     let board = Board::new("recording the run, and trying changes");
     let answers = Answers::begin(board.clone(), askers(options.loudness()))?;
     let voice = Voice::new(options.loudness(), terminal::style(color), &interrupt, &board);
+    if options.format == LocateFormat::Gdb {
+        let Target { program, invocation, .. } = &request.target;
+        gdb::repairs::check(program, invocation).map_err(Failure::of(Exit::Failed))?;
+    }
     let found = crate::session::locate::locate(&mut request, &interrupt, &voice)?;
     drop(answers);
     let recorded = Recorded { program: &request.target.program, trace: &found.baseline.recording.trace };
@@ -40,9 +46,20 @@ pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit,
         LocateFormat::Sarif => sarif::ranking(recorded, &found, options.full),
         LocateFormat::Quickfix => quickfix::ranking(recorded, &found, options.full),
         LocateFormat::Github => github::ranking(recorded, &found, options.full),
+        LocateFormat::Gdb => script(recorded, &request.target, &found)?,
     };
     super::print(text.as_bytes())?;
     Ok(Exit::of(found.status, interrupt.signal()))
+}
+
+fn script(recorded: Recorded<'_>, target: &Target, found: &Located) -> Result<String, Failure> {
+    let start = gdb::Start {
+        invocation: &target.invocation,
+        poison: Poison::Off,
+        untouched: &Untouched::default(),
+        limits: found.baseline.limits(),
+    };
+    gdb::repairs::script(recorded, found, start).map_err(Failure::of(Exit::Failed))
 }
 
 fn request(options: &LocateOptions, interrupt: &Interrupt) -> Result<LocateRequest, Failure> {

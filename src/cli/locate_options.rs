@@ -91,4 +91,6 @@ pub enum LocateFormat {
     Quickfix,
     /// For GitHub Actions: annotations.
     Github,
+    /// A script by which gdb makes the changes.
+    Gdb,
 }
