@@ -13,6 +13,7 @@ use super::exit::{Exit, Failure};
 use super::locate_options::{LocateFormat, LocateOptions};
 use super::progress::Voice;
 use super::reading;
+use super::shell;
 use super::status::{Answers, Board, askers};
 use super::target::Loaded;
 use super::terminal;
@@ -20,7 +21,7 @@ use crate::baseline::Ending;
 use crate::locate::{Correct, Spacing};
 use crate::oracle::{Check, Criterion};
 use crate::report::words::count;
-use crate::report::{csv, gdb, github, located, quickfix, sarif};
+use crate::report::{csv, gdb, github, html, located, quickfix, sarif};
 use crate::session::interrupt::Interrupt;
 use crate::session::locate::{LocateRequest, LocateTest, Located};
 use crate::subject::{Recorded, Target};
@@ -42,6 +43,7 @@ pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit,
     let text = match options.format {
         LocateFormat::Text => located::text(recorded, &found, options.full, terminal::style(color)),
         LocateFormat::Json => located::json(recorded, &found),
+        LocateFormat::Html => page(recorded, &found, options.full),
         LocateFormat::Csv => csv::ranking(recorded, &found),
         LocateFormat::Sarif => sarif::ranking(recorded, &found, options.full),
         LocateFormat::Quickfix => quickfix::ranking(recorded, &found, options.full),
@@ -50,6 +52,13 @@ pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit,
     };
     super::print(text.as_bytes())?;
     Ok(Exit::of(found.status, interrupt.signal()))
+}
+
+fn page(recorded: Recorded<'_>, found: &Located, is_full: bool) -> String {
+    let path = &recorded.program.executable().path;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let command_line = shell::stripe(std::env::args_os().skip(1));
+    html::located::page(recorded, found, (&name, &command_line), is_full)
 }
 
 fn script(recorded: Recorded<'_>, target: &Target, found: &Located) -> Result<String, Failure> {

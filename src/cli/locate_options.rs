@@ -83,6 +83,8 @@ pub enum LocateFormat {
     Text,
     /// For programs.
     Json,
+    /// A page to look at in a browser.
+    Html,
     /// A table: a row for each executed line.
     Csv,
     /// For static analysis viewers: SARIF 2.1.0.

@@ -97,6 +97,11 @@ impl<'t> Trials<'t> {
         Trials { measure, recorded, distance, hasher: RandomState::new() }
     }
 
+    /// The run without a change.
+    pub fn unchanged(&self) -> &Run {
+        self.recorded
+    }
+
     /// How many bytes the unchanged run has printed before the first wrong one, if that is known.
     pub fn first_wrong(&self) -> Option<usize> {
         let Measure::Output(yardstick) = &self.measure else { return None };

@@ -85,13 +85,26 @@ pub(super) fn experiment(recorded: Recorded<'_>, found: &Located, number: usize,
         (statement.file, statement.line) != (line.file, line.line) || statement.column == column
     });
     let place = if is_only || column == 0 { String::new() } else { format!("column {column} ") };
-    let effect = match found.effects[number].map(|effect| (effect.kind, effect.only_space)) {
+    let effect = what_came(found, number);
+    let further = found.on_tests[number].map_or_else(String::new, |with| further_tests(&found.tests, with));
+    format!("{place}{}: {effect}{further}", what_and_when(recorded, candidate))
+}
+
+/// What came of a change that helps.
+pub(super) fn what_came(found: &Located, number: usize) -> &'static str {
+    match found.effects[number].map(|effect| (effect.kind, effect.only_space)) {
         Some((EffectKind::Right, false)) => "the output is right",
         Some((_, true)) => "the output is right but for white space",
         _ => "the output is nearer to the correct one",
-    };
-    let further = found.on_tests[number].map_or_else(String::new, |with| further_tests(&found.tests, with));
-    format!("{place}{}: {effect}{further}", what_and_when(recorded, candidate))
+    }
+}
+
+/// The same in one word.
+pub(super) fn outcome(found: &Located, number: usize) -> &'static str {
+    match found.effects[number].map(|effect| effect.kind) {
+        Some(EffectKind::Right) => "right",
+        _ => "nearer",
+    }
 }
 
 /// What a change does to the further tests: `, and of 2 failing tests; 9 of 10 passing tests stay right`.
@@ -403,11 +416,7 @@ fn repair<'a>(recorded: Recorded<'a>, found: &Located, number: usize) -> Repair<
         line: statement.line,
         column: statement.column,
         address: candidate.intervention.place.address.to_string(),
-        outcome: if found.effects[number].is_some_and(|effect| effect.kind == EffectKind::Right) {
-            "right"
-        } else {
-            "nearer"
-        },
+        outcome: outcome(found, number),
         only_space: found.effects[number].is_some_and(|effect| effect.only_space),
         tests: found.on_tests[number]
             .map(|with| RepairTests { failing_right: with.repaired, passing_wrong: with.broken }),

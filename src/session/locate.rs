@@ -1,6 +1,6 @@
 //! Locate a fault: record the failing run, make each change of it in a run of its own, and rank the lines.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use tracer::invocation::Limits;
@@ -23,6 +23,7 @@ use crate::locate::{
     Candidate, Correct, Effect, EffectKind, Experiments, FurtherTests, Granule, ORDER, OnTests, Ranking,
     Spacing, Trials, candidates, ranking,
 };
+use crate::printed::Printed;
 use crate::subject::{Recorded, Target};
 
 /// What is asked.
@@ -57,6 +58,10 @@ pub struct Located {
     pub candidates: Vec<Candidate>,
     /// What came of each that was tried.
     pub effects: Vec<Option<Effect>>,
+    /// What the run has printed with each change that helps, by its number.
+    pub printed: HashMap<usize, Printed>,
+    /// The run without a change, and without a tracer.
+    pub unchanged: Run,
     /// The test that is the run under study, by its name, if it is one.
     pub studied: Option<String>,
     /// What each does to further tests; of those that were not tried on any nothing.
@@ -116,6 +121,7 @@ pub fn locate(
         most: request.max_tests.unwrap_or(u64::MAX),
         begun: 0,
         outputs: HashSet::new(),
+        printed: HashMap::new(),
     };
     let own: Vec<Attempt> = (0..all.len()).map(|candidate| Attempt { run: 0, candidate }).collect();
     let effects = attempts.make(&own, &mut runners, &processors).map_err(|error| interrupt.or(error))?;
@@ -129,7 +135,7 @@ pub fn locate(
         false if interrupt.signal().is_some() => Status::Interrupted,
         false => Status::Budget,
     };
-    let runs = attempts.begun;
+    let (runs, printed) = (attempts.begun, std::mem::take(&mut attempts.printed));
     let further = chosen.further(recorded, &tests);
     let known = Experiments {
         candidates: &all,
@@ -143,6 +149,8 @@ pub fn locate(
     Ok(Located {
         status,
         effects,
+        printed,
+        unchanged,
         ranking,
         outputs,
         on_tests,
