@@ -134,7 +134,7 @@ fn performed(program: &Program, options: &[&str], commands: &[String]) -> Output
 
 #[test]
 fn gdb_repairs_the_run_by_the_same_changes() {
-    let some: Vec<&Fault> = FAULTS.iter().step_by(how_many(5, 1) as usize).collect();
+    let some: Vec<&Fault> = FAULTS.iter().step_by(how_many(7, 1) as usize).collect();
     in_two_threads(&some, |fault| {
         let program = faulty(fault);
         fs::write(program.directory.join("correct"), fault.correct).expect("written");
@@ -144,7 +144,7 @@ fn gdb_repairs_the_run_by_the_same_changes() {
         let listed = text(&performed(&program, &options, &["repair list".into()]).stdout);
         let rows = listed.lines().filter(|row| row.ends_with(": right"));
         let numbers = rows.filter_map(|row| row.split_whitespace().next());
-        let numbers: Vec<&str> = numbers.take(how_many(3, 1000) as usize).collect();
+        let numbers: Vec<&str> = numbers.take(how_many(2, 1000) as usize).collect();
         let commands: Vec<String> = numbers.iter().map(|number| format!("repair through {number}")).collect();
         let output = performed(&program, &options, &commands);
         let (printed, said) = (text(&output.stdout), text(&output.stderr));

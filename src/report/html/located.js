@@ -71,7 +71,8 @@ function sign(execution) {
   const isWhole = execution.execution === null;
   const which = isWhole ? "all executions" : `execution ${grouped(execution.execution)} of ${grouped(of)}`;
   const text = isWhole ? `${MARKS[outcome]} all` : execution.isFolded ? `${grouped(execution.execution)} ${MARKS[outcome]}` : MARKS[outcome];
-  const words = { right: "a change makes the output right", nearer: "a change brings the output nearer", none: "no change helps" }[outcome];
+  const none = execution.is_tried ? "no change helps" : "no change of this execution alone was tried";
+  const words = { right: "a change makes the output right", nearer: "a change brings the output nearer", none }[outcome];
   const button = element("button", {
     type: "button",
     className: `dot ${outcome}${isWhole ? " all" : execution.isFolded ? " number" : ""}`,
@@ -143,7 +144,7 @@ byId("more").textContent = data.more > 0 ? `${counted(data.more, "line")} more, 
 byId("listing").replaceChildren(...data.sections.map(sourceTable));
 byId("source-note").textContent = data.note;
 byId("legend").replaceChildren(
-  ...[["right", "a change of this execution makes the output right"], ["nearer", "one brings it nearer"], ["none", "none helps"]].map(
+  ...[["right", "a change of this execution makes the output right"], ["nearer", "one brings it nearer"], ["none", "none helps, or none was tried"]].map(
     ([outcome, meaning]) => element("span", {}, element("b", { className: outcome }, MARKS[outcome]), ` ${meaning}`)),
 );
 beginTheme(() => {});

@@ -1,7 +1,7 @@
 //! Write a located fault as a page: the ranked lines beside the source, and a sign at each execution where a change
 //! makes the output right or brings it nearer, with the difference that it makes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use tracer::program::FileId;
@@ -93,6 +93,8 @@ struct Dot {
     event: u32,
     /// The changes of this execution that help.
     changes: Vec<usize>,
+    /// Whether any change of it was tried.
+    is_tried: bool,
 }
 
 /// A change that helps.
@@ -265,13 +267,15 @@ impl Signs {
                 }
             }
         }
+        let tried = tried(found);
         for event in recorded.trace.events() {
             let leader = recorded.program.leader(recorded.trace.leader(event));
             if !leader.kind.is_structural() {
                 let line = (leader.statement.file, leader.statement.line);
                 let changes = of_event.remove(&event).unwrap_or_default();
                 let dots = signs.executions.entry(line).or_default();
-                dots.push(Dot { execution: dots.len() + 1, event: event.time(), changes });
+                let is_tried = tried.contains(&event);
+                dots.push(Dot { execution: dots.len() + 1, event: event.time(), changes, is_tried });
             }
         }
         let lines = found.ranking.lines.iter();
@@ -299,6 +303,16 @@ impl Signs {
             is_folded,
         }
     }
+}
+
+/// The executions of which a change was tried.
+fn tried(found: &Located) -> HashSet<EventId> {
+    let made = found.candidates.iter().zip(&found.effects).filter(|(_, effect)| effect.is_some());
+    made.filter_map(|(candidate, _)| match candidate.granule {
+        Granule::Execution(_, event) => Some(event),
+        Granule::Statement => None,
+    })
+    .collect()
 }
 
 #[cfg(test)]
