@@ -270,6 +270,15 @@ fn a_change_of_ones_own_is_told_and_places_that_are_none_are_refused() {
     let left_out = replayed(&["--omit-line", "surplus-call.c:5"]);
     assert_eq!((text(&left_out.stdout).as_str(), left_out.status.code()), ("one\ntwo\n", Some(1)));
     assert_says(&text(&left_out.stderr), &["surplus-call.c:5 left out", "not reproduced"]);
+    // Of several decisions of a line the column tells which.
+    let head = tiny(
+        "several",
+        "int main(int argc, char **argv) {\n  if (argc > 0 && argv) return 2;\n  return 0; }\n",
+    );
+    let mut command = stripe();
+    command.arg("replay").arg(&head.path).args(["--flip", "several.c:2:16"]).stdin(Stdio::null());
+    let flipped = text(&command.current_dir(&head.directory).output().expect("stripe starts").stderr);
+    assert_says(&flipped, &["several.c:2:16 taken the other way"]);
     // Two changes in one run.
     let both = replayed(&["--omit-line", "surplus-call.c:5", "--omit-line", "2"]);
     assert_eq!(text(&both.stdout), "two\n", "{}", text(&both.stderr));

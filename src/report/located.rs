@@ -1,7 +1,7 @@
 //! Write where changes of a failing run have made its output right.
 
 use serde::Serialize;
-use tracer::program::Statement;
+use tracer::program::{Leader, Statement};
 
 use super::json::seconds;
 use super::schema::VERSION;
@@ -131,10 +131,18 @@ fn further_tests(tests: &FurtherTests, with: OnTests) -> String {
     failing + &passing
 }
 
-/// A change with its place, such as `main.c:11 taken the other way at execution 2 of 5`.
+/// A change with its place, such as `main.c:11 taken the other way at execution 2 of 5`; with the column if other
+/// statements begin in the line.
 pub fn change_in_words(recorded: Recorded<'_>, change: &Candidate) -> String {
-    let place = recorded.program.place(change.leader);
-    format!("{place} {}", what_and_when(recorded, change))
+    let program = recorded.program;
+    let own = change.statement(recorded);
+    let is_beside = |leader: &Leader| {
+        let Statement { file, line, column } = leader.statement;
+        !leader.kind.is_structural() && (file, line) == (own.file, own.line) && column != own.column
+    };
+    let is_one_of_several = own.column > 0 && program.leaders().iter().any(is_beside);
+    let column = if is_one_of_several { format!(":{}", own.column) } else { String::new() };
+    format!("{}{column} {}", program.place(change.leader), what_and_when(recorded, change))
 }
 
 fn what_and_when(recorded: Recorded<'_>, change: &Candidate) -> String {
