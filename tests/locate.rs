@@ -1,170 +1,16 @@
 //! `stripe locate`: changes that make a failing run right are real, and faults stand where they are expected.
 
+mod faults;
 mod support;
 
 use std::fs;
 use std::process::{Command, Output, Stdio};
 
+use faults::{FAULTS, Fault};
 use serde_json::Value;
 use support::engine::in_two_threads;
-use support::tiny::{assert_says, message, tiny};
-use support::{Program, stripe, text};
-
-/// A program with one fault, in the line that holds FAULT.
-struct Fault {
-    name: &'static str,
-    source: &'static str,
-    correct: &'static str,
-    /// The faulty line, or the one beside what is missing, stands there or before.
-    rank: u64,
-}
-
-const FAULTS: [Fault; 24] = [
-    Fault {
-        name: "off-by-one-low",
-        source: "int main(void) { int v[4] = {1, 2, 3, 9};\n  int best = v[0];\n  for (int i = 1; i < 3; i++) // FAULT\n    if (v[i] > best)\n      best = v[i];\n  printf(\"%d\\n\", best);\n  return 0; }\n",
-        correct: "9\n",
-        rank: 1,
-    },
-    Fault {
-        name: "off-by-one-high",
-        source: "int main(void) { int v[5] = {1, 2, 3, 4, 100};\n  int sum = 0;\n  for (int i = 0; i <= 4; i++) // FAULT\n    sum += v[i];\n  printf(\"%d\\n\", sum);\n  return 0; }\n",
-        correct: "10\n",
-        rank: 2,
-    },
-    Fault {
-        name: "wrong-condition",
-        source: "int main(void) { int v[4] = {-3, 5, -2, 4};\n  int n = 0;\n  for (int i = 0; i < 4; i++)\n    if (v[i] < 0) // FAULT\n      n++;\n  printf(\"positive %d\\n\", n + (n == 2));\n  return 0; }\n",
-        correct: "positive 1\n",
-        rank: 2,
-    },
-    Fault {
-        name: "negated-condition",
-        source: "int even(int n) {\n  if (n % 2 != 0) // FAULT\n    return 1;\n  return 0;\n}\nint main(void) {\n  printf(\"%d\\n\", even(4));\n  return 0; }\n",
-        correct: "1\n",
-        rank: 1,
-    },
-    Fault {
-        name: "missing-guard",
-        source: "int main(void) { int v[3] = {4, 0, 2};\n  for (int i = 0; i < 3; i++) {\n    int q = v[i] == 0 ? 9 : 8 / v[i]; // FAULT\n    printf(\"%d\\n\", q);\n  }\n  return 0; }\n",
-        correct: "2\n4\n",
-        rank: 3,
-    },
-    Fault {
-        name: "surplus-statement",
-        source: "int main(void) { int sum = 0;\n  for (int i = 1; i <= 4; i++) {\n    sum += i;\n    if (i == 3)\n      sum = sum * 2; // FAULT\n  }\n  printf(\"%d\\n\", sum);\n  return 0; }\n",
-        correct: "10\n",
-        rank: 3,
-    },
-    Fault {
-        name: "surplus-call",
-        source: "static void log_it(int n) { printf(\"debug %d\\n\", n); }\nint main(void) {\n  printf(\"one\\n\");\n  log_it(5); // FAULT\n  printf(\"two\\n\");\n  return 0; }\n",
-        correct: "one\ntwo\n",
-        rank: 2,
-    },
-    Fault {
-        name: "early-return",
-        source: "int find(const int *v, int n, int x) {\n  for (int i = 0; i < n; i++) {\n    if (v[i] >= x) // FAULT\n      return i;\n  }\n  return -1;\n}\nint main(void) { int v[4] = {9, 3, 5, 7};\n  printf(\"%d\\n\", find(v, 4, 5));\n  return 0; }\n",
-        correct: "2\n",
-        rank: 1,
-    },
-    Fault {
-        name: "missing-break",
-        source: "int main(void) { int v[4] = {1, 7, 7, 2};\n  int at = -1;\n  for (int i = 0; i < 4; i++)\n    if (v[i] == 7) // FAULT\n      at = i;\n  printf(\"%d\\n\", at);\n  return 0; }\n",
-        correct: "1\n",
-        rank: 2,
-    },
-    Fault {
-        name: "wrong-loop-bound",
-        source: "int main(void) { int f = 1, n = 5;\n  for (int i = 1; i < n; i++) // FAULT\n    f *= i;\n  printf(\"%d\\n\", f);\n  return 0; }\n",
-        correct: "120\n",
-        rank: 1,
-    },
-    Fault {
-        name: "swapped-branches",
-        source: "int main(void) { int a = 3, b = 8, m;\n  if (a > b)\n    m = b;\n  else\n    m = a; // FAULT\n  printf(\"max %d\\n\", m);\n  return 0; }\n",
-        correct: "max 8\n",
-        rank: 3,
-    },
-    Fault {
-        name: "wrong-initial-value",
-        source: "int main(void) { int v[3] = {4, 2, 9};\n  int least = 0; // FAULT\n  for (int i = 0; i < 3; i++)\n    if (v[i] < least)\n      least = v[i];\n  printf(\"%d\\n\", least);\n  return 0; }\n",
-        correct: "2\n",
-        rank: 3,
-    },
-    Fault {
-        name: "wrong-case",
-        source: "int days(int m) {\n  switch (m) { // FAULT\n  case 2: return 28;\n  case 4: case 6: case 9: return 30;\n  default: return 31;\n  }\n}\nint main(void) {\n  printf(\"%d\\n\", days(11));\n  return 0; }\n",
-        correct: "30\n",
-        rank: 6,
-    },
-    Fault {
-        name: "and-for-or",
-        source: "int main(void) { int c = 'x', vowel = 0;\n  const char *t = \"axe\";\n  for (; *t; t++) { c = *t;\n    if (c == 'a' && c != 'e') // FAULT\n      vowel++;\n  }\n  printf(\"%d\\n\", vowel);\n  return 0; }\n",
-        correct: "2\n",
-        rank: 2,
-    },
-    Fault {
-        name: "endless",
-        source: "int main(void) { int a = 12, b = 18, c = 0;\n  while (a != b) {\n    if (a > b)\n      a = a - b;\n    else\n      b = b - c; // FAULT\n  }\n  printf(\"gcd %d\\n\", a);\n  return 0; }\n",
-        correct: "gcd 6\n",
-        rank: 3,
-    },
-    Fault {
-        name: "crash",
-        source: "struct node { int value; struct node *next; };\nint main(void) { struct node last = {2, NULL}, first = {1, &last};\n  struct node *at = &first; int sum = 0;\n  for (int i = 0; i < 3; i++) { // FAULT\n    sum += at->value;\n    at = at->next;\n  }\n  printf(\"%d\\n\", sum);\n  return 0; }\n",
-        correct: "3\n",
-        rank: 1,
-    },
-    Fault {
-        name: "missing-output",
-        source: "int main(void) { int found = 0;\n  for (int i = 0; i < 3; i++)\n    if (i > 5) // FAULT\n      found = 1;\n  if (found)\n    printf(\"found\\n\");\n  printf(\"done\\n\");\n  return 0; }\n",
-        correct: "found\ndone\n",
-        rank: 2,
-    },
-    Fault {
-        name: "surplus-output",
-        source: "int main(void) {\n  for (int i = 0; i < 4; i++) // FAULT\n    printf(\"%d\\n\", i);\n  return 0; }\n",
-        correct: "0\n1\n2\n",
-        rank: 2,
-    },
-    Fault {
-        name: "missing-reset",
-        source: "int main(void) { int v[2][2] = {{1, 2}, {3, 4}};\n  int sum = 0; // FAULT\n  for (int i = 0; i < 2; i++) {\n    for (int j = 0; j < 2; j++)\n      sum += v[i][j];\n    printf(\"%d\\n\", sum);\n  }\n  return 0; }\n",
-        correct: "3\n7\n",
-        rank: 8,
-    },
-    Fault {
-        name: "wrong-variable",
-        source: "int main(void) { int width = 3, height = 4;\n  int area = width * width; // FAULT\n  printf(\"%d\\n\", area);\n  return 0; }\n",
-        correct: "12\n",
-        rank: 3,
-    },
-    Fault {
-        name: "wrong-operator",
-        source: "int main(void) { int a = 7, b = 2;\n  int rest = a / b; // FAULT\n  printf(\"%d\\n\", rest);\n  return 0; }\n",
-        correct: "1\n",
-        rank: 3,
-    },
-    Fault {
-        name: "recursion",
-        source: "int power(int b, int e) {\n  if (e == 1) // FAULT\n    return 1;\n  return b * power(b, e - 1);\n}\nint main(void) {\n  printf(\"%d\\n\", power(2, 5));\n  return 0; }\n",
-        correct: "32\n",
-        rank: 2,
-    },
-    Fault {
-        name: "string-end",
-        source: "int main(void) { const char *t = \"abc\"; int n = 0;\n  while (t[n + 1]) // FAULT\n    n++;\n  printf(\"%d\\n\", n);\n  return 0; }\n",
-        correct: "3\n",
-        rank: 2,
-    },
-    Fault {
-        name: "wrong-sign",
-        source: "int main(void) { int balance = 10;\n  int moves[3] = {5, -3, 4};\n  for (int i = 0; i < 3; i++)\n    if (moves[i] > 0)\n      balance -= moves[i]; // FAULT\n    else\n      balance += moves[i];\n  printf(\"%d\\n\", balance);\n  return 0; }\n",
-        correct: "16\n",
-        rank: 6,
-    },
-];
+use support::tiny::{assert_says, compiled, message, tiny};
+use support::{Program, how_many, stripe, text};
 
 fn located(program: &Program, correct: &str, options: &[&str]) -> Value {
     fs::write(program.directory.join("correct"), correct).expect("written");
@@ -185,7 +31,7 @@ fn locate(program: &Program, options: &[&str]) -> Output {
 }
 
 fn faulty(fault: &Fault) -> Program {
-    tiny(fault.name, &format!("#include <stdio.h>\n{}", fault.source))
+    compiled(fault.file, fault.source)
 }
 
 #[test]
@@ -193,18 +39,20 @@ fn faults_stand_where_they_are_expected_and_what_repairs_them_repairs_the_file()
     in_two_threads(&FAULTS, |fault| {
         let program = faulty(fault);
         let options: &[&str] =
-            if fault.name == "endless" { &["--expect-timeout", "--timeout", "100ms"] } else { &[] };
+            if fault.file == "endless.c" { &["--expect-timeout", "--timeout", "100ms"] } else { &[] };
         let found = located(&program, fault.correct, options);
-        let line = 2 + fault.source.lines().position(|line| line.contains("FAULT")).expect("a mark") as u64;
+        let line = 1 + fault.source.lines().position(|line| line.contains("FAULT")).expect("a mark") as u64;
         let lines = found["lines"].as_array().expect("lines");
-        let place = lines.iter().find(|one| one["line"] == line).unwrap_or_else(|| panic!("{}", fault.name));
-        let worst = place["rank"].as_u64().expect("a rank") + place["ties"].as_u64().expect("ties") - 1;
-        assert!(worst <= fault.rank, "{}: {place}", fault.name);
+        let place = lines.iter().find(|one| one["line"] == line);
+        let worst = place
+            .map(|place| place["rank"].as_u64().expect("a rank") + place["ties"].as_u64().expect("ties") - 1);
+        assert_eq!(worst.is_some(), fault.rank.is_some(), "{}: {found}", fault.file);
+        assert!(worst <= fault.rank, "{}: {place:?}", fault.file);
         let repairs = lines.iter().flat_map(|line| line["repairs"].as_array().expect("repairs"));
         let repairs: Vec<&Value> = repairs.filter(|repair| repair["outcome"] == "right").collect();
         for repair in repairs.iter().filter(|repair| repair["event"].is_null()) {
             if let Some(printed) = printed_by_patched(&program, repair) {
-                assert_eq!(printed, fault.correct, "{}: {repair}", fault.name);
+                assert_eq!(printed, fault.correct, "{}: {repair}", fault.file);
             }
         }
         let again = if std::env::var_os("STRIPE_THOROUGH").is_some() { repairs.len() } else { 2 };
@@ -231,7 +79,7 @@ fn assert_replayed(program: &Program, repair: &Value, fault: &Fault, options: &[
     command.arg("replay").arg(&program.path).args(options).args([&kind, &place]);
     let output =
         command.current_dir(&program.directory).stdin(Stdio::null()).output().expect("stripe starts");
-    assert_eq!(text(&output.stdout), fault.correct, "{}: {repair}: {}", fault.name, text(&output.stderr));
+    assert_eq!(text(&output.stdout), fault.correct, "{}: {repair}: {}", fault.file, text(&output.stderr));
 }
 
 /// What a copy of the program prints whose file has the change of a decision; `None` for other changes.
@@ -272,10 +120,85 @@ fn offset_of(file: &[u8], address: u64) -> Option<usize> {
     })
 }
 
+/// What gdb says, led by the script that `stripe locate` has written, and these commands.
+fn performed(program: &Program, options: &[&str], commands: &[String]) -> Output {
+    let script = program.directory.join("repairs.gdb");
+    let written = locate(program, &[&["--format", "gdb", "-q"], options].concat());
+    assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
+    fs::write(&script, &written.stdout).expect("written");
+    let mut gdb = Command::new("timeout");
+    gdb.args(["100", "gdb", "-q", "-nx", "-batch", "-x"]).arg(&script);
+    gdb.args(commands.iter().flat_map(|command| ["-ex", command]));
+    gdb.stdin(Stdio::null()).current_dir("/").output().expect("gdb is installed")
+}
+
+#[test]
+fn gdb_repairs_the_run_by_the_same_changes() {
+    let some: Vec<&Fault> = FAULTS.iter().step_by(how_many(7, 1) as usize).collect();
+    in_two_threads(&some, |fault| {
+        let program = faulty(fault);
+        fs::write(program.directory.join("correct"), fault.correct).expect("written");
+        let endless: &[&str] = &["--expect-timeout", "--timeout", "100ms"];
+        let endless = if fault.file == "endless.c" { endless } else { &[] };
+        let options = [&["--reference", "correct"], endless].concat();
+        let listed = text(&performed(&program, &options, &["repair list".into()]).stdout);
+        let rows = listed.lines().filter(|row| row.ends_with(": right"));
+        let numbers = rows.filter_map(|row| row.split_whitespace().next());
+        let numbers: Vec<&str> = numbers.take(how_many(2, 1000) as usize).collect();
+        let commands: Vec<String> = numbers.iter().map(|number| format!("repair through {number}")).collect();
+        let output = performed(&program, &options, &commands);
+        let (printed, said) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(printed, fault.correct.repeat(numbers.len()), "{}: {said}", fault.file);
+    });
+}
+
+#[test]
+fn gdb_stops_at_a_change_and_tells_what_it_cannot_do() {
+    let program = faulty(&FAULTS[7]);
+    fs::write(program.directory.join("correct"), FAULTS[7].correct).expect("written");
+    let does = |correct: &str, commands: &[&str]| {
+        let commands: Vec<String> = commands.iter().map(|&command| command.to_owned()).collect();
+        let output = performed(&program, &["--reference", correct], &commands);
+        text(&output.stdout) + &text(&output.stderr)
+    };
+    let told = does("correct", &["repair begin 1", "continue", "print i", "continue"]);
+    let words = "find.c:4 taken the other way at its first execution: right";
+    let words = words.replace("find.c:4", "early-return.c:4");
+    assert_says(&told, &[&format!("stripe: execution 1: {words}"), "$1 = 0", "has ended with status 0"]);
+    assert_says(&does("correct", &["repair through 99"]), &["Name a change by its number, 1 to "]);
+    assert_says(&does("correct", &["repair begin"]), &["Name a change by its number, 1 to "]);
+    fs::write(program.directory.join("hopeless"), "something else\n").expect("written");
+    let none = does("hopeless", &["repair through 1"]);
+    assert_says(&none, &["There is no change that makes the output right or brings it nearer."]);
+    let source = r#"#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) { int n = 1, status;
+  if (fork() == 0)
+    _exit(0);
+  wait(&status);
+  if (n == 1)
+    n = 2;
+  printf("%d\n", n);
+  return 0;
+}
+"#;
+    let forks = tiny("starts", source);
+    fs::write(forks.directory.join("correct"), "1\n").expect("written");
+    let output = performed(&forks, &["--reference", "correct"], &["repair through 1".into()]);
+    assert_eq!(text(&output.stdout), "1\n", "{}", text(&output.stderr));
+    assert_says(&text(&output.stderr), &["the program starts processes, and in those gdb changes nothing"]);
+    let long = program.directory.join("long");
+    fs::write(&long, vec![b'x'; 2 << 20]).expect("an input");
+    let stdin = long.to_str().expect("UTF-8");
+    let options = ["--reference", "correct", "--format", "gdb", "--stdin", stdin, "-q"];
+    assert_says(&message(&locate(&program, &options), 1), &["1048576 bytes at most"]);
+}
+
 #[test]
 fn the_result_does_not_depend_on_the_number_of_workers() {
     let Fault { source, correct, .. } = &FAULTS[7];
-    let program = tiny("located-by-workers", &format!("#include <stdio.h>\n{source}"));
+    let program = tiny("located-by-workers", source);
     let mut results = ["-j1", "-j4"].map(|jobs| located(&program, correct, &[jobs]));
     for result in &mut results {
         result["seconds"] = 0.into();
@@ -307,6 +230,36 @@ fn a_run_that_is_right_is_refused_and_so_is_nothing_to_compare_with() {
 }
 
 #[test]
+fn white_space_is_told_and_counts_unless_it_is_ignored() {
+    let program = faulty(&FAULTS[3]);
+    let with = |correct: &str, options: &[&str]| {
+        fs::write(program.directory.join("correct"), correct).expect("written");
+        locate(&program, &[&["--reference", "correct"], options].concat())
+    };
+    let told = |output: &Output| text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    // What would be right is printed without the line end that the reference has.
+    let exact = with("1 \r\n\n", &[]);
+    let almost = "taken the other way: the output is right but for white space";
+    let verdict = "none makes the output right";
+    assert_says(&told(&exact), &[almost, verdict, "with --ignore-space that counts as right"]);
+    let ignoring = told(&with("1 \r\n\n", &["--ignore-space"]));
+    assert_says(&ignoring, &[almost, "With all of them white space differs, which is ignored."]);
+    let document = with("1 \r\n\n", &["--ignore-space", "--format", "json", "-q"]);
+    let found: Value = serde_json::from_slice(&document.stdout).expect("a document");
+    assert_eq!(found["runs"]["only_space"], found["runs"]["right"]);
+    let first = &found["lines"][0]["repairs"][0];
+    assert_eq!((&first["outcome"], &first["only_space"]), (&"right".into(), &true.into()));
+    // The recorded run, which prints 0.
+    assert_says(
+        &told(&with("0", &[])),
+        &["in white space only; with --ignore-space the run counts as right"],
+    );
+    assert_says(&message(&with("0", &["--ignore-space", "-q"]), 3), &["right but for white space"]);
+    let needless = locate(&program, &["--check", "true", "--ignore-space"]);
+    assert_says(&message(&needless, 2), &["--reference"]);
+}
+
+#[test]
 fn a_change_of_ones_own_is_told_and_places_that_are_none_are_refused() {
     let program = faulty(&FAULTS[6]);
     let replayed = |options: &[&str]| {
@@ -317,6 +270,15 @@ fn a_change_of_ones_own_is_told_and_places_that_are_none_are_refused() {
     let left_out = replayed(&["--omit-line", "surplus-call.c:5"]);
     assert_eq!((text(&left_out.stdout).as_str(), left_out.status.code()), ("one\ntwo\n", Some(1)));
     assert_says(&text(&left_out.stderr), &["surplus-call.c:5 left out", "not reproduced"]);
+    // Of several decisions of a line the column tells which.
+    let head = tiny(
+        "several",
+        "int main(int argc, char **argv) {\n  if (argc > 0 && argv) return 2;\n  return 0; }\n",
+    );
+    let mut command = stripe();
+    command.arg("replay").arg(&head.path).args(["--flip", "several.c:2:16"]).stdin(Stdio::null());
+    let flipped = text(&command.current_dir(&head.directory).output().expect("stripe starts").stderr);
+    assert_says(&flipped, &["several.c:2:16 taken the other way"]);
     // Two changes in one run.
     let both = replayed(&["--omit-line", "surplus-call.c:5", "--omit-line", "2"]);
     assert_eq!(text(&both.stdout), "two\n", "{}", text(&both.stderr));
@@ -519,6 +481,18 @@ fn tests_that_are_none_or_do_not_do_what_is_said_are_told() {
     write("[[test]]\nname = \"minus\"\ninput = \"suite/minus.in\"\nreference = \"suite/minus.out\"\n");
     let told = message(&locate(&program, &["--tests", "own.toml", "-q"]), 3);
     assert_says(&told, &["no test fails", "--reference"]);
+    // White space in a further test.
+    let own = "[[test]]\nname = \"none\"\ninput = \"suite/none.in\"\nreference = \"blank\"\n";
+    let studied = "[[test]]\nname = \"five\"\ninput = \"suite/five.in\"\nreference = \"suite/five.out\"\n";
+    fs::write(program.directory.join("blank"), " \n").expect("written");
+    write(&format!("{studied}{own}"));
+    for (option, said) in
+        [("-j1", "fails by white space alone"), ("--ignore-space", "passes but for white space")]
+    {
+        let told = text(&locate(&program, &["--tests", "own.toml", option]).stdout);
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_says(&told, &[&format!("the test none {said}")]);
+    }
     // The run of the command line, and a test that is said to pass.
     write(
         "[[test]]\nname = \"zero\"\ninput = \"suite/zero.in\"\nreference = \"suite/zero.out\"\npasses = true\n",

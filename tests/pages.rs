@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use support::browser::Browser;
+use support::tiny::tiny;
 use support::{GCC, Program, assert_golden, sample, scratch, stripe, text, tmp};
 
 /// The page and the JSON of one run of the sample.
@@ -515,4 +516,94 @@ fn the_demo_makes_a_page_of_the_figures_of_the_paper() {
     let replayed = stripe().args(replay.concat()).current_dir(&folder).output().expect("it runs");
     assert_eq!(printed, text(&replayed.stdout).lines().map(|line| format!("{line}\n")).collect::<String>());
     browser.picture(&picture("demo-product.png"));
+}
+
+const CAPITALS: &str = r#"#include <stdio.h>
+static int is_capital(char c) {
+  return c > 'A' && c <= 'Z';
+}
+int main(void) {
+  const char *words[4] = {"Anna", "met", "Bob", "<b>"};
+  int capitals = 0;
+  for (int i = 0; i < 4; i++)
+    if (is_capital(words[i][0]))
+      capitals++;
+  for (int i = 0; i < 40; i++)
+    words[3] = "<b>";
+  printf("<%d> capitals\n", capitals);
+  return 0;
+}
+"#;
+
+/// A located fault as a page, and as JSON.
+fn located() -> (PathBuf, Value) {
+    let program = tiny("capitals", CAPITALS);
+    fs::write(program.directory.join("correct"), "<2> capitals\n").expect("written");
+    let written = |format: &str| {
+        let options = ["--reference", "correct", "-q", "--format", format];
+        let output = program.stripe("locate", &options);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let page = program.directory.join("located.html");
+    fs::write(&page, written("html")).expect("written");
+    (page, serde_json::from_str(&written("json")).expect("a document"))
+}
+
+#[test]
+fn a_located_fault_has_its_ranking_beside_the_source_and_a_sign_where_a_change_repairs() {
+    let (page, document) = located();
+    let mut browser = Browser::start();
+    look_at(&mut browser, &page, "located");
+    let lines = document["lines"].as_array().expect("lines");
+    let ranked = "[...document.querySelectorAll('#ranked > li button b')].map(b => b.textContent)";
+    let place = |line: &Value| format!("{}:{}", line["file"].as_str().expect("a file"), line["line"]);
+    assert_eq!(browser.evaluate(ranked), lines.iter().take(10).map(place).collect::<Value>());
+    // As many signs on each line as executions, or all of them, that a change repairs.
+    for line in lines {
+        let repairs = line["repairs"].as_array().expect("repairs").iter();
+        let right = repairs.filter(|repair| repair["outcome"] == "right");
+        let mut events: Vec<&Value> = right.map(|repair| &repair["event"]).collect();
+        events.sort_by_key(|event| event.as_u64());
+        events.dedup();
+        let signs =
+            format!("document.querySelectorAll('tr[data-line=\"{}\"] .dot.right').length", place(line));
+        assert_eq!(browser.evaluate(&signs), events.len(), "{line}");
+    }
+    let signs = browser.evaluate("document.querySelectorAll('.dot.right').length");
+    assert!(signs.as_u64() >= Some(2), "{signs}");
+}
+
+#[test]
+fn each_sign_of_a_located_fault_tells_the_change_and_the_difference_that_it_makes() {
+    let (page, document) = located();
+    let mut browser = Browser::start();
+    browser.open(&page, 1280, "light");
+    let told = |browser: &mut Browser, id: &str| {
+        let found = browser.evaluate(&format!("document.getElementById('{id}').textContent"));
+        found.as_str().expect("a text").to_owned()
+    };
+    let chosen = told(&mut browser, "change");
+    assert!(chosen.contains("the output is right. Again: stripe replay … --"), "{chosen}");
+    let difference = told(&mut browser, "difference");
+    for line in ["−recorded only: <1> capitals", "+not recorded: <2> capitals"] {
+        assert!(difference.contains(line), "{difference}");
+    }
+    let best = document["lines"][0]["line"].clone();
+    browser.evaluate("document.querySelector('#ranked button').click()");
+    let label = "document.activeElement.getAttribute('aria-label')";
+    let reached = browser.evaluate(label);
+    let expected = format!("line {best}, ");
+    assert!(reached.as_str().is_some_and(|label| label.starts_with(&expected)), "{reached}");
+    browser.press("ArrowDown");
+    let next = browser.evaluate(label);
+    assert!(next.as_str().is_some_and(|label| !label.starts_with(&expected)), "{next}");
+    // Of 40 executions 16 are changed one by one, and nothing is claimed of the others.
+    let row = "[...document.querySelectorAll('tr[data-line=\"capitals.c:12\"] .dot.none')]";
+    let untried = format!("{row}.filter(dot => dot.ariaLabel.endsWith('alone was tried')).length");
+    assert_eq!(browser.evaluate(&untried), 24);
+    browser.evaluate("document.querySelector('tr[data-line=\"capitals.c:12\"] .dot.none').click()");
+    assert!(told(&mut browser, "change").ends_with("no change helps."));
+    assert_eq!(told(&mut browser, "difference"), "");
+    assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
 }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use study::manifest::{StudyTest, read_tests};
+use tracer::Untouched;
 use tracer::invocation::Input;
+use tracer::poison::Poison;
 
 use super::bounds::bounds;
 use super::choices::ColorChoice;
@@ -11,17 +13,18 @@ use super::exit::{Exit, Failure};
 use super::locate_options::{LocateFormat, LocateOptions};
 use super::progress::Voice;
 use super::reading;
+use super::shell;
 use super::status::{Answers, Board, askers};
 use super::target::Loaded;
 use super::terminal;
 use crate::baseline::Ending;
-use crate::locate::Correct;
+use crate::locate::{Correct, Spacing};
 use crate::oracle::{Check, Criterion};
 use crate::report::words::count;
-use crate::report::{csv, github, located, quickfix, sarif};
+use crate::report::{csv, gdb, github, html, located, quickfix, sarif};
 use crate::session::interrupt::Interrupt;
-use crate::session::locate::{LocateRequest, LocateTest};
-use crate::subject::Recorded;
+use crate::session::locate::{LocateRequest, LocateTest, Located};
+use crate::subject::{Recorded, Target};
 
 /// Locates.
 pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit, Failure> {
@@ -30,24 +33,48 @@ pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit,
     let board = Board::new("recording the run, and trying changes");
     let answers = Answers::begin(board.clone(), askers(options.loudness()))?;
     let voice = Voice::new(options.loudness(), terminal::style(color), &interrupt, &board);
+    if options.format == LocateFormat::Gdb {
+        let Target { program, invocation, .. } = &request.target;
+        gdb::repairs::check(program, invocation).map_err(Failure::of(Exit::Failed))?;
+    }
     let found = crate::session::locate::locate(&mut request, &interrupt, &voice)?;
     drop(answers);
     let recorded = Recorded { program: &request.target.program, trace: &found.baseline.recording.trace };
     let text = match options.format {
         LocateFormat::Text => located::text(recorded, &found, options.full, terminal::style(color)),
         LocateFormat::Json => located::json(recorded, &found),
+        LocateFormat::Html => page(recorded, &found, options.full),
         LocateFormat::Csv => csv::ranking(recorded, &found),
         LocateFormat::Sarif => sarif::ranking(recorded, &found, options.full),
         LocateFormat::Quickfix => quickfix::ranking(recorded, &found, options.full),
         LocateFormat::Github => github::ranking(recorded, &found, options.full),
+        LocateFormat::Gdb => script(recorded, &request.target, &found)?,
     };
     super::print(text.as_bytes())?;
     Ok(Exit::of(found.status, interrupt.signal()))
 }
 
+fn page(recorded: Recorded<'_>, found: &Located, is_full: bool) -> String {
+    let path = &recorded.program.executable().path;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let command_line = shell::stripe(std::env::args_os().skip(1));
+    html::located::page(recorded, found, (&name, &command_line), is_full)
+}
+
+fn script(recorded: Recorded<'_>, target: &Target, found: &Located) -> Result<String, Failure> {
+    let start = gdb::Start {
+        invocation: &target.invocation,
+        poison: Poison::Off,
+        untouched: &Untouched::default(),
+        limits: found.baseline.limits(),
+    };
+    gdb::repairs::script(recorded, found, start).map_err(Failure::of(Exit::Failed))
+}
+
 fn request(options: &LocateOptions, interrupt: &Interrupt) -> Result<LocateRequest, Failure> {
+    let spacing = if options.ignore_space { Spacing::Ignored } else { Spacing::Exact };
     let correct = match (&options.reference, &options.check) {
-        (Some(file), _) => Some(Correct::Output(reading::file("--reference", file)?)),
+        (Some(file), _) => Some(Correct::Output(reading::file("--reference", file)?, spacing)),
         (None, Some(command)) => Some(Correct::Check(Check::new(command.clone()).until(interrupt.flag()))),
         (None, None) => None,
     };
@@ -62,6 +89,7 @@ fn request(options: &LocateOptions, interrupt: &Interrupt) -> Result<LocateReque
         target,
         correct,
         tests,
+        spacing,
         ending: if options.expect_timeout { Ending::Never } else { Ending::Itself },
         max_tests: options.max_tests,
         max_time: options.max_time,

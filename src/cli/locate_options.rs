@@ -12,6 +12,7 @@ use super::values::duration;
 /// `stripe locate`.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("correct").required(true).multiple(true))]
+#[command(group = ArgGroup::new("outputs").multiple(true))]
 pub struct LocateOptions {
     /// The program.
     #[command(flatten)]
@@ -20,7 +21,7 @@ pub struct LocateOptions {
     #[arg(
         long,
         value_name = "FILE",
-        group = "correct",
+        groups = ["correct", "outputs"],
         conflicts_with = "check",
         help_heading = "What would be right"
     )]
@@ -32,8 +33,12 @@ pub struct LocateOptions {
     /// Further tests of the same program, failing and passing: a file with a [[test]] for each (`name`, `arguments`,
     /// `input`, `reference`), a .csv or .jsonl file, or a folder of NAME.in and NAME.out. Without another
     /// criterion the first test that fails is the run under study.
-    #[arg(long, value_name = "PATH", group = "correct", help_heading = "What would be right")]
+    #[arg(long, value_name = "PATH", groups = ["correct", "outputs"], help_heading = "What would be right")]
     pub tests: Option<PathBuf>,
+    /// Where outputs are compared, white space does not count: how long a run of blanks is, blanks at the end of a
+    /// line, the kind of line end, blank lines at the end. Without, such a difference is told, and counts as wrong.
+    #[arg(long, requires = "outputs", help_heading = "What would be right")]
+    pub ignore_space: bool,
     /// The failure is that it does not end.
     #[arg(long, help_heading = "What would be right")]
     pub expect_timeout: bool,
@@ -78,6 +83,8 @@ pub enum LocateFormat {
     Text,
     /// For programs.
     Json,
+    /// A page to look at in a browser.
+    Html,
     /// A table: a row for each executed line.
     Csv,
     /// For static analysis viewers: SARIF 2.1.0.
@@ -86,4 +93,6 @@ pub enum LocateFormat {
     Quickfix,
     /// For GitHub Actions: annotations.
     Github,
+    /// A script by which gdb makes the changes.
+    Gdb,
 }

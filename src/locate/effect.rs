@@ -7,6 +7,7 @@ use tracer::Bytes;
 use tracer::run::Run;
 use tracer::termination::{Cut, Termination};
 
+use super::spacing::{Spacing, Squeezed};
 use crate::oracle::{Check, OracleError};
 use dd::Outcome;
 
@@ -14,7 +15,7 @@ use dd::Outcome;
 #[derive(Clone, Debug)]
 pub enum Correct {
     /// These bytes, and an end by itself.
-    Output(Bytes),
+    Output(Bytes, Spacing),
     /// What this command says: 0 right, 1 to 124 wrong, 125 it cannot tell.
     Check(Check),
 }
@@ -26,6 +27,8 @@ pub struct Effect {
     pub kind: EffectKind,
     /// How many bytes of the output are as without the change, from the beginning on.
     pub common: usize,
+    /// Whether the output differs from the correct one, and in white space only.
+    pub only_space: bool,
 }
 
 /// What came of a change, the best first.
@@ -50,10 +53,23 @@ pub enum EffectKind {
 
 /// Judges runs by what the unchanged run has printed, and by what would be right.
 pub struct Trials<'t> {
-    correct: &'t Correct,
+    measure: Measure<'t>,
     recorded: &'t Run,
     distance: Distance,
     hasher: RandomState,
+}
+
+/// What a run is compared with.
+enum Measure<'t> {
+    Output(Yardstick<'t>),
+    Check(&'t Check),
+}
+
+/// The correct output, and what of it counts.
+struct Yardstick<'t> {
+    correct: &'t [u8],
+    squeezed: Squeezed,
+    spacing: Spacing,
 }
 
 /// How far an output is from the correct one.
@@ -68,16 +84,31 @@ struct Distance {
 impl<'t> Trials<'t> {
     /// Compares with the run without any change.
     pub fn new(correct: &'t Correct, recorded: &'t Run) -> Trials<'t> {
-        let distance = match correct {
-            Correct::Output(correct) => distance(&recorded.stdout, correct),
-            Correct::Check(_) => Distance { beginning: 0, wrong: 0 },
+        let nothing = Distance { beginning: 0, wrong: 0 };
+        let (measure, distance) = match correct {
+            Correct::Check(check) => (Measure::Check(check), nothing),
+            Correct::Output(correct, spacing) => {
+                let squeezed = Squeezed::new(correct);
+                let yardstick = Yardstick { correct, squeezed, spacing: *spacing };
+                let distance = yardstick.distance(&recorded.stdout);
+                (Measure::Output(yardstick), distance)
+            }
         };
-        Trials { correct, recorded, distance, hasher: RandomState::new() }
+        Trials { measure, recorded, distance, hasher: RandomState::new() }
+    }
+
+    /// The run without a change.
+    pub fn unchanged(&self) -> &Run {
+        self.recorded
     }
 
     /// How many bytes the unchanged run has printed before the first wrong one, if that is known.
     pub fn first_wrong(&self) -> Option<usize> {
-        matches!(self.correct, Correct::Output(_)).then_some(self.distance.beginning)
+        let Measure::Output(yardstick) = &self.measure else { return None };
+        Some(match yardstick.spacing {
+            Spacing::Exact => self.distance.beginning,
+            Spacing::Ignored => Squeezed::new(&self.recorded.stdout).origin(self.distance.beginning),
+        })
     }
 
     /// Tells outputs apart.
@@ -91,38 +122,57 @@ impl<'t> Trials<'t> {
     /// If a command that has to judge does not.
     pub fn judge(&self, run: &Run) -> Result<Effect, OracleError> {
         let common = common(&run.stdout, &self.recorded.stdout);
-        let kind = match &run.termination {
-            Termination::Crashed(_) => EffectKind::Crash,
-            Termination::Cut(Cut::Interrupted) => EffectKind::Untried,
-            Termination::Cut(_) | Termination::Left(_) | Termination::Endless(_) => EffectKind::Cut,
+        let (kind, only_space) = match &run.termination {
+            Termination::Crashed(_) => (EffectKind::Crash, false),
+            Termination::Cut(Cut::Interrupted) => (EffectKind::Untried, false),
+            Termination::Cut(_) | Termination::Left(_) | Termination::Endless(_) => (EffectKind::Cut, false),
             Termination::Exited(status) => self.of_output(run, *status)?,
         };
-        Ok(Effect { kind, common })
+        Ok(Effect { kind, common, only_space })
     }
 
-    fn of_output(&self, run: &Run, status: i32) -> Result<EffectKind, OracleError> {
-        let is_same = run.stdout == self.recorded.stdout && run.termination == self.recorded.termination;
-        let is_nearer = match self.correct {
-            Correct::Check(check) => match check.judge(run)? {
-                None => return Ok(EffectKind::Right),
-                Some(evidence) => evidence.outcome == Outcome::Fail,
+    /// What came of it, and whether the run is right but for white space.
+    fn of_output(&self, run: &Run, status: i32) -> Result<(EffectKind, bool), OracleError> {
+        let (is_nearer, only_space) = match &self.measure {
+            Measure::Check(check) => match check.judge(run)? {
+                None => return Ok((EffectKind::Right, false)),
+                Some(evidence) => (evidence.outcome == Outcome::Fail, false),
             },
-            Correct::Output(correct) => {
+            Measure::Output(yardstick) => {
                 let usual =
                     matches!(self.recorded.termination, Termination::Exited(known) if known == status);
-                if run.stdout == *correct && (status == 0 || usual) {
-                    return Ok(EffectKind::Right);
+                let is_end = status == 0 || usual;
+                let only_space = is_end && yardstick.differs_in_space_only(&run.stdout);
+                let is_right = run.stdout[..] == *yardstick.correct;
+                if is_end && is_right || only_space && yardstick.spacing == Spacing::Ignored {
+                    return Ok((EffectKind::Right, only_space));
                 }
-                let (now, before) = (distance(&run.stdout, correct), self.distance);
-                now.beginning > before.beginning && now.wrong <= before.wrong
-                    || now.wrong < before.wrong && now.beginning >= before.beginning
+                let (now, before) = (yardstick.distance(&run.stdout), self.distance);
+                let is_nearer = now.beginning > before.beginning && now.wrong <= before.wrong
+                    || now.wrong < before.wrong && now.beginning >= before.beginning;
+                (is_nearer, only_space)
             }
         };
-        Ok(match (is_nearer, is_same) {
+        let is_same = run.stdout == self.recorded.stdout && run.termination == self.recorded.termination;
+        let kind = match (is_nearer, is_same) {
             (true, _) => EffectKind::Nearer,
             (false, true) => EffectKind::Unchanged,
             (false, false) => EffectKind::Changed,
-        })
+        };
+        Ok((kind, only_space))
+    }
+}
+
+impl Yardstick<'_> {
+    fn distance(&self, output: &[u8]) -> Distance {
+        match self.spacing {
+            Spacing::Exact => distance(output, self.correct),
+            Spacing::Ignored => distance(&Squeezed::new(output).bytes, &self.squeezed.bytes),
+        }
+    }
+
+    fn differs_in_space_only(&self, output: &[u8]) -> bool {
+        output != self.correct && Squeezed::new(output).bytes == self.squeezed.bytes
     }
 }
 
@@ -154,10 +204,37 @@ mod tests {
     use super::*;
 
     fn effect(recorded: &str, correct: &str, now: &str) -> EffectKind {
+        judged(recorded, (correct, Spacing::Exact), now).kind
+    }
+
+    fn judged(recorded: &str, (correct, spacing): (&str, Spacing), now: &str) -> Effect {
         let run = |text: &str| Run::with_output(text.as_bytes().to_vec(), b"");
-        let correct = Correct::Output(correct.as_bytes().to_vec().into());
+        let correct = Correct::Output(correct.as_bytes().to_vec().into(), spacing);
         let recorded = run(recorded);
-        Trials::new(&correct, &recorded).judge(&run(now)).expect("no command").kind
+        Trials::new(&correct, &recorded).judge(&run(now)).expect("no command")
+    }
+
+    #[test]
+    fn white_space_is_told_and_counts_as_right_only_if_it_is_ignored() {
+        let judged = |spacing, now| {
+            let effect = judged("a b\nx\n", ("a b\nc\n", spacing), now);
+            (effect.kind, effect.only_space)
+        };
+        assert_eq!(judged(Spacing::Exact, "a  b\nc"), (EffectKind::Changed, true));
+        assert_eq!(judged(Spacing::Ignored, "a  b\nc"), (EffectKind::Right, true));
+        assert_eq!(judged(Spacing::Ignored, "a b\nc\n"), (EffectKind::Right, false));
+        assert_eq!(judged(Spacing::Ignored, "a\tb\ncd"), (EffectKind::Nearer, false));
+        assert_eq!(judged(Spacing::Ignored, "a\tb\nx"), (EffectKind::Changed, false));
+        assert_eq!(judged(Spacing::Exact, "ab\nc\n"), (EffectKind::Changed, false));
+    }
+
+    #[test]
+    fn the_first_wrong_byte_is_one_of_the_output_as_it_is() {
+        let recorded = Run::with_output(b"a   b\nx\n".to_vec(), b"");
+        for (spacing, first) in [(Spacing::Exact, 2), (Spacing::Ignored, 6)] {
+            let correct = Correct::Output(b"a b\ny\n".to_vec().into(), spacing);
+            assert_eq!(Trials::new(&correct, &recorded).first_wrong(), Some(first));
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod candidates;
 mod effect;
 mod further;
 mod ranking;
+mod spacing;
 
 pub use candidates::{
     Candidate, CandidateKind, Granule, candidates, changes_of_execution, changes_of_statement,
@@ -17,3 +18,4 @@ pub use candidates::{
 pub use effect::{Correct, Effect, EffectKind, Trials};
 pub use further::{FurtherTests, OnTests, TestCoverage};
 pub use ranking::{Experiments, LineRank, ORDER, RankKey, RankReason, Ranking, ranking};
+pub use spacing::Spacing;

@@ -118,7 +118,9 @@ pub fn ranking(recorded: Recorded<'_>, known: &Experiments<'_>, order: &[RankKey
     for line in &mut lines {
         line.suspicion = known.tests.suspicion((line.file, line.line));
         line.repairs.sort_by_key(|&number| {
-            let effect = effects[number].map(|effect| effect.kind);
+            // What is right to the byte comes first, and of what is not right what is so but for white space.
+            let effect = effects[number]
+                .map(|Effect { kind, only_space, .. }| (kind, only_space == (kind == EffectKind::Right)));
             (effect, Reverse(known.on_tests[number]), candidates[number].kind, number)
         });
     }

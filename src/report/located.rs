@@ -1,7 +1,7 @@
 //! Write where changes of a failing run have made its output right.
 
 use serde::Serialize;
-use tracer::program::Statement;
+use tracer::program::{Leader, Statement};
 
 use super::json::seconds;
 use super::schema::VERSION;
@@ -11,7 +11,7 @@ use super::style::{Style, wrap, wrap_behind};
 use super::words::{contained, count, duration, one_or_more};
 use crate::circumstances::Status;
 use crate::locate::{
-    Candidate, CandidateKind, EffectKind, FurtherTests, Granule, LineRank, OnTests, RankReason,
+    Candidate, CandidateKind, Effect, EffectKind, FurtherTests, Granule, LineRank, OnTests, RankReason,
 };
 use crate::session::locate::Located;
 use crate::subject::Recorded;
@@ -85,12 +85,26 @@ pub(super) fn experiment(recorded: Recorded<'_>, found: &Located, number: usize,
         (statement.file, statement.line) != (line.file, line.line) || statement.column == column
     });
     let place = if is_only || column == 0 { String::new() } else { format!("column {column} ") };
-    let effect = match found.effects[number].map(|effect| effect.kind) {
-        Some(EffectKind::Right) => "the output is right",
-        _ => "the output is nearer to the correct one",
-    };
+    let effect = what_came(found, number);
     let further = found.on_tests[number].map_or_else(String::new, |with| further_tests(&found.tests, with));
     format!("{place}{}: {effect}{further}", what_and_when(recorded, candidate))
+}
+
+/// What came of a change that helps.
+pub(super) fn what_came(found: &Located, number: usize) -> &'static str {
+    match found.effects[number].map(|effect| (effect.kind, effect.only_space)) {
+        Some((EffectKind::Right, false)) => "the output is right",
+        Some((_, true)) => "the output is right but for white space",
+        _ => "the output is nearer to the correct one",
+    }
+}
+
+/// The same in one word.
+pub(super) fn outcome(found: &Located, number: usize) -> &'static str {
+    match found.effects[number].map(|effect| effect.kind) {
+        Some(EffectKind::Right) => "right",
+        _ => "nearer",
+    }
 }
 
 /// What a change does to the further tests: `, and of 2 failing tests; 9 of 10 passing tests stay right`.
@@ -117,10 +131,18 @@ fn further_tests(tests: &FurtherTests, with: OnTests) -> String {
     failing + &passing
 }
 
-/// A change with its place, such as `main.c:11 taken the other way at execution 2 of 5`.
+/// A change with its place, such as `main.c:11 taken the other way at execution 2 of 5`; with the column if other
+/// statements begin in the line.
 pub fn change_in_words(recorded: Recorded<'_>, change: &Candidate) -> String {
-    let place = recorded.program.place(change.leader);
-    format!("{place} {}", what_and_when(recorded, change))
+    let program = recorded.program;
+    let own = change.statement(recorded);
+    let is_beside = |leader: &Leader| {
+        let Statement { file, line, column } = leader.statement;
+        !leader.kind.is_structural() && (file, line) == (own.file, own.line) && column != own.column
+    };
+    let is_one_of_several = own.column > 0 && program.leaders().iter().any(is_beside);
+    let column = if is_one_of_several { format!(":{}", own.column) } else { String::new() };
+    format!("{}{column} {}", program.place(change.leader), what_and_when(recorded, change))
 }
 
 fn what_and_when(recorded: Recorded<'_>, change: &Candidate) -> String {
@@ -181,18 +203,39 @@ pub(super) fn verdict(found: &Located) -> String {
         ),
     };
     let tests = tests_in_words(found);
+    let spaces = spaces_in_words(found, right);
     let luck = if right > 0 && found.outputs <= 8 {
         " The program prints few different outputs: that one is right may be luck."
     } else {
         ""
     };
     format!(
-        "{tried_of}, {} seen: {repairs}.{tests}{luck} A line is where one change makes this run right, which is not always the \
+        "{tried_of}, {} seen: {repairs}.{spaces}{tests}{luck} A line is where one change makes this run right, which is not always the \
          fault; where code is missing, look at the decisions. {}, {}.",
         count(found.outputs as u64, "different output"),
         capitalised(&contained(&found.containment)),
         duration(found.elapsed)
     )
+}
+
+/// How many changes lead to outputs that are right but for white space.
+fn spaces_in_words(found: &Located, right: usize) -> String {
+    let only = found.only_space() as u64;
+    let is_right = |effect: &Effect| effect.only_space && effect.kind == EffectKind::Right;
+    match (only, found.effects.iter().flatten().any(is_right)) {
+        (0, _) => String::new(),
+        (only, false) => format!(
+            " {} the output right but for white space; with --ignore-space that counts as right.",
+            count(only, "change") + one_or_more(only, " makes", " make")
+        ),
+        (only, true) => format!(
+            " With {} white space differs, which is ignored.",
+            match right {
+                all if all as u64 == only => "all of them".to_owned(),
+                _ => format!("{only} of them"),
+            }
+        ),
+    }
 }
 
 /// How many further tests there are, and which of them is the run under study.
@@ -249,6 +292,8 @@ struct Runs {
     total: usize,
     right: usize,
     nearer: usize,
+    /// Those that make the output right but for white space.
+    only_space: usize,
     outputs: usize,
 }
 
@@ -285,6 +330,7 @@ struct Repair<'a> {
     /// Where the change is made, as in the file.
     address: String,
     outcome: &'static str,
+    only_space: bool,
     /// What it does to the further tests, if it was tried on them.
     tests: Option<RepairTests>,
 }
@@ -309,6 +355,7 @@ pub fn json(recorded: Recorded<'_>, found: &Located) -> String {
             total,
             right,
             nearer,
+            only_space: found.only_space(),
             outputs: found.outputs,
         },
         studied: found.studied.as_deref(),
@@ -377,11 +424,8 @@ fn repair<'a>(recorded: Recorded<'a>, found: &Located, number: usize) -> Repair<
         line: statement.line,
         column: statement.column,
         address: candidate.intervention.place.address.to_string(),
-        outcome: if found.effects[number].is_some_and(|effect| effect.kind == EffectKind::Right) {
-            "right"
-        } else {
-            "nearer"
-        },
+        outcome: outcome(found, number),
+        only_space: found.effects[number].is_some_and(|effect| effect.only_space),
         tests: found.on_tests[number]
             .map(|with| RepairTests { failing_right: with.repaired, passing_wrong: with.broken }),
     }

@@ -1,6 +1,6 @@
 //! Locate a fault: record the failing run, make each change of it in a run of its own, and rank the lines.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use tracer::invocation::Limits;
@@ -21,8 +21,9 @@ use crate::baseline::{Baseline, Demands, Ending, PoisonChoice};
 use crate::circumstances::Status;
 use crate::locate::{
     Candidate, Correct, Effect, EffectKind, Experiments, FurtherTests, Granule, ORDER, OnTests, Ranking,
-    Trials, candidates, ranking,
+    Spacing, Trials, candidates, ranking,
 };
+use crate::printed::Printed;
 use crate::subject::{Recorded, Target};
 
 /// What is asked.
@@ -33,6 +34,8 @@ pub struct LocateRequest {
     pub correct: Option<Correct>,
     /// Further tests, failing and passing.
     pub tests: Vec<LocateTest>,
+    /// Whether white space counts in them.
+    pub spacing: Spacing,
     /// Whether the failure is that it does not end.
     pub ending: Ending,
     /// At most so many runs with changes.
@@ -55,6 +58,10 @@ pub struct Located {
     pub candidates: Vec<Candidate>,
     /// What came of each that was tried.
     pub effects: Vec<Option<Effect>>,
+    /// What the run has printed with each change that helps, by its number.
+    pub printed: HashMap<usize, Printed>,
+    /// The run without a change, and without a tracer.
+    pub unchanged: Run,
     /// The test that is the run under study, by its name, if it is one.
     pub studied: Option<String>,
     /// What each does to further tests; of those that were not tried on any nothing.
@@ -98,7 +105,7 @@ pub fn locate(
     let mut runners = runners(request, &processors)?;
     let unchanged = runners[0].run_changed(&target.invocation, &[], &[], &limits, &interrupt.flag())?;
     let trials = Trials::new(&correct, &unchanged);
-    must_be_wrong(&trials, &unchanged, &baseline)?;
+    warnings.extend(must_be_wrong(&trials, &unchanged, &baseline)?);
     leave_out_unsteady(&mut tests, &mut runners[0], &interrupt.flag(), &mut warnings)?;
     let all = candidates(recorded);
     listener.tell(&format!("{} changes can be tried", all.len()));
@@ -114,6 +121,7 @@ pub fn locate(
         most: request.max_tests.unwrap_or(u64::MAX),
         begun: 0,
         outputs: HashSet::new(),
+        printed: HashMap::new(),
     };
     let own: Vec<Attempt> = (0..all.len()).map(|candidate| Attempt { run: 0, candidate }).collect();
     let effects = attempts.make(&own, &mut runners, &processors).map_err(|error| interrupt.or(error))?;
@@ -127,7 +135,7 @@ pub fn locate(
         false if interrupt.signal().is_some() => Status::Interrupted,
         false => Status::Budget,
     };
-    let runs = attempts.begun;
+    let (runs, printed) = (attempts.begun, std::mem::take(&mut attempts.printed));
     let further = chosen.further(recorded, &tests);
     let known = Experiments {
         candidates: &all,
@@ -141,6 +149,8 @@ pub fn locate(
     Ok(Located {
         status,
         effects,
+        printed,
+        unchanged,
         ranking,
         outputs,
         on_tests,
@@ -175,6 +185,7 @@ fn suite(
     let mut jury = Jury {
         target: &mut request.target,
         check: check.as_ref(),
+        spacing: request.spacing,
         timeout: request.timeout,
         interrupt,
         listener,
@@ -221,8 +232,13 @@ pub fn free_limits(baseline: &Baseline, timeout: Option<Duration>) -> Limits {
     changed_limits(&baseline.recording.run, is_endless, baseline.limits(), timeout)
 }
 
-/// The run as it is must be wrong, and do without the tracer what it does with it.
-fn must_be_wrong(trials: &Trials<'_>, unchanged: &Run, baseline: &Baseline) -> Result<(), SessionError> {
+/// The run as it is must be wrong, and do without the tracer what it does with it. A warning if it is wrong by white
+/// space alone.
+fn must_be_wrong(
+    trials: &Trials<'_>,
+    unchanged: &Run,
+    baseline: &Baseline,
+) -> Result<Option<String>, SessionError> {
     let recorded = &baseline.recording.run;
     let ends = !matches!(recorded.termination, Termination::Endless(_));
     if ends && (unchanged.stdout != recorded.stdout) {
@@ -230,13 +246,23 @@ fn must_be_wrong(trials: &Trials<'_>, unchanged: &Run, baseline: &Baseline) -> R
                    anything: make constant what it depends on";
         return Err(SessionError::new(Cause::Flaky, why));
     }
-    match trials.judge(unchanged)?.kind {
-        EffectKind::Right => {
+    let effect = trials.judge(unchanged)?;
+    match (effect.kind, effect.only_space) {
+        (EffectKind::Right, true) => {
+            let why = "the run is right but for white space, which --ignore-space lets count as right: leave that option \
+                       out, or give the input that makes the program fail";
+            Err(SessionError::new(Cause::NotReproduced, why))
+        }
+        (EffectKind::Right, false) => {
             let why = "the run is right: its output is that of --reference, or --check says so; give the input that makes \
                        the program fail";
             Err(SessionError::new(Cause::NotReproduced, why))
         }
-        _ => Ok(()),
+        (_, true) => Ok(Some(
+            "the output differs from the correct one in white space only; with --ignore-space the run counts as right"
+                .to_owned(),
+        )),
+        _ => Ok(None),
     }
 }
 
@@ -245,6 +271,12 @@ impl Located {
     pub fn counts(&self) -> (usize, usize, usize) {
         let of = |kind| self.effects.iter().flatten().filter(|effect| effect.kind == kind).count();
         (self.effects.iter().flatten().count(), of(EffectKind::Right), of(EffectKind::Nearer))
+    }
+
+    /// How many changes make the run right but for white space.
+    pub fn only_space(&self) -> usize {
+        let is_changed = |effect: &&Effect| effect.only_space && effect.kind != EffectKind::Unchanged;
+        self.effects.iter().flatten().filter(is_changed).count()
     }
 
     /// Whether a change is about a single execution of several.

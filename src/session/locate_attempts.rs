@@ -1,6 +1,6 @@
 //! Make the changed runs of a program, several at the same time.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use tracer::run::Run;
 
 use super::error::SessionError;
 use crate::locate::{Candidate, Effect, EffectKind, Trials};
+use crate::printed::Printed;
 
 /// A run that is made again with changes.
 pub(super) struct Studied<'s> {
@@ -44,6 +45,8 @@ pub(super) struct Attempts<'b> {
     pub(super) begun: u64,
     /// The different outputs that were seen.
     pub(super) outputs: HashSet<u64>,
+    /// What changes that help have made the first of the runs print.
+    pub(super) printed: HashMap<usize, Printed>,
 }
 
 impl Attempts<'_> {
@@ -59,6 +62,7 @@ impl Attempts<'_> {
         let attempts_made = &attempts[..room];
         let effects = Mutex::new(vec![None; attempts.len()]);
         let outputs = Mutex::new(std::mem::take(&mut self.outputs));
+        let printed = Mutex::new(std::mem::take(&mut self.printed));
         let next = AtomicUsize::new(0);
         let own = &*self;
         let work = |worker: usize, runner: &mut Runner<'_>| -> Result<(), SessionError> {
@@ -69,6 +73,10 @@ impl Attempts<'_> {
                 let effect = trials.judge(&run)?;
                 let print = trials.fingerprint(&run);
                 outputs.lock().unwrap_or_else(PoisonError::into_inner).insert(print);
+                let text = printed_by_help(attempt, &run, (&effect, trials));
+                let mut kept = printed.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.extend(text.map(|text| (attempt.candidate, text)));
+                drop(kept);
                 let effect = Some(effect).filter(|effect| effect.kind != EffectKind::Untried);
                 effects.lock().unwrap_or_else(PoisonError::into_inner)[number] = effect;
             }
@@ -86,6 +94,7 @@ impl Attempts<'_> {
         })?;
         self.begun += room as u64;
         self.outputs = outputs.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.printed = printed.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(effects.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -103,6 +112,12 @@ impl Attempts<'_> {
         let attempt = attempts.get(number).filter(|_| !is_over)?;
         Some((number, *attempt))
     }
+}
+
+/// What the first run has printed with a change that helps.
+fn printed_by_help(attempt: Attempt, run: &Run, (effect, trials): (&Effect, &Trials<'_>)) -> Option<Printed> {
+    let helps = matches!(effect.kind, EffectKind::Right | EffectKind::Nearer);
+    (attempt.run == 0 && helps).then(|| Printed::of(run, trials.unchanged()))
 }
 
 /// What a run with a change may use up: a loop that does not end any more is seen by the processor's time, which does

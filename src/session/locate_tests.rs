@@ -17,7 +17,7 @@ use super::interrupt::Interrupt;
 use super::listener::Listener;
 use super::locate_attempts::changed_limits;
 use crate::baseline::Ending;
-use crate::locate::{Correct, EffectKind, Trials};
+use crate::locate::{Correct, EffectKind, Spacing, Trials};
 use crate::subject::Target;
 
 /// A further test.
@@ -44,6 +44,8 @@ pub(super) struct Tried {
     pub(super) fails: bool,
     /// The statements that it executes.
     pub(super) statements: BTreeSet<Statement>,
+    /// Whether the run differs from what would be right, and in white space only.
+    pub(super) only_space: bool,
     /// The run without a change.
     pub(super) unchanged: Run,
     /// What a run with a change may use up.
@@ -55,6 +57,8 @@ pub(super) struct Jury<'j> {
     pub(super) target: &'j mut Target,
     /// The command that says what is right, where a test has no reference.
     pub(super) check: Option<&'j Correct>,
+    /// Whether white space counts.
+    pub(super) spacing: Spacing,
     pub(super) timeout: Option<Duration>,
     pub(super) interrupt: &'j Interrupt,
     pub(super) listener: &'j dyn Listener,
@@ -71,6 +75,7 @@ impl Jury<'_> {
             match self.try_one(test) {
                 Ok(one) => {
                     warnings.extend(contradiction(test, &one));
+                    warnings.extend(only_space(&one));
                     tried.push(one);
                 }
                 Err(_) if self.interrupt.is_asked() => {
@@ -93,18 +98,21 @@ impl Jury<'_> {
         own.stdin = test.stdin.clone();
         let Covered { run, statements, limits, endless, .. } =
             cover(self.target, Ending::Itself, self.interrupt)?;
-        let known = test.reference.clone().map(Correct::Output).or_else(|| self.check.cloned());
-        let fails = match (&known, test.passes) {
-            (Some(correct), _) => Trials::new(correct, &run).judge(&run)?.kind != EffectKind::Right,
-            (None, passes) => passes == Some(false),
+        let output = |output| Correct::Output(output, self.spacing);
+        let known = test.reference.clone().map(output).or_else(|| self.check.cloned());
+        let effect = known.as_ref().map(|correct| Trials::new(correct, &run).judge(&run)).transpose()?;
+        let fails = match effect {
+            Some(effect) => effect.kind != EffectKind::Right,
+            None => test.passes == Some(false),
         };
         // What a passing test prints is right.
-        let correct = known.or_else(|| (!fails).then(|| Correct::Output(run.stdout.clone())));
+        let correct = known.or_else(|| (!fails).then(|| output(run.stdout.clone())));
         Ok(Tried {
             name: test.name.clone(),
             invocation: self.target.invocation.clone(),
             correct,
             fails,
+            only_space: effect.is_some_and(|effect| effect.only_space),
             statements,
             limits: changed_limits(&run, endless, limits, self.timeout),
             unchanged: run,
@@ -123,6 +131,18 @@ fn contradiction(test: &LocateTest, tried: &Tried) -> Option<String> {
             Some(format!("the test {name} is said to fail, and passes: it counts as a passing one"))
         }
         _ => None,
+    }
+}
+
+/// That white space alone decides whether a test passes.
+fn only_space(tried: &Tried) -> Option<String> {
+    let name = &tried.name;
+    match (tried.only_space, tried.fails) {
+        (false, _) => None,
+        (true, true) => Some(format!(
+            "the test {name} fails by white space alone; with --ignore-space it counts as a passing one"
+        )),
+        (true, false) => Some(format!("the test {name} passes but for white space, which is ignored")),
     }
 }
 

@@ -9,17 +9,28 @@ use super::{Program, scratch, text};
 
 /// Compiles `source` as `NAME.c` in a folder of its own; the working directory is another one.
 pub fn tiny(name: &str, source: &str) -> Program {
+    compiled(&format!("{name}.c"), source)
+}
+
+/// The same for a source file whose name tells its language: C, C++ or Rust.
+pub fn compiled(file: &str, source: &str) -> Program {
     // Two tests may have programs of the same name.
     static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let (name, language) = file.rsplit_once('.').expect("a language");
     let folder = scratch(&format!("tiny-{name}-{}", NUMBER.fetch_add(1, Ordering::Relaxed)));
     fs::create_dir_all(folder.join("run")).expect("a working directory");
-    let file = format!("{name}.c");
-    fs::write(folder.join(&file), source).expect("a source file");
-    let compiled = Command::new("gcc")
-        .args(["-g", "-O0", "-w", "-o", name, &file])
+    fs::write(folder.join(file), source).expect("a source file");
+    let (compiler, options): (&str, &[&str]) = match language {
+        "rs" => ("rustc", &["--edition", "2021", "-C", "opt-level=0"]),
+        "cpp" => ("g++", &["-O0", "-w"]),
+        _ => ("gcc", &["-O0", "-w"]),
+    };
+    let compiled = Command::new(compiler)
+        .args(options)
+        .args(["-g", "-o", name, file])
         .current_dir(&folder)
         .output()
-        .expect("gcc can be started");
+        .expect("the compiler can be started");
     assert!(compiled.status.success(), "{name}: {}", text(&compiled.stderr));
     let stdin = folder.join("stdin");
     fs::write(&stdin, "").expect("an empty input");

@@ -6,12 +6,14 @@
 //! recorded: arguments, environment, directory, input, address space and undefined values. It is not
 //! contained, and what it asks the kernel for, such as the time, has real answers.
 
-use std::ffi::OsStr;
+pub mod repairs;
+mod start;
+
 use std::fmt::Write;
 
 use tracer::Untouched;
-use tracer::invocation::{Invocation, Limits, Stdout};
-use tracer::poison::{Poison, SCRATCH};
+use tracer::invocation::Invocation;
+use tracer::poison::SCRATCH;
 use tracer::program::{Function, FunctionId, Leader, LeaderId, LeaderKind, Program};
 use tracer::schedule::{Control, Omission, Schedule};
 use tracer::trace::EventId;
@@ -22,49 +24,11 @@ use crate::subject::Recorded;
 
 use super::source::printable;
 use super::verdict::verdict;
+use start::{MOST_EVENTS, PROCESS, check_start, head, started, undefined};
+pub use start::{Start, Unscriptable};
 
-/// Each event is a line of the script, and gdb needs some milliseconds for one that is executed.
-const MOST_EVENTS: usize = 100_000;
-
-/// As many bytes of input are written into a script.
-const MOST_INPUT: usize = 1 << 20;
-
-/// The part that is the same in every script.
+/// The rules of a replay, the same in every script of a slice.
 const REPLAY: &str = include_str!("replay.py");
-
-/// The registers of [`SCRATCH`] in gdb's words.
-const NAMES: [&str; SCRATCH.len()] = ["rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11"];
-
-/// How a run is repeated.
-#[derive(Clone, Copy, Debug)]
-pub struct Start<'a> {
-    /// How the program is started.
-    pub invocation: &'a Invocation,
-    /// What undefined values are set to.
-    pub poison: Poison,
-    /// The undefined memory to which that is not done.
-    pub untouched: &'a Untouched,
-    /// What it may use up.
-    pub limits: Limits,
-}
-
-/// Why there is no script.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages are the documentation of the fields")]
-pub enum Unscriptable {
-    #[error(
-        "a script for gdb has a line for each event, {MOST_EVENTS} at most, and this run has {0}: reduce a smaller \
-         run, or look at this one with --format text or html"
-    )]
-    TooManyEvents(usize),
-    #[error(
-        "a script for gdb holds the program's input, {MOST_INPUT} bytes at most, and this has {0}: give the program \
-         less to read"
-    )]
-    TooMuchInput(usize),
-    #[error("{0}: gdb takes no path that is not UTF-8: rename it")]
-    Path(String),
-}
 
 /// The slice as a script. Where effects and decisions were told apart it performs both, and branches decide.
 ///
@@ -85,6 +49,7 @@ pub fn slice(
         format!("CONTROL = \"{}\"\n\n", if control == Control::Program { "program" } else { "trace" }),
         leaders(recorded.program, start.untouched),
         events(recorded, slice, control),
+        PROCESS.to_owned(),
         REPLAY.to_owned(),
         "end\n".to_owned(),
     ];
@@ -96,16 +61,9 @@ pub fn slice(
 /// # Errors
 /// As for [`slice`](fn@slice).
 pub fn check(recorded: Recorded<'_>, invocation: &Invocation) -> Result<(), Unscriptable> {
-    if recorded.trace.len() > MOST_EVENTS {
-        return Err(Unscriptable::TooManyEvents(recorded.trace.len()));
-    }
-    if invocation.stdin.len() > MOST_INPUT {
-        return Err(Unscriptable::TooMuchInput(invocation.stdin.len()));
-    }
-    let mut paths = recorded.program.images().iter().map(|image| &image.path);
-    match paths.find(|path| path.to_str().is_none_or(|path| path.contains('\n'))) {
-        Some(path) => Err(Unscriptable::Path(path.display().to_string())),
-        None => Ok(()),
+    match recorded.trace.len() {
+        ..=MOST_EVENTS => check_start(recorded.program, invocation),
+        events => Err(Unscriptable::TooManyEvents(events)),
     }
 }
 
@@ -128,56 +86,7 @@ fn introduction(slice: &CriticalSlice) -> String {
         "end and prints what the program has written: gdb -q -batch -x FILE -ex 'slice through'".into(),
         "The program runs as it is, not contained: what it changes stays changed.".into(),
     ];
-    let comment = |line: &String| format!("# {}\n", printable(&line.replace('\n', " ")));
-    let settings = ["pagination off", "confirm off", "disable-randomization on", "startup-with-shell on"];
-    let more = ["breakpoint always-inserted on", "print inferior-events off"];
-    let setting = |setting: &&str| format!("set {setting}\n");
-    let comments: String = told.iter().map(comment).collect();
-    comments + "\n" + &settings.iter().chain(&more).map(setting).collect::<String>() + "\n"
-}
-
-/// How the program is started.
-fn started(program: &Program, start: Start<'_>) -> String {
-    let Start { invocation, poison, untouched, limits } = start;
-    let mut text = String::from("# How the program was started.\n");
-    let mut put = |name: &str, value: String| {
-        let _ = writeln!(text, "{name} = {value}");
-    };
-    let bytes = |text: &OsStr| literal(text.as_encoded_bytes());
-    put("PROGRAM", bytes(invocation.program.as_os_str()));
-    put("ARGUMENTS", list(invocation.arguments.iter().map(|argument| bytes(argument))));
-    let heap = if untouched.heap { Poison::Off } else { poison };
-    let variables = invocation.environment_under(heap);
-    put(
-        "ENVIRONMENT",
-        list(variables.iter().map(|(name, value)| format!("({}, {})", bytes(name), bytes(value)))),
-    );
-    put("DIRECTORY", bytes(invocation.directory.as_os_str()));
-    put("STDIN", literal(&invocation.stdin));
-    put("TERMINAL", if invocation.stdout == Stdout::Terminal { "True" } else { "False" }.into());
-    let memory = limits.memory.map(|memory| format!("(\"RLIMIT_AS\", {memory})"));
-    let limits = [format!("(\"RLIMIT_FSIZE\", {})", limits.file_size)].into_iter().chain(memory);
-    put("LIMITS", list(limits));
-    let images = program.images().iter();
-    let image = |(number, image): (usize, &tracer::program::Image)| {
-        let (address, path) = (if number == 0 { image.entry } else { image.base }, &image.path);
-        let id = image.build_id.as_ref().map_or("None".to_owned(), |id| format!("{id:?}"));
-        format!("({:?}, {address}, {id})", path.to_string_lossy())
-    };
-    text.push_str("# The path of each image, its entry (of a library: its lowest address), its build id.\n");
-    let _ = writeln!(text, "IMAGES = {}\n", list(images.enumerate().map(image)));
-    text
-}
-
-/// What undefined values are set to.
-fn undefined(poison: Poison) -> String {
-    let mut text = String::from("# What undefined memory and registers hold.\n");
-    let registers =
-        NAMES.iter().zip(poison.general()).map(|(name, value)| format!("(\"{name}\", {value:#x})"));
-    let is_set = if poison == Poison::Off { "False" } else { "True" };
-    let _ = writeln!(text, "POISON = {is_set}\nPOISON_BASE = {:#x}", poison.word(0));
-    let _ = writeln!(text, "REGISTERS = {}\nVECTOR = {:#x}\n", list(registers), poison.vector());
-    text
+    head(&told)
 }
 
 /// Where statements begin, and the frames of the functions.
@@ -247,28 +156,16 @@ fn schedule(recorded: Recorded<'_>, slice: &CriticalSlice, control: Control) -> 
     omission.schedule(|event| needed.binary_search(&event).is_ok())
 }
 
-fn list(items: impl Iterator<Item = String>) -> String {
-    format!("[{}]", items.collect::<Vec<_>>().join(", "))
-}
-
-/// A literal of Python.
-fn literal(bytes: &[u8]) -> String {
-    let byte = |&byte: &u8| match byte {
-        b'\'' | b'\\' => format!("\\{}", char::from(byte)),
-        b'\n' => "\\n".to_owned(),
-        b' '..=b'~' => char::from(byte).to_string(),
-        _ => format!("\\x{byte:02x}"),
-    };
-    format!("b'{}'", bytes.iter().map(byte).collect::<String>())
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use tracer::denial::Actions;
+    use tracer::invocation::Limits;
+    use tracer::poison::Poison;
 
     use super::super::sample::Sample;
+    use super::start::MOST_INPUT;
     use super::*;
 
     fn script(invocation: &Invocation, poison: Poison) -> Result<String, Unscriptable> {

@@ -1,25 +1,8 @@
-# What follows is the same in every script. It is the rules of stripe's replay once more, by gdb's means:
-# a breakpoint at each statement, and `set $pc` where executions are left out.
-
-import os
-import re
-import resource
-import shlex
-import subprocess
-
-import gdb
-
-# Behind a stop of ours the program goes on by itself, unless the user is to see it.
-COMMANDS = """silent
-python heed(SLICE.%s)
-if $stripe_goes_on
-continue
-end"""
+# The rules of stripe's replay once more, by gdb's means: a breakpoint at each statement, and `set $pc` where
+# executions are left out.
 
 OMITTED = "-"
 STOPS = {"*": "needed for its effect", "o": "needed only as a decision"}
-# SIGCHLD, SIGCONT, the four that stop, SIGURG and SIGWINCH do not end who does not handle them.
-HARMLESS = (17, 18, 19, 20, 21, 22, 23, 28)
 
 
 class Left(Exception):
@@ -135,101 +118,27 @@ class Lockstep:
         return TABLE.leaders[event], event, omitting
 
 
-class Stream:
-    """What the program writes to a stream: kept in memory, told when the program stops."""
-
-    def __init__(self, name):
-        self.file = os.memfd_create(name)
-        self.path = "/proc/%d/fd/%d" % (os.getpid(), self.file)
-        self.told = 0
-
-    def rest(self):
-        length = os.fstat(self.file).st_size - self.told
-        rest = os.pread(self.file, max(length, 0), self.told)
-        self.told += len(rest)
-        return rest
-
-
-class Terminal(Stream):
-    """A stream that the program takes for a terminal."""
-
-    def __init__(self, name):
-        import pty
-        import termios
-
-        super().__init__(name)
-        master, self.slave = pty.openpty()
-        settings = termios.tcgetattr(self.slave)
-        settings[1] &= ~termios.OPOST
-        termios.tcsetattr(self.slave, termios.TCSANOW, settings)
-        self.path = os.ttyname(self.slave)
-        self.copier = subprocess.Popen(["cat"], stdin=master, stdout=self.file, stderr=subprocess.DEVNULL)
-        os.close(master)
-
-    def close(self):
-        os.close(self.slave)
-        self.copier.wait()
-
-
-# Runs in place of the program until it becomes the program. It is another gdb, because that has Python.
-LAUNCHER = """
-import os, resource, signal
-for number in range(1, signal.NSIG):
-    try:
-        signal.signal(number, signal.SIG_DFL)
-    except (OSError, ValueError):
-        pass
-signal.pthread_sigmask(signal.SIG_SETMASK, [])
-os.chdir(%(directory)r)
-for number, (path, flags) in enumerate(%(files)r):
-    os.dup2(os.open(path, flags | os.O_NOCTTY), number)
-os.closerange(3, 1 << 16)
-resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-for name, limit in %(limits)r:
-    resource.setrlimit(name, (limit, limit))
-os.execve(%(program)r, %(arguments)r, dict(%(environment)r))
-"""
-
-
-def in_memory(name, content):
-    file = os.memfd_create(name)
-    os.write(file, content)
-    return "/proc/%d/fd/%d" % (os.getpid(), file)
-
-
-class Slice:
+class Slice(Process):
     """The program under way, as far as the slice leads it."""
 
+    BEGIN = "slice begin"
+
     def __init__(self):
-        self.alive = False
-        self.through = False
+        super().__init__()
         self.has_arrived = False
-        self.points = []
-        gdb.events.exited.connect(self.exited)
 
     # The start.
 
     def begin(self):
-        self.clear()
-        self.load()
         self.lockstep, self.current, self.landing = Lockstep(), None, None
         self.sites, self.biases = {}, {}
-        self.stdout, self.stderr = (Terminal if TERMINAL else Stream)("stdout"), Stream("stderr")
-        gdb.execute("set exec-wrapper " + self.wrapper())
-        quietly("starti")
-        self.alive = True
-        self.pid = gdb.selected_inferior().pid
-        auxiliary = gdb.execute("info auxv", to_string=True)
-        at = {key: int(value, 16) for key, value in re.findall(r" AT_(\w+) .* (0x[0-9a-f]+)", auxiliary)}
-        gdb.selected_inferior().write_memory(at["RANDOM"], b"\x5a" * 16)
+        bias = self.launch()
         self.stack = register("rsp")
         if POISON:
             self.grow_stack()
-        self.catch("signal", "signalled")
-        self.catch("exec", "replaced")
         if len(IMAGES) > 1:
             self.catch("load", "loaded")
-        self.place(0, at["ENTRY"] - IMAGES[0][1])
+        self.place(0, bias)
         self.start()
 
     def start(self):
@@ -242,41 +151,6 @@ class Slice:
         if self.has_arrived:
             at = "stripe: at %s; `continue` or `step` leads to the first needed execution\n"
             gdb.write(at % TABLE.places[TABLE.leaders[0]], gdb.STDERR)
-
-    def load(self):
-        """Reads the program, which must be the one that was recorded."""
-        path, _, build_id = IMAGES[0]
-        gdb.execute('file "%s"' % path.replace("\\", "\\\\").replace('"', '\\"'), to_string=True)
-        built = [file.build_id for file in gdb.objfiles() if file.filename == path]
-        if build_id and built != [build_id]:
-            raise gdb.GdbError(path + " is not the program that was recorded: record it again")
-
-    def clear(self):
-        """Ends a program that is under way, and takes the breakpoints away."""
-        if self.alive:
-            self.alive = False
-            quietly("kill")
-        for point in self.points:
-            if point.is_valid():
-                point.delete()
-        self.points = []
-
-    def catch(self, what, method):
-        gdb.execute("catch " + what, to_string=True)
-        gdb.execute("commands\n%s\nend" % COMMANDS % method, to_string=True)
-        self.points.append(gdb.breakpoints()[-1])
-
-    def wrapper(self):
-        output = [(stream.path, os.O_RDWR) for stream in (self.stdout, self.stderr)]
-        files = [(in_memory("stdin", STDIN), os.O_RDONLY)] + output
-        launcher = LAUNCHER % {
-            "directory": DIRECTORY, "files": files, "program": PROGRAM, "arguments": ARGUMENTS,
-            "environment": ENVIRONMENT,
-            "limits": [(getattr(resource, name), limit) for name, limit in LIMITS],
-        }
-        launch = "python exec(open('%s').read())" % in_memory("launcher", launcher.encode())
-        words = [os.readlink("/proc/self/exe"), "-nx", "-nh", "-q", "-batch", "-ex", launch]
-        return " ".join(map(shlex.quote, words))
 
     def grow_stack(self):
         """Lets the program make room for its stack: a debugger that writes to it cannot."""
@@ -299,9 +173,7 @@ class Slice:
         for leader, address in enumerate(TABLE.addresses):
             if TABLE.images[leader] == image:
                 self.sites[bias + address] = leader
-                point = gdb.Breakpoint("*%d" % (bias + address), internal=True)
-                point.commands = COMMANDS % "arrived"
-                self.points.append(point)
+                self.stop_at(bias + address, "arrived")
 
     def loaded(self):
         """Libraries have been mapped."""
@@ -352,34 +224,9 @@ class Slice:
         number, all_ = TABLE.needed.index(event) + 1, len(TABLE.needed)
         return "%s, %d of %d, %s" % (TABLE.name(event), number, all_, STOPS[TABLE.signs[event]])
 
-    def signalled(self):
-        """A signal is about to be delivered."""
-        number = int(gdb.parse_and_eval("$_siginfo.si_signo"))
-        with open("/proc/%d/status" % self.pid) as status:
-            masks = dict(line.split(":\t") for line in status if line.startswith("Sig"))
-        handled = (int(masks["SigCgt"], 16) | int(masks["SigIgn"], 16)) >> (number - 1) & 1
-        if handled or number in HARMLESS:
-            return None
-        return "signal %d ends the program" % number
-
     def replaced(self):
-        """The program has become another one, and nothing of that is part of the slice."""
         self.sites = {}
-        for point in self.points:
-            point.enabled = False
-
-    def exited(self, event):
-        if not self.alive:
-            return
-        self.alive = False
-        for stream in (self.stdout, self.stderr):
-            if isinstance(stream, Terminal):
-                stream.close()
-        if not self.through:
-            self.tell_output()
-            status = getattr(event, "exit_code", None)
-            ended = "" if status is None else " with status %d" % status
-            gdb.write("stripe: the program has ended%s\n" % ended, gdb.STDERR)
+        return super().replaced()
 
     # What is undefined.
 
@@ -407,44 +254,6 @@ class Slice:
                 for half in (0, 1):
                     gdb.execute("set $xmm%d.v2_int64[%d] = %d" % (number, half, VECTOR))
 
-    # What the user sees and does.
-
-    def show(self, message):
-        """Shows where the program is, and why it has stopped there."""
-        if self.through:
-            gdb.write("stripe: %s\n" % message, gdb.STDERR)
-        else:
-            self.tell_output()
-            gdb.write("stripe: %s\n" % message)
-            gdb.execute("frame")
-
-    def tell_output(self):
-        for stream in (self.stdout, self.stderr):
-            gdb.write(stream.rest().decode(errors="replace"))
-
-    def run_through(self):
-        if not self.alive:
-            raise gdb.GdbError("The program is not under way: `slice begin` starts it.")
-        self.through = True
-        try:
-            with Quiet():
-                self.go_through(lambda: True)
-        finally:
-            self.through = False
-        for number, stream in enumerate((self.stdout, self.stderr)):
-            rest = stream.rest()
-            while rest:
-                rest = rest[os.write(number + 1, rest) :]
-
-    def go_through(self, wanted):
-        """Goes on, while that is wanted, behind each stop of ours behind which the program goes on."""
-        goes_on = True
-        while goes_on and self.alive and wanted():
-            gdb.set_convenience_variable("stripe_goes_on", 0)
-            self.heeded = None
-            gdb.execute("continue")
-            goes_on = self.heeded == ""
-
 
 def undefined(place):
     """The word that undefined memory at a place holds."""
@@ -453,64 +262,12 @@ def undefined(place):
     return POISON_BASE ^ ((place >> 2 & 0xFFFFFFFF) * 0x9E3779B1 & 0xFFFFFFFF) >> 12
 
 
-class Quiet:
-    """Keeps to itself what gdb says about stops; it cannot be caught otherwise."""
-
-    def __enter__(self):
-        gdb.flush()
-        self.stdout = os.dup(1)
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 1)
-        os.close(nowhere)
-
-    def __exit__(self, *_):
-        gdb.flush()
-        os.dup2(self.stdout, 1)
-        os.close(self.stdout)
-
-
-def quietly(command):
-    with Quiet():
-        gdb.execute(command)
-
-
-def register(name):
-    return int(gdb.selected_frame().read_register(name)) & 0xFFFFFFFFFFFFFFFF
-
-
-def heed(method):
-    """Lets the program go on behind a stop, or shows the user why not."""
-    message = method() or ""
-    SLICE.heeded = message
-    gdb.set_convenience_variable("stripe_goes_on", int(not message and not SLICE.through))
-    if message:
-        SLICE.show(message)
-
-
-class Command(gdb.Command):
-    """Go through the critical slice; see `help slice`."""
-
-    def __init__(self, name, documentation, action):
-        self.__doc__ = documentation
-        self.action = action
-        super().__init__(name, gdb.COMMAND_RUNNING, prefix=action is None)
-
-    def invoke(self, argument, from_tty):
-        self.action()
-
-
 TABLE = Table()
-SLICE = Slice()
+PROCESS = Slice()
 Command("slice", "Go through the critical slice with `continue`, or by these commands.", None)
-Command("slice begin", "Start the program; `continue` leads to the first needed execution.", SLICE.begin)
-Command("slice through", "Run to the end without a stop, and print what was written.", SLICE.run_through)
-try:
-    gdb.execute("set debuginfod enabled off")
-except gdb.error:
-    pass  # An older gdb asks nobody.
+Command("slice begin", "Start the program; `continue` leads to the first needed execution.", PROCESS.begin)
+Command("slice through", "Run to the end without a stop, and print what was written.", PROCESS.run_through)
 # `step` enters functions by the breakpoints at their traced statements alone, not by line information: that
 # the C library may have, too.
 gdb.execute("skip -gfi *", to_string=True)
-# The wrapper is started by a shell.
-os.environ["SHELL"] = "/bin/sh"
-SLICE.begin()
+PROCESS.begin()

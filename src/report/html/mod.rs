@@ -6,6 +6,7 @@
 //! the JSON result.
 
 mod data;
+pub mod located;
 mod matrix;
 mod outputs;
 mod search;
@@ -31,11 +32,13 @@ pub use suspects::WrongOnly;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 11] = [
     include_str!("dom.js"),
+    include_str!("theme.js"),
     include_str!("suspects.js"),
     include_str!("summary.js"),
     include_str!("source.js"),
+    include_str!("difference.js"),
     include_str!("output.js"),
     include_str!("matrix.js"),
     include_str!("curve.js"),

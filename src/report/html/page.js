@@ -12,28 +12,12 @@ function showChapter(at) {
   markCriterion(at);
 }
 
-const SYSTEM = matchMedia("(prefers-color-scheme: dark)");
-
-function applyTheme() {
-  const chosen = byId("theme").value;
-  setTheme(chosen === "auto" ? SYSTEM.matches : chosen === "dark");
-}
-
-function setTheme(isDark) {
-  document.documentElement.dataset.theme = isDark ? "dark" : "light";
-  if (matrix.search) drawMatrix();
-}
-
 byId("title").textContent = data.title;
 byId("introduction").textContent = data.introduction;
-byId("theme").addEventListener("change", applyTheme);
-SYSTEM.addEventListener("change", applyTheme);
-// Paper is light, and a picture does not change its colours by itself.
-addEventListener("beforeprint", () => setTheme(false));
-addEventListener("afterprint", applyTheme);
 byId("hide").addEventListener("change", () => byId("listing").classList.toggle("hiding", byId("hide").checked));
 addEventListener("resize", () => matrix.search && drawMatrix());
-applyTheme();
+// A picture does not change its colours by itself.
+beginTheme(() => matrix.search && drawMatrix());
 showSuspects(data.suspects, showPlace);
 showCriteria(data.chapters, showChapter, opening());
 showChapter(opening());

@@ -1,0 +1,339 @@
+//! Write a located fault as a page: the ranked lines beside the source, and a sign at each execution where a change
+//! makes the output right or brings it nearer, with the difference that it makes.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+use tracer::program::FileId;
+use tracer::trace::EventId;
+
+use crate::locate::{CandidateKind, Granule, LineRank};
+use crate::session::locate::Located;
+use crate::subject::Recorded;
+
+use super::super::executions::{self, Mark};
+use super::super::located::{change_in_words, experiment, outcome, shown, verdict, what_came};
+use super::super::rows::{Code, Row, Rows};
+use super::super::sections;
+use super::super::source::Sources;
+use super::data::Output;
+use super::outputs::OutputTable;
+use super::{embedded, escaped, fill};
+
+const PAGE: &str = include_str!("located.html");
+const STYLES: [&str; 2] = [include_str!("page.css"), include_str!("located.css")];
+const SCRIPTS: [&str; 4] = [
+    include_str!("dom.js"),
+    include_str!("theme.js"),
+    include_str!("difference.js"),
+    include_str!("located.js"),
+];
+
+/// Lines of source in all.
+const MOST_ROWS: usize = 4000;
+
+/// Of a line with more executions only those with a sign are shown.
+const MOST_DOTS: u64 = 60;
+
+#[derive(Serialize)]
+struct LocatedPage<'a> {
+    title: &'a str,
+    verdict: String,
+    warnings: &'a [String],
+    command_line: &'a str,
+    ranking: Vec<Ranked<'a>>,
+    /// How many more lines are ranked.
+    more: usize,
+    sections: Vec<LocatedPart<'a>>,
+    changes: Vec<ChangeDocument>,
+    outputs: Vec<Output>,
+    note: String,
+}
+
+/// A line of the ranking.
+#[derive(Serialize)]
+struct Ranked<'a> {
+    rank: usize,
+    ties: usize,
+    file: &'a str,
+    line: u32,
+    text: String,
+    /// What speaks for it, the best first.
+    experiments: Vec<String>,
+}
+
+/// Lines that are shown together.
+#[derive(Serialize)]
+struct LocatedPart<'a> {
+    file: &'a str,
+    functions: String,
+    rows: Vec<LocatedRow>,
+}
+
+/// A line of the source; without a number for several that were never executed.
+#[derive(Default, Serialize)]
+struct LocatedRow {
+    number: Option<u32>,
+    text: String,
+    /// Null for a line without statements.
+    executed: Option<u64>,
+    /// Null for a line that was not executed.
+    rank: Option<usize>,
+    /// The changes at all executions that help, by their numbers in `changes`.
+    all: Vec<usize>,
+    dots: Vec<Dot>,
+    /// Whether executions without a sign are not shown.
+    is_folded: bool,
+}
+
+/// An execution of a line.
+#[derive(Clone, Serialize)]
+struct Dot {
+    execution: usize,
+    event: u32,
+    /// The changes of this execution that help.
+    changes: Vec<usize>,
+    /// Whether any change of it was tried.
+    is_tried: bool,
+}
+
+/// A change that helps.
+#[derive(Serialize)]
+struct ChangeDocument {
+    told: String,
+    /// `right` or `nearer`.
+    outcome: &'static str,
+    effect: &'static str,
+    /// The options of `stripe replay` that make it.
+    replay: String,
+    /// Which of the outputs the run has printed; null if that is not shown.
+    output: Option<usize>,
+}
+
+/// The page. `command_line` is what does it again, as typed into a shell.
+pub fn page(
+    recorded: Recorded<'_>,
+    found: &Located,
+    (title, command_line): (&str, &str),
+    is_full: bool,
+) -> String {
+    let document = document(recorded, found, (title, command_line), is_full);
+    let data = serde_json::to_value(document).expect("a document has text keys only");
+    let (style, scripts) = (STYLES.concat(), SCRIPTS.concat());
+    let texts: [(&str, &str); 4] =
+        [("title", &escaped(title)), ("style", &style), ("data", &embedded(&data)), ("scripts", &scripts)];
+    fill(PAGE, &texts)
+}
+
+fn document<'a>(
+    recorded: Recorded<'a>,
+    found: &'a Located,
+    (title, command_line): (&'a str, &'a str),
+    is_full: bool,
+) -> LocatedPage<'a> {
+    let mut outputs = OutputTable::new(&found.unchanged);
+    let helping: Vec<usize> = found.ranking.lines.iter().flat_map(|line| line.repairs.clone()).collect();
+    let changes = helping.iter().map(|&number| change(recorded, found, number, &mut outputs)).collect();
+    let mut sources = Sources::new(recorded.program);
+    let most = shown(is_full);
+    let all = &found.ranking.lines;
+    let (sections, left_out) = parts(recorded, found, &helping);
+    let note = match left_out {
+        0 => String::new(),
+        more => format!("The first {MOST_ROWS} lines are shown, {more} more are not. "),
+    };
+    LocatedPage {
+        title,
+        verdict: verdict(found),
+        warnings: &found.warnings,
+        command_line,
+        ranking: all.iter().take(most).map(|line| ranked(recorded, found, line, &mut sources)).collect(),
+        more: all.len().saturating_sub(most),
+        sections,
+        changes,
+        note: note + &outputs.note(),
+        outputs: outputs.into_shown(),
+    }
+}
+
+fn ranked<'a>(
+    recorded: Recorded<'a>,
+    found: &Located,
+    line: &LineRank,
+    sources: &mut Sources<'_>,
+) -> Ranked<'a> {
+    Ranked {
+        rank: line.rank,
+        ties: line.ties,
+        file: &recorded.program.file(line.file).shown,
+        line: line.line,
+        text: sources.line(line.file, line.line).unwrap_or_default().trim().to_owned(),
+        experiments: line.repairs.iter().map(|&number| experiment(recorded, found, number, line)).collect(),
+    }
+}
+
+fn change(
+    recorded: Recorded<'_>,
+    found: &Located,
+    number: usize,
+    outputs: &mut OutputTable<'_>,
+) -> ChangeDocument {
+    ChangeDocument {
+        told: change_in_words(recorded, &found.candidates[number]),
+        outcome: outcome(found, number),
+        effect: what_came(found, number),
+        replay: replay(recorded, found, number),
+        output: outputs.number(found.printed.get(&number)),
+    }
+}
+
+/// The options of `stripe replay` that make a change.
+fn replay(recorded: Recorded<'_>, found: &Located, number: usize) -> String {
+    let candidate = &found.candidates[number];
+    let option = match candidate.kind {
+        CandidateKind::Flip => "--flip",
+        CandidateKind::Always => "--always",
+        CandidateKind::Never => "--never",
+        CandidateKind::Omit => "--omit-line",
+    };
+    let statement = candidate.statement(recorded);
+    let file = &recorded.program.file(statement.file).shown;
+    let place = match (candidate.granule, candidate.kind) {
+        (Granule::Execution(_, event), _) => event.time().to_string(),
+        (Granule::Statement, CandidateKind::Omit) if statement.column == 0 => {
+            format!("{file}:{}", statement.line)
+        }
+        (Granule::Statement, CandidateKind::Omit) => {
+            format!("{file}:{}:{}", statement.line, statement.column)
+        }
+        (Granule::Statement, _) => candidate.intervention.place.address.to_string(),
+    };
+    format!("{option} {place}")
+}
+
+/// The source of all functions that were executed, and how many lines there was no room for.
+fn parts<'a>(recorded: Recorded<'a>, found: &Located, helping: &[usize]) -> (Vec<LocatedPart<'a>>, usize) {
+    let program = recorded.program;
+    let (lines, _) = executions::counted(recorded, |_| Mark::Unneeded);
+    let none = executions::Statements::new();
+    let mut rows = Rows::new(program, &lines, &none);
+    let events: Vec<EventId> = recorded.trace.events().collect();
+    let signs = Signs::new(recorded, found, helping);
+    let (mut room, mut left_out) = (MOST_ROWS, 0);
+    let part = |section: &sections::Section| {
+        let all = rows.of(section);
+        let shown = all.len().min(room);
+        room -= shown;
+        left_out += all.len() - shown;
+        let names = section.functions.iter().map(|&function| program.function(function).name.as_str());
+        let mut names: Vec<&str> = names.collect();
+        names.dedup();
+        LocatedPart {
+            file: &program.file(section.file).shown,
+            functions: names.join(", "),
+            rows: all.into_iter().take(shown).map(|row| signs.row(section.file, row)).collect(),
+        }
+    };
+    let mut sections = sections::of_events(recorded, &events);
+    // What holds the first line of the ranking stands first.
+    sections.sort_by_key(|section| {
+        let ranks = section.lines.clone().filter_map(|line| signs.ranks.get(&(section.file, line)));
+        ranks.min().copied().unwrap_or(usize::MAX)
+    });
+    let parts = sections.iter().map(part).collect();
+    (parts, left_out)
+}
+
+/// What is known of lines.
+#[derive(Default)]
+struct Signs {
+    ranks: HashMap<(FileId, u32), usize>,
+    /// The executions of each line in order, each with the changes that help.
+    executions: HashMap<(FileId, u32), Vec<Dot>>,
+    all: HashMap<(FileId, u32), Vec<usize>>,
+}
+
+impl Signs {
+    fn new(recorded: Recorded<'_>, found: &Located, helping: &[usize]) -> Signs {
+        let mut signs = Signs::default();
+        let mut of_event: HashMap<EventId, Vec<usize>> = HashMap::new();
+        for (at, &number) in helping.iter().enumerate() {
+            let candidate = &found.candidates[number];
+            let statement = candidate.statement(recorded);
+            match candidate.granule {
+                Granule::Execution(_, event) => of_event.entry(event).or_default().push(at),
+                Granule::Statement => {
+                    signs.all.entry((statement.file, statement.line)).or_default().push(at);
+                }
+            }
+        }
+        let tried = tried(found);
+        for event in recorded.trace.events() {
+            let leader = recorded.program.leader(recorded.trace.leader(event));
+            if !leader.kind.is_structural() {
+                let line = (leader.statement.file, leader.statement.line);
+                let changes = of_event.remove(&event).unwrap_or_default();
+                let dots = signs.executions.entry(line).or_default();
+                let is_tried = tried.contains(&event);
+                dots.push(Dot { execution: dots.len() + 1, event: event.time(), changes, is_tried });
+            }
+        }
+        let lines = found.ranking.lines.iter();
+        signs.ranks = lines.map(|line| ((line.file, line.line), line.rank)).collect();
+        signs
+    }
+
+    fn row(&self, file: FileId, row: Row<'_>) -> LocatedRow {
+        let Row::Line { number, text, code, .. } = row else { return LocatedRow::default() };
+        let line = (file, number);
+        let executed = match code {
+            Code::None => None,
+            Code::Unexecuted => Some(0),
+            Code::Executed(all) => Some(all.executed()),
+        };
+        let is_folded = executed > Some(MOST_DOTS);
+        let dots = self.executions.get(&line).into_iter().flatten();
+        LocatedRow {
+            number: Some(number),
+            text,
+            executed,
+            rank: self.ranks.get(&line).copied(),
+            all: self.all.get(&line).cloned().unwrap_or_default(),
+            dots: dots.filter(|dot| !is_folded || !dot.changes.is_empty()).cloned().collect(),
+            is_folded,
+        }
+    }
+}
+
+/// The executions of which a change was tried.
+fn tried(found: &Located) -> HashSet<EventId> {
+    let made = found.candidates.iter().zip(&found.effects).filter(|(_, effect)| effect.is_some());
+    made.filter_map(|(candidate, _)| match candidate.granule {
+        Granule::Execution(_, event) => Some(event),
+        Granule::Statement => None,
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_refers_to_nothing_outside_of_itself_and_its_programs_share_one_space_of_names() {
+        let all = [PAGE, &STYLES.concat(), &SCRIPTS.concat()].concat();
+        for reference in ["src=", "@import", "url(", "fetch(", "<link"] {
+            assert!(!all.contains(reference), "{reference}");
+        }
+        let scripts = SCRIPTS.concat();
+        let named = |line: &str| {
+            let rest = ["function ", "const ", "let "].iter().find_map(|word| line.strip_prefix(word))?;
+            Some(rest.split(|c: char| !c.is_alphanumeric()).next()?.to_owned())
+        };
+        let mut names: Vec<String> = scripts.lines().filter_map(named).collect();
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert!(names.len() == all && all > 20, "{names:#?}");
+    }
+}
