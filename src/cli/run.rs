@@ -3,19 +3,19 @@
 use std::ffi::OsString;
 use std::time::Instant;
 
-use tracer::{Preference, Processors, Tracer};
+use tracer::{Preference, Processors};
 
 use super::bounds::bounds;
 use super::choices::{AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, PoisonOption};
 use super::delivery::{Delivery, exit_of, mention};
 use super::emissions;
 use super::exit::{Exit, Failure};
+use super::follow::Follower;
 use super::offers::{self, Offers};
 use super::options::{KeepOptions, OutputOptions, RunOptions, SearchOptions, SeveralOptions};
 use super::progress::Voice;
 use super::rendering;
 use super::shell;
-use super::slice_options::MOST_INSTRUCTIONS;
 use super::status::{Answers, Board, askers};
 use super::target::{Loaded, criterion};
 use super::terminal;
@@ -25,12 +25,9 @@ use crate::circumstances::events::Control;
 use crate::report::{self, Detail, Style};
 use crate::session::case::{Plan, Subject};
 use crate::session::driver::Strategy;
-use crate::session::dynamic::FollowBudget;
 use crate::session::findings::Findings;
 use crate::session::interrupt::Interrupt;
 use crate::session::keeping::Keeping;
-use crate::session::layers::{Layers, layers};
-use crate::session::listener::Listener;
 use crate::session::questions::Several;
 use crate::session::recording::{Recording, tracers};
 use crate::session::request::{Keep, Request};
@@ -75,10 +72,13 @@ pub(super) fn search(
     rendering::check(subject, output)?;
     keeping.record(&recording);
     let mut crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
-    let mut findings = crate::session::run::search(&recording, &mut crew, &mut keeping, &voice)?;
+    let mut follower = Follower::new(&recording, &voice);
+    let guesses = follower.guess(&options, &mut crew.tracers[0]);
+    let asked = (&recording, &guesses[..]);
+    let mut findings = crate::session::run::search(asked, &mut crew, &mut keeping, &voice)?;
     look(&mut findings, &subject, &mut crew, output, &keeping);
     let beside = match options.compare {
-        true => Some(compared(&recording, &findings, &mut crew.tracers[0], &voice)?),
+        true => Some(follower.compare(&findings, &mut crew.tracers[0])?),
         false => None,
     };
     drop(answers);
@@ -98,19 +98,6 @@ pub(super) fn search(
         offers.tell(&recording, &voice);
     }
     delivery.ended(exit)
-}
-
-/// The dynamic slices beside what was found.
-fn compared<'f>(
-    recording: &Recording<'_>,
-    findings: &'f Findings,
-    tracer: &mut Tracer<'_>,
-    voice: &Voice,
-) -> Result<Vec<Layers<'f>>, Failure> {
-    voice.tell("following the run instruction by instruction");
-    let memory = recording.request.target.conditions.limits.trace;
-    let budget = FollowBudget { instructions: MOST_INSTRUCTIONS, memory };
-    Ok(layers(recording, findings, tracer, budget)?)
 }
 
 /// Looks at values, if that is asked for or takes little.
