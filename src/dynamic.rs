@@ -2,15 +2,18 @@
 //!
 //! Unlike a critical slice, no execution in it was seen to be needed, and none was tried. An event depends on those
 //! that have written what it reads (data), on the latest decision that has led to it (control), and, where no
-//! decision has, on the event that called its function (call).
+//! decision has, on the event that called its function (call). In a *relevant slice* they depend, too, on decisions that
+//! would have written what they read, had they gone another way (potential).
 //!
 //! Sources: Korel and Laski, "Dynamic Program Slicing", 1988; Agrawal and Horgan, "Dynamic Program Slicing", PLDI
-//! 1990; for control Xin and Zhang, "Efficient Online Detection of Dynamic Control Dependence", ISSTA 2007.
+//! 1990; for control Xin and Zhang, "Efficient Online Detection of Dynamic Control Dependence", ISSTA 2007; for relevant slices Agrawal, Horgan,
+//! Krauser and London, "Incremental Regression Testing", ICSM 1993, and Gyimóthy, Beszédes and Forgács, "An Efficient
+//! Relevant Slicing Method for Debugging", ESEC/FSE 1999.
 
 use std::collections::{BTreeSet, HashMap};
 
 use fixedbitset::FixedBitSet;
-use tracer::dependence::{DataDependence, Dependences};
+use tracer::dependence::{DataDependence, Dependences, PotentialDependence};
 use tracer::schedule::{Control, Omission};
 use tracer::trace::EventId;
 
@@ -24,6 +27,8 @@ pub enum SliceKind {
     /// Those of data and of control, and calls.
     #[default]
     Full,
+    /// The same, and potential ones: the *relevant slice*.
+    Relevant,
 }
 
 /// Which dependences a slice follows beside those of data.
@@ -33,6 +38,8 @@ enum Reasons {
     None,
     /// The decisions that have led to an event, and the call of its function if none has.
     All,
+    /// The same, and decisions that could have written what it reads, had they gone another way.
+    Potential,
     /// The call of its function alone, whatever has led to it there.
     Calls,
 }
@@ -42,6 +49,7 @@ impl From<SliceKind> for Reasons {
         match kind {
             SliceKind::Data => Reasons::None,
             SliceKind::Full => Reasons::All,
+            SliceKind::Relevant => Reasons::Potential,
         }
     }
 }
@@ -55,6 +63,8 @@ pub enum DependenceKind {
     Control,
     /// That one has called its function.
     Call,
+    /// That one is a decision which would have written what it has read, had it gone another way.
+    Potential,
 }
 
 /// An event depends on another one.
@@ -139,10 +149,19 @@ impl<'g> DependenceGraph<'g> {
         });
         let reasons = match followed {
             Reasons::None => Vec::new(),
-            Reasons::All => self.reasons(event),
+            Reasons::All | Reasons::Potential => self.reasons(event),
             Reasons::Calls => self.calls(event),
         };
-        data.chain(reasons).collect()
+        let asked = followed == Reasons::Potential;
+        let potential = self.data.potential(event).filter(|_| asked);
+        let is_early = |found: &PotentialDependence<'_>| limit.is_none_or(|limit| found.read_after < limit);
+        let potential = potential.filter(is_early).map(|found| Dependence {
+            from: event,
+            to: found.decision,
+            kind: DependenceKind::Potential,
+            name: found.name.to_owned(),
+        });
+        data.chain(reasons).chain(potential).collect()
     }
 
     /// When an event that `from` depends on was no longer of interest: if it is still going on because it has called

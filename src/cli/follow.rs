@@ -73,7 +73,7 @@ impl<'f> Follower<'f> {
         self.voice.tell("following the run instruction by instruction");
         let target = &self.recording.request.target;
         let memory = target.conditions.limits.trace;
-        let budget = FollowBudget { instructions, memory };
+        let budget = FollowBudget { instructions, memory, asks_for_potential: false };
         follow((target, tracer), &self.recording.baseline, &[], budget)
     }
 }
