@@ -22,7 +22,7 @@ use super::terminal;
 use super::values::EmissionKind;
 use crate::baseline::PoisonChoice;
 use crate::circumstances::events::Control;
-use crate::report::{self, Detail, Style};
+use crate::report::Style;
 use crate::session::case::{Plan, Subject};
 use crate::session::driver::Strategy;
 use crate::session::findings::Findings;
@@ -50,9 +50,8 @@ pub(super) fn search(
     let started = Instant::now();
     let output = &options.output;
     let preference = preference(options.target.engine)?;
-    if options.compare && output.format != EmissionKind::Text {
-        let message =
-            "--compare writes text: leave out --format; `stripe slice --format json` has the dynamic slice";
+    if options.compare && !output.kinds().any(has_layers) {
+        let message = "--compare goes with text, json and html: take one of these for --format or --emit";
         return Err(Failure::new(Exit::Usage, message));
     }
     emissions::check(output, &options.target.program, options.several.are_asked())?;
@@ -78,26 +77,25 @@ pub(super) fn search(
     let mut findings = crate::session::run::search(asked, &mut crew, &mut keeping, &voice)?;
     look(&mut findings, &subject, &mut crew, output, &keeping);
     let beside = match options.compare {
-        true => Some(follower.compare(&findings, &mut crew.tracers[0])?),
-        false => None,
+        true => follower.compare(&findings, &mut crew.tracers[0])?,
+        false => Vec::new(),
     };
     drop(answers);
     let exit = exit_of(&findings, &interrupt);
     let command_line = shell::stripe(request.line.iter().cloned());
-    let delivery = Delivery { subject, findings: &findings, command_line: &command_line };
+    let delivery = Delivery { subject, findings: &findings, command_line: &command_line, layers: &beside };
     // The terminal may have another size by now.
     deliver(delivery, output, terminal::style(color))?;
-    if let Some(layers) = beside {
-        let detail = Detail { is_full: output.full, ..Detail::default() };
-        super::print(
-            report::layers::text(subject.recorded(), &layers, detail, terminal::style(color)).as_bytes(),
-        )?;
-    }
     mention(&keeping, exit, &voice);
     if let (Some(offers), None) = (Offers::own(), interrupt.signal()) {
         offers.tell(&recording, &voice);
     }
     delivery.ended(exit)
+}
+
+/// Whether dynamic slices are set beside critical ones in it.
+fn has_layers(kind: EmissionKind) -> bool {
+    matches!(kind, EmissionKind::Text | EmissionKind::Json | EmissionKind::Html)
 }
 
 /// Looks at values, if that is asked for or takes little.
