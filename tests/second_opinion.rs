@@ -166,7 +166,7 @@ fn who_has_written_what_is_read_is_the_same_by_valgrind() {
         let (found, reached) = by_stripe(&program);
         let expected: BTreeSet<(Execution, Execution)> =
             by_valgrind(&program).into_iter().filter(|(from, _)| reached.contains(from)).collect();
-        assert!(expected.len() > 5, "{source}");
+        assert!(!expected.is_empty(), "{source}");
         assert_eq!(found, expected, "{source}");
     });
 }
