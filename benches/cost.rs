@@ -5,7 +5,7 @@
 //! causes: `strace -c -f` does. Names of sections as arguments select them:
 //!
 //!     cargo bench --bench cost -- events tests containment recording replaying \
-//!         reductions searches memory file workers
+//!         reductions searches memory file dependences workers
 //!
 //! Ends with status 1 if a requirement is missed.
 
@@ -29,7 +29,7 @@ use tracer::run::{Recording, Run};
 use tracer::schedule::{Control, Omission, Schedule};
 use tracer::trace::Trace;
 use tracer::trace_file::{self, Identity};
-use tracer::{Conditions, Preference, Processors, Tracer};
+use tracer::{Conditions, Inquest, Preference, Processors, Tracer};
 
 /// Runs to the end without a traced statement between two stops.
 const STOPS: &str = r#"#include <stdlib.h>
@@ -115,6 +115,7 @@ fn main() -> ExitCode {
         ("searches", searches),
         ("memory", memory),
         ("file", file),
+        ("dependences", dependences),
         ("workers", workers),
     ] {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {
@@ -316,6 +317,40 @@ fn file(table: &mut Table) {
         table.ratio(&format!("{shape}: written"), written / recorded, None, &nanoseconds(written));
         table.ratio(&format!("{shape}: read"), restored / recorded, None, &nanoseconds(restored));
     }
+}
+
+/// A run that is followed instruction by instruction: a stop for each, and what is kept for each event.
+fn dependences(table: &mut Table) {
+    const COUNT: u32 = 2_000;
+    const ROUNDS: usize = 7;
+    let stops = compile("stops", STOPS);
+    let subject = Subject::new("loop", COUNT);
+    let bench = Bench::new(&subject);
+    let follow = |asks_for_potential| {
+        let mut tracer =
+            Tracer::new(&subject.program, &subject.invocation(), Preference::Auto).expect("a tracer");
+        let inquest =
+            Inquest { questions: &[], instructions: u64::MAX, memory: u64::MAX, asks_for_potential };
+        tracer.dependences(bench.trace(), &inquest, &conditions(Poison::Off)).expect("followed").0
+    };
+    let found = follow(false);
+    let (instructions, events) = (found.instructions as f64, bench.trace().len() as f64);
+    assert!(found.incomplete.is_none(), "{:?}", found.incomplete);
+    let [stop, recorded, plain, potential] = by_turns(
+        ROUNDS,
+        [
+            &mut || bare_stops(&stops, COUNT).as_secs_f64() / f64::from(COUNT),
+            &mut || bench.record(),
+            &mut || seconds(|| follow(false)),
+            &mut || seconds(|| follow(true)),
+        ],
+    );
+    table.section("following a run instruction by instruction", "a bare stop, or as it says");
+    let note = |time: f64| format!("{:.1} µs, {instructions} instructions", 1e6 * time / instructions);
+    table.ratio("an instruction", plain / instructions / stop, Some(4.0), &note(plain));
+    table.ratio("with potential dependences", potential / plain, Some(1.5), &note(potential));
+    table.ratio("the run, by recording it", plain / recorded, None, &format!("{events} events"));
+    table.ratio("an event, by bytes", found.memory() as f64 / events, Some(24.0), "bytes");
 }
 
 /// Whole reductions by jumps and by breakpoints.

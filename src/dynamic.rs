@@ -2,15 +2,18 @@
 //!
 //! Unlike a critical slice, no execution in it was seen to be needed, and none was tried. An event depends on those
 //! that have written what it reads (data), on the latest decision that has led to it (control), and, where no
-//! decision has, on the event that called its function (call).
+//! decision has, on the event that called its function (call). In a *relevant slice* they depend, too, on decisions that
+//! would have written what they read, had they gone another way (potential).
 //!
 //! Sources: Korel and Laski, "Dynamic Program Slicing", 1988; Agrawal and Horgan, "Dynamic Program Slicing", PLDI
-//! 1990; for control Xin and Zhang, "Efficient Online Detection of Dynamic Control Dependence", ISSTA 2007.
+//! 1990; for control Xin and Zhang, "Efficient Online Detection of Dynamic Control Dependence", ISSTA 2007; for relevant slices Agrawal, Horgan,
+//! Krauser and London, "Incremental Regression Testing", ICSM 1993, and Gyimóthy, Beszédes and Forgács, "An Efficient
+//! Relevant Slicing Method for Debugging", ESEC/FSE 1999.
 
 use std::collections::{BTreeSet, HashMap};
 
 use fixedbitset::FixedBitSet;
-use tracer::dependence::{DataDependence, Dependences};
+use tracer::dependence::{DataDependence, Dependences, PotentialDependence};
 use tracer::schedule::{Control, Omission};
 use tracer::trace::EventId;
 
@@ -24,6 +27,31 @@ pub enum SliceKind {
     /// Those of data and of control, and calls.
     #[default]
     Full,
+    /// The same, and potential ones: the *relevant slice*.
+    Relevant,
+}
+
+/// Which dependences a slice follows beside those of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reasons {
+    /// None.
+    None,
+    /// The decisions that have led to an event, and the call of its function if none has.
+    All,
+    /// The same, and decisions that could have written what it reads, had they gone another way.
+    Potential,
+    /// The call of its function alone, whatever has led to it there.
+    Calls,
+}
+
+impl From<SliceKind> for Reasons {
+    fn from(kind: SliceKind) -> Reasons {
+        match kind {
+            SliceKind::Data => Reasons::None,
+            SliceKind::Full => Reasons::All,
+            SliceKind::Relevant => Reasons::Potential,
+        }
+    }
 }
 
 /// Why an event depends on another one.
@@ -35,6 +63,8 @@ pub enum DependenceKind {
     Control,
     /// That one has called its function.
     Call,
+    /// That one is a decision which would have written what it has read, had it gone another way.
+    Potential,
 }
 
 /// An event depends on another one.
@@ -104,12 +134,12 @@ impl<'g> DependenceGraph<'g> {
 
     /// What an event depends on.
     pub fn of(&self, event: EventId, kind: SliceKind) -> Vec<Dependence> {
-        self.before(event, None, kind)
+        self.before(event, None, kind.into())
     }
 
     /// What an event depends on, as far as it has done something when the run reaches `limit`: an event that calls
     /// a function has not read yet what that returns.
-    fn before(&self, event: EventId, limit: Option<EventId>, kind: SliceKind) -> Vec<Dependence> {
+    fn before(&self, event: EventId, limit: Option<EventId>, followed: Reasons) -> Vec<Dependence> {
         let is_early = |found: &DataDependence<'_>| limit.is_none_or(|limit| found.read_after < limit);
         let data = self.data.of(event).into_iter().filter(is_early).map(|found| Dependence {
             from: event,
@@ -117,8 +147,21 @@ impl<'g> DependenceGraph<'g> {
             kind: DependenceKind::Data,
             name: found.name.to_owned(),
         });
-        let reasons = if kind == SliceKind::Full { self.reasons(event) } else { Vec::new() };
-        data.chain(reasons).collect()
+        let reasons = match followed {
+            Reasons::None => Vec::new(),
+            Reasons::All | Reasons::Potential => self.reasons(event),
+            Reasons::Calls => self.calls(event),
+        };
+        let asked = followed == Reasons::Potential;
+        let potential = self.data.potential(event).filter(|_| asked);
+        let is_early = |found: &PotentialDependence<'_>| limit.is_none_or(|limit| found.read_after < limit);
+        let potential = potential.filter(is_early).map(|found| Dependence {
+            from: event,
+            to: found.decision,
+            kind: DependenceKind::Potential,
+            name: found.name.to_owned(),
+        });
+        data.chain(reasons).chain(potential).collect()
     }
 
     /// When an event that `from` depends on was no longer of interest: if it is still going on because it has called
@@ -142,27 +185,42 @@ impl<'g> DependenceGraph<'g> {
     /// Why the event took place: the decision that has led to it, or else the call of its function, and what has
     /// led to a call that is none of the program's own, such as that of a handler.
     fn reasons(&self, event: EventId) -> Vec<Dependence> {
-        let trace = self.recorded.trace;
-        let reason = |to, kind| Dependence { from: event, to, kind, name: String::new() };
         if let Some(decision) = self.omission.governor(event) {
-            return vec![reason(decision, DependenceKind::Control)];
+            let kind = DependenceKind::Control;
+            return vec![Dependence { from: event, to: decision, kind, name: String::new() }];
         }
+        self.calls(event)
+    }
+
+    fn calls(&self, event: EventId) -> Vec<Dependence> {
+        let trace = self.recorded.trace;
         let activation = trace.activation(event);
         let entry = trace.entry(activation);
         let has_led = |entry: &EventId| *entry != event && !self.data.of(*entry).is_empty();
         let calls = trace.caller(activation).into_iter().chain(Some(entry).filter(has_led));
-        calls.map(|to| reason(to, DependenceKind::Call)).collect()
+        let call = |to| Dependence { from: event, to, kind: DependenceKind::Call, name: String::new() };
+        calls.map(call).collect()
     }
 
     /// All that these events depend on, directly or not.
     pub fn backward(&self, criterion: &BTreeSet<EventId>, kind: SliceKind) -> DynamicSlice {
+        self.closure(criterion, kind.into()).into_slice(criterion, (kind, Direction::Backward))
+    }
+
+    /// The events that these depend on where the trace states the control flow: by data, and because a function
+    /// must be called. In order.
+    pub fn effects(&self, criterion: &BTreeSet<EventId>) -> Vec<EventId> {
+        self.closure(criterion, Reasons::Calls).events().collect()
+    }
+
+    fn closure(&self, criterion: &BTreeSet<EventId>, followed: Reasons) -> Closure {
         let mut found = Closure::of(criterion, self.recorded.trace.len());
         // How far each event has been followed: `None` to its end.
         let mut limits: HashMap<EventId, Option<EventId>> =
             criterion.iter().map(|&event| (event, None)).collect();
         let mut open: Vec<EventId> = criterion.iter().copied().collect();
         while let Some(event) = open.pop() {
-            for dependence in self.before(event, limits[&event], kind) {
+            for dependence in self.before(event, limits[&event], followed) {
                 let limit = self.limit(event, dependence.to);
                 let known = limits.get(&dependence.to).copied();
                 let is_news = match (known, limit) {
@@ -178,7 +236,7 @@ impl<'g> DependenceGraph<'g> {
                 found.add(dependence.to, dependence);
             }
         }
-        found.into_slice(criterion, (kind, Direction::Backward))
+        found
     }
 
     /// All that depends on these events, directly or not.
@@ -228,6 +286,10 @@ impl Closure {
         !self.events.put(event.0 as usize)
     }
 
+    fn events(&self) -> impl Iterator<Item = EventId> + '_ {
+        self.events.ones().map(|event| EventId(event as u32))
+    }
+
     fn into_slice(
         self,
         criterion: &BTreeSet<EventId>,
@@ -237,7 +299,7 @@ impl Closure {
             kind,
             direction,
             criterion: criterion.iter().copied().collect(),
-            events: self.events.ones().map(|event| EventId(event as u32)).collect(),
+            events: self.events().collect(),
             by_data: self.by_data,
             dependences: self.dependences.into_iter().collect(),
         }

@@ -260,7 +260,9 @@ fn every_key_of_a_document_has_its_row() {
     for one in several["criteria"].as_array().expect("criteria") {
         keys(&one["slice"], "", &mut slice);
     }
-    for holder in ["program", "events", "tests"] {
+    let compared = format!("stripe run {of_statistics} --compare --no-save -q");
+    keys(&parse(&in_shell(&compared, &folder)), "", &mut slice);
+    for holder in ["program", "events", "tests", "comparison.not_needed"] {
         assert!(slice.remove(holder), "{holder}");
     }
     assert_documented("stripe.slice/1", &slice, &["reads[]", "writes[]", "fed_by[]"]);

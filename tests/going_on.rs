@@ -53,7 +53,12 @@ impl Observer<Evidence> for Notes {
 
 impl Watcher for Notes {
     fn begins(&mut self, phase: &PhaseTitle, _: &Configuration) {
-        self.memory.phases.push(PhaseMemory { phase: phase.id, outcomes: Default::default(), start: None });
+        self.memory.phases.push(PhaseMemory {
+            phase: phase.id,
+            outcomes: Default::default(),
+            guess: None,
+            start: None,
+        });
     }
 }
 
@@ -87,7 +92,8 @@ impl Subject {
         let mut tracers: Vec<Tracer<'_>> = (0..workers).map(new).collect();
         let means = Means { processors: &Processors::available(), memory };
         let algorithm = Algorithm::Sweep;
-        let mut kind = Events { laboratory: &laboratory, control, algorithm, tracers: &mut tracers };
+        let mut kind =
+            Events { laboratory: &laboratory, control, algorithm, guess: None, tracers: &mut tracers };
         let mut notes = Notes::default();
         let strategy = Strategy { algorithm, max_tests: None };
         let found = search(&mut kind, strategy, means, &mut notes).expect("a finding");
@@ -128,7 +134,8 @@ fn the_best_so_far_is_a_start_where_outcomes_mean_nothing_any_more() {
         let (found, notes, _) = subject.search(control, 1, &Memory::default());
         let best = notes.sets[notes.sets.len() * 2 / 3].clone();
         let phase = notes.memory.phases[0].phase;
-        let start = PhaseMemory { phase, outcomes: Default::default(), start: Some(best.clone()) };
+        let start =
+            PhaseMemory { phase, outcomes: Default::default(), guess: None, start: Some(best.clone()) };
         let (again, later, _) = subject.search(control, 2, &Memory { phases: vec![start] });
         assert_eq!(again.status, Status::Minimal);
         assert!(again.needed.len() <= best.len() && later.tests < notes.tests, "{}", later.tests);

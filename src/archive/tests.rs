@@ -44,6 +44,7 @@ fn seen_printing(why: &str, stdout: &[u8]) -> Evidence {
 fn write(path: &Path) {
     let mut journal = Journal::create(path).unwrap();
     journal.phase(PROGRAM, &Configuration::full(UNIVERSE)).unwrap();
+    journal.guessed(&sets()[1]).unwrap();
     for (number, set) in sets().iter().enumerate() {
         journal.tested(number as u128, Outcome::Pass, &seen("no output")).unwrap();
         let reproduced = seen_printing("reproduced", b"sum = 15\n");
@@ -72,6 +73,7 @@ fn a_journal_comes_back_as_it_was_written() {
     let [first, second] = &content.phases[..] else { panic!("two phases") };
     assert_eq!((first.phase, &first.best), (PROGRAM, &sets()[4]));
     assert_eq!((second.phase, &second.best), (TRACE, &sets()[4]));
+    assert_eq!((&first.guess, &second.guess), (&Some(sets()[1].clone()), &None));
     assert!(first.is_understood && second.is_understood);
     assert_eq!(first.outcomes[&0], (Outcome::Pass, seen("no output")));
     let (outcome, long) = &second.outcomes[&1];

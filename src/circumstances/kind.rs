@@ -44,10 +44,8 @@ pub enum PhaseStart {
     Everything,
     /// From what the phase before has found among its own circumstances: these must show the failure here, too.
     CarriedOver(Configuration),
-    /// From all of its circumstances: together they are what the phase before has found, and are known to fail.
+    /// From all of its circumstances, which are known to show the failure.
     Known,
-    /// From these if they show the failure, otherwise from all, which are known to.
-    Guessed(Configuration),
 }
 
 /// A phase that has found something.
@@ -89,6 +87,12 @@ pub trait Kind {
     /// The phase after one that has found something, or the first one; `None` after the last. Each goes on from
     /// what the one before has found.
     fn next(&mut self, before: Option<Before<'_, Self::Space>>) -> Option<NextPhase<Self::Space>>;
+
+    /// Which circumstances may well be enough in this phase. Tested once, before the search; if they show the
+    /// failure, that starts from them.
+    fn guess(&mut self, _phase: PhaseId, _space: &Self::Space) -> Option<Configuration> {
+        None
+    }
 
     /// How subsets are chosen in the phase that is to be done, if that is not for the user to say.
     fn algorithm(&self) -> Option<Algorithm> {

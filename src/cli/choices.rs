@@ -45,6 +45,16 @@ pub enum EngineChoice {
     Step,
 }
 
+/// What a search tries first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum GuessChoice {
+    /// What the failure depends on, if the run is not too long to be followed.
+    Auto,
+    /// The whole run.
+    #[default]
+    None,
+}
+
 /// Whether undefined values are set to patterns.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum PoisonOption {

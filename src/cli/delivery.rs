@@ -11,6 +11,7 @@ use crate::session::case::Subject;
 use crate::session::findings::Findings;
 use crate::session::interrupt::Interrupt;
 use crate::session::keeping::Keeping;
+use crate::session::layers::Layers;
 use crate::session::listener::Listener;
 
 const TRIVIAL: &str = "the failure shows even if nothing is executed, so that every execution seems needless: ask for \
@@ -33,6 +34,8 @@ pub(super) struct Delivery<'f> {
     pub(super) findings: &'f Findings,
     /// The command that has found it, as typed into a shell.
     pub(super) command_line: &'f str,
+    /// The dynamic slices beside it, if they are asked for.
+    pub(super) layers: &'f [Layers<'f>],
 }
 
 /// How a command ends that has found this: the first answer that says more than that all is well decides.
@@ -54,8 +57,8 @@ pub(super) fn mention(keeping: &Keeping<'_>, exit: Exit, voice: &Voice) {
 impl<'f> Delivery<'f> {
     /// What was found, for a reader.
     pub(super) fn rendering(self) -> Rendering<'f> {
-        let Delivery { subject, findings, command_line } = self;
-        Rendering { subject, answers: &findings.answers, command_line, detail: Detail::default() }
+        let Delivery { subject, findings, command_line, layers } = self;
+        Rendering { subject, answers: &findings.answers, command_line, detail: Detail::default(), layers }
     }
 
     /// Prints the result and writes it to files; a fault of one does not keep it from the others.

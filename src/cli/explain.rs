@@ -305,7 +305,7 @@ impl<'e> Explanation<'e> {
     ) -> Result<Retest, Failure> {
         let subject = self.reopened.subject();
         let runs = AtomicU64::new(0);
-        let case = Case { subject, question: part.question, memo: None };
+        let case = Case { subject, question: part.question, memo: None, guess: None };
         let laboratory = case.laboratory(&runs);
         let schedule = universe.schedule(tested);
         let (run, evidence) = EventTest::new(&laboratory, universe, tracer).examine(&schedule)?;

@@ -12,6 +12,7 @@ mod emissions;
 mod exit;
 mod explain;
 mod files;
+mod follow;
 mod help;
 mod internal;
 mod interpreters;

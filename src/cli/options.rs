@@ -12,8 +12,8 @@ use regex::bytes::Regex;
 
 use super::changes_options::ChangesOptions;
 use super::choices::{
-    AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, GranularityChoice, LevelChoice, PoisonOption,
-    SingleControl, TraceFormat,
+    AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, GranularityChoice, GuessChoice, LevelChoice,
+    PoisonOption, SingleControl, TraceFormat,
 };
 use super::help::{
     CHANGES_EXAMPLES, CHANGES_STATUS, DOCTOR_EXAMPLES, EXAMPLES, EXIT_STATUS, EXPLAIN_EXAMPLES,
@@ -247,6 +247,18 @@ pub struct SearchOptions {
     /// with the same history, single ones.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     pub level: LevelChoice,
+    /// What is tried first. `auto`, also by --guess alone: what the failure depends on, its dynamic slice, for runs that
+    /// are not too long. `none`: the whole run.
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "auto"
+    )]
+    pub guess: GuessChoice,
     /// Whether undefined values are set to patterns.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub poison: PoisonOption,

@@ -53,7 +53,7 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     drop(answers);
     let exit = exit_of(&findings, &interrupt);
     let command_line = shell::stripe(reopened.run.line.iter().cloned());
-    let delivery = Delivery { subject, findings: &findings, command_line: &command_line };
+    let delivery = Delivery { subject, findings: &findings, command_line: &command_line, layers: &[] };
     delivery.deliver(output, terminal::style(color))?;
     mention(&keeping, exit, &voice);
     delivery.ended(exit)

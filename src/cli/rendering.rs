@@ -11,6 +11,7 @@ use crate::report::html::{self, ChapterSource, WrongOnly};
 use crate::report::{self, Detail, Style, ValuesTold};
 use crate::session::case::Subject;
 use crate::session::findings::Answered;
+use crate::session::layers::Layers;
 use crate::slice::CriticalSlice;
 
 /// What the questions about a run have led to.
@@ -24,6 +25,8 @@ pub(super) struct Rendering<'a> {
     pub(super) command_line: &'a str,
     /// How much a text tells.
     pub(super) detail: Detail,
+    /// The dynamic slices beside the answers, if they are asked for.
+    pub(super) layers: &'a [Layers<'a>],
 }
 
 /// Refuses, before a search, what could not be made of its result.
@@ -50,15 +53,18 @@ impl<'a> Rendering<'a> {
         let recorded = self.subject.recorded();
         let all: Vec<Compared<'_>> = self.answers.iter().map(compared).collect();
         Ok(match kind {
-            EmissionKind::Text => match self.answers {
-                [only] => report::text::slice(recorded, &only.answer.slice, self.detail, style),
-                _ => comparison(recorded, &all, self.detail, style) + &self.values(&all, style),
-            },
+            EmissionKind::Text => {
+                let text = match self.answers {
+                    [only] => report::text::slice(recorded, &only.answer.slice, self.detail, style),
+                    _ => comparison(recorded, &all, self.detail, style) + &self.values(&all, style),
+                };
+                text + &report::layers::text(recorded, self.layers, self.detail, style)
+            }
             EmissionKind::Json => match self.answers {
                 [Answered { name: None, answer, .. }] => {
-                    report::json::slice(recorded, &answer.slice, self.detail.events)
+                    report::json::slice(recorded, &answer.slice, self.detail.events, self.layers.first())
                 }
-                _ => report::json::slices(recorded, &all, self.detail.events),
+                _ => report::json::slices(recorded, &all, self.detail.events, self.layers),
             },
             EmissionKind::Html => self.page(),
             EmissionKind::Trace => report::json::trace(recorded, self.command()),
@@ -129,6 +135,7 @@ impl<'a> Rendering<'a> {
                 name: name.as_deref().unwrap_or_default(),
                 is_wrong: *is_wrong,
                 remark: name.as_deref().unwrap_or(remark),
+                beside: self.layers.iter().find(|layers| layers.name == name.as_deref().unwrap_or_default()),
             })
         };
         self.answers.iter().map(chapter).collect()

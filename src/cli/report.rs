@@ -27,7 +27,12 @@ pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit,
     }
     let command_line = shell::stripe(reopened.run.line.iter().cloned());
     mention_missing_values(&findings, &options.output);
-    let delivery = Delivery { subject: reopened.subject(), findings: &findings, command_line: &command_line };
+    let delivery = Delivery {
+        subject: reopened.subject(),
+        findings: &findings,
+        command_line: &command_line,
+        layers: &[],
+    };
     delivery.deliver(&options.output, terminal::style(color))?;
     Ok(Exit::Done)
 }

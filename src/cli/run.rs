@@ -3,34 +3,31 @@
 use std::ffi::OsString;
 use std::time::Instant;
 
-use tracer::{Preference, Processors, Tracer};
+use tracer::{Preference, Processors};
 
 use super::bounds::bounds;
 use super::choices::{AlgorithmChoice, ColorChoice, ControlChoice, EngineChoice, PoisonOption};
 use super::delivery::{Delivery, exit_of, mention};
 use super::emissions;
 use super::exit::{Exit, Failure};
+use super::follow::Follower;
 use super::offers::{self, Offers};
 use super::options::{KeepOptions, OutputOptions, RunOptions, SearchOptions, SeveralOptions};
 use super::progress::Voice;
 use super::rendering;
 use super::shell;
-use super::slice_options::MOST_INSTRUCTIONS;
 use super::status::{Answers, Board, askers};
 use super::target::{Loaded, criterion};
 use super::terminal;
 use super::values::EmissionKind;
 use crate::baseline::PoisonChoice;
 use crate::circumstances::events::Control;
-use crate::report::{self, Detail, Style};
+use crate::report::Style;
 use crate::session::case::{Plan, Subject};
 use crate::session::driver::Strategy;
-use crate::session::dynamic::FollowBudget;
 use crate::session::findings::Findings;
 use crate::session::interrupt::Interrupt;
 use crate::session::keeping::Keeping;
-use crate::session::layers::{Layers, layers};
-use crate::session::listener::Listener;
 use crate::session::observing::Reach;
 use crate::session::questions::Several;
 use crate::session::recording::{Recording, tracers};
@@ -54,9 +51,8 @@ pub(super) fn search(
     let started = Instant::now();
     let output = &options.output;
     let preference = preference(options.target.engine)?;
-    if options.compare && output.format != EmissionKind::Text {
-        let message =
-            "--compare writes text: leave out --format; `stripe slice --format json` has the dynamic slice";
+    if options.compare && !output.kinds().any(has_layers) {
+        let message = "--compare goes with text, json and html: take one of these for --format or --emit";
         return Err(Failure::new(Exit::Usage, message));
     }
     emissions::check(output, &options.target.program, options.several.are_asked())?;
@@ -76,24 +72,21 @@ pub(super) fn search(
     rendering::check(subject, output)?;
     keeping.record(&recording);
     let mut crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
-    let mut findings = crate::session::run::search(&recording, &mut crew, &mut keeping, &voice)?;
+    let mut follower = Follower::new(&recording, &voice);
+    let guesses = follower.guess(&options, &mut crew.tracers[0]);
+    let asked = (&recording, &guesses[..]);
+    let mut findings = crate::session::run::search(asked, &mut crew, &mut keeping, &voice)?;
     look(&mut findings, &subject, &mut crew, output, &keeping);
     let beside = match options.compare {
-        true => Some(compared(&recording, &findings, &mut crew.tracers[0], &voice)?),
-        false => None,
+        true => follower.compare(&findings, &mut crew.tracers[0])?,
+        false => Vec::new(),
     };
     drop(answers);
     let exit = exit_of(&findings, &interrupt);
     let command_line = shell::stripe(request.line.iter().cloned());
-    let delivery = Delivery { subject, findings: &findings, command_line: &command_line };
+    let delivery = Delivery { subject, findings: &findings, command_line: &command_line, layers: &beside };
     // The terminal may have another size by now.
     deliver(delivery, output, terminal::style(color))?;
-    if let Some(layers) = beside {
-        let detail = Detail { is_full: output.full, ..Detail::default() };
-        super::print(
-            report::layers::text(subject.recorded(), &layers, detail, terminal::style(color)).as_bytes(),
-        )?;
-    }
     mention(&keeping, exit, &voice);
     if let (Some(offers), None) = (Offers::own(), interrupt.signal()) {
         offers.tell(&recording, &voice);
@@ -101,17 +94,9 @@ pub(super) fn search(
     delivery.ended(exit)
 }
 
-/// The dynamic slices beside what was found.
-fn compared<'f>(
-    recording: &Recording<'_>,
-    findings: &'f Findings,
-    tracer: &mut Tracer<'_>,
-    voice: &Voice,
-) -> Result<Vec<Layers<'f>>, Failure> {
-    voice.tell("following the run instruction by instruction");
-    let memory = recording.request.target.conditions.limits.trace;
-    let budget = FollowBudget { instructions: MOST_INSTRUCTIONS, memory };
-    Ok(layers(recording, findings, tracer, budget)?)
+/// Whether dynamic slices are set beside critical ones in it.
+fn has_layers(kind: EmissionKind) -> bool {
+    matches!(kind, EmissionKind::Text | EmissionKind::Json | EmissionKind::Html)
 }
 
 /// Looks at values, if that is asked for or takes little.

@@ -8,7 +8,7 @@ use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::place::{PlaceFound, Where};
 use super::progress::Voice;
-use super::slice_options::{SliceFormat, SliceOptions};
+use super::slice_options::{SliceFormat, SliceKindChoice, SliceOptions};
 use super::status::{Answers, Board, askers};
 use super::target::{Loaded, criterion};
 use super::terminal;
@@ -47,7 +47,11 @@ pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, F
     };
     voice.tell("following the run instruction by instruction");
     let memory = target.conditions.limits.trace;
-    let budget = FollowBudget { instructions: options.max_instructions, memory };
+    let budget = FollowBudget {
+        instructions: options.max_instructions,
+        memory,
+        asks_for_potential: options.kind == SliceKindChoice::Relevant,
+    };
     let followed = follow((&target, &mut tracer), &baseline, &questions, budget)?;
     let start = followed.start(&target, &asked, &place)?;
     let graph = DependenceGraph::new(recorded, &followed.dependences);

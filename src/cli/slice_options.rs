@@ -60,6 +60,8 @@ pub enum SliceKindChoice {
     /// The same, and the decisions and calls that have led there.
     #[default]
     Full,
+    /// The same, and the decisions that would have written what is read, had they gone another way.
+    Relevant,
 }
 
 impl From<SliceKindChoice> for SliceKind {
@@ -67,6 +69,7 @@ impl From<SliceKindChoice> for SliceKind {
         match choice {
             SliceKindChoice::Data => SliceKind::Data,
             SliceKindChoice::Full => SliceKind::Full,
+            SliceKindChoice::Relevant => SliceKind::Relevant,
         }
     }
 }

@@ -95,6 +95,7 @@ fn verdict(report: &SliceReport<'_>, style: Style) -> String {
     let followed_by = match slice.kind {
         SliceKind::Data => "dependences of data",
         SliceKind::Full => "dependences of data and control",
+        SliceKind::Relevant => "dependences of data and control, and potential ones",
     };
     let relation = match slice.direction {
         Direction::Backward => "in the dynamic slice",
@@ -184,6 +185,7 @@ pub fn json(report: &SliceReport<'_>) -> String {
         kind: match slice.kind {
             SliceKind::Data => "data",
             SliceKind::Full => "full",
+            SliceKind::Relevant => "relevant",
         },
         direction: match slice.direction {
             Direction::Backward => "backward",
@@ -210,6 +212,7 @@ fn kind_name(kind: DependenceKind) -> &'static str {
         DependenceKind::Data => "data",
         DependenceKind::Control => "control",
         DependenceKind::Call => "call",
+        DependenceKind::Potential => "potential",
     }
 }
 
@@ -238,6 +241,7 @@ pub fn dot(report: &SliceReport<'_>) -> String {
             DependenceKind::Data => format!("label=\"{}\"", escaped(name)),
             DependenceKind::Control => "style=dashed".to_owned(),
             DependenceKind::Call => "style=dashed, label=\"calls\"".to_owned(),
+            DependenceKind::Potential => format!("style=dotted, label=\"{}\"", escaped(name)),
         };
         let _ = writeln!(text, "  e{} -> e{} [{look}];", to.time(), from.time());
     }

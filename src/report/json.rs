@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use tracer::program::Program;
 
 use crate::circumstances::Status;
+use crate::session::layers::Layers;
 use crate::slice::{CriticalSlice, Effects};
 use crate::subject::{Recorded, stretches};
 
@@ -14,6 +15,7 @@ use super::comparison::{Compared, suspects};
 use super::depths::Depths;
 use super::executions::{self, Executions};
 use super::extent::EventsListed;
+use super::layers::LayeredExecutions;
 use super::needed;
 use super::places::Places;
 use super::schema::{
@@ -22,17 +24,32 @@ use super::schema::{
 use super::spelling;
 
 /// The slice as a document of the schema `stripe.slice/1`.
-pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, listed: EventsListed) -> String {
-    let document = slice_document(recorded, slice, listed.most());
+///
+/// With the dynamic slice `beside` it, if that is known.
+pub fn slice(
+    recorded: Recorded<'_>,
+    slice: &CriticalSlice,
+    listed: EventsListed,
+    beside: Option<&Layers<'_>>,
+) -> String {
+    let document = slice_document(recorded, slice, listed.most(), beside);
     serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
 }
 
 /// Several slices of one run as a document of the schema `stripe.slices/1`.
-pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>], listed: EventsListed) -> String {
+///
+/// With the dynamic slices `beside` them, if these are known.
+pub fn slices(
+    recorded: Recorded<'_>,
+    all: &[Compared<'_>],
+    listed: EventsListed,
+    beside: &[Layers<'_>],
+) -> String {
+    let beside = |name: &str| beside.iter().find(|layers| layers.name == name);
     let criteria = all.iter().map(|one| schema::NamedSlice {
         name: one.name,
         wrong: one.is_wrong,
-        slice: slice_document(recorded, one.slice, listed.most()),
+        slice: slice_document(recorded, one.slice, listed.most(), beside(one.name)),
     });
     let document = schema::Slices {
         schema: schema::SLICES,
@@ -51,7 +68,12 @@ fn wrong_only<'a>(recorded: Recorded<'a>, all: &[Compared<'_>]) -> Option<Vec<Wr
     Some(lines)
 }
 
-fn slice_document<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice, most: usize) -> Slice<'a> {
+fn slice_document<'a>(
+    recorded: Recorded<'a>,
+    slice: &'a CriticalSlice,
+    most: usize,
+    beside: Option<&Layers<'_>>,
+) -> Slice<'a> {
     let question = &slice.question;
     let ranges = stretches(slice.needed.iter().map(|needed| needed.event));
     Slice {
@@ -79,6 +101,7 @@ fn slice_document<'a>(recorded: Recorded<'a>, slice: &'a CriticalSlice, most: us
         lines: lines(recorded, slice),
         warnings: &slice.warnings,
         by_products: by_products::documents(slice),
+        comparison: beside.map(|layers| LayeredExecutions::of(recorded, layers).document(layers)),
     }
 }
 
@@ -171,7 +194,7 @@ mod tests {
         let mut result = sample.slice(&sample.omittable(11)[4..], &sample.omittable(10)[6..]);
         result.status = Status::Budget;
         result.needed[2].without = None;
-        serde_json::from_str(&slice(sample.recorded(), &result, EventsListed::First)).unwrap()
+        serde_json::from_str(&slice(sample.recorded(), &result, EventsListed::First, None)).unwrap()
     }
 
     #[test]
@@ -219,7 +242,7 @@ mod tests {
         let sample = Sample::sum_mul();
         let all = sample.omittable(11);
         let result = sample.slice(&all, &[]);
-        let document = serde_json::to_value(slice_document(sample.recorded(), &result, 4)).unwrap();
+        let document = serde_json::to_value(slice_document(sample.recorded(), &result, 4, None)).unwrap();
         let listed = document["slice"].as_array().unwrap();
         assert_eq!((listed.len(), &document["slice_omitted"]), (4, &json!(2)));
         let numbers: Vec<String> = all.iter().map(|event| event.time().to_string()).collect();
@@ -249,7 +272,7 @@ mod tests {
         let told = |is_wrong: bool| -> Value {
             let sum = Compared { name: "sum", is_wrong: false, slice: &sum };
             let mul = Compared { name: "mul", is_wrong, slice: &mul };
-            serde_json::from_str(&slices(sample.recorded(), &[sum, mul], EventsListed::First)).unwrap()
+            serde_json::from_str(&slices(sample.recorded(), &[sum, mul], EventsListed::First, &[])).unwrap()
         };
         let line = |line: u32| json!({"file": "sum-mul.c", "line": line});
         assert_eq!(told(true)["wrong_only"], json!([line(12), line(16)]));

@@ -12,12 +12,14 @@ use super::listing::{self, Listed};
 use super::markers;
 use super::ordinals::Ordinals;
 use super::rows::{Row, Rows};
+use super::schema::{LayersDocument, WithoutDocument};
 use super::sections;
 use super::source::printable;
+use super::spelling;
 use super::style::{Style, wrap};
 use super::words::count;
 use crate::session::layers::Layers;
-use crate::subject::Recorded;
+use crate::subject::{Recorded, stretches};
 
 /// So many lines with executions that only seem to be needed are told, and so many holes.
 const MOST_LINES: usize = 20;
@@ -29,17 +31,20 @@ pub fn text(recorded: Recorded<'_>, all: &[Layers<'_>], detail: Detail, style: S
 }
 
 /// The executions of a criterion by what they are to its slices.
-struct Executions {
+pub(super) struct LayeredExecutions {
+    /// What each is.
     marks: BTreeMap<EventId, Mark>,
     executed: usize,
     dynamic: usize,
     needed: usize,
     inferred: Vec<EventId>,
     holes: Vec<EventId>,
+    /// Those in the dynamic slice that cannot be left out.
+    fixed: Vec<EventId>,
 }
 
-impl Executions {
-    fn of(recorded: Recorded<'_>, layers: &Layers<'_>) -> Executions {
+impl LayeredExecutions {
+    pub(super) fn of(recorded: Recorded<'_>, layers: &Layers<'_>) -> LayeredExecutions {
         let known = executions::marks(recorded, layers.critical);
         let mark = |(event, mark): (EventId, Mark)| {
             let depends = layers.dynamic.has(event);
@@ -54,26 +59,59 @@ impl Executions {
         let of = |wanted: Mark| -> Vec<EventId> {
             marks.iter().filter(|(_, mark)| **mark == wanted).map(|(event, _)| *event).collect()
         };
-        Executions {
+        LayeredExecutions {
             executed: marks.len(),
             dynamic: marks.keys().filter(|event| layers.dynamic.has(**event)).count(),
             needed: layers.critical.needed.len(),
             inferred: of(Mark::Inferred),
             holes: of(Mark::Hole),
+            fixed: of(Mark::Fixed).into_iter().filter(|&event| layers.dynamic.has(event)).collect(),
             marks,
+        }
+    }
+
+    /// What an execution is.
+    pub(super) fn mark(&self, event: EventId) -> Mark {
+        self.marks.get(&event).copied().unwrap_or(Mark::Unneeded)
+    }
+
+    /// All that are in one of the slices, in order.
+    pub(super) fn told(&self) -> Vec<EventId> {
+        let is_told = |mark: Mark| !matches!(mark, Mark::Unneeded | Mark::Fixed);
+        let fixed = |event: &EventId| self.fixed.binary_search(event).is_ok();
+        (self.marks.iter())
+            .filter(|(event, mark)| is_told(**mark) || fixed(event))
+            .map(|(event, _)| *event)
+            .collect()
+    }
+
+    /// The numbers, for programs.
+    pub(super) fn document(&self, layers: &Layers<'_>) -> LayersDocument {
+        let events = |events: &[EventId]| spelling::events(stretches(events.iter().copied()));
+        let without = |&event: &EventId| WithoutDocument {
+            event: event.time(),
+            test: layers.without.get(&event).copied(),
+        };
+        let dynamic: Vec<EventId> =
+            self.marks.keys().copied().filter(|&event| layers.dynamic.has(event)).collect();
+        LayersDocument {
+            executed: self.executed,
+            dynamic: self.dynamic,
+            dynamic_events: events(&dynamic),
+            not_needed: self.inferred.iter().map(without).collect(),
+            not_inferred: events(&self.holes),
+            criterion: layers.start.words.clone(),
+            warnings: layers.start.remarks.clone(),
         }
     }
 }
 
 fn of_one(recorded: Recorded<'_>, layers: &Layers<'_>, detail: Detail, style: Style) -> String {
-    let executions = Executions::of(recorded, layers);
-    let mark = |event: EventId| executions.marks.get(&event).copied().unwrap_or(Mark::Unneeded);
+    let executions = LayeredExecutions::of(recorded, layers);
+    let mark = |event: EventId| executions.mark(event);
     let (lines, statements) = executions::counted(recorded, mark);
     let mut rows = Rows::new(recorded.program, &lines, &statements);
-    let told: Vec<EventId> = (executions.marks.keys().copied())
-        .filter(|&event| layers.dynamic.has(event) || mark(event) == Mark::Hole)
-        .collect();
-    let sections = sections::of_events(recorded, &told).into_iter();
+    let sections = sections::of_events(recorded, &executions.told()).into_iter();
     let parts: Vec<Listed<'_>> = sections.map(|section| (section.clone(), rows.of(&section))).collect();
     let (parts, note) = extent::shown(recorded.program, parts, detail);
     let heading = match layers.name {
@@ -113,8 +151,8 @@ fn legend(parts: &[Listed<'_>], style: Style) -> String {
     wrap(&told.collect::<Vec<_>>().join(", "), style.width)
 }
 
-fn numbers(executions: &Executions, style: Style) -> String {
-    let Executions { executed, dynamic, needed, inferred, holes, .. } = executions;
+fn numbers(executions: &LayeredExecutions, style: Style) -> String {
+    let LayeredExecutions { executed, dynamic, needed, inferred, holes, .. } = executions;
     let holes = match holes.len() {
         0 => String::new(),
         holes => format!(", {holes} of them outside of the dynamic slice"),
@@ -132,7 +170,7 @@ fn numbers(executions: &Executions, style: Style) -> String {
 fn inferred(
     recorded: Recorded<'_>,
     layers: &Layers<'_>,
-    executions: &Executions,
+    executions: &LayeredExecutions,
     style: Style,
 ) -> Option<String> {
     let ordinals = Ordinals::new(recorded);
@@ -166,7 +204,7 @@ fn inferred(
 fn holes(
     recorded: Recorded<'_>,
     layers: &Layers<'_>,
-    executions: &Executions,
+    executions: &LayeredExecutions,
     style: Style,
 ) -> Option<String> {
     if executions.holes.is_empty() {

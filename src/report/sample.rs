@@ -111,6 +111,7 @@ impl Sample {
             name: "",
             is_wrong: false,
             remark: "",
+            beside: None,
         }
     }
 

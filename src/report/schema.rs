@@ -66,6 +66,37 @@ pub(super) struct Slice<'a> {
     pub(super) warnings: &'a [String],
     /// Other failures that came up on the way, those that came up most often first.
     pub(super) by_products: Vec<ByProductReport<'a>>,
+    /// The dynamic slice beside it, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) comparison: Option<LayersDocument>,
+}
+
+/// A dynamic slice beside a critical one. Entries and ends of functions do not count.
+#[derive(Serialize)]
+pub(super) struct LayersDocument {
+    /// What the dynamic slice was asked for, in words.
+    pub(super) criterion: String,
+    /// How many statement executions the run has.
+    pub(super) executed: usize,
+    /// How many of them are in the dynamic slice.
+    pub(super) dynamic: usize,
+    /// Their events.
+    pub(super) dynamic_events: String,
+    /// Those of them that are not needed.
+    pub(super) not_needed: Vec<WithoutDocument>,
+    /// The needed events that are not in the dynamic slice.
+    pub(super) not_inferred: String,
+    /// What weakens the dynamic slice; each one sentence.
+    pub(super) warnings: Vec<String>,
+}
+
+/// An execution that a test left out and still showed the failure.
+#[derive(Serialize)]
+pub(super) struct WithoutDocument {
+    /// Its number in the trace, from 1.
+    pub(super) event: u32,
+    /// The number of the first such test, from 1; null if it is not kept.
+    pub(super) test: Option<usize>,
 }
 
 /// A failure other than the one under study, in which tests have ended.

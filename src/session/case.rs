@@ -9,7 +9,7 @@ use super::driver::Strategy;
 use super::questions::Inquiry;
 use crate::baseline::Baseline;
 use crate::circumstances::Turns;
-use crate::circumstances::events::{Control, Laboratory, RunMemo};
+use crate::circumstances::events::{Control, EventGuess, Laboratory, RunMemo};
 use crate::oracle::Oracle;
 use crate::slice::{Question, RunMethod};
 use crate::subject::{Recorded, Target};
@@ -47,6 +47,8 @@ pub struct Case<'c> {
     pub question: &'c Inquiry,
     /// The replays that other questions about the run have made.
     pub memo: Option<&'c RunMemo>,
+    /// What may well be enough, to be tried first.
+    pub guess: Option<&'c EventGuess>,
 }
 
 impl<'c> Subject<'c> {

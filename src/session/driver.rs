@@ -126,7 +126,12 @@ pub fn search<K: Kind>(
         let strategy = Strategy { algorithm, max_tests };
         let phase = title.id;
         let memory = means.memory.of(phase);
-        let job = Job { title, space: &space, start, strategy, memory };
+        // Who goes on behind outcomes goes on behind their guess, too.
+        let guess = match memory {
+            Some(memory) => memory.guess.clone(),
+            None => kind.guess(phase, &space),
+        };
+        let job = Job { title, space: &space, start, guess, strategy, memory };
         let Tested { reduction, tests, is_trivial } =
             make_tests(kind, &job, means.processors, &mut *watcher)?;
         let (status, level) = ended(reduction.end, watcher)?;
@@ -211,6 +216,7 @@ struct Job<'j, S> {
     title: PhaseTitle,
     space: &'j S,
     start: PhaseStart,
+    guess: Option<Configuration>,
     strategy: Strategy,
     memory: Option<&'j PhaseMemory>,
 }
@@ -237,10 +243,18 @@ impl<S: Space> Job<'_, S> {
     ) -> Result<Tested, Obstacle> {
         let mut start = self.start();
         watcher.begins(&self.title, &start);
+        if let Some(guess) = &self.guess {
+            watcher.guesses(guess);
+        }
         let outcomes = self.memory.map(|phase| &phase.outcomes);
         let experiment = experiment.remembering(outcomes).limited_to(self.strategy.max_tests);
         let mut experiment = experiment.observed_by(watcher);
-        let checked = self.check(&mut experiment, &mut start);
+        let checked = self.check(&mut experiment, &start).and_then(|checked| {
+            if let Checked::Fails = checked {
+                self.try_guess(&mut experiment, &mut start)?;
+            }
+            Ok(checked)
+        });
         let is_trivial = matches!(checked, Ok(Checked::FailsAnyway));
         let ended = |configuration, end| Reduction { configuration, end, evidence: Vec::new() };
         let reduction = match checked {
@@ -258,27 +272,18 @@ impl<S: Space> Job<'_, S> {
         let remembered = self.memory.and_then(|phase| phase.start.as_ref());
         match (remembered, &self.start) {
             (Some(start), _) | (None, PhaseStart::CarriedOver(start)) => start.clone(),
-            (None, PhaseStart::Everything | PhaseStart::Known | PhaseStart::Guessed(_)) => {
-                Configuration::full(self.space.len())
-            }
+            (None, PhaseStart::Everything | PhaseStart::Known) => Configuration::full(self.space.len()),
         }
     }
 
-    /// The start must show the failure, and nothing at all must not. A guess that shows it becomes the start.
+    /// The start must show the failure, and nothing at all must not.
     fn check(
         &self,
         experiment: &mut Experiment<'_, Evidence, TestError>,
-        start: &mut Configuration,
+        start: &Configuration,
     ) -> Result<Checked, Stop<TestError>> {
-        match &self.start {
-            PhaseStart::Known => return Ok(Checked::Fails),
-            PhaseStart::Guessed(guess) => {
-                if experiment.test(guess)?.0 == Outcome::Fail {
-                    *start = guess.clone();
-                }
-                return Ok(Checked::Fails);
-            }
-            PhaseStart::Everything | PhaseStart::CarriedOver(_) => {}
+        if let PhaseStart::Known = self.start {
+            return Ok(Checked::Fails);
         }
         let (outcome, evidence) = experiment.test(start)?;
         if outcome != Outcome::Fail {
@@ -291,12 +296,31 @@ impl<S: Space> Job<'_, S> {
         Ok(if outcome == Outcome::Fail { Checked::FailsAnyway } else { Checked::Fails })
     }
 
+    /// A guess that leaves something out and shows the failure becomes the start.
+    fn try_guess(
+        &self,
+        experiment: &mut Experiment<'_, Evidence, TestError>,
+        start: &mut Configuration,
+    ) -> Result<(), Stop<TestError>> {
+        let Some(guess) = &self.guess else { return Ok(()) };
+        let within =
+            Configuration::from_iter(start.universe(), guess.iter().filter(|&one| start.contains(one)));
+        let guess = experiment.normalise(&within);
+        if guess.is_empty() || guess == *start {
+            return Ok(());
+        }
+        if experiment.test(&guess)?.0 == Outcome::Fail {
+            // The outcome is known now, so that this only tells the observer.
+            experiment.first_failure([guess.clone()])?;
+            *start = guess;
+        }
+        Ok(())
+    }
+
     fn obstacle(&self, evidence: Evidence) -> Obstacle {
         match self.start {
             PhaseStart::Everything => Obstacle::NotReplayable(evidence),
-            PhaseStart::CarriedOver(_) | PhaseStart::Known | PhaseStart::Guessed(_) => {
-                Obstacle::NotRepeatable(evidence)
-            }
+            PhaseStart::CarriedOver(_) | PhaseStart::Known => Obstacle::NotRepeatable(evidence),
         }
     }
 }

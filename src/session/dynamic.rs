@@ -39,6 +39,8 @@ pub struct FollowBudget {
     pub instructions: u64,
     /// At most so many bytes of memory.
     pub memory: u64,
+    /// Whether decisions count that could have written what is read, had they gone another way: for relevant slices.
+    pub asks_for_potential: bool,
 }
 
 /// A recorded run whose dependences are known.
@@ -89,8 +91,8 @@ pub fn follow<'b>(
     let limits = target.conditions.limits;
     let limits = Limits { cpu: PATIENCE, wall: PATIENCE, idle: PATIENCE, arrivals: u64::MAX, ..limits };
     let conditions = Conditions { limits, ..target.conditions.clone() };
-    let FollowBudget { instructions, memory } = budget;
-    let inquest = Inquest { questions, instructions, memory };
+    let FollowBudget { instructions, memory, asks_for_potential } = budget;
+    let inquest = Inquest { questions, instructions, memory, asks_for_potential };
     let trace = &baseline.recording.trace;
     let (dependences, run) = tracer.dependences(trace, &inquest, &conditions)?;
     if let Some(incomplete) = dependences.incomplete {

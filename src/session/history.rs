@@ -222,6 +222,10 @@ impl Watcher for Pair<'_> {
         self.other.begins(phase, start);
     }
 
+    fn guesses(&mut self, guess: &Configuration) {
+        self.other.guesses(guess);
+    }
+
     fn reason(&self) -> Status {
         self.other.reason()
     }

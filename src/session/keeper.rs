@@ -105,6 +105,11 @@ impl Watcher for Keeper<'_> {
         self.inner.begins(phase, start);
     }
 
+    fn guesses(&mut self, guess: &Configuration) {
+        self.write(|journal| journal.guessed(guess));
+        self.inner.guesses(guess);
+    }
+
     fn reason(&self) -> Status {
         self.inner.reason()
     }

@@ -4,17 +4,15 @@
 use std::collections::HashMap;
 
 use dd::Outcome;
-use tracer::Tracer;
 use tracer::schedule::Control as Rule;
 use tracer::trace::EventId;
 
-use super::dynamic::{FollowBudget, FollowedRun, SliceStart, follow};
+use super::dynamic::{FollowedRun, SliceStart};
 use super::error::SessionError;
 use super::findings::{Answered, Findings};
 use super::recording::Recording;
 use crate::circumstances::events::{Control, Universe};
 use crate::dynamic::{DependenceGraph, DynamicSlice, SliceKind};
-use crate::oracle::Criterion;
 use crate::slice::CriticalSlice;
 use crate::subject::Recorded;
 
@@ -32,24 +30,21 @@ pub struct Layers<'f> {
     pub without: HashMap<EventId, usize>,
 }
 
-/// Follows the recorded run, and finds the dynamic slice for each answer.
+/// Finds in a run that was followed the dynamic slice for each answer.
 ///
 /// # Errors
-/// If the run cannot be followed, or a criterion is about nothing that dependences lead to.
+/// If a criterion is about nothing that dependences lead to.
 pub fn layers<'f>(
     recording: &Recording<'_>,
     findings: &'f Findings,
-    tracer: &mut Tracer<'_>,
-    budget: FollowBudget,
+    followed: &FollowedRun<'_>,
 ) -> Result<Vec<Layers<'f>>, SessionError> {
-    let target = &recording.request.target;
-    let followed = follow((target, tracer), &recording.baseline, &[], budget)?;
-    let recorded = Recorded { program: &target.program, trace: &recording.baseline.recording.trace };
+    let recorded = recording.recorded();
     let graph = DependenceGraph::new(recorded, &followed.dependences);
     findings
         .answers
         .iter()
-        .map(|answered| of_answer(recording, &followed, (recorded, &graph), answered))
+        .map(|answered| of_answer(recording, followed, (recorded, &graph), answered))
         .collect()
 }
 
@@ -59,11 +54,7 @@ fn of_answer<'f>(
     (recorded, graph): (Recorded<'_>, &DependenceGraph<'_>),
     answered: &'f Answered,
 ) -> Result<Layers<'f>, SessionError> {
-    let part = recording.parts.iter().find(|(name, _)| *name == answered.name());
-    let criterion = match part {
-        Some((_, part)) => Criterion { part: Some(part.clone()), ..Criterion::default() },
-        None => recording.criterion.clone(),
-    };
+    let criterion = recording.criterion_of(answered.name());
     let start = followed.of_failure(&recording.request.target, &criterion)?;
     let dynamic = graph.backward(&start.events, SliceKind::Full);
     let without = without(recorded, answered);

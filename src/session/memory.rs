@@ -23,6 +23,8 @@ pub struct PhaseMemory {
     pub phase: PhaseId,
     /// The outcomes of tests, by the fingerprints of effective sets.
     pub outcomes: HashMap<u128, (Outcome, Evidence)>,
+    /// What was tried first, because it might well show the failure.
+    pub guess: Option<Configuration>,
     /// From where to start, if the outcomes do not lead there by themselves.
     pub start: Option<Configuration>,
 }

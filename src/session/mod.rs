@@ -17,6 +17,7 @@ mod ends;
 pub mod error;
 pub mod fate;
 pub mod findings;
+pub mod guess;
 pub mod guilty;
 pub mod history;
 pub mod interrupt;

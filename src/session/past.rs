@@ -26,6 +26,7 @@ pub fn past(version: &str, content: JournalContent) -> Past {
         let understood = phase.is_understood && same_version;
         PhaseMemory {
             phase: phase.phase,
+            guess: phase.guess.filter(|_| understood),
             start: (!understood).then_some(phase.best),
             outcomes: if phase.is_understood { phase.outcomes } else { Default::default() },
         }
@@ -47,6 +48,7 @@ mod tests {
         let phase = PhaseContent {
             phase: TRACE,
             best: Configuration::full(3),
+            guess: None,
             is_understood,
             outcomes: [(1, (Outcome::Pass, seen))].into(),
         };

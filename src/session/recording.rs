@@ -56,6 +56,19 @@ impl<'r> Recording<'r> {
         Ok(Recording { request, criterion, parts, questions, manner: manner(tracer), baseline })
     }
 
+    /// The program with its recorded run.
+    pub fn recorded(&self) -> Recorded<'_> {
+        Recorded { program: &self.request.target.program, trace: &self.baseline.recording.trace }
+    }
+
+    /// The criterion of this name; the only one if none has it.
+    pub fn criterion_of(&self, name: &str) -> Criterion {
+        match self.parts.iter().find(|(known, _)| known == name) {
+            Some((_, part)) => Criterion { part: Some(part.clone()), ..Criterion::default() },
+            None => self.criterion.clone(),
+        }
+    }
+
     /// The recorded run, and how it is searched.
     pub fn subject(&self) -> Subject<'_> {
         let Request { target, plan, timeout, .. } = self.request;

@@ -131,7 +131,7 @@ impl Reopened {
     /// The same; `watcher` sees the search find the way again.
     pub fn watched(&self, question: &Inquiry, watcher: &mut dyn Watcher) -> Result<Answer, SessionError> {
         let content = self.folder.journal(&self.run, question.name.as_deref())?;
-        Case { subject: self.subject(), question, memo: None }
+        Case { subject: self.subject(), question, memo: None, guess: None }
             .remember(&past(&self.run.version, content), watcher)
     }
 }

@@ -98,7 +98,12 @@ impl Continuation<'_, '_> {
         let criterion = question.name.as_deref();
         let progress = self.listener.search(Begun { criterion, time: share.time, known: Some(known) });
         let memo = (self.reopened.questions.len() > 1).then_some(memo);
-        let answer = Case { subject, question, memo }.search(&mut self.crew, past, progress, self.keeping)?;
+        let answer = Case { subject, question, memo, guess: None }.search(
+            &mut self.crew,
+            past,
+            progress,
+            self.keeping,
+        )?;
         budget.spend(answer.slice.tests.total.saturating_sub(known));
         Ok(answer)
     }

@@ -9,14 +9,15 @@ use super::listener::{Begun, Listener};
 use super::past::Past;
 use super::recording::Recording;
 use super::search::Crew;
-use crate::circumstances::events::RunMemo;
+use crate::circumstances::events::{EventGuess, RunMemo};
 
-/// Searches for all answers, until the user asks for the end.
+/// Searches for all answers, until the user asks for the end. What is guessed for a question, by its place, is tried
+/// first.
 ///
 /// # Errors
 /// If there is nothing to be found, or the set-up is broken.
 pub fn search(
-    recording: &Recording<'_>,
+    (recording, guesses): (&Recording<'_>, &[Option<EventGuess>]),
     crew: &mut Crew<'_, '_>,
     keeping: &mut Keeping<'_>,
     listener: &dyn Listener,
@@ -25,7 +26,7 @@ pub fn search(
     let memo = RunMemo::default();
     let mut budget = Budget::new(request.max_tests, request.max_time, questions.len());
     let mut findings = Findings::of(keeping.name());
-    for question in questions {
+    for (place, question) in questions.iter().enumerate() {
         if findings.are_interrupted() || !findings.answers.is_empty() && crew.interrupt.is_asked() {
             break;
         }
@@ -36,7 +37,8 @@ pub fn search(
         let mut subject = recording.subject();
         subject.plan.strategy.max_tests = share.tests;
         let memo = (questions.len() > 1).then_some(&memo);
-        let answer = Case { subject, question, memo }.search(crew, past, progress, keeping)?;
+        let guess = guesses.get(place).and_then(Option::as_ref);
+        let answer = Case { subject, question, memo, guess }.search(crew, past, progress, keeping)?;
         budget.spend(answer.slice.tests.total);
         findings.add(question, answer);
     }

@@ -110,7 +110,8 @@ impl Case<'_> {
         watcher: &mut dyn Watcher,
     ) -> Result<Finding, Obstacle> {
         let Plan { control, strategy } = self.subject.plan;
-        let mut events = Events { laboratory, control, algorithm: strategy.algorithm, tracers };
+        let (algorithm, guess) = (strategy.algorithm, self.guess);
+        let mut events = Events { laboratory, control, algorithm, guess, tracers };
         let found = driver::search(&mut events, strategy, Means { processors, memory }, watcher)?;
         Ok(Finding::of(found, self.subject.recorded(), control))
     }

@@ -10,6 +10,9 @@ pub trait Watcher: Observer<Evidence> {
     /// Learns that a phase begins, and from what it starts.
     fn begins(&mut self, _phase: &PhaseTitle, _start: &Configuration) {}
 
+    /// Learns of a set that is tried first in the phase that has begun: it may well show the failure.
+    fn guesses(&mut self, _guess: &Configuration) {}
+
     /// Why it has asked for the end: [`Status::Budget`] or [`Status::Interrupted`].
     fn reason(&self) -> Status {
         Status::Interrupted

@@ -25,6 +25,17 @@ pub struct DataDependence<'d> {
     pub name: &'d str,
 }
 
+/// An event has read what a decision could have written, had it gone another way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PotentialDependence<'d> {
+    /// The decision. It was made behind the event that has written what was read.
+    pub decision: EventId,
+    /// The latest event of the run when that was read first.
+    pub read_after: EventId,
+    /// What the source calls it; empty if it has no name.
+    pub name: &'d str,
+}
+
 /// Successive bytes that the program has printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrintedBytes {
@@ -87,6 +98,8 @@ pub struct Dependences {
     places: Vec<u32>,
     notes: Vec<u8>,
     names: Vec<String>,
+    /// For each event that has any: the decision, the number of a name, and the latest event then.
+    potential: HashMap<u32, Vec<(u32, u32, u32)>>,
     /// Standard output.
     pub stdout: Printed,
     /// Standard error.
@@ -124,9 +137,22 @@ impl Dependences {
         (0..count).map(dependence).collect()
     }
 
+    /// The decisions that could have written what the event has read, had they gone another way; in order. None unless
+    /// they were asked for.
+    pub fn potential(&self, event: EventId) -> impl Iterator<Item = PotentialDependence<'_>> {
+        let found = self.potential.get(&event.0).into_iter().flatten();
+        found.map(|&(decision, name, read_after)| PotentialDependence {
+            decision: EventId(decision),
+            read_after: EventId(read_after),
+            name: self.names.get(name as usize).map_or("", String::as_str),
+        })
+    }
+
     /// How many bytes of memory they take.
     pub fn memory(&self) -> u64 {
-        (self.places.capacity() * size_of::<u32>() + self.notes.capacity()) as u64
+        let potential: usize = self.potential.values().map(Vec::len).sum();
+        let potential = potential * size_of::<(u32, u32, u32)>();
+        (self.places.capacity() * size_of::<u32>() + self.notes.capacity() + potential) as u64
     }
 }
 
@@ -180,6 +206,15 @@ impl DependencesBuilder {
             write(((distance << 1) ^ (distance >> 63)) as u64);
             write(u64::from(name));
             write(u64::from(later));
+        }
+    }
+
+    /// All that an event has read which decisions could have written, with numbers of names, each with the latest event
+    /// then.
+    pub(crate) fn take_potential(&mut self, event: EventId, read: &BTreeMap<(u32, u32), u32>) {
+        if !read.is_empty() {
+            let found = read.iter().map(|(&(decision, name), &after)| (decision, name, after));
+            self.dependences.potential.insert(event.0, found.collect());
         }
     }
 

@@ -71,6 +71,8 @@ pub struct Inquest<'q> {
     pub instructions: u64,
     /// At most so many bytes of memory are taken for who has written what.
     pub memory: u64,
+    /// Whether decisions count that could have written what is read, had they gone another way.
+    pub asks_for_potential: bool,
 }
 
 /// One worker's place for runs of a program.
@@ -265,6 +267,7 @@ impl<'p> Tracer<'p> {
             questions: inquest.questions,
             instructions: inquest.instructions,
             memory: inquest.memory,
+            asks_for_potential: inquest.asks_for_potential,
         };
         let course = Course { conditions, placement: &mut self.placement, method: Method::SingleStep };
         let mut found = Dependences::default();

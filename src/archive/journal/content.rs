@@ -43,6 +43,8 @@ pub struct PhaseContent {
     pub phase: PhaseId,
     /// The smallest set that shows the failure.
     pub best: Configuration,
+    /// What was tried first, if something was guessed.
+    pub guess: Option<Configuration>,
     /// Whether fingerprints still mean what they meant when this was written.
     pub is_understood: bool,
     /// The outcomes of tests, by the fingerprints of effective sets.
@@ -95,6 +97,12 @@ impl JournalContent {
     fn take(&mut self, record: Record, most: usize) -> Option<()> {
         match record {
             Record::Phase { phase, universe } => self.begin(phase, universe, most)?,
+            Record::Guess { fingerprint, members } => {
+                let phase = self.phase()?;
+                let guess = members.within(phase.best.universe())?;
+                phase.is_understood &= guess.fingerprint() == fingerprint;
+                phase.guess = Some(guess);
+            }
             Record::Set { fingerprint, members } => {
                 let phase = self.phase()?;
                 let best = members.within(phase.best.universe())?;
@@ -134,7 +142,7 @@ impl JournalContent {
             Some(known) => (known.best.universe() == universe).then_some(()),
             None => {
                 let (best, outcomes) = (Configuration::full(universe), HashMap::new());
-                self.phases.push(PhaseContent { phase, best, is_understood: true, outcomes });
+                self.phases.push(PhaseContent { phase, best, guess: None, is_understood: true, outcomes });
                 Some(())
             }
         }

@@ -13,6 +13,8 @@ use dd::{Configuration, Outcome};
 pub(super) enum Record {
     /// A phase begins or goes on, and how many circumstances there are.
     Phase { phase: PhaseId, universe: usize },
+    /// This set is tried first.
+    Guess { fingerprint: u128, members: Ranges },
     /// The search goes on from this set.
     Set { fingerprint: u128, members: Ranges },
     /// The search goes on from the last set without these.
@@ -107,8 +109,14 @@ impl Record {
                 bytes.extend([b'P', phase.0]);
                 put(&mut bytes, *universe as u64);
             }
-            Record::Set { fingerprint, members } | Record::Without { fingerprint, members } => {
-                bytes.push(if matches!(self, Record::Set { .. }) { b'S' } else { b'I' });
+            Record::Guess { fingerprint, members }
+            | Record::Set { fingerprint, members }
+            | Record::Without { fingerprint, members } => {
+                bytes.push(match self {
+                    Record::Guess { .. } => b'G',
+                    Record::Set { .. } => b'S',
+                    _ => b'I',
+                });
                 bytes.extend(fingerprint.to_le_bytes());
                 members.write(&mut bytes);
             }
@@ -144,6 +152,7 @@ impl Record {
                 rest = after;
                 Record::Phase { phase: PhaseId(phase), universe: usize::try_from(take(&mut rest)?).ok()? }
             }
+            b'G' => Record::Guess { fingerprint: fingerprint(&mut rest)?, members: Ranges::read(rest)? },
             b'S' => Record::Set { fingerprint: fingerprint(&mut rest)?, members: Ranges::read(rest)? },
             b'I' => Record::Without { fingerprint: fingerprint(&mut rest)?, members: Ranges::read(rest)? },
             b'W' => Record::Why(String::from_utf8(rest.to_vec()).ok()?),

@@ -1,6 +1,6 @@
 //! Append records to a journal.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,8 @@ pub struct Journal {
     printed: HashMap<u128, u64>,
     /// The smallest set of each phase.
     best: HashMap<PhaseId, Configuration>,
+    /// The phases whose guess is taken down.
+    guessed: HashSet<PhaseId>,
     /// The phase that records are about, and the one that they should be about.
     current: Option<PhaseId>,
     wanted: Option<PhaseId>,
@@ -68,6 +70,8 @@ impl Journal {
         journal.whys = content.whys.iter().cloned().zip(0..).collect();
         journal.printed = content.printed.iter().map(|printed| printed.key()).zip(0..).collect();
         journal.best = content.phases.iter().map(|phase| (phase.phase, phase.best.clone())).collect();
+        let guessed = content.phases.iter().filter(|phase| phase.guess.is_some());
+        journal.guessed = guessed.map(|phase| phase.phase).collect();
         journal.current = content.current;
         Ok((journal, content))
     }
@@ -86,6 +90,7 @@ impl Journal {
             whys: HashMap::new(),
             printed: HashMap::new(),
             best: HashMap::new(),
+            guessed: HashSet::new(),
             current: None,
             wanted: None,
         }
@@ -110,6 +115,20 @@ impl Journal {
         self.record(&Record::Phase { phase, universe: start.universe() })?;
         self.best.insert(phase, Configuration::full(start.universe()));
         if start.len() < start.universe() { self.improved(start) } else { self.flush() }
+    }
+
+    /// Takes down what is tried first in this phase, unless that is taken down.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn guessed(&mut self, guess: &Configuration) -> io::Result<()> {
+        let Some(phase) = self.wanted else { return Ok(()) };
+        if !self.guessed.insert(phase) {
+            return Ok(());
+        }
+        self.go_on()?;
+        let members = Ranges::of(guess.iter());
+        self.record(&Record::Guess { fingerprint: guess.fingerprint(), members })
     }
 
     /// Takes down a test.

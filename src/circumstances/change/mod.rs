@@ -141,14 +141,18 @@ impl<'p> Kind for Changes<'_, 'p> {
     fn next(&mut self, before: Option<Before<'_, ChangeSpace>>) -> Option<NextPhase<ChangeSpace>> {
         match (before, self.stage) {
             (None, _) => {
-                let guess = self.plan.guess.take().filter(|guess| !guess.is_empty());
-                let start = guess.map_or(PhaseStart::Everything, PhaseStart::Guessed);
+                let is_guessed = self.plan.guess.as_ref().is_some_and(|guess| !guess.is_empty());
+                let start = if is_guessed { PhaseStart::Known } else { PhaseStart::Everything };
                 Some(self.phase(b'c', "what breaks it".into(), self.plan.unit, start))
             }
             (Some(Before { found, .. }), Stage::Inducing) => Some(self.minimal(found)),
             (Some(Before { found, .. }), Stage::Minimal) => self.lines(found),
             (Some(_), Stage::Lines) => None,
         }
+    }
+
+    fn guess(&mut self, _phase: PhaseId, _space: &ChangeSpace) -> Option<Configuration> {
+        self.plan.guess.take()
     }
 
     fn algorithm(&self) -> Option<Algorithm> {

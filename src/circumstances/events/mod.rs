@@ -9,9 +9,10 @@ mod memo;
 mod test;
 mod universe;
 
-use dd::Algorithm;
+use dd::{Algorithm, Configuration};
 use tracer::Tracer;
 use tracer::schedule::Control as Rule;
+use tracer::trace::EventId;
 
 pub use memo::RunMemo;
 pub use test::{EventTest, Laboratory};
@@ -74,6 +75,15 @@ pub fn phase(rule: Rule) -> PhaseId {
     }
 }
 
+/// The events that may well be enough for a failure, in order: what a search tries first.
+#[derive(Clone, Debug)]
+pub struct EventGuess {
+    /// Where a branch decides.
+    pub by_branches: Vec<EventId>,
+    /// Where the trace states the control flow.
+    pub by_trace: Vec<EventId>,
+}
+
 /// The statement executions of a recorded run, and the workers that replay it.
 pub struct Events<'a, 'm, 'p> {
     /// What all tests share.
@@ -82,6 +92,8 @@ pub struct Events<'a, 'm, 'p> {
     pub control: Control,
     /// How subsets are chosen: only some algorithms look at groups.
     pub algorithm: Algorithm,
+    /// What may well be enough.
+    pub guess: Option<&'a EventGuess>,
     /// One for each worker.
     pub tracers: &'m mut [Tracer<'p>],
 }
@@ -117,6 +129,15 @@ impl<'p> Kind for Events<'_, '_, 'p> {
         };
         let title = PhaseTitle { id, what: words(rule(id)).to_owned(), unit: "execution" };
         Some(NextPhase { title, space, start })
+    }
+
+    fn guess(&mut self, phase: PhaseId, space: &Universe) -> Option<Configuration> {
+        let EventGuess { by_branches, by_trace } = self.guess?;
+        let events = match rule(phase) {
+            Rule::Program => by_branches,
+            Rule::Trace => by_trace,
+        };
+        Some(space.configuration(events.iter().copied()))
     }
 
     fn trials<'t>(&'t mut self, space: &'t Universe) -> Vec<EventTest<'t, 't, 'p>> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::super::schema::{EventsDocument, Tests};
+use super::super::schema::{EventsDocument, LayersDocument, Tests};
 
 /// A result.
 #[derive(Serialize)]
@@ -27,6 +27,8 @@ pub(super) struct ChapterDocument<'a> {
     pub(super) events: EventsDocument,
     pub(super) tests: Tests,
     pub(super) seconds: f64,
+    /// Null unless the dynamic slice was asked for.
+    pub(super) comparison: Option<LayersDocument>,
     pub(super) source: Listing,
     pub(super) search: Search,
 }
@@ -63,7 +65,7 @@ pub(super) struct RowDocument {
     /// Null for a line without statements.
     pub(super) executed: Option<u64>,
     pub(super) needed: Option<u64>,
-    /// One letter for each execution: effect, decision, unneeded, fixed; null where they are folded.
+    /// One letter for each execution: effect, decision, unneeded, fixed, inferred, hole; null where they are folded.
     pub(super) marks: Option<String>,
     /// The events behind `marks`, or the first ones behind `runs`.
     pub(super) events: Vec<u32>,

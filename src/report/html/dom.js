@@ -26,14 +26,16 @@ const counted = (number, thing) => `${grouped(number)} ${thing}${number === 1 ? 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 const OUTCOMES = { reproduced: "reproduced", not_reproduced: "not reproduced", unresolved: "unresolved" };
-const SIGNS = { e: "●", d: "○", u: "·", f: "■" };
+const SIGNS = { e: "●", d: "○", h: "◆", i: "◌", u: "·", f: "■" };
 
 /** What the signs of a chapter mean. */
 function meanings(chapter) {
   return {
     e: chapter.effects_tried ? "needed for its effect" : "needed",
     d: chapter.effects_tried ? "needed only as a decision" : "needed, a decision",
-    u: "executed but not needed",
+    h: "needed, but not in the dynamic slice",
+    i: "in the dynamic slice, but not needed",
+    u: chapter.comparison ? "executed, in neither" : "executed but not needed",
     f: "cannot be left out",
   };
 }

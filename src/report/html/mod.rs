@@ -19,11 +19,13 @@ use tracer::run::Run;
 
 use crate::circumstances::events::Control;
 use crate::session::history::History;
+use crate::session::layers::Layers;
 use crate::slice::{CriticalSlice, Effects};
 use crate::subject::Recorded;
 
 use super::by_products;
 use super::json;
+use super::layers::LayeredExecutions;
 use super::spelling;
 use super::verdict::verdict;
 use data::ChapterDocument;
@@ -64,6 +66,8 @@ pub struct ChapterSource<'a> {
     pub is_wrong: bool,
     /// What there is to see, if somebody knows; otherwise empty.
     pub remark: &'a str,
+    /// The dynamic slice beside it, if that was asked for.
+    pub beside: Option<&'a Layers<'a>>,
 }
 
 /// A result as the page holds it. A page may hold several, which do not exist at the same time.
@@ -88,7 +92,8 @@ pub fn chapter(case: &ChapterSource<'_>) -> Chapter {
         events: json::events(slice),
         tests: json::tests(slice),
         seconds: json::seconds(slice.elapsed),
-        source: source::listing(case.recorded, slice),
+        comparison: case.beside.map(|layers| LayeredExecutions::of(case.recorded, layers).document(layers)),
+        source: source::listing(case.recorded, slice, case.beside),
         search: search::drawing(case),
     };
     Chapter(serde_json::to_value(document).expect("a document has text keys only"))

@@ -36,7 +36,8 @@ function line(row, file) {
   if (row.number === null) {
     return element("tr", { className: "fold" }, element("th", {}, "…"), element("td", { colSpan: 4 }));
   }
-  const style = row.needed > 0 ? "needed" : row.executed > 0 ? "unneeded" : "";
+  const isInferred = row.marks?.includes("i") || row.runs.some(([letter]) => letter === "i");
+  const style = row.needed > 0 ? "needed" : isInferred ? "inferred" : row.executed > 0 ? "unneeded" : "";
   const count = (number) => element("td", { className: "count" }, number === null ? "" : grouped(number));
   const suspect = isSuspect(file, row.number) ? " suspect" : "";
   const made = element(
@@ -141,10 +142,18 @@ function did(dot) {
 
 /** What is known of an execution that nobody needs. */
 function fate(dot) {
-  if (dot.letter === "e" || dot.letter === "d") return "The search ended before it was tried without it.";
+  if (dot.letter === "i") return inferred(dot.event);
+  if (dot.letter === "e" || dot.letter === "d" || dot.letter === "h") return "The search ended before it was tried without it.";
   if (dot.letter === "f") return "Its call ends with it, or it leads the way to such an end.";
   const test = lastTestOf(dot.event);
   return test ? `Test ${grouped(test.number)} left it out, and the failure was still there.` : "It was left out, and the failure was still there.";
+}
+
+/** The test that showed of an execution in the dynamic slice that it is not needed. */
+function inferred(event) {
+  const known = source.chapter.comparison.not_needed.find((one) => one.event === event);
+  const test = known?.test ? `Test ${grouped(known.test)} left it out` : "It was left out";
+  return `Dependences lead from the failure to it. ${test}, and the failure was still there.`;
 }
 
 /** Marks the executions that a test left out; `null` for none. */

@@ -6,11 +6,13 @@ use tracer::observation::Flow;
 use tracer::program::{FileId, Program};
 use tracer::trace::EventId;
 
+use crate::session::layers::Layers;
 use crate::slice::CriticalSlice;
 use crate::subject::Recorded;
 
 use super::super::executions::{self, Executions};
 use super::super::folding;
+use super::super::layers::LayeredExecutions;
 use super::super::needed;
 use super::super::rows::{Code, Row, Rows};
 use super::super::sections::{self, Section};
@@ -32,13 +34,20 @@ const MOST_DOTS: u64 = 6000;
 /// A reason is cut behind so many characters.
 pub(super) const LONGEST_REASON: usize = 400;
 
-/// The source of all functions with a needed execution.
-pub(super) fn listing(recorded: Recorded<'_>, slice: &CriticalSlice) -> Listing {
-    let lines = executions::count(recorded, slice);
+/// The source of all functions with a needed execution, or one that is in the dynamic slice beside it.
+pub(super) fn listing(recorded: Recorded<'_>, slice: &CriticalSlice, beside: Option<&Layers<'_>>) -> Listing {
+    let layered = beside.map(|layers| LayeredExecutions::of(recorded, layers));
+    let lines = match &layered {
+        Some(all) => executions::counted(recorded, |event| all.mark(event)).0,
+        None => executions::count(recorded, slice),
+    };
     let none = executions::Statements::new();
     let mut rows = Rows::new(recorded.program, &lines, &none);
     let mut budget = Budget::default();
-    let sections = sections::find(recorded, slice);
+    let sections = match &layered {
+        Some(all) => sections::of_events(recorded, &all.told()),
+        None => sections::find(recorded, slice),
+    };
     let mut parts: Vec<PagePart> =
         sections.iter().map(|section| part(recorded.program, section, &mut rows, &mut budget)).collect();
     let shown = Shown::new(recorded, &lines, &budget.dotted);
@@ -154,7 +163,7 @@ mod tests {
     #[test]
     fn each_execution_of_a_line_has_a_mark_and_its_event() {
         let sample = Sample::sum_mul();
-        let listing = listing(sample.recorded(), &sample.slice(&sample.omittable(11)[1..], &[]));
+        let listing = listing(sample.recorded(), &sample.slice(&sample.omittable(11)[1..], &[]), None);
         let row = listing.sections[0].rows.iter().find(|row| row.number == Some(11)).unwrap();
         assert_eq!(row.marks.as_deref(), Some("ueeeee"));
         assert_eq!(row.events, [9, 13, 17, 21, 25, 29]);
@@ -166,7 +175,7 @@ mod tests {
     fn a_line_with_very_many_executions_is_folded() {
         let source = "int main(void) { int x = 0;\n    for (int i = 0; i < 99; i++)\n        x = 1;\n    return x;\n}\n";
         let sample = Sample::of(&Folder::new(), source);
-        let listing = listing(sample.recorded(), &sample.slice(&sample.omittable(3)[98..], &[]));
+        let listing = listing(sample.recorded(), &sample.slice(&sample.omittable(3)[98..], &[]), None);
         let row = listing.sections[0].rows.iter().find(|row| row.number == Some(3)).unwrap();
         assert_eq!((&row.marks, row.runs.as_slice()), (&None, &[('u', 1, 98), ('e', 99, 99)][..]));
         assert_eq!(row.sentence, "executions 1 to 98: not; 99: needed");

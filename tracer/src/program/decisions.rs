@@ -65,7 +65,7 @@ impl Program {
     }
 
     /// The code of an image from an address to the end of the part that holds it.
-    fn text_at(&self, image: ImageId, address: FileAddress) -> Option<&[u8]> {
+    pub(super) fn text_at(&self, image: ImageId, address: FileAddress) -> Option<&[u8]> {
         let texts = &self.images()[usize::from(image.0)].text;
         let (start, text) = &texts[texts.partition_point(|(start, _)| *start <= address).checked_sub(1)?];
         text.get((address.0 - start.0) as usize..).filter(|text| !text.is_empty())

@@ -26,6 +26,7 @@ mod names;
 mod only_calls;
 pub(crate) mod operations;
 pub(crate) mod origins;
+pub(crate) mod other_ways;
 mod readings;
 mod registers;
 mod sanitizer;

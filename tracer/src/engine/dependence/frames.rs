@@ -22,6 +22,8 @@ pub(super) struct OpenCall {
     pub(super) noticed: HashSet<(u64, LastWriter)>,
     /// Writers whom the event has read, with numbers of names; and the latest event when that was first.
     pub(super) read: BTreeMap<(LastWriter, u32), u32>,
+    /// Decisions that could have written what it has read, with numbers of names; and the latest event then.
+    pub(super) potential: BTreeMap<(LastWriter, u32), u32>,
     /// Where it has read what may be a pointer.
     pub(super) pointers: Vec<u64>,
     /// Its registers where its own code was executed last.
@@ -34,6 +36,7 @@ pub(super) struct OpenCall {
 pub(super) struct EndedEvent {
     pub(super) event: EventId,
     pub(super) read: BTreeMap<(LastWriter, u32), u32>,
+    pub(super) potential: BTreeMap<(LastWriter, u32), u32>,
     pub(super) overwritten: BTreeMap<u64, (u8, LastWriter)>,
 }
 
@@ -79,6 +82,7 @@ impl OpenCalls {
                 is_structural: true,
                 noticed: HashSet::new(),
                 read: BTreeMap::new(),
+                potential: BTreeMap::new(),
                 pointers: Vec::new(),
                 registers: *registers,
                 overwritten: BTreeMap::new(),
@@ -92,6 +96,7 @@ impl OpenCalls {
             ended.push(EndedEvent {
                 event: call.event,
                 read: std::mem::take(&mut call.read),
+                potential: std::mem::take(&mut call.potential),
                 overwritten: std::mem::take(&mut call.overwritten),
             });
             call.event = event;
@@ -111,6 +116,7 @@ impl OpenCall {
     }
 
     fn end(self) -> EndedEvent {
-        EndedEvent { event: self.event, read: self.read, overwritten: self.overwritten }
+        let OpenCall { event, read, potential, overwritten, .. } = self;
+        EndedEvent { event, read, potential, overwritten }
     }
 }

@@ -13,6 +13,7 @@ mod files;
 mod frames;
 mod kernel;
 mod library;
+mod potential;
 mod stepping;
 mod writers;
 
@@ -22,6 +23,7 @@ use std::rc::Rc;
 use files::FileWriters;
 use frames::{EndedEvent, OpenCalls};
 use library::LibraryState;
+use potential::{MadeDecision, OtherWays};
 use writers::{LastWriter, MemoryWriters, NOBODY, RegisterWriters};
 
 use super::Execution;
@@ -49,6 +51,8 @@ pub(crate) struct Investigation<'i> {
     pub(crate) instructions: u64,
     /// At most so many bytes of memory are used for what is found out.
     pub(crate) memory: u64,
+    /// Whether decisions count that could have written what is read, had they gone another way.
+    pub(crate) asks_for_potential: bool,
 }
 
 /// Thread-local memory lies around its base, so far.
@@ -67,6 +71,7 @@ struct Detective<'i> {
     calls: OpenCalls,
     library: LibraryState,
     files: FileWriters,
+    other_ways: OtherWays,
     /// Who has changed last what the kernel keeps.
     kernel: HashMap<KernelState, LastWriter>,
     /// Who has written what was read while no event took place: why the next function is called.
@@ -106,6 +111,7 @@ impl<'i> Detective<'i> {
             calls: OpenCalls::default(),
             library: LibraryState::default(),
             files: FileWriters::default(),
+            other_ways: OtherWays::default(),
             kernel: HashMap::new(),
             orphans: BTreeSet::new(),
             operations: HashMap::new(),
@@ -136,6 +142,13 @@ impl<'i> Detective<'i> {
             self.memory.set(registers.sp().saturating_sub(size), size, NOBODY);
         }
         self.last = Some(event);
+        if self.investigation.asks_for_potential && leader.decides {
+            let taken = trace.next(event).map(|next| trace.leader(next));
+            let decision =
+                MadeDecision { event: event.0, leader: trace.leader(event), taken, registers, bias };
+            let memory = ProgramMemory(execution.tracee);
+            self.other_ways.decide((program, self.investigation.variables), &memory, decision);
+        }
         self.answer(execution.tracee, event, registers, bias);
     }
 
@@ -158,8 +171,9 @@ impl<'i> Detective<'i> {
     }
 
     /// An event is over.
-    fn end(&mut self, tracee: &Tracee, EndedEvent { event, read, overwritten }: EndedEvent) {
+    fn end(&mut self, tracee: &Tracee, EndedEvent { event, read, potential, overwritten }: EndedEvent) {
         self.builder.take(event, &read);
+        self.builder.take_potential(event, &potential);
         // A library that leaves its own data as they were has not written them: its locks above all.
         let mut left = overwritten.into_iter().peekable();
         while let Some((start, first)) = left.next() {
@@ -274,9 +288,30 @@ impl<'i> Detective<'i> {
             let Some(call) = self.calls.innermost() else { return };
             news.into_iter().for_each(|writer| call.reads(writer, number, now));
         }
+        if self.investigation.asks_for_potential {
+            self.read_potentially(tracee, at, access, is_traced);
+        }
         let call = self.calls.innermost().filter(|call| !call.pointers.contains(&address));
         if let Some(call) = call.filter(|_| is_traced && length == POINTER_SIZE) {
             call.pointers.push(address);
+        }
+    }
+
+    /// The innermost event reads memory that decisions could have written.
+    fn read_potentially(&mut self, tracee: &Tracee, at: &RegisterValues, access: Access, is_traced: bool) {
+        let MemoryPiece { address, length } = access.piece;
+        let mut decisions = BTreeSet::new();
+        for byte in address..address.saturating_add(length) {
+            decisions.extend(self.other_ways.since(byte, self.memory.get(byte)));
+        }
+        if decisions.is_empty() {
+            return;
+        }
+        let (number, now) = (self.name(tracee, at, access, is_traced), self.arrived);
+        let Some(call) = self.calls.innermost() else { return };
+        let event = call.event.0;
+        for decision in decisions.into_iter().filter(|&decision| decision != event) {
+            call.potential.entry((decision, number)).or_insert(now);
         }
     }
 
@@ -377,6 +412,10 @@ impl<'i> Detective<'i> {
         let is_saved = matches!(operation.role, InsnRole::Push(_) | InsnRole::Store(_));
         for Access { piece: MemoryPiece { address, length }, .. } in writes {
             self.memory.set(address, length, kept.filter(|_| is_saved).unwrap_or(writer));
+            if let Some(call) = self.calls.innermost().filter(|_| self.investigation.asks_for_potential) {
+                let instruction = registers.pc.wrapping_sub(call.bias);
+                self.other_ways.writes(instruction, MemoryPiece { address, length });
+            }
             if self.code_pages.contains(&(address >> 12)) {
                 self.operations.clear();
                 self.code_pages.clear();
@@ -396,7 +435,7 @@ impl<'i> Detective<'i> {
 
     /// How much memory has been used for what was found out.
     fn memory_used(&self) -> u64 {
-        self.memory.memory() + self.builder.memory()
+        self.memory.memory() + self.builder.memory() + self.other_ways.memory()
     }
 
     /// All that was found out.
@@ -408,6 +447,13 @@ impl<'i> Detective<'i> {
     ) -> Dependences {
         while let Some(ended) = self.calls.settle(u64::MAX) {
             self.end(tracee, ended);
+        }
+        if self.other_ways.lacks {
+            self.remarks.insert(
+                "what some decisions would have written, had they gone another way, is not known, because it goes by a \
+                 pointer or the decision is a switch: the slice may lack them"
+                    .to_owned(),
+            );
         }
         let mut found = self.builder.finish();
         let latest = self.last;
