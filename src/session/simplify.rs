@@ -25,7 +25,7 @@ use super::permissions::openings;
 use super::prevention::Prevention;
 use crate::baseline::not_reproduced;
 use crate::circumstances::input::{
-    Given, Granularity, InputLaboratory, InputPart, InputWorker, Inputs, OtherInput, Unit, Wanted,
+    Given, InputLaboratory, InputPart, InputWorker, Inputs, Manner, OtherInput, Unit, Wanted,
 };
 use crate::circumstances::{Status, Turns};
 use crate::oracle::{Criterion, Oracle, WantedCrash, message};
@@ -45,8 +45,10 @@ pub struct SimplifyRequest {
     pub given: Given,
     /// What the failure is; `None`: what the run as it is shows.
     pub criterion: Option<Criterion>,
-    /// How fine the parts are reduced.
-    pub granularity: Granularity,
+    /// How the parts are made smaller.
+    pub manner: Manner,
+    /// What weakens the result, as far as that is known before.
+    pub remarks: Vec<String>,
     /// How subsets are chosen, and how many may be tested.
     pub strategy: Strategy,
     /// For at most this time.
@@ -71,6 +73,8 @@ pub struct Simplified {
     pub units: Vec<Unit>,
     /// Whether nothing at all is needed.
     pub is_trivial: bool,
+    /// Whether a grammar derives what is left.
+    pub is_derived: bool,
     /// What keeps the failure away, if that was the question.
     pub prevention: Option<Prevention>,
     /// The tests by outcome.
@@ -123,7 +127,7 @@ pub fn simplify(
     listener.tell(&format!("the failure: {described}"));
 
     let mut progress = listener.search(Begun { criterion: None, time: request.max_time, known: None });
-    let mut inputs = Inputs::new(&laboratory, &mut workers, request.granularity, given.clone());
+    let mut inputs = Inputs::new(&laboratory, &mut workers, &request.manner, given.clone());
     let means = Means { processors: &processors, memory: &Memory::default() };
     let found = driver::search(&mut inputs, request.strategy, means, &mut *progress);
     progress.ends();
@@ -143,6 +147,7 @@ pub fn simplify(
         after,
         units,
         is_trivial: found.is_trivial,
+        is_derived: request.manner.grammar.is_some(),
         tests: found.tests(),
         runs: laboratory.runs.load(Ordering::Relaxed),
         elapsed: started.elapsed(),
@@ -150,7 +155,11 @@ pub fn simplify(
         last,
         other_failures,
         containment,
-        warnings: openings(&invocation.permissions).into_iter().chain(weakness(&found)).collect(),
+        warnings: openings(&invocation.permissions)
+            .into_iter()
+            .chain(request.remarks.iter().cloned())
+            .chain(weakness(&found))
+            .collect(),
     })
 }
 
