@@ -70,7 +70,7 @@ pub struct SimplifyOptions {
     #[arg(long, value_enum, default_value_t, value_name = "STRATEGY", help_heading = WHAT, requires = "grammar")]
     pub strategy: StrategyChoice,
     /// Only leave out, and put nothing simpler in the place of what is needed.
-    #[arg(long, help_heading = WHAT, conflicts_with = "prevent")]
+    #[arg(long, help_heading = WHAT, conflicts_with_all = ["prevent", "strategy"])]
     pub only_delete: bool,
     /// The failure.
     #[command(flatten)]

@@ -31,7 +31,7 @@ pub(super) enum Way {
 impl Way {
     pub(super) fn of(part: &InputPart, manner: &Manner) -> Way {
         match manner.grammar_of(part) {
-            Some(grammar) => Way::Derivations(Arc::clone(grammar), manner.derivations),
+            Some(grammar) => Way::Derivations(Arc::clone(grammar), manner.strategy()),
             None => Way::Units(manner.granularity.of(part.content.as_deref().unwrap_or_default())),
         }
     }

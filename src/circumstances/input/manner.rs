@@ -16,7 +16,7 @@ pub struct Manner {
     pub grammar: Option<Arc<Grammar>>,
     /// Which of them.
     pub derivations: DerivationStrategy,
-    /// Whether nothing is put in the place of what goes, unless it is shorter by itself.
+    /// Whether nothing is put in the place of what goes, but for what was in it.
     pub only_deletes: bool,
 }
 
@@ -25,5 +25,10 @@ impl Manner {
     pub fn grammar_of(&self, part: &InputPart) -> Option<&Arc<Grammar>> {
         let is_content = matches!(part.name, PartName::Stdin | PartName::File(_));
         self.grammar.as_ref().filter(|_| is_content)
+    }
+
+    /// Which derivations are tried.
+    pub(super) fn strategy(&self) -> DerivationStrategy {
+        if self.only_deletes { DerivationStrategy::Subtrees } else { self.derivations }
     }
 }
