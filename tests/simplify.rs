@@ -366,6 +366,62 @@ fn a_budget_ends_the_search_with_what_is_left_so_far() {
     assert_eq!(found["status"], "budget");
 }
 
+/// Fails if its argument, an expression, matches its input; ends of lines are `~` for it, tabs `^`.
+const EXPRESSION: &str = r#"
+#include <regex.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    static char text[1 << 16];
+    text[fread(text, 1, sizeof text - 1, stdin)] = 0;
+    for (char *at = text; *at; at++) *at = *at == '\n' ? '~' : *at == '\t' ? '^' : *at;
+    regex_t expression;
+    if (regcomp(&expression, argv[1], REG_EXTENDED)) return 2;
+    if (regexec(&expression, text, 0, NULL, 0)) return 0;
+    fprintf(stderr, "error\n");
+    return 1;
+}
+"#;
+
+/// What is left of a text of which an expression has to match.
+fn left_by_expression(program: &Program, input: &str, expression: &str, words: &[&str]) -> String {
+    fs::write(program.directory.join("in.txt"), input).expect("written");
+    let name = program.path.display().to_string();
+    let words = [&[&name, "--stdin", "in.txt", "-o", "out", "--force"], words, &["--", expression]].concat();
+    let found = document(&program.directory, &words, 0);
+    assert_eq!(found["status"], "minimal");
+    left(&found).to_owned()
+}
+
+#[test]
+fn what_cannot_be_left_out_becomes_simpler() {
+    let program = tiny("expression", EXPRESSION);
+    let examples = [
+        ("numbers", "count = 8472;\n", "^[^0-9]*([1-9][0-9]{3})", "1000"),
+        ("equal numbers", "f(37) g(37)", "f.([0-9][0-9]+). g.\\1[^0-9]*$", "f(00) g(00"),
+        ("names", "int total_sum=total_sum+1;", "(^|[^a-z_])([a-zA-Z_]+)=\\2\\+", "a=a+"),
+        ("quotes", "f(\"abcdef\");", "\"([^\"]{4,})?\"", "\"\""),
+        ("spaces", "aa\tbb", "a[\\^ ]b", "a b"),
+        ("lines", "aa 1\nbb 2\n", "1[~ ]b", "1 b"),
+        ("everywhere", "<bold>x</bold>", "^<([bold]*)>x</\\1>$", "<>x</>"),
+    ];
+    for (name, input, expression, expected) in examples {
+        assert_eq!(left_by_expression(&program, input, expression, &[]), expected, "{name}");
+        let deleted = left_by_expression(&program, input, expression, &["--only-delete"]);
+        let mut rest = input.chars();
+        assert!(deleted.chars().all(|one| rest.any(|other| other == one)), "{name}: {deleted}");
+        assert_ne!(deleted, expected, "{name}");
+    }
+}
+
+#[test]
+fn units_that_are_named_stay_as_they_are() {
+    let input = "one 8472\ntwo 17\n";
+    let program = tiny("named-units", EXPRESSION);
+    let left = |unit| left_by_expression(&program, input, "[0-9]{4}", &["--by", unit]);
+    assert_eq!(left("lines"), "one 8472\n");
+    assert_eq!(left("tokens"), "8472");
+}
+
 /// Fails if one of the alternatives that its arguments name holds: of each all words have to occur, in order.
 const SUBJECT: &str = r#"
 #include <stdio.h>

@@ -9,6 +9,7 @@ use super::derivations::{self, DerivationStrategy, simpler_derivations};
 use super::ladder::{Granularity, Ladder};
 use super::manner::Manner;
 use super::part::InputPart;
+use super::rewriting::{self, simpler_things};
 use super::simpler::{Simpler, SimplerClass};
 use super::step::Step;
 use super::swaps::Swaps;
@@ -22,8 +23,8 @@ const SHORT: usize = 1 << 14;
 /// How a part is made smaller.
 #[derive(Clone, Debug)]
 pub(super) enum Way {
-    /// Units are left out.
-    Units(Granularity),
+    /// Units are left out, and then, if so, simpler things are put in the place of others.
+    Units(Granularity, bool),
     /// Smaller derivations take the place of others.
     Derivations(Arc<Grammar>, DerivationStrategy),
 }
@@ -32,28 +33,33 @@ impl Way {
     pub(super) fn of(part: &InputPart, manner: &Manner) -> Way {
         match manner.grammar_of(part) {
             Some(grammar) => Way::Derivations(Arc::clone(grammar), manner.strategy()),
-            None => Way::Units(manner.granularity.of(part.content.as_deref().unwrap_or_default())),
+            None => {
+                let granularity = manner.granularity.of(part.content.as_deref().unwrap_or_default());
+                // Whoever names units wants whole ones of them.
+                Way::Units(granularity, granularity == Granularity::Auto && !manner.only_deletes)
+            }
         }
     }
 
     /// The finest unit; by a grammar characters, of which not each has to matter.
     pub(super) fn finest_unit(&self) -> Unit {
         match self {
-            Way::Units(granularity) => granularity.finest(),
+            Way::Units(granularity, _) => granularity.finest(),
             Way::Derivations(..) => Unit::Characters,
         }
     }
 
     fn kinds(&self) -> u8 {
         match self {
-            Way::Units(_) => 0,
+            Way::Units(_, false) => 0,
+            Way::Units(_, true) => rewriting::KINDS,
             Way::Derivations(..) => derivations::KINDS,
         }
     }
 
     fn title(&self, kind: u8) -> &'static str {
         match self {
-            Way::Units(_) => "",
+            Way::Units(..) => rewriting::title(kind),
             Way::Derivations(..) => derivations::title(kind),
         }
     }
@@ -75,7 +81,7 @@ impl Course {
     /// Through a part that was not reduced yet, or else again with its finest units.
     pub(super) fn new(way: &Way, is_first_time: bool) -> Course {
         let ladder = match way {
-            Way::Units(granularity) => Some(Ladder::new(*granularity, is_first_time)),
+            Way::Units(granularity, _) => Some(Ladder::new(*granularity, is_first_time)),
             Way::Derivations(..) => None,
         };
         Course { ladder, last: None, is_changed: false, is_first_round: is_first_time }
@@ -160,7 +166,7 @@ struct WaysToSimplify<'w> {
 impl<'w> WaysToSimplify<'w> {
     fn new(way: &'w Way, text: &'w [u8]) -> WaysToSimplify<'w> {
         let derivation = match way {
-            Way::Units(_) => None,
+            Way::Units(..) => None,
             Way::Derivations(grammar, _) => Some(
                 grammar.derive(text).expect("what takes the place of what is derived is derived as well"),
             ),
@@ -173,7 +179,7 @@ impl<'w> WaysToSimplify<'w> {
             (Way::Derivations(grammar, strategy), Some(derivation)) => {
                 simpler_derivations(grammar, derivation, self.text, *strategy, kind)
             }
-            _ => Vec::new(),
+            _ => simpler_things(self.text, kind),
         }
     }
 }

@@ -3,7 +3,8 @@
 //! First whole parts are left out, then units of each part, from coarse ones to the finest that is asked for. Each
 //! phase begins with what the one before has left. Where there are several parts, rounds of their finest units
 //! follow until one changes nothing: the result is 1-minimal over all of them. Where a grammar derives a part, smaller
-//! derivations are tried instead of units.
+//! derivations are tried instead of units. In texts, simpler things are put in the place of what cannot be left out, and
+//! then units are left out again.
 //!
 //! Source: R. Hildebrandt and A. Zeller, "Simplifying Failure-Inducing Input", ISSTA 2000; levels of a tree from
 //! the coarse to the fine after G. Misherghi and Z. Su, "HDD", ICSE 2006.
@@ -15,6 +16,7 @@ mod ladder;
 mod manner;
 mod part;
 mod preventers;
+mod rewriting;
 mod simpler;
 mod snippets;
 mod step;
