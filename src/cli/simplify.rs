@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dd::Algorithm;
 use regex::bytes::Regex;
-use tracer::invocation::{Input, Invocation, SandboxMode};
+use tracer::invocation::{Input, Invocation, SHELF, SandboxMode};
 use tracer::program::Program;
 
 use super::choices::ColorChoice;
@@ -25,6 +25,7 @@ use crate::oracle::{Criterion, WantedCrash};
 use crate::report::simplified;
 use crate::session::driver::Strategy;
 use crate::session::interrupt::Interrupt;
+use crate::session::outcomes::OutcomeKeeping;
 use crate::session::simplify::{Simplified, SimplifyRequest};
 
 const TRIVIAL: &str = "the failure shows even if nothing is given: ask for more, for example with --expect-match or \
@@ -101,6 +102,7 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
         strategy: Strategy { algorithm: Algorithm::Sweep, max_tests: options.limits.max_tests },
         max_time: options.limits.max_time,
         jobs: options.limits.jobs,
+        keeping: if options.resume { OutcomeKeeping::Resumed } else { OutcomeKeeping::Anew },
         timeout: options.world.timeout,
     })
 }
@@ -243,6 +245,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         match entry.file_type()? {
+            // What stripe keeps is no input of the program.
+            kind if kind.is_dir() && entry.file_name() == SHELF => {}
             kind if kind.is_dir() => collect(&entry.path(), files)?,
             kind if kind.is_file() => files.push(entry.path()),
             _ => {}

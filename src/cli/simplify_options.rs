@@ -78,6 +78,9 @@ pub struct SimplifyOptions {
     /// How long to search.
     #[command(flatten)]
     pub limits: LimitOptions,
+    /// Go on where the same command was ended: by a budget, by Ctrl-C, or from outside. Its tests are not made again.
+    #[arg(long, conflicts_with = "prevent", help_heading = "Limits")]
+    pub resume: bool,
     /// The result.
     #[command(flatten)]
     pub result: InputResultOptions,

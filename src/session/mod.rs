@@ -31,6 +31,7 @@ mod locate_tests;
 pub mod memory;
 pub mod needed;
 pub mod observing;
+pub mod outcomes;
 pub mod past;
 pub mod permissions;
 pub mod prevent;
