@@ -25,8 +25,8 @@ use crate::oracle::{Criterion, WantedCrash};
 use crate::report::simplified;
 use crate::session::driver::Strategy;
 use crate::session::interrupt::Interrupt;
-use crate::session::outcomes::OutcomeKeeping;
-use crate::session::simplify::{Simplified, SimplifyRequest};
+use crate::session::simplify::Simplified;
+use crate::session::simplify_request::{OutcomeKeeping, SimplifyRequest};
 
 const TRIVIAL: &str = "the failure shows even if nothing is given: ask for more, for example with --expect-match or \
                        --expect-stderr-match";

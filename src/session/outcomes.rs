@@ -15,21 +15,11 @@ use tracer::invocation::Invocation;
 use super::error::SessionError;
 use super::keeping::shelf;
 use super::listener::{Listener, SearchWatcher};
-use super::simplify::SimplifyRequest;
+use super::simplify_request::{OutcomeKeeping, SimplifyRequest};
 use super::watcher::Watcher;
 use crate::archive::{ArchiveError, OutcomeJournal};
 use crate::circumstances::{PhaseTitle, Status};
 use crate::oracle::Evidence;
-
-/// Whether the outcomes of tests are kept, so that a search can go on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OutcomeKeeping {
-    /// From the beginning on.
-    #[default]
-    Anew,
-    /// Behind those that an earlier search for the same has left.
-    Resumed,
-}
 
 /// Where the outcomes of a search are kept, and those of an earlier one.
 pub(super) struct KeptOutcomes {

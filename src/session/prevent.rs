@@ -23,9 +23,9 @@ use super::memory::Memory;
 use super::permissions::openings;
 use super::prevention::{Others, Preventer, PreventingSet, Prevention};
 use super::simplify::{
-    Simplified, SimplifyRequest, described, laboratory, limits, oracle, other_failures, refused, weakness,
-    workers,
+    Simplified, described, laboratory, limits, oracle, other_failures, refused, weakness, workers,
 };
+use super::simplify_request::SimplifyRequest;
 use super::watcher::Watcher;
 use crate::circumstances::input::{Given, InputLaboratory, InputWorker, Preventers, Snippets, Wanted};
 use crate::circumstances::{PhaseTitle, Status};

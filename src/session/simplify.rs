@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 
 use dd::{Counts, Outcome};
 use tracer::denial::Actions;
-use tracer::invocation::{Invocation, Limits};
-use tracer::program::Program;
+use tracer::invocation::Limits;
 use tracer::run::Run;
 use tracer::termination::Termination;
 use tracer::trace::Trace;
@@ -22,46 +21,17 @@ use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
 use super::listener::{Begun, Listener};
 use super::memory::Memory;
-use super::outcomes::{KeptOutcomes, OfFurther, OutcomeKeeping};
+use super::outcomes::{KeptOutcomes, OfFurther};
 use super::permissions::openings;
 use super::prevention::Prevention;
+use super::simplify_request::{OutcomeKeeping, SimplifyRequest};
 use crate::baseline::not_reproduced;
 use crate::circumstances::input::{
-    Given, InputLaboratory, InputPart, InputWorker, Inputs, Manner, OtherInput, Unit, Wanted,
+    Given, InputLaboratory, InputPart, InputWorker, Inputs, OtherInput, Unit, Wanted,
 };
 use crate::circumstances::{Status, Turns};
 use crate::oracle::{Criterion, Evidence, Oracle, WantedCrash, message};
 use crate::subject::Recorded;
-
-/// What is to be simplified, and how.
-pub struct SimplifyRequest {
-    /// The program, of which nothing is traced.
-    pub program: Program,
-    /// How it is started, with all that it is given.
-    pub invocation: Invocation,
-    /// A program that is given the same, if the failure is that it does something else.
-    pub other: Option<Invocation>,
-    /// Whether the program judges what it is given: exit status 125 says that it cannot tell.
-    pub judges: bool,
-    /// What of all that is simplified.
-    pub given: Given,
-    /// What the failure is; `None`: what the run as it is shows.
-    pub criterion: Option<Criterion>,
-    /// How the parts are made smaller.
-    pub manner: Manner,
-    /// What weakens the result, as far as that is known before.
-    pub remarks: Vec<String>,
-    /// How subsets are chosen, and how many may be tested.
-    pub strategy: Strategy,
-    /// For at most this time.
-    pub max_time: Option<Duration>,
-    /// How many tests are made at the same time; `None`: one for each processor.
-    pub jobs: Option<u16>,
-    /// Whether it goes on with the tests of an earlier search.
-    pub keeping: OutcomeKeeping,
-    /// When a run is ended; `None`: after some times what the first one has taken.
-    pub timeout: Option<Duration>,
-}
 
 /// What is left of what a program was given.
 pub struct Simplified {

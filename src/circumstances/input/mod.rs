@@ -35,7 +35,7 @@ pub use part::{Given, InputPart, PartName, arguments, variables};
 pub use preventers::Preventers;
 pub use snippets::Snippets;
 pub use swaps::InputSpace;
-pub use test::{InputLaboratory, InputTest, InputWorker, OtherInput, Wanted};
+pub use test::{InputLaboratory, InputTest, InputWorker, OtherInput, OutcomeListener, Wanted};
 pub use units::Unit;
 
 use self::course::{Course, Way};

@@ -54,10 +54,13 @@ pub struct InputLaboratory<'a> {
     /// How many tests were made that were not known from an earlier search.
     pub fresh: AtomicU64,
     /// Is told of each test that was made.
-    pub keep: Option<&'a (dyn Fn(u128, &Evidence) + Sync)>,
+    pub keep: Option<&'a OutcomeListener<'a>>,
     /// The failures of another kind that came up.
     pub other_failures: Mutex<Vec<OtherInput>>,
 }
+
+/// Is told what was seen with what a program was given, which a fingerprint stands for.
+pub type OutcomeListener<'a> = dyn Fn(u128, &Evidence) + Sync + 'a;
 
 /// What a search looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
