@@ -549,7 +549,7 @@ fn a_search_that_was_ended_goes_on_and_ends_with_the_same_result() {
     let name = program.path.display().to_string();
     let words = [&name[..], "--stdin", "in.txt", "--expect-exit", "1"];
     let whole = document(place, &words, 0);
-    assert_eq!(kept_outcomes(place), [PathBuf::new(); 0], "what has come to its end");
+    assert!(kept_outcomes(place).is_empty(), "it has come to its end");
     assert!(whole["other_failures"][0]["what"].as_str().expect("words").contains("SIGABRT"), "{whole}");
     let runs = |found: &Value| found["tests"]["runs"].as_u64().expect("a number");
     for jobs in ["-j1", "-j3"] {
@@ -571,7 +571,7 @@ fn a_search_that_was_ended_goes_on_and_ends_with_the_same_result() {
         assert!(rounds > 1, "{rounds}");
         assert_eq!(result(&found), result(&whole), "{jobs}");
         assert!(runs(&found) < runs(&whole), "{found}");
-        assert_eq!(kept_outcomes(place), [PathBuf::new(); 0]);
+        assert!(kept_outcomes(place).is_empty());
     }
 }
 

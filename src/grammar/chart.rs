@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::{Grammar, GrammarError, GrammarTerm, SymbolId};
 
-/// More entries than this would need gigabytes.
-const MOST_ENTRIES: usize = 60_000_000;
+/// More entries than this would need a gigabyte.
+const MOST_ENTRIES: usize = 30_000_000;
 
 /// Parts of productions that derive stretches of a text, by the ends of the stretches.
 pub(super) struct Chart {

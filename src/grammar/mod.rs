@@ -84,10 +84,14 @@ impl CharacterClass {
         self.ranges.iter().any(|range| range.contains(&character)) != self.is_negated
     }
 
-    /// The simplest of them: a printable one, if there is any; among the plain ones a letter or digit.
+    /// The simplest of them: a digit, a letter, another sign that can be printed, or else the first one.
     fn least(&self) -> Option<char> {
-        let preferred = ('0'..='9').chain('a'..='z').chain('A'..='Z').chain(' '..='~');
-        preferred.chain('\0'..=char::MAX).find(|&character| self.contains(character))
+        let mut simple = ('0'..='9').chain('a'..='z').chain('A'..='Z').chain(' '..='~');
+        let first = || match self.is_negated {
+            true => ('\0'..=char::MAX).find(|&character| self.contains(character)),
+            false => self.ranges.iter().map(|range| *range.start()).min(),
+        };
+        simple.find(|&character| self.contains(character)).or_else(first)
     }
 }
 

@@ -249,6 +249,7 @@ impl Reader<'_> {
         for (written, place) in &self.bracketed {
             let rule = written.split_whitespace().find(|word| self.numbers.contains_key(*word));
             if let Some(rule) = rule {
+                let written = written.escape_debug();
                 let reason = format!(
                     "[{written}] can be one of these characters, or what the rule {rule} says, or nothing: write \
                      (...)? for the latter, and \"a\" | \"b\" for the former"
@@ -260,8 +261,9 @@ impl Reader<'_> {
         for &symbol in &self.defined {
             if least[symbol as usize].is_none() {
                 let name = &self.symbols[symbol as usize].name;
-                let reason =
-                    format!("{name} derives no text that ends; it needs an alternative without itself");
+                let reason = format!(
+                    "{name} derives no text that ends, or none below a mebibyte; it needs an alternative without itself"
+                );
                 return Err(GrammarError::at(text, self.seen[&symbol].0, reason));
             }
         }

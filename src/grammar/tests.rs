@@ -70,7 +70,7 @@ fn what_is_wrong_with_a_grammar_is_told_with_its_place() {
         ("a = \"x\" a", "line 1, column 1: a derives no text that ends"),
         ("<a> ::= <b c", "a name in angle brackets"),
         ("a = \"\\q\"", "stands for no character"),
-        ("a = [z-a]", "a is before z"),
+        ("a = [z-a]", "'a' is before 'z'"),
         ("a = \"b\"..\"a\"", "a range goes"),
         ("a = 'x' b = [ab b] 'a' c = 'y' b = 'z'", "b has a rule already"),
         (

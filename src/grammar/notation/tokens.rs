@@ -152,9 +152,10 @@ impl<'g> Scanner<'g> {
                 GrammarToken::Name(self.source[place..self.at].to_owned())
             }
             _ => {
-                return Err(
-                    self.error(format!("{first} has no meaning here; put it into quotes if it is text"))
-                );
+                return Err(self.error(format!(
+                    "{} has no meaning here; put it into quotes if it is text",
+                    first.escape_debug()
+                )));
             }
         };
         Ok(Some((token, place)))
@@ -280,7 +281,7 @@ impl<'g> Scanner<'g> {
             let to = if is_range { self.character()? } else { from };
             if from > to {
                 return Err(self.error(format!(
-                    "a range goes from one character to a later one, and {to} is before {from}"
+                    "a range goes from one character to a later one, and {to:?} is before {from:?}"
                 )));
             }
             ranges.push(from..=to);
