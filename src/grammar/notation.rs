@@ -98,9 +98,7 @@ impl Reader<'_> {
                 self.tokens.next();
                 term = self.repeated(term, role, rule);
             }
-            if term != GrammarTerm::Literal(Vec::new()) {
-                terms.push(term);
-            }
+            terms.push(term);
         }
         Ok(terms)
     }
@@ -225,7 +223,8 @@ impl Reader<'_> {
         (self.symbols.len() - 1) as SymbolId
     }
 
-    fn produce(&mut self, symbol: SymbolId, terms: Vec<GrammarTerm>) {
+    fn produce(&mut self, symbol: SymbolId, mut terms: Vec<GrammarTerm>) {
+        terms.retain(|term| *term != GrammarTerm::Literal(Vec::new()));
         self.symbols[symbol as usize].productions.push(self.productions.len() as u32);
         self.productions.push(Production { symbol, terms });
     }

@@ -59,6 +59,13 @@ fn characters_in_square_brackets_are_no_optional_rule_and_the_other_way_round() 
 }
 
 #[test]
+fn a_text_of_nothing_is_nothing() {
+    let grammar = read("s = ''* 'a' (\"\" | 'b' '')+ ''");
+    assert!(["a", "ab", "abb"].iter().all(|text| derives(&grammar, text)));
+    assert!(!derives(&grammar, "") && !derives(&grammar, "b"));
+}
+
+#[test]
 fn what_is_wrong_with_a_grammar_is_told_with_its_place() {
     let wrong = [
         ("", "line 1, column 1: there is no rule"),
