@@ -91,8 +91,7 @@ impl Reader<'_> {
 
     fn sequence(&mut self, rule: &str) -> Result<Vec<GrammarTerm>, GrammarError> {
         let mut terms = Vec::new();
-        while let Some(term) = self.term(rule)? {
-            let mut term = term;
+        while let Some(mut term) = self.term(rule)? {
             while let Some(GrammarToken::Repeats(role)) = self.tokens.peek() {
                 let role = *role;
                 self.tokens.next();
@@ -248,7 +247,7 @@ impl Reader<'_> {
         for (written, place) in &self.bracketed {
             let rule = written.split_whitespace().find(|word| self.numbers.contains_key(*word));
             if let Some(rule) = rule {
-                let written = written.escape_debug();
+                let written = written.replace(char::is_control, " ");
                 let reason = format!(
                     "[{written}] can be one of these characters, or what the rule {rule} says, or nothing: write \
                      (...)? for the latter, and \"a\" | \"b\" for the former"
