@@ -163,7 +163,7 @@ int main(int argc, char **argv) {
             }
         }
     }
-    for _ in 0..how_many(6, 200) {
+    for _ in 0..how_many(4, 200) {
         let items: Vec<String> = (0..6).map(|_| item(&mut random, 0)).collect();
         let input = format!("[{}]", items.join(","));
         let mut needs: Vec<&str> = Vec::new();
