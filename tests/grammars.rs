@@ -93,7 +93,7 @@ fn the_expression_of_the_textbook_takes_a_handful_of_tests() {
 fn a_long_expression_takes_a_tenth_of_the_tests_that_characters_take() {
     let program = tiny("long-expression", MYSTERY);
     let grammar = expressions().display().to_string();
-    // Made by the chapter's fuzzer.
+    // Of the kind that a fuzzer makes from this grammar.
     let input = "++---((-2 / 3 / 3 - -+1 / 5 - 2) * ++6 / +8 * 4 / 9 / 2 * 8 + ++(5) * 3 / 8 * 0 + 3 * 3 + 4 / 0 / 6 + 9) \
                  * ++++(+--9 * -3 * 7 / 4 + --(4) / 3 - 0 / 3 + 5 + 0) * (1 * 6 - 1 / 9 * 5 - 9 / 0 + 7) * ++(8 - 1) * +1 * \
                  7 * 0 + ((1 + 4) / 4 * 8 * 9 * 4 + 4 / (4) * 1 - (4) * 8 * 5 + 1 + 4) / (+(2 - 1 - 9) * 5 + 3 + 6 - 2) * \
