@@ -14,6 +14,7 @@
 //! - [`subject`] says what is under study: a program, how it is started, and its recorded run.
 //! - [`oracle`] says of a finished run whether it shows the failure under study.
 //! - [`baseline`] records the failing run several times, and finds out whether it can be trusted.
+//! - [`grammar`] reads grammars, and derives texts from them.
 //! - [`circumstances`] makes tests of what can be left out. This is the seam: below it are numbers, above it
 //!   are programs. A further kind of circumstance is one more implementation of
 //!   [`Kind`](circumstances::Kind).
@@ -59,6 +60,7 @@ pub mod baseline;
 pub mod circumstances;
 pub mod cli;
 pub mod dynamic;
+pub mod grammar;
 pub mod locate;
 pub mod oracle;
 pub mod printed;

@@ -366,6 +366,65 @@ fn a_budget_ends_the_search_with_what_is_left_so_far() {
     assert_eq!(found["status"], "budget");
 }
 
+/// Fails if its argument, an expression, matches its input; ends of lines are `~` for it, tabs `^`.
+const EXPRESSION: &str = r#"
+#include <regex.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    static char text[1 << 16];
+    text[fread(text, 1, sizeof text - 1, stdin)] = 0;
+    for (char *at = text; *at; at++) *at = *at == '\n' ? '~' : *at == '\t' ? '^' : *at;
+    regex_t expression;
+    if (regcomp(&expression, argv[1], REG_EXTENDED)) return 2;
+    if (regexec(&expression, text, 0, NULL, 0)) return 0;
+    fprintf(stderr, "error\n");
+    return 1;
+}
+"#;
+
+/// What is left of a text of which an expression has to match.
+fn left_by_expression(program: &Program, input: &str, expression: &str, words: &[&str]) -> String {
+    fs::write(program.directory.join("in.txt"), input).expect("written");
+    let name = program.path.display().to_string();
+    let words = [&[&name, "--stdin", "in.txt", "-o", "out", "--force"], words, &["--", expression]].concat();
+    let found = document(&program.directory, &words, 0);
+    assert_eq!(found["status"], "minimal");
+    left(&found).to_owned()
+}
+
+#[test]
+fn what_cannot_be_left_out_becomes_simpler() {
+    let program = tiny("expression", EXPRESSION);
+    let examples = [
+        ("numbers", "count = 8472;\n", "^[^0-9]*([1-9][0-9]{3})", "1000"),
+        ("equal numbers", "f(37) g(37)", "f.([0-9][0-9]+). g.\\1[^0-9]*$", "f(00) g(00"),
+        ("names", "int total_sum=total_sum+1;", "(^|[^a-z_])([a-zA-Z_]+)=\\2\\+", "a=a+"),
+        ("quotes", "f(\"abcdef\");", "\"([^\"]{4,})?\"", "\"\""),
+        ("spaces", "aa\tbb", "a[\\^ ]b", "a b"),
+        ("lines", "aa 1\nbb 2\n", "1[~ ]b", "1 b"),
+        ("everywhere", "<bold>x</bold>", "^<([bold]*)>x</\\1>$", "<>x</>"),
+    ];
+    for (name, input, expression, expected) in examples {
+        assert_eq!(left_by_expression(&program, input, expression, &[]), expected, "{name}");
+        if !["numbers", "names", "everywhere"].contains(&name) {
+            continue;
+        }
+        let deleted = left_by_expression(&program, input, expression, &["--only-delete"]);
+        let mut rest = input.chars();
+        assert!(deleted.chars().all(|one| rest.any(|other| other == one)), "{name}: {deleted}");
+        assert_ne!(deleted, expected, "{name}");
+    }
+}
+
+#[test]
+fn units_that_are_named_stay_as_they_are() {
+    let input = "one 8472\ntwo 17\n";
+    let program = tiny("named-units", EXPRESSION);
+    let left = |unit| left_by_expression(&program, input, "[0-9]{4}", &["--by", unit]);
+    assert_eq!(left("lines"), "one 8472\n");
+    assert_eq!(left("tokens"), "8472");
+}
+
 /// Fails if one of the alternatives that its arguments name holds: of each all words have to occur, in order.
 const SUBJECT: &str = r#"
 #include <stdio.h>
@@ -454,4 +513,125 @@ fn without_one(text: &[u8], by: &str) -> Vec<Vec<u8>> {
         }
     };
     (0..units.len()).map(|gone| [&units[..gone], &units[gone + 1..]].concat().concat()).collect()
+}
+
+/// The files in which outcomes are kept.
+fn kept_outcomes(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder.join(".stripe")) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths.filter(|path| path.display().to_string().contains("/simplify-")).collect()
+}
+
+/// What has to be the same, whether a search was interrupted or not. How many tests have failed in another way depends
+/// on the number of tests at the same time.
+fn result(found: &Value) -> Vec<&Value> {
+    let others = found["other_failures"].as_array().expect("a list");
+    let others = others.iter().flat_map(|other| [&other["what"], &other["parts"]]);
+    ["status", "criterion", "parts", "warnings"].map(|key| &found[key]).into_iter().chain(others).collect()
+}
+
+const TWO_FAILURES: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void) {
+    static char text[1 << 16];
+    text[fread(text, 1, sizeof text - 1, stdin)] = 0;
+    if (!strstr(text, "end")) abort();
+    if (strstr(text, "four") && strchr(text, '7')) { fprintf(stderr, "error\n"); return 1; }
+    return 0;
+}
+"#;
+
+#[test]
+fn a_search_that_was_ended_goes_on_and_ends_with_the_same_result() {
+    let program = tiny("resumed", TWO_FAILURES);
+    let place = &program.directory;
+    let lines: String = (0..60).map(|line| format!("line {line}: one two three four\n")).collect();
+    fs::write(place.join("in.txt"), lines + "end\n").expect("written");
+    let name = program.path.display().to_string();
+    let words = [&name[..], "--stdin", "in.txt", "--expect-exit", "1"];
+    let whole = document(place, &words, 0);
+    assert!(kept_outcomes(place).is_empty(), "it has come to its end");
+    assert!(whole["other_failures"][0]["what"].as_str().expect("words").contains("SIGABRT"), "{whole}");
+    let runs = |found: &Value| found["tests"]["runs"].as_u64().expect("a number");
+    for jobs in ["-j1", "-j3"] {
+        let with =
+            |more: &[&'static str], status| document(place, &[&words[..], &[jobs], more].concat(), status);
+        let mut found = with(&["--max-tests", "9"], 5);
+        assert_eq!(kept_outcomes(place).len(), 1);
+        let mut rounds = 0;
+        while found["status"] == "budget" {
+            rounds += 1;
+            assert!(rounds < 100, "{found}");
+            let output = simplify(
+                place,
+                &[&words[..], &[jobs, "--resume", "--max-tests", "20", "--format", "json"]].concat(),
+            );
+            assert!(text(&output.stderr).contains("going on behind"), "{}", text(&output.stderr));
+            found = serde_json::from_slice(&output.stdout).expect("a document");
+        }
+        assert!(rounds > 1, "{rounds}");
+        assert_eq!(result(&found), result(&whole), "{jobs}");
+        assert!(runs(&found) < runs(&whole), "{found}");
+        assert!(kept_outcomes(place).is_empty());
+    }
+}
+
+#[test]
+fn a_search_that_was_killed_goes_on_behind_the_tests_that_it_made() {
+    // Nothing can be left out, so that there are many tests.
+    let source = "#include <stdio.h>\nint main(void) { int c, n = 0; while ((c = getchar()) != EOF) n += c == '\\n'; \
+                  if (n != 150) return 0; fprintf(stderr, \"error\\n\"); return 1; }\n";
+    let program = tiny("killed", source);
+    let place = &program.directory;
+    fs::write(place.join("in.txt"), "\n".repeat(150)).expect("written");
+    let name = program.path.display().to_string();
+    let words = [&name[..], "--stdin", "in.txt", "--format", "json"];
+    let kept = || {
+        let file = kept_outcomes(place).into_iter().next()?;
+        Some(fs::read_to_string(file).ok()?.matches('\n').count().saturating_sub(1))
+    };
+    // One that has come to its end before it was killed proves nothing.
+    let is_killed = (0..20).any(|_| {
+        let mut command = stripe();
+        command.arg("simplify").args(words).current_dir(place).stdin(Stdio::null());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
+        while kept() < Some(4) && child.try_wait().expect("a child").is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        child.kill().expect("killed");
+        child.wait().expect("dead");
+        kept() >= Some(4)
+    });
+    assert!(is_killed);
+    let output = simplify(place, &[&words[..], &["--resume"]].concat());
+    // The same text may have been tested twice at the same time.
+    assert_says(&text(&output.stderr), &["going on behind", " tests"]);
+    let resumed: Value = serde_json::from_slice(&output.stdout).expect("a document");
+    let whole: Value = serde_json::from_slice(&simplify(place, &words).stdout).expect("a document");
+    assert_eq!(result(&resumed), result(&whole));
+    assert!(resumed["tests"]["runs"].as_u64() < whole["tests"]["runs"].as_u64(), "{resumed}");
+}
+
+#[test]
+fn nothing_goes_on_that_is_not_the_same() {
+    let program = mystery("some (text) that is reduced");
+    let place = &program.directory;
+    let name = program.path.display().to_string();
+    let refused = |words: &[&str]| {
+        message(&simplify(place, &[&[&name[..], "--stdin", "in.txt", "--resume"], words].concat()), 2)
+    };
+    assert_says(&refused(&[]), &["no tests of this search are kept", "leave --resume out"]);
+    document(place, &[&name, "--stdin", "in.txt", "--max-tests", "3"], 5);
+    assert_says(&refused(&["--only-delete"]), &["no tests of this search are kept"]);
+    assert_says(&refused(&["--", "argument"]), &["no tests of this search are kept"]);
+    fs::write(place.join("in.txt"), "some (other text)").expect("written");
+    assert_says(&refused(&[]), &["no tests of this search are kept"]);
+    fs::write(place.join("in.txt"), "some (text) that is reduced").expect("written");
+    let output = simplify(place, &[&name, "--stdin", "in.txt", "--max-tests", "3"]);
+    assert_says(&text(&output.stderr), &["the same command with --resume goes on from here"]);
+    let found = document(place, &[&name, "--stdin", "in.txt", "--resume"], 0);
+    assert_eq!(left(&found), "()");
+    assert_says(&refused(&[]), &["no tests of this search are kept"]);
 }

@@ -9,12 +9,14 @@
 //! - [`trace_file`]: a trace;
 //! - [`kept_run`]: the documents and the journal of a kept run;
 //! - [`command_line`]: the words behind `stripe`; nothing is done with them;
-//! - [`expectation`]: expected output and expressions, against the output of a run.
+//! - [`expectation`]: expected output and expressions, against the output of a run;
+//! - [`grammar`]: a grammar, and a text to be derived from it.
 //!
 //! [`seeds`] makes inputs to begin with.
 
 pub mod command_line;
 pub mod expectation;
+pub mod grammar;
 pub mod kept_run;
 mod places;
 pub mod program;
@@ -33,12 +35,13 @@ pub const MOST_TIME: Duration = Duration::from_secs(1);
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 5] = [
+pub const TARGETS: [(&str, Target); 6] = [
     ("program", program::run),
     ("trace_file", trace_file::run),
     ("kept_run", kept_run::run),
     ("command_line", command_line::run),
     ("expectation", expectation::run),
+    ("grammar", grammar::run),
 ];
 
 /// Does `work` and tells how much processor time it takes. Other processes do not matter.

@@ -101,6 +101,20 @@ pub fn expectations() -> Vec<Vec<u8>> {
     ]
 }
 
+/// Grammars, each with a text that it derives.
+pub fn grammars() -> Vec<Vec<u8>> {
+    let parts = |parts: [&[u8]; 2]| parts.join(SEPARATOR);
+    vec![
+        parts([include_bytes!("../../samples/grammars/expressions.bnf"), b"1 + (2 * -3.5) / 4"]),
+        parts([
+            b"list = '[', [ item, { ',', item } ], ']'; (* x *) item = list | word; word = 'a'..'z';",
+            b"[a,[b],[]]",
+        ]),
+        parts([b"s ::= s s | [^a-f\\n\\u{20ac}]? | #x41 // x\nt : [\\x30-9]+ (s | t)*", b"xAx9"]),
+        parts([b"a = b a? 'x'* ; b = a | ; ", b"xx"]),
+    ]
+}
+
 /// Writes the seeds of a target into a folder.
 ///
 /// # Errors
@@ -124,6 +138,7 @@ pub fn of(target: &str) -> io::Result<Vec<Vec<u8>>> {
         "kept_run" => kept_runs(),
         "command_line" => command_lines(),
         "expectation" => expectations(),
+        "grammar" => grammars(),
         other => return Err(io::Error::other(format!("there is no target {other}"))),
     })
 }

@@ -12,6 +12,12 @@ use tracer::trace_file::TraceFileError;
 pub enum ArchiveError {
     #[error("{}: there are no runs here: make one with `stripe run`, or go to the folder where it was made", .0.display())]
     NoRuns(PathBuf),
+    #[error(
+        "{}: no tests of this search are kept: it has come to its end, or the program, its arguments, environment or \
+         files, or what the failure is differ; leave --resume out",
+        .0.display()
+    )]
+    NoOutcomes(PathBuf),
     #[error("there is no run {0}: `stripe runs` lists those there are; a folder is named by its path")]
     NoSuchRun(String),
     #[error("{}: {source}; name a run that can be read", path.display())]

@@ -44,6 +44,17 @@ impl Shelf {
         }
     }
 
+    /// The path of a file beside the runs.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// The same on a shelf that is there.
+    pub(super) fn make_file(&self, name: &str) -> Result<PathBuf, ArchiveError> {
+        self.make().map_err(ArchiveError::unwritable(&self.0))?;
+        Ok(self.file(name))
+    }
+
     /// All runs, by number.
     ///
     /// # Errors

@@ -16,6 +16,9 @@
 //!
 //! A run with several criteria has a `journal` and a `result.json` for each, in `criteria/<name>`.
 //!
+//! A simplification has no folder, but a file with the outcomes of its tests as long as it is not at its end; see
+//! `outcomes`.
+//!
 //! Files are written under another name and renamed, the journal is only ever appended to, and
 //! everything carries checksums: whenever stripe or the machine dies, what was there before is still
 //! there. Documents have types of their own, so that the format does not change with the program.
@@ -32,6 +35,7 @@ mod folder;
 mod journal;
 mod kept;
 mod listing;
+mod outcomes;
 mod restore;
 mod results;
 #[cfg(test)]
@@ -44,3 +48,4 @@ pub use folder::{RunFolder, Shelf};
 pub use journal::{Journal, JournalContent, PhaseContent};
 pub use kept::{KeptRun, KeptSearch};
 pub use listing::{Entry, SearchProgress, Stage};
+pub use outcomes::OutcomeJournal;

@@ -6,28 +6,33 @@ use std::path::{Path, PathBuf};
 
 use dd::Algorithm;
 use regex::bytes::Regex;
-use tracer::invocation::{Input, Invocation, SandboxMode};
+use tracer::invocation::{Input, Invocation, SHELF, SandboxMode};
 use tracer::program::Program;
 
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::files::{self, Overwriting, Readers};
+use super::manner;
 use super::progress::Voice;
 use super::reading;
-use super::simplify_options::{CrashChoice, InputFormat, SimplifyOptions, UnitChoice};
+use super::simplify_options::{CrashChoice, InputFormat, SimplifyOptions};
 use super::status::{Answers, Board, askers};
 use super::target::{Withheld, executable, invocation, outcome};
 use super::terminal::{self, tell};
 use super::then_run::{self, WrittenParts};
-use crate::circumstances::input::{Given, Granularity, InputPart, PartName, arguments, variables};
+use crate::circumstances::input::{Given, InputPart, PartName, arguments, variables};
 use crate::oracle::{Criterion, WantedCrash};
 use crate::report::simplified;
 use crate::session::driver::Strategy;
 use crate::session::interrupt::Interrupt;
-use crate::session::simplify::{Simplified, SimplifyRequest};
+use crate::session::simplify::Simplified;
+use crate::session::simplify_request::{OutcomeKeeping, SimplifyRequest};
 
 const TRIVIAL: &str = "the failure shows even if nothing is given: ask for more, for example with --expect-match or \
                        --expect-stderr-match";
+
+const TRIVIAL_OF_GRAMMAR: &str = "the failure shows even with the shortest text that the grammar derives: ask for more, \
+                                  for example with --expect-match or --expect-stderr-match";
 
 /// Simplifies.
 pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<Exit, Failure> {
@@ -59,7 +64,8 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
         tell(&format!("written: {}", file.display()));
     }
     if found.is_trivial {
-        return Err(Failure::new(Exit::Trivial, TRIVIAL));
+        let message = if found.is_derived { TRIVIAL_OF_GRAMMAR } else { TRIVIAL };
+        return Err(Failure::new(Exit::Trivial, message));
     }
     match Exit::of(found.status, interrupt.signal()) {
         exit @ (Exit::Done | Exit::Budget) if options.result.then_run => {
@@ -72,6 +78,7 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
 fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyRequest, Failure> {
     let (path, words) = command(options)?;
     let criterion = criterion(options, interrupt)?;
+    let manner = manner::manner(options)?;
     let (mut invocation, withheld) = invocation(&options.world, path.clone(), words)?;
     if !options.result.quiet {
         Withheld(withheld).mention();
@@ -80,13 +87,9 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
     if program.looks_for_leaks() {
         invocation.look_for_no_leaks();
     }
-    if options.prevent && options.by == UnitChoice::Tree {
-        let message =
-            "--prevent counts circumstances: with --by lines, tokens, characters or bytes, not tree";
-        return Err(Failure::new(Exit::Usage, message));
-    }
     let other = options.differs_from().map(|command| other(command, &invocation)).transpose()?;
-    let given = given(options, &invocation)?;
+    let mut given = given(options, &invocation)?;
+    let remarks = manner::derived(&manner, &mut given, options)?;
     Ok(SimplifyRequest {
         program,
         invocation,
@@ -94,10 +97,12 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
         judges: judges(options),
         given,
         criterion,
-        granularity: granularity(options.by),
+        manner,
+        remarks,
         strategy: Strategy { algorithm: Algorithm::Sweep, max_tests: options.limits.max_tests },
         max_time: options.limits.max_time,
         jobs: options.limits.jobs,
+        keeping: if options.resume { OutcomeKeeping::Resumed } else { OutcomeKeeping::Anew },
         timeout: options.world.timeout,
     })
 }
@@ -153,17 +158,6 @@ fn criterion(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<Option<
     Ok((is_asked || failure.differs_from.is_some()).then_some(criterion))
 }
 
-fn granularity(choice: UnitChoice) -> Granularity {
-    match choice {
-        UnitChoice::Auto => Granularity::Auto,
-        UnitChoice::Lines => Granularity::Lines,
-        UnitChoice::Tokens => Granularity::Tokens,
-        UnitChoice::Tree => Granularity::Elements,
-        UnitChoice::Characters => Granularity::Characters,
-        UnitChoice::Bytes => Granularity::Bytes,
-    }
-}
-
 /// What is simplified: what the user names, or else what is piped into stripe.
 fn given(options: &SimplifyOptions, invocation: &Invocation) -> Result<Given, Failure> {
     let mut parts = Vec::new();
@@ -189,7 +183,16 @@ fn given(options: &SimplifyOptions, invocation: &Invocation) -> Result<Given, Fa
     let is_piped = parts.is_empty() && !invocation.stdin.is_empty();
     if options.world.stdin.is_some() || is_piped {
         let content = Some(invocation.stdin.clone());
-        parts.insert(0, InputPart { name: PartName::Stdin, path: None, content, is_optional: false });
+        parts.insert(
+            0,
+            InputPart {
+                name: PartName::Stdin,
+                path: None,
+                content,
+                is_optional: false,
+                least: Input::default(),
+            },
+        );
     }
     if parts.iter().all(InputPart::is_empty) {
         let message = "there is nothing to simplify: name an input with --stdin or --file that is not empty, or ask \
@@ -228,7 +231,13 @@ fn file_parts(path: &Path) -> Result<Vec<InputPart>, Failure> {
 fn file_part(path: &Path, is_optional: bool) -> Result<InputPart, Failure> {
     let content = Some(Input::new(reading::file("--file", path)?));
     let place = path.canonicalize()?;
-    Ok(InputPart { name: PartName::File(path.into()), path: Some(place), content, is_optional })
+    Ok(InputPart {
+        name: PartName::File(path.into()),
+        path: Some(place),
+        content,
+        is_optional,
+        least: Input::default(),
+    })
 }
 
 /// All regular files in a folder, however deep; links lead out of it.
@@ -236,6 +245,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         match entry.file_type()? {
+            // What stripe keeps is no input of the program.
+            kind if kind.is_dir() && entry.file_name() == SHELF => {}
             kind if kind.is_dir() => collect(&entry.path(), files)?,
             kind if kind.is_file() => files.push(entry.path()),
             _ => {}

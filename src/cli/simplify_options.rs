@@ -61,12 +61,26 @@ pub struct SimplifyOptions {
     /// anything else.
     #[arg(long, value_enum, default_value_t, value_name = "UNIT", help_heading = WHAT)]
     pub by: UnitChoice,
+    /// Simplify the standard input and the files by this grammar, in BNF or EBNF: everything that is tried is derived
+    /// by it.
+    #[arg(long, value_name = "FILE", help_heading = WHAT, conflicts_with_all = ["by", "prevent"])]
+    pub grammar: Option<PathBuf>,
+    /// What takes the place of a symbol of the grammar: what the same symbol derives below it, other alternatives of
+    /// it, or both.
+    #[arg(long, value_enum, default_value_t, value_name = "STRATEGY", help_heading = WHAT, requires = "grammar")]
+    pub strategy: StrategyChoice,
+    /// Only leave out, and put nothing simpler in the place of what is needed.
+    #[arg(long, help_heading = WHAT, conflicts_with_all = ["prevent", "strategy"])]
+    pub only_delete: bool,
     /// The failure.
     #[command(flatten)]
     pub failure: InputFailureOptions,
     /// How long to search.
     #[command(flatten)]
     pub limits: LimitOptions,
+    /// Go on where the same command was ended: by a budget, by Ctrl-C, or from outside. Its tests are not made again.
+    #[arg(long, conflicts_with = "prevent", help_heading = "Limits")]
+    pub resume: bool,
     /// The result.
     #[command(flatten)]
     pub result: InputResultOptions,
@@ -153,6 +167,18 @@ pub enum UnitChoice {
     Characters,
     /// Bytes.
     Bytes,
+}
+
+/// How derivations are made smaller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum StrategyChoice {
+    /// By what the same symbol derives below.
+    Subtrees,
+    /// By other alternatives.
+    Alternatives,
+    /// First by the one, then by the other.
+    #[default]
+    Both,
 }
 
 impl InputResultOptions {

@@ -18,7 +18,8 @@ use super::target::load_failure;
 use super::terminal::tell;
 use super::{run, shell};
 use crate::circumstances::input::{InputPart, PartName};
-use crate::session::simplify::{Simplified, SimplifyRequest, of_run};
+use crate::session::simplify::{Simplified, of_run};
+use crate::session::simplify_request::SimplifyRequest;
 
 /// Where what is left of the parts was written.
 pub(super) struct WrittenParts<'w> {

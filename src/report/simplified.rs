@@ -140,7 +140,13 @@ fn verdict(found: &Simplified) -> String {
     let units: Vec<&str> = found.units.iter().map(|unit| unit.name()).collect();
     let unit = units.first().filter(|first| units.iter().all(|unit| unit == *first)).unwrap_or(&"unit");
     let minimal = match found.status {
+        _ if found.is_trivial && found.is_derived => {
+            "the failure shows with the shortest text of the grammar".to_owned()
+        }
         _ if found.is_trivial => "the failure shows even if nothing is given".to_owned(),
+        Status::Minimal if found.is_derived => {
+            "no single symbol of it has a smaller derivation that will do".to_owned()
+        }
         Status::Minimal => format!("no single {unit} of it can be left out"),
         Status::Budget | Status::Interrupted => "the search was cut short: perhaps less would do".to_owned(),
         Status::Unconfirmed => "the result was not confirmed".to_owned(),
@@ -177,6 +183,7 @@ struct Document<'a> {
     status: &'static str,
     criterion: &'a str,
     trivial: bool,
+    grammar: bool,
     containment: &'static str,
     parts: Vec<PartDocument<'a>>,
     prevention: Option<PreventionDocument<'a>>,
@@ -226,6 +233,7 @@ pub fn json(found: &Simplified) -> String {
         status: spelling::status(found.status),
         criterion: &found.criterion,
         trivial: found.is_trivial,
+        grammar: found.is_derived,
         containment: spelling::containment(&found.containment),
         parts: found.parts().map(|(before, after, unit)| part(before, after, unit)).collect(),
         prevention: found.prevention.as_ref().map(prevention::document),

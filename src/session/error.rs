@@ -58,7 +58,9 @@ impl fmt::Display for SessionError {
 impl From<ArchiveError> for SessionError {
     fn from(error: ArchiveError) -> SessionError {
         let cause = match error {
-            ArchiveError::NoRuns(_) | ArchiveError::NoSuchRun(_) => Cause::Request,
+            ArchiveError::NoRuns(_) | ArchiveError::NoSuchRun(_) | ArchiveError::NoOutcomes(_) => {
+                Cause::Request
+            }
             _ => Cause::Failed,
         };
         SessionError::new(cause, error)

@@ -23,9 +23,9 @@ use super::memory::Memory;
 use super::permissions::openings;
 use super::prevention::{Others, Preventer, PreventingSet, Prevention};
 use super::simplify::{
-    Simplified, SimplifyRequest, described, laboratory, limits, oracle, other_failures, refused, weakness,
-    workers,
+    Simplified, described, laboratory, limits, oracle, other_failures, refused, weakness, workers,
 };
+use super::simplify_request::SimplifyRequest;
 use super::watcher::Watcher;
 use crate::circumstances::input::{Given, InputLaboratory, InputWorker, Preventers, Snippets, Wanted};
 use crate::circumstances::{PhaseTitle, Status};
@@ -46,7 +46,7 @@ pub fn prevent(
     let processors = Processors::available();
     let mut workers = workers(request, &processors)?;
     processors.bind(0);
-    let snippets = Snippets::of(given, request.granularity);
+    let snippets = Snippets::of(given, request.manner.granularity);
     let nothing = Oracle::accepting();
     let mut laboratory = laboratory(request, &nothing);
     let stop = interrupt.flag();
@@ -92,6 +92,7 @@ pub fn prevent(
         after,
         units: snippets.units(),
         is_trivial: false,
+        is_derived: false,
         prevention: Some(prevention),
         tests,
         runs: laboratory.runs.load(Ordering::Relaxed),

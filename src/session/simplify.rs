@@ -3,14 +3,14 @@
 //! The program is run as it is, that run says what the failure is if the user has not, and the search leaves out
 //! what the failure does not need. Nothing is traced.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dd::{Counts, Outcome};
 use tracer::denial::Actions;
-use tracer::invocation::{Invocation, Limits};
-use tracer::program::Program;
+use tracer::invocation::Limits;
 use tracer::run::Run;
 use tracer::termination::Termination;
 use tracer::trace::Trace;
@@ -21,41 +21,17 @@ use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
 use super::listener::{Begun, Listener};
 use super::memory::Memory;
+use super::outcomes::{KeptOutcomes, OfFurther};
 use super::permissions::openings;
 use super::prevention::Prevention;
+use super::simplify_request::{OutcomeKeeping, SimplifyRequest};
 use crate::baseline::not_reproduced;
 use crate::circumstances::input::{
-    Given, Granularity, InputLaboratory, InputPart, InputWorker, Inputs, OtherInput, Unit, Wanted,
+    Given, InputLaboratory, InputPart, InputWorker, Inputs, OtherInput, Unit, Wanted,
 };
 use crate::circumstances::{Status, Turns};
-use crate::oracle::{Criterion, Oracle, WantedCrash, message};
+use crate::oracle::{Criterion, Evidence, Oracle, WantedCrash, message};
 use crate::subject::Recorded;
-
-/// What is to be simplified, and how.
-pub struct SimplifyRequest {
-    /// The program, of which nothing is traced.
-    pub program: Program,
-    /// How it is started, with all that it is given.
-    pub invocation: Invocation,
-    /// A program that is given the same, if the failure is that it does something else.
-    pub other: Option<Invocation>,
-    /// Whether the program judges what it is given: exit status 125 says that it cannot tell.
-    pub judges: bool,
-    /// What of all that is simplified.
-    pub given: Given,
-    /// What the failure is; `None`: what the run as it is shows.
-    pub criterion: Option<Criterion>,
-    /// How fine the parts are reduced.
-    pub granularity: Granularity,
-    /// How subsets are chosen, and how many may be tested.
-    pub strategy: Strategy,
-    /// For at most this time.
-    pub max_time: Option<Duration>,
-    /// How many tests are made at the same time; `None`: one for each processor.
-    pub jobs: Option<u16>,
-    /// When a run is ended; `None`: after some times what the first one has taken.
-    pub timeout: Option<Duration>,
-}
 
 /// What is left of what a program was given.
 pub struct Simplified {
@@ -71,6 +47,8 @@ pub struct Simplified {
     pub units: Vec<Unit>,
     /// Whether nothing at all is needed.
     pub is_trivial: bool,
+    /// Whether a grammar derives what is left.
+    pub is_derived: bool,
     /// What keeps the failure away, if that was the question.
     pub prevention: Option<Prevention>,
     /// The tests by outcome.
@@ -94,7 +72,7 @@ pub struct Simplified {
 /// How long a program that does not end is watched, if the user does not say.
 const HANG: Duration = Duration::from_secs(1);
 
-/// Simplifies.
+/// Simplifies. The outcomes of its tests are kept until it has come to its end.
 ///
 /// # Errors
 /// If the program does not show the failure, or the set-up is broken.
@@ -103,6 +81,25 @@ pub fn simplify(
     interrupt: &Interrupt,
     listener: &dyn Listener,
 ) -> Result<Simplified, SessionError> {
+    let outcomes = KeptOutcomes::open(request, listener)?;
+    let found = search(request, interrupt, listener, &outcomes);
+    let is_unfinished = match &found {
+        Ok(found) => !found.is_trivial && matches!(found.status, Status::Budget | Status::Interrupted),
+        Err(error) => matches!(error.cause, Cause::Failed | Cause::Interrupted(_)),
+    };
+    let can_go_on = outcomes.end(is_unfinished);
+    if can_go_on && found.is_ok() {
+        listener.tell("stripe: the same command with --resume goes on from here");
+    }
+    found
+}
+
+fn search(
+    request: &SimplifyRequest,
+    interrupt: &Interrupt,
+    listener: &dyn Listener,
+    outcomes: &KeptOutcomes,
+) -> Result<Simplified, SessionError> {
     let started = Instant::now();
     let SimplifyRequest { invocation, given, .. } = request;
     let processors = Processors::available();
@@ -110,6 +107,9 @@ pub fn simplify(
     processors.bind(0);
     let nothing = Oracle::accepting();
     let mut laboratory = laboratory(request, &nothing);
+    let keep = |given: u128, evidence: &Evidence| outcomes.note(given, evidence);
+    laboratory.recalled = outcomes.recalled.clone();
+    laboratory.keep = Some(&keep);
     let stop = interrupt.flag();
     let first = laboratory.examine(given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?.0;
     if interrupt.is_asked() {
@@ -122,11 +122,17 @@ pub fn simplify(
     let described = described(&oracle, &laboratory);
     listener.tell(&format!("the failure: {described}"));
 
-    let mut progress = listener.search(Begun { criterion: None, time: request.max_time, known: None });
-    let mut inputs = Inputs::new(&laboratory, &mut workers, request.granularity, given.clone());
+    let known = (request.keeping == OutcomeKeeping::Resumed).then_some(outcomes.recalled.len() as u64);
+    let Strategy { algorithm, max_tests } = request.strategy;
+    let inner = listener.search(Begun { criterion: None, time: request.max_time, known });
+    // Known tests are counted as others are, and do not use up what may be spent.
+    let most = max_tests.filter(|_| known.is_some());
+    let mut progress = OfFurther { inner, fresh: &laboratory.fresh, most };
+    let strategy = Strategy { algorithm, max_tests: max_tests.filter(|_| known.is_none()) };
+    let mut inputs = Inputs::new(&laboratory, &mut workers, &request.manner, given.clone());
     let means = Means { processors: &processors, memory: &Memory::default() };
-    let found = driver::search(&mut inputs, request.strategy, means, &mut *progress);
-    progress.ends();
+    let found = driver::search(&mut inputs, strategy, means, &mut progress);
+    progress.inner.ends();
     drop(progress);
     let found = found.map_err(|obstacle| refused(obstacle, interrupt))?;
     let after = inputs.left(&found.last().configuration);
@@ -143,6 +149,7 @@ pub fn simplify(
         after,
         units,
         is_trivial: found.is_trivial,
+        is_derived: request.manner.grammar.is_some(),
         tests: found.tests(),
         runs: laboratory.runs.load(Ordering::Relaxed),
         elapsed: started.elapsed(),
@@ -150,7 +157,12 @@ pub fn simplify(
         last,
         other_failures,
         containment,
-        warnings: openings(&invocation.permissions).into_iter().chain(weakness(&found)).collect(),
+        warnings: openings(&invocation.permissions)
+            .into_iter()
+            .chain(request.remarks.iter().cloned())
+            .chain(outcomes.trouble())
+            .chain(weakness(&found))
+            .collect(),
     })
 }
 
@@ -169,6 +181,9 @@ pub(super) fn laboratory<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle
         runs: AtomicU64::new(0),
         turns: Turns::default(),
         known: Mutex::default(),
+        recalled: HashMap::new(),
+        fresh: AtomicU64::new(0),
+        keep: None,
         other_failures: Mutex::default(),
     }
 }

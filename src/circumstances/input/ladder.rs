@@ -82,7 +82,7 @@ impl Ladder {
 
     /// The units of the next phase; `is_less`: the one before has left something out.
     pub(super) fn next(&mut self, text: &[u8], is_less: bool) -> Option<(Unit, Units)> {
-        let is_less = is_less && std::mem::replace(&mut self.is_begun, true);
+        let is_less = std::mem::replace(&mut self.is_begun, true) && is_less;
         self.is_unsettled |= is_less;
         if is_less && self.at > 0 && self.rungs[self.at - 1] == Rung::Pairs {
             self.at -= 2;

@@ -2,30 +2,43 @@
 //!
 //! First whole parts are left out, then units of each part, from coarse ones to the finest that is asked for. Each
 //! phase begins with what the one before has left. Where there are several parts, rounds of their finest units
-//! follow until one changes nothing: the result is 1-minimal over all of them.
+//! follow until one changes nothing: the result is 1-minimal over all of them. Where a grammar derives a part, smaller
+//! derivations are tried instead of units. In texts, simpler things are put in the place of what cannot be left out, and
+//! then units are left out again.
 //!
 //! Source: R. Hildebrandt and A. Zeller, "Simplifying Failure-Inducing Input", ISSTA 2000; levels of a tree from
 //! the coarse to the fine after G. Misherghi and Z. Su, "HDD", ICSE 2006.
 
 mod brackets;
+mod course;
+mod derivations;
 mod ladder;
+mod manner;
 mod part;
 mod preventers;
+mod rewriting;
+mod simpler;
 mod snippets;
 mod step;
+mod swaps;
 mod test;
 mod units;
 
-use dd::{Configuration, Independent};
+use std::collections::HashSet;
 
+use dd::Configuration;
+
+pub use derivations::DerivationStrategy;
 pub use ladder::Granularity;
+pub use manner::Manner;
 pub use part::{Given, InputPart, PartName, arguments, variables};
 pub use preventers::Preventers;
 pub use snippets::Snippets;
-pub use test::{InputLaboratory, InputTest, InputWorker, OtherInput, Wanted};
+pub use swaps::InputSpace;
+pub use test::{InputLaboratory, InputTest, InputWorker, OtherInput, OutcomeListener, Wanted};
 pub use units::Unit;
 
-use self::ladder::Ladder;
+use self::course::{Course, Way};
 use self::step::Step;
 use self::test::input_tests;
 use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
@@ -34,18 +47,20 @@ use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
 pub struct Inputs<'m, 'p> {
     laboratory: &'m InputLaboratory<'p>,
     workers: &'m mut [InputWorker<'p>],
-    /// How fine each part is reduced.
-    granularities: Vec<Granularity>,
+    /// How each part is made smaller.
+    ways: Vec<Way>,
     /// What is left.
     given: Given,
     step: Option<Step>,
     /// Whose turn it is to be cut into units.
     turn: usize,
-    ladder: Option<Ladder>,
+    course: Option<Course>,
     /// For each part the state of all at the end of its last turn: if that is still theirs, the part is minimal.
     minimal: Vec<Option<u128>>,
     /// The same for whole parts.
     whole_minimal: Option<u128>,
+    /// What was given in tests of single swaps that did not show the failure.
+    refuted: HashSet<u128>,
 }
 
 impl<'m, 'p> Inputs<'m, 'p> {
@@ -53,28 +68,28 @@ impl<'m, 'p> Inputs<'m, 'p> {
     pub fn new(
         laboratory: &'m InputLaboratory<'p>,
         workers: &'m mut [InputWorker<'p>],
-        granularity: Granularity,
+        manner: &Manner,
         given: Given,
     ) -> Inputs<'m, 'p> {
         let minimal = vec![None; given.parts.len()];
-        let texts = given.parts.iter().map(|part| part.content.as_deref().unwrap_or_default());
-        let granularities = texts.map(|text| granularity.of(text)).collect();
+        let ways = given.parts.iter().map(|part| Way::of(part, manner)).collect();
         Inputs {
             laboratory,
             workers,
-            granularities,
+            ways,
             given,
             step: None,
             turn: 0,
-            ladder: None,
+            course: None,
             minimal,
             whole_minimal: None,
+            refuted: HashSet::new(),
         }
     }
 
     /// The finest unit in which each part is reduced.
     pub fn finest_units(&self) -> Vec<Unit> {
-        self.granularities.iter().map(|granularity| granularity.finest()).collect()
+        self.ways.iter().map(Way::finest_unit).collect()
     }
 
     /// What is left if the last phase has found this.
@@ -85,6 +100,11 @@ impl<'m, 'p> Inputs<'m, 'p> {
     /// Takes over what a phase has found. Whether that is less than before.
     fn take_over(&mut self, found: &Configuration) -> bool {
         let Some(step) = self.step.take() else { return false };
+        if let Step::Swaps { .. } = step {
+            // Each single one was tried with what is left.
+            let without = |number| step.choose(&self.given, &found.without(&[number])).fingerprint();
+            self.refuted.extend(found.iter().map(without));
+        }
         self.given = step.choose(&self.given, found);
         found.len() < step.len()
     }
@@ -117,29 +137,31 @@ impl<'m, 'p> Inputs<'m, 'p> {
                 return Some(step);
             }
             self.minimal[self.turn] = Some(self.given.fingerprint());
-            self.ladder = None;
+            self.course = None;
             self.turn += 1;
         }
     }
 
     fn next_of_part(&mut self, number: usize, is_less: bool) -> Option<Step> {
         let text = self.given.parts[number].content.clone().filter(|text| !text.is_empty())?;
-        let is_first_time = self.minimal[number].is_none();
         if self.minimal[number] == Some(self.given.fingerprint()) {
             return None;
         }
-        let ladder = match &mut self.ladder {
-            Some(ladder) => ladder,
-            None => self.ladder.insert(Ladder::new(self.granularities[number], is_first_time)),
+        let Inputs { ways, course, minimal, given, refuted, .. } = self;
+        let way = &ways[number];
+        let course = course.get_or_insert_with(|| Course::new(way, minimal[number].is_none()));
+        let is_refuted = |other: Vec<u8>| {
+            let part = InputPart { content: Some(other.into()), ..given.parts[number].clone() };
+            refuted.contains(&given.with(number, part).fingerprint())
         };
-        let (unit, units) = ladder.next(&text, is_less)?;
-        Some(Step::Units { part: number, units, unit, text })
+        course.next(way, number, &text, is_less, &is_refuted)
     }
 
     fn title(&self, step: &Step) -> PhaseTitle {
         let id = PhaseId(match step {
             Step::Parts(_) | Step::Snippets { .. } => b'i',
             Step::Units { .. } => b'u',
+            Step::Swaps { .. } => b's',
         });
         match step {
             Step::Parts(_) | Step::Snippets { .. } => {
@@ -149,18 +171,22 @@ impl<'m, 'p> Inputs<'m, 'p> {
                 let what = format!("{}, {}", self.given.parts[*part].name, unit.names());
                 PhaseTitle { id, what, unit: unit.name() }
             }
+            Step::Swaps { part, title, .. } => {
+                let what = format!("{}, {title}", self.given.parts[*part].name);
+                PhaseTitle { id, what, unit: "replacement" }
+            }
         }
     }
 }
 
 impl<'p> Kind for Inputs<'_, 'p> {
-    type Space = Independent;
+    type Space = InputSpace;
     type Trial<'t>
         = InputTest<'t, 'p>
     where
         Self: 't;
 
-    fn next(&mut self, before: Option<Before<'_, Independent>>) -> Option<NextPhase<Independent>> {
+    fn next(&mut self, before: Option<Before<'_, InputSpace>>) -> Option<NextPhase<InputSpace>> {
         let (step, start) = match before {
             None => (self.whole_parts(), PhaseStart::Everything),
             Some(Before { found, .. }) => {
@@ -168,12 +194,12 @@ impl<'p> Kind for Inputs<'_, 'p> {
                 (self.next_step(is_less)?, PhaseStart::Known)
             }
         };
-        let (title, space) = (self.title(&step), Independent::new(step.len()));
+        let (title, space) = (self.title(&step), step.space());
         self.step = Some(step);
         Some(NextPhase { title, space, start })
     }
 
-    fn trials<'t>(&'t mut self, _: &'t Independent) -> Vec<InputTest<'t, 'p>> {
+    fn trials<'t>(&'t mut self, _: &'t InputSpace) -> Vec<InputTest<'t, 'p>> {
         let Inputs { laboratory, workers, step, given, .. } = self;
         let Some(step) = step else { return Vec::new() };
         input_tests(laboratory, workers, step, given)

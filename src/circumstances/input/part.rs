@@ -43,8 +43,10 @@ pub struct InputPart {
     pub path: Option<PathBuf>,
     /// What it holds; `None` if it is left out as a whole.
     pub content: Option<Input>,
-    /// Whether it can be left out as a whole. What cannot can still be empty.
+    /// Whether it can be left out as a whole. What cannot can still be as little as there may be.
     pub is_optional: bool,
+    /// As little as there may be: nothing, or what a grammar demands.
+    pub least: Input,
 }
 
 impl InputPart {
@@ -58,9 +60,9 @@ impl InputPart {
         self.len() == 0
     }
 
-    /// The same without anything.
+    /// The same with as little as there may be.
     pub(super) fn emptied(&self) -> InputPart {
-        let content = if self.is_optional { None } else { Some(Input::default()) };
+        let content = if self.is_optional { None } else { Some(self.least.clone()) };
         InputPart { content, ..self.clone() }
     }
 }
@@ -135,6 +137,7 @@ pub fn arguments(invocation: &Invocation) -> impl Iterator<Item = InputPart> {
         path: None,
         content: Some(text.as_bytes().to_vec().into()),
         is_optional: true,
+        least: Input::default(),
     })
 }
 
@@ -145,5 +148,6 @@ pub fn variables(invocation: &Invocation) -> impl Iterator<Item = InputPart> {
         path: None,
         content: Some(value.as_bytes().to_vec().into()),
         is_optional: true,
+        least: Input::default(),
     })
 }

@@ -5,6 +5,7 @@ use tracer::invocation::Input;
 
 use super::part::{Given, InputPart};
 use super::snippets::Snippets;
+use super::swaps::{InputSpace, SwapSpace, Swaps};
 use super::units::{Unit, Units};
 
 /// What a phase leaves out.
@@ -15,6 +16,8 @@ pub(super) enum Step {
     Snippets { all: Snippets, these: Vec<usize> },
     /// Units of a part.
     Units { part: usize, units: Units, unit: Unit, text: Input },
+    /// Nothing, but something simpler stands in its place.
+    Swaps { part: usize, swaps: Swaps, title: &'static str, text: Input },
 }
 
 impl Step {
@@ -35,6 +38,10 @@ impl Step {
                 let content = Some(units.join(text, chosen).into());
                 given.with(*part, InputPart { content, ..given.parts[*part].clone() })
             }
+            Step::Swaps { part, swaps, text, .. } => {
+                let content = Some(swaps.join(text, chosen).into());
+                given.with(*part, InputPart { content, ..given.parts[*part].clone() })
+            }
         }
     }
 
@@ -43,6 +50,15 @@ impl Step {
             Step::Parts(parts) => parts.len(),
             Step::Snippets { these, .. } => these.len(),
             Step::Units { units, .. } => units.len(),
+            Step::Swaps { swaps, .. } => swaps.len(),
+        }
+    }
+
+    /// What is left out, as circumstances.
+    pub(super) fn space(&self) -> InputSpace {
+        match self {
+            Step::Swaps { swaps, .. } => InputSpace::Swaps(SwapSpace(swaps.clone())),
+            _ => InputSpace::Independent(self.len()),
         }
     }
 }

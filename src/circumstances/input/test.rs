@@ -49,9 +49,18 @@ pub struct InputLaboratory<'a> {
     pub turns: Turns,
     /// What is known of what the program was given, by fingerprints.
     pub known: Mutex<HashMap<u128, Evidence>>,
+    /// The same from an earlier search for the same, of which nothing was used yet.
+    pub recalled: HashMap<u128, Evidence>,
+    /// How many tests were made that were not known from an earlier search.
+    pub fresh: AtomicU64,
+    /// Is told of each test that was made.
+    pub keep: Option<&'a OutcomeListener<'a>>,
     /// The failures of another kind that came up.
     pub other_failures: Mutex<Vec<OtherInput>>,
 }
+
+/// Is told what was seen with what a program was given, which a fingerprint stands for.
+pub type OutcomeListener<'a> = dyn Fn(u128, &Evidence) + Sync + 'a;
 
 /// What a search looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,9 +272,17 @@ impl Test for InputTest<'_, '_> {
             return Ok((evidence.outcome, evidence.clone()));
         }
         drop(known);
+        if let Some(evidence) = self.laboratory.recalled.get(&fingerprint) {
+            self.laboratory.remember(given, fingerprint, evidence);
+            return Ok((evidence.outcome, evidence.clone()));
+        }
         let (_, evidence) = self.laboratory.examine(&given, self.worker, cancellation.flag())?;
         // What was ended because nobody needs it any more says nothing.
         if !cancellation.flag().load(Ordering::Relaxed) {
+            self.laboratory.fresh.fetch_add(1, Ordering::Relaxed);
+            if let Some(keep) = self.laboratory.keep {
+                keep(fingerprint, &evidence);
+            }
             self.laboratory.remember(given, fingerprint, &evidence);
         }
         Ok((evidence.outcome, evidence))

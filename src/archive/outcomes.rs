@@ -1,0 +1,178 @@
+//! Keep the outcomes of the tests of a simplification, so that it can go on after it was ended.
+//!
+//! The file is `.stripe/simplify-<question>`, where the question is a number that stands for all that outcomes depend
+//! on. It begins with `stripe outcomes 1` and a newline; each further line is an outcome: a checksum, the number that
+//! stands for what the program was given, `F`, `P` or `U`, and why, as JSON. A line that is not complete is the last
+//! one, torn when its writer died. The file is removed when nothing is left to do.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use dd::Outcome;
+
+use super::claim::lock;
+use super::error::ArchiveError;
+use super::files::{hash, private, read_whole};
+use super::folder::Shelf;
+use crate::oracle::Evidence;
+
+const MAGIC: &str = "stripe outcomes 1\n";
+
+/// The outcomes of a simplification, which are being written. The file is locked as long as this lives.
+#[derive(Debug)]
+pub struct OutcomeJournal {
+    path: PathBuf,
+    /// `None` after a failure.
+    file: Mutex<Option<File>>,
+}
+
+impl OutcomeJournal {
+    /// A new, empty one.
+    ///
+    /// # Errors
+    /// If the file cannot be written, or another process is at work on the same question.
+    pub fn begin(shelf: &Shelf, question: u128) -> Result<OutcomeJournal, ArchiveError> {
+        let path = shelf.make_file(&name(question))?;
+        let file = private().create(true).truncate(false).open(&path);
+        let mut file = lock(file.map_err(ArchiveError::unwritable(&path))?, &path)?;
+        let begun = file.set_len(0).and_then(|()| file.write_all(MAGIC.as_bytes()));
+        begun.map_err(ArchiveError::unwritable(&path))?;
+        Ok(OutcomeJournal { path, file: Mutex::new(Some(file)) })
+    }
+
+    /// The one that is there, with the outcomes that it holds.
+    ///
+    /// # Errors
+    /// If there is none for this question, or it cannot be read or written, or another process is at work on it.
+    pub fn resume(
+        shelf: &Shelf,
+        question: u128,
+    ) -> Result<(OutcomeJournal, HashMap<u128, Evidence>), ArchiveError> {
+        let path = shelf.file(&name(question));
+        let file = match private().open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(ArchiveError::NoOutcomes(path));
+            }
+            file => file.map_err(ArchiveError::unreadable(&path))?,
+        };
+        let mut file = lock(file, &path)?;
+        let text = read_whole(&path).map_err(ArchiveError::unreadable(&path))?;
+        let (outcomes, length) = read(&text, &path)?;
+        let cut = file.set_len(length as u64).and_then(|()| file.seek(io::SeekFrom::End(0)));
+        cut.map_err(ArchiveError::unwritable(&path))?;
+        Ok((OutcomeJournal { path, file: Mutex::new(Some(file)) }, outcomes))
+    }
+
+    /// Appends an outcome for what this number stands for. After an error nothing more is written.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn note(&self, given: u128, evidence: &Evidence) -> Result<(), ArchiveError> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(open) = file.as_mut() else { return Ok(()) };
+        // At once, and not through a buffer: whoever kills this process wants to go on from here.
+        let written = open.write_all(line(given, evidence).as_bytes());
+        written.map_err(|error| {
+            *file = None;
+            ArchiveError::unwritable(&self.path)(error)
+        })
+    }
+
+    /// Removes the file: nothing is left to do.
+    pub fn remove(self) {
+        // One that stays is overwritten by the next search for the same.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn name(question: u128) -> String {
+    format!("simplify-{question:032x}")
+}
+
+fn line(given: u128, evidence: &Evidence) -> String {
+    let outcome = match evidence.outcome {
+        Outcome::Fail => 'F',
+        Outcome::Pass => 'P',
+        Outcome::Unresolved => 'U',
+    };
+    let why = serde_json::Value::String(evidence.why.clone());
+    let content = format!("{given:032x} {outcome} {why}");
+    format!("{:032x} {content}\n", hash(content.as_bytes()))
+}
+
+/// The outcomes in a file, and the length of what is as it was written.
+fn read(text: &[u8], path: &Path) -> Result<(HashMap<u128, Evidence>, usize), ArchiveError> {
+    let mut outcomes = HashMap::new();
+    if !text.starts_with(MAGIC.as_bytes()) {
+        let format = String::from_utf8_lossy(&text[..text.len().min(40)]).escape_default().to_string();
+        return Err(ArchiveError::Format { path: path.into(), format, expected: "stripe outcomes 1" });
+    }
+    let mut length = MAGIC.len();
+    for line in text[length..].split_inclusive(|&byte| byte == b'\n') {
+        let Some((given, evidence)) = outcome(line) else { break };
+        outcomes.insert(given, evidence);
+        length += line.len();
+    }
+    Ok((outcomes, length))
+}
+
+/// The outcome in a line, if it is as it was written.
+fn outcome(line: &[u8]) -> Option<(u128, Evidence)> {
+    let line = str::from_utf8(line).ok()?.strip_suffix('\n')?;
+    let (check, content) = line.split_once(' ')?;
+    if check != format!("{:032x}", hash(content.as_bytes())) {
+        return None;
+    }
+    let mut words = content.splitn(3, ' ');
+    let given = u128::from_str_radix(words.next()?, 16).ok()?;
+    let outcome = match words.next()? {
+        "F" => Outcome::Fail,
+        "P" => Outcome::Pass,
+        "U" => Outcome::Unresolved,
+        _ => return None,
+    };
+    let why: String = serde_json::from_str(words.next()?).ok()?;
+    Some((given, Evidence::new(outcome, why)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_read_as_they_were_written_up_to_a_torn_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let shelf = Shelf::of(folder.path());
+        assert!(matches!(OutcomeJournal::resume(&shelf, 7), Err(ArchiveError::NoOutcomes(_))));
+        let journal = OutcomeJournal::begin(&shelf, 7).expect("begun");
+        let some = [
+            (1, Evidence::new(Outcome::Fail, "a \"reason\"\nin two lines")),
+            (u128::MAX, Evidence::new(Outcome::Pass, "")),
+            (3, Evidence::new(Outcome::Unresolved, "é")),
+        ];
+        some.iter().for_each(|(given, evidence)| journal.note(*given, evidence).expect("written"));
+        drop(journal);
+        let path = shelf.file(&name(7));
+        let whole = fs::read(&path).expect("written");
+        for cut in MAGIC.len()..=whole.len() {
+            fs::write(&path, &whole[..cut]).expect("torn");
+            let (journal, outcomes) = OutcomeJournal::resume(&shelf, 7).expect("resumed");
+            let complete = whole[MAGIC.len()..cut].iter().filter(|&&byte| byte == b'\n').count();
+            assert_eq!(outcomes.len(), complete);
+            assert!(some[..complete].iter().all(|(given, evidence)| outcomes.get(given) == Some(evidence)));
+            // What comes next stands behind what is complete.
+            journal.note(9, &some[0].1).expect("written");
+            drop(journal);
+            assert_eq!(OutcomeJournal::resume(&shelf, 7).expect("resumed").1.len(), complete + 1);
+        }
+        let mut damaged = whole.clone();
+        damaged[MAGIC.len() + 40] ^= 1;
+        fs::write(&path, &damaged).expect("damaged");
+        assert!(OutcomeJournal::resume(&shelf, 7).expect("resumed").1.is_empty());
+        fs::write(&path, "something else").expect("replaced");
+        assert!(matches!(OutcomeJournal::resume(&shelf, 7), Err(ArchiveError::Format { .. })));
+    }
+}

@@ -1,0 +1,185 @@
+//! Lead from phase to phase within a part: units from coarse to fine, and what is simpler in their place.
+
+use std::sync::Arc;
+
+use dd::Configuration;
+use tracer::invocation::Input;
+
+use super::derivations::{self, DerivationStrategy, simpler_derivations};
+use super::ladder::{Granularity, Ladder};
+use super::manner::Manner;
+use super::part::InputPart;
+use super::rewriting::{self, simpler_things};
+use super::simpler::{Simpler, SimplerClass};
+use super::step::Step;
+use super::swaps::Swaps;
+use super::units::Unit;
+use crate::grammar::{Derivation, Grammar};
+
+/// In a text of so many bytes it takes no time to look for what has been tried; in a longer one it is not looked for
+/// where little can have been.
+const SHORT: usize = 1 << 14;
+
+/// How a part is made smaller.
+#[derive(Clone, Debug)]
+pub(super) enum Way {
+    /// Units are left out, and then, if so, simpler things are put in the place of others.
+    Units(Granularity, bool),
+    /// Smaller derivations take the place of others.
+    Derivations(Arc<Grammar>, DerivationStrategy),
+}
+
+impl Way {
+    pub(super) fn of(part: &InputPart, manner: &Manner) -> Way {
+        match manner.grammar_of(part) {
+            Some(grammar) => Way::Derivations(Arc::clone(grammar), manner.strategy()),
+            None => {
+                let granularity = manner.granularity.of(part.content.as_deref().unwrap_or_default());
+                // Whoever names units wants whole ones of them.
+                Way::Units(granularity, granularity == Granularity::Auto && !manner.only_deletes)
+            }
+        }
+    }
+
+    /// The finest unit; by a grammar characters, of which not each has to matter.
+    pub(super) fn finest_unit(&self) -> Unit {
+        match self {
+            Way::Units(granularity, _) => granularity.finest(),
+            Way::Derivations(..) => Unit::Characters,
+        }
+    }
+
+    fn kinds(&self) -> u8 {
+        match self {
+            Way::Units(_, false) => 0,
+            Way::Units(_, true) => rewriting::KINDS,
+            Way::Derivations(..) => derivations::KINDS,
+        }
+    }
+
+    fn title(&self, kind: u8) -> &'static str {
+        match self {
+            Way::Units(..) => rewriting::title(kind),
+            Way::Derivations(..) => derivations::title(kind),
+        }
+    }
+}
+
+/// The way through a part: first its units, where it has any; then rounds of simplifications, until one changes
+/// nothing.
+pub(super) struct Course {
+    ladder: Option<Ladder>,
+    /// What was tried last, in this round.
+    last: Option<SimplerClass>,
+    /// Whether the round has changed anything.
+    is_changed: bool,
+    /// Whether something was tried before this round, so that some of it need not be tried again.
+    is_first_round: bool,
+}
+
+impl Course {
+    /// Through a part that was not reduced yet, or else again with its finest units.
+    pub(super) fn new(way: &Way, is_first_time: bool) -> Course {
+        let ladder = match way {
+            Way::Units(granularity, _) => Some(Ladder::new(*granularity, is_first_time)),
+            Way::Derivations(..) => None,
+        };
+        Course { ladder, last: None, is_changed: false, is_first_round: is_first_time }
+    }
+
+    /// The next step in a part with this text; `is_less`: the one before has made it smaller. `is_refuted` says of
+    /// what would stand in the part's place that it is known not to show the failure.
+    pub(super) fn next(
+        &mut self,
+        way: &Way,
+        part: usize,
+        text: &Input,
+        mut is_less: bool,
+        is_refuted: &dyn Fn(Vec<u8>) -> bool,
+    ) -> Option<Step> {
+        loop {
+            if let Some(ladder) = &mut self.ladder {
+                if let Some((unit, units)) = ladder.next(text, is_less) {
+                    return Some(Step::Units { part, units, unit, text: text.clone() });
+                }
+                self.ladder = None;
+                is_less = false;
+            }
+            self.is_changed |= is_less && self.last.is_some();
+            if let Some((swaps, title)) = self.next_swaps(way, text, is_refuted) {
+                return Some(Step::Swaps { part, swaps, title, text: text.clone() });
+            }
+            if !std::mem::replace(&mut self.is_changed, false) {
+                return None;
+            }
+            let is_first_round = false;
+            *self = Course { is_first_round, ..Course::new(way, false) };
+            is_less = false;
+        }
+    }
+
+    /// What is tried together next, and what it is about.
+    fn next_swaps(
+        &mut self,
+        way: &Way,
+        text: &[u8],
+        is_refuted: &dyn Fn(Vec<u8>) -> bool,
+    ) -> Option<(Swaps, &'static str)> {
+        let first = self.last.map_or(0, |(kind, ..)| kind);
+        let mut all = WaysToSimplify::new(way, text);
+        for kind in first..way.kinds() {
+            let mut simpler = all.of_kind(kind);
+            simpler.retain(|simpler| self.last.is_none_or(|last| last <= simpler.class));
+            simpler.sort_by_key(|simpler| simpler.class);
+            let is_new = |simpler: &&Simpler| {
+                let may_be_refuted =
+                    !self.is_first_round || self.last == Some(simpler.class) || text.len() < SHORT;
+                !may_be_refuted || !is_refuted(alone(simpler, text))
+            };
+            let mut classes = simpler.chunk_by(|one, other| one.class == other.class);
+            let due = classes.find_map(|class| {
+                let wanted: Vec<_> = class.iter().filter(is_new).collect();
+                (!wanted.is_empty()).then_some(wanted)
+            });
+            if let Some(due) = due {
+                self.last = Some(due[0].class);
+                let swaps = Swaps::choose(due.into_iter().map(|simpler| simpler.swap.clone()).collect());
+                return Some((swaps, way.title(kind)));
+            }
+        }
+        None
+    }
+}
+
+/// A text with one simplification.
+fn alone(simpler: &Simpler, text: &[u8]) -> Vec<u8> {
+    Swaps::choose(vec![simpler.swap.clone()]).join(text, &Configuration::empty(1))
+}
+
+/// What can be made simpler in a text.
+struct WaysToSimplify<'w> {
+    way: &'w Way,
+    text: &'w [u8],
+    derivation: Option<Derivation>,
+}
+
+impl<'w> WaysToSimplify<'w> {
+    fn new(way: &'w Way, text: &'w [u8]) -> WaysToSimplify<'w> {
+        let derivation = match way {
+            Way::Units(..) => None,
+            Way::Derivations(grammar, _) => Some(
+                grammar.derive(text).expect("what takes the place of what is derived is derived as well"),
+            ),
+        };
+        WaysToSimplify { way, text, derivation }
+    }
+
+    fn of_kind(&mut self, kind: u8) -> Vec<Simpler> {
+        match (self.way, &self.derivation) {
+            (Way::Derivations(grammar, strategy), Some(derivation)) => {
+                simpler_derivations(grammar, derivation, self.text, *strategy, kind)
+            }
+            _ => simpler_things(self.text, kind),
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Find simpler things for what stands in a text and cannot be left out: smaller numbers, shorter names and quoted
+//! texts, less white space; and what can only be left out everywhere at once.
+//!
+//! Nothing is known of the language: a word is a word wherever it stands. Whether it was the right one is for a test to
+//! say.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::simpler::{Simpler, is_simpler};
+use super::swaps::{Swap, SwapPiece};
+
+/// The kinds of simplifications, in their order.
+const REPEATED: u8 = 0;
+const QUOTED: u8 = 1;
+const NUMBERS: u8 = 2;
+const NAMES: u8 = 3;
+const SPACE: u8 = 4;
+
+/// How many kinds there are.
+pub(super) const KINDS: u8 = 5;
+
+/// Of a number of more digits not each one is tried.
+const MOST_DIGITS: usize = 20;
+
+/// What a kind of simplification is about.
+pub(super) fn title(kind: u8) -> &'static str {
+    match kind {
+        REPEATED => "what occurs several times",
+        QUOTED => "texts in quotes",
+        NUMBERS => "numbers",
+        NAMES => "names",
+        _ => "white space",
+    }
+}
+
+/// All simplifications of a kind; each by itself makes the text simpler.
+pub(super) fn simpler_things(text: &[u8], kind: u8) -> Vec<Simpler> {
+    match kind {
+        REPEATED => repeated(text),
+        QUOTED => quoted(text),
+        NUMBERS => numbers(text),
+        NAMES => names(text),
+        _ => space(text),
+    }
+}
+
+/// This text in the place of all of these stretches.
+fn instead(ranges: Vec<Range<usize>>, other: &[u8], class: (u8, u32, u32)) -> Simpler {
+    let pieces = if other.is_empty() { Vec::new() } else { vec![SwapPiece::Text(other.to_vec())] };
+    Simpler { class, swap: Swap { ranges, pieces } }
+}
+
+/// Lines, and then words and signs, that occur several times, everywhere at once. What occurs once was tried by units.
+fn repeated(text: &[u8]) -> Vec<Simpler> {
+    let is_visible = |token: &Range<usize>| !text[token.start].is_ascii_whitespace();
+    let visible = tokens(text).into_iter().filter(is_visible).collect();
+    let mut found = Vec::new();
+    for (order, stretches) in [(0, lines(text)), (1, visible)] {
+        let several = by_text(text, &stretches).into_values().filter(|ranges| ranges.len() > 1);
+        found.extend(several.map(|ranges| instead(ranges, b"", (REPEATED, order, 0))));
+    }
+    found
+}
+
+/// What stands in quotes: nothing, one half or the other half of it.
+fn quoted(text: &[u8]) -> Vec<Simpler> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let is_quote = matches!(text[at], b'"' | b'\'' | b'`');
+        let end = text[at + 1..].iter().position(|&byte| byte == text[at] || byte == b'\n');
+        let end = end.map(|end| at + 1 + end).filter(|&end| is_quote && text[end] == text[at]);
+        let Some(end) = end else {
+            at += 1;
+            continue;
+        };
+        let (from, half) = (at + 1, boundary(text, (at + 1 + end) / 2));
+        // A single character was tried by units.
+        if end - from > 1 {
+            for (rank, range) in [(0, from..end), (1, half..end), (2, from..half)] {
+                found.extend((!range.is_empty()).then(|| instead(vec![range], b"", (QUOTED, 0, rank))));
+            }
+        }
+        at = end + 1;
+    }
+    found
+}
+
+/// The beginning of the character at a place.
+fn boundary(text: &[u8], at: usize) -> usize {
+    (0..=at).rev().find(|&at| !matches!(text[at], 0x80..=0xbf)).unwrap_or(0)
+}
+
+/// Numbers by smaller ones: first equal ones together, then each by itself.
+fn numbers(text: &[u8]) -> Vec<Simpler> {
+    let is_number = |token: &Range<usize>| text[token.clone()].iter().all(u8::is_ascii_digit);
+    let numbers: Vec<Range<usize>> = number_tokens(text).into_iter().filter(is_number).collect();
+    let mut found = Vec::new();
+    for (digits, ranges) in by_text(text, &numbers).into_iter().filter(|(_, ranges)| ranges.len() > 1) {
+        for (other, rank) in smaller_numbers(digits).into_iter().zip(0..) {
+            found.push(instead(ranges.clone(), &other, (NUMBERS, 0, rank)));
+        }
+    }
+    for range in numbers {
+        for (other, rank) in smaller_numbers(&text[range.clone()]).into_iter().zip(0..) {
+            found.push(instead(vec![range.clone()], &other, (NUMBERS, 1, rank)));
+        }
+    }
+    found
+}
+
+/// 0, 1, half of it, one digit of it 0 or less by 1, all of it less by 1. Digits in, digits out.
+fn smaller_numbers(digits: &[u8]) -> Vec<Vec<u8>> {
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    let plain = &digits[zeros.min(digits.len() - 1)..];
+    let mut smaller = vec![b"0".to_vec(), b"1".to_vec(), plain.to_vec(), half(plain)];
+    if digits.len() <= MOST_DIGITS {
+        let changed = |place: usize, digit: u8| {
+            let mut other = digits.to_vec();
+            other[place] = digit;
+            other
+        };
+        smaller.extend((0..digits.len()).map(|place| changed(place, b'0')));
+        let positive = (0..digits.len()).filter(|&place| digits[place] > b'0');
+        smaller.extend(positive.map(|place| changed(place, digits[place] - 1)));
+        smaller.push(one_less(plain));
+    }
+    let mut seen = BTreeSet::new();
+    smaller.retain(|other| is_simpler(other, digits) && seen.insert(other.clone()));
+    smaller
+}
+
+fn half(digits: &[u8]) -> Vec<u8> {
+    let mut rest = 0;
+    let mut half = Vec::new();
+    for digit in digits {
+        let value = 10 * rest + (digit - b'0');
+        half.push(b'0' + value / 2);
+        rest = value % 2;
+    }
+    plain(half)
+}
+
+fn one_less(digits: &[u8]) -> Vec<u8> {
+    let mut less = digits.to_vec();
+    for digit in less.iter_mut().rev() {
+        if *digit > b'0' {
+            *digit -= 1;
+            return plain(less);
+        }
+        *digit = b'9';
+    }
+    digits.to_vec()
+}
+
+/// Without zeros at the beginning.
+fn plain(mut digits: Vec<u8>) -> Vec<u8> {
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    digits.drain(..zeros.min(digits.len() - 1));
+    digits
+}
+
+/// Each name by the simplest ones that are no names in the text, everywhere at once.
+fn names(text: &[u8]) -> Vec<Simpler> {
+    let is_name = |token: &Range<usize>| matches!(text[token.start], b'a'..=b'z' | b'A'..=b'Z' | b'_');
+    let names: Vec<Range<usize>> = tokens(text).into_iter().filter(is_name).collect();
+    let mut by_name: Vec<(&[u8], Vec<Range<usize>>)> = by_text(text, &names).into_iter().collect();
+    by_name.sort_by_key(|(_, ranges)| ranges[0].start);
+    let known: BTreeSet<Vec<u8>> = by_name.iter().map(|(name, _)| name.to_vec()).collect();
+    let mut free = simple_names().filter(|name| !known.contains(name)).peekable();
+    let mut found = Vec::new();
+    for (name, ranges) in by_name {
+        if let Some(other) = free.next_if(|free| is_simpler(free, name)) {
+            found.push(instead(ranges, &other, (NAMES, 0, 0)));
+        }
+    }
+    found
+}
+
+/// `a`, `b`, ..., `z`, `aa`, `ab`, ...
+fn simple_names() -> impl Iterator<Item = Vec<u8>> {
+    (1_u32..).map(|number| {
+        let (mut number, mut name) = (number, Vec::new());
+        while number > 0 {
+            name.push(b'a' + ((number - 1) % 26) as u8);
+            number = (number - 1) / 26;
+        }
+        name.reverse();
+        name
+    })
+}
+
+/// White space by nothing, a space, the end of a line.
+fn space(text: &[u8]) -> Vec<Simpler> {
+    let mut found = Vec::new();
+    for range in tokens(text).into_iter().filter(|token| text[token.start].is_ascii_whitespace()) {
+        let now = &text[range.clone()];
+        for (rank, other) in [(0, &b""[..]), (1, b" "), (2, b"\n")] {
+            // A single sign was tried by units, with nothing in its place.
+            let is_new = now.len() > 1 || !other.is_empty();
+            if is_new && is_simpler(other, now) {
+                found.push(instead(vec![range.clone()], other, (SPACE, 0, rank)));
+            }
+        }
+    }
+    found
+}
+
+/// Stretches of equal texts, by these texts.
+fn by_text<'t>(text: &'t [u8], stretches: &[Range<usize>]) -> BTreeMap<&'t [u8], Vec<Range<usize>>> {
+    let mut by_text: BTreeMap<&[u8], Vec<Range<usize>>> = BTreeMap::new();
+    for range in stretches {
+        by_text.entry(&text[range.clone()]).or_default().push(range.clone());
+    }
+    by_text
+}
+
+/// Lines with their ends.
+fn lines(text: &[u8]) -> Vec<Range<usize>> {
+    let mut at = 0;
+    let line = |line: &[u8]| {
+        at += line.len();
+        at - line.len()..at
+    };
+    text.split_inclusive(|&byte| byte == b'\n').map(line).collect()
+}
+
+/// Words with their digits, white space, and anything else character by character.
+fn tokens(text: &[u8]) -> Vec<Range<usize>> {
+    const SIGN: u8 = 0;
+    let class = |byte: u8| match byte {
+        b'_' | 0x80.. => 1,
+        byte if byte.is_ascii_alphanumeric() => 1,
+        byte if byte.is_ascii_whitespace() => 2,
+        _ => SIGN,
+    };
+    let mut at = 0;
+    let token = |token: &[u8]| {
+        at += token.len();
+        at - token.len()..at
+    };
+    let tokens = text.chunk_by(|&one, &next| class(one) == class(next) && class(one) != SIGN);
+    tokens.map(token).collect()
+}
+
+/// The same with a number apart from the letters behind it, as in `10px`.
+fn number_tokens(text: &[u8]) -> Vec<Range<usize>> {
+    let number = |token: Range<usize>| {
+        let digits = text[token.clone()].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits > 0 { token.start..token.start + digits } else { token }
+    };
+    tokens(text).into_iter().map(number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use dd::Configuration;
+
+    use super::super::swaps::Swaps;
+    use super::*;
+
+    /// All that a text becomes by single simplifications of a kind.
+    fn all(text: &str, kind: u8) -> Vec<String> {
+        let mut found = simpler_things(text.as_bytes(), kind);
+        found.sort_by_key(|simpler| simpler.class);
+        let alone = |simpler: Simpler| {
+            let other = Swaps::choose(vec![simpler.swap]).join(text.as_bytes(), &Configuration::empty(1));
+            assert!(is_simpler(&other, text.as_bytes()), "{text}: {other:?}");
+            String::from_utf8(other).expect("a text")
+        };
+        found.into_iter().map(alone).collect()
+    }
+
+    #[test]
+    fn each_kind_finds_its_own() {
+        assert_eq!(all("x;y;x", REPEATED), ["xyx", ";y;"]);
+        assert_eq!(all("ab\ncd\nab\n", REPEATED), ["cd\n", "\ncd\n\n"]);
+        assert_eq!(
+            all("f(\"abcd\", 'x', don't)", QUOTED)[..3],
+            ["f(\"\", 'x', don't)", "f(\"ab\", 'x', don't)", "f(\"cd\", 'x', don't)",]
+        );
+        assert_eq!(
+            all("int foo = foo + b1;", NAMES),
+            ["a foo = foo + b1;", "int b = b + b1;", "int foo = foo + c;"]
+        );
+        assert_eq!(all("b a", NAMES), [""; 0]);
+        assert_eq!(all("a\t\n b\tc", SPACE), ["ab\tc", "a b\tc", "a\t\n b c", "a\nb\tc", "a\t\n b\nc"]);
+    }
+
+    #[test]
+    fn numbers_become_smaller_step_by_step() {
+        assert_eq!(
+            all("x1 = 20px", NUMBERS),
+            ["x1 = 0px", "x1 = 1px", "x1 = 10px", "x1 = 00px", "x1 = 19px"]
+        );
+        assert_eq!(all("7+7", NUMBERS)[..3], ["0+0", "1+1", "3+3"]);
+        let smaller = |digits: &str| -> Vec<String> {
+            let texts = smaller_numbers(digits.as_bytes()).into_iter();
+            texts.map(|text| String::from_utf8(text).expect("digits")).collect()
+        };
+        assert_eq!(smaller("100"), ["0", "1", "50", "000", "99"]);
+        assert_eq!(smaller("007"), ["0", "1", "7", "3", "000", "006", "6"]);
+        assert_eq!(smaller("1"), ["0"]);
+        assert!(smaller("0").is_empty());
+        let huge = "9".repeat(100);
+        assert_eq!(smaller(&huge), ["0".into(), "1".into(), format!("4{}", "9".repeat(99))]);
+    }
+}

@@ -1,0 +1,86 @@
+//! Read how an input is to be simplified: its units, or a grammar.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tracer::invocation::Input;
+
+use super::exit::{Exit, Failure};
+use super::reading;
+use super::simplify_options::{SimplifyOptions, StrategyChoice, UnitChoice};
+use crate::circumstances::input::{DerivationStrategy, Given, Granularity, Manner};
+use crate::grammar::{Grammar, GrammarError};
+
+/// How parts are made smaller.
+pub(super) fn manner(options: &SimplifyOptions) -> Result<Manner, Failure> {
+    if options.prevent && options.by == UnitChoice::Tree {
+        let message =
+            "--prevent counts circumstances: with --by lines, tokens, characters or bytes, not tree";
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    let grammar = options.grammar.as_deref().map(grammar).transpose()?;
+    let derivations = match options.strategy {
+        StrategyChoice::Subtrees => DerivationStrategy::Subtrees,
+        StrategyChoice::Alternatives => DerivationStrategy::Alternatives,
+        StrategyChoice::Both => DerivationStrategy::Both,
+    };
+    let granularity = granularity(options.by);
+    Ok(Manner { granularity, grammar, derivations, only_deletes: options.only_delete })
+}
+
+fn granularity(choice: UnitChoice) -> Granularity {
+    match choice {
+        UnitChoice::Auto => Granularity::Auto,
+        UnitChoice::Lines => Granularity::Lines,
+        UnitChoice::Tokens => Granularity::Tokens,
+        UnitChoice::Tree => Granularity::Elements,
+        UnitChoice::Characters => Granularity::Characters,
+        UnitChoice::Bytes => Granularity::Bytes,
+    }
+}
+
+fn grammar(path: &Path) -> Result<Arc<Grammar>, Failure> {
+    let read = Grammar::read(&reading::file("--grammar", path)?);
+    let refusal =
+        |error: GrammarError| Failure::new(Exit::Usage, format!("--grammar {}: {error}", path.display()));
+    read.map(Arc::new).map_err(refusal)
+}
+
+/// Checks that the grammar derives what it has to, and notes how little that can be. What weakens the result.
+pub(super) fn derived(
+    manner: &Manner,
+    given: &mut Given,
+    options: &SimplifyOptions,
+) -> Result<Vec<String>, Failure> {
+    let (Some(grammar), Some(file)) = (&manner.grammar, &options.grammar) else { return Ok(Vec::new()) };
+    let file = file.display();
+    let mut warnings = Vec::new();
+    let mut is_any = false;
+    for part in given.parts.iter_mut().filter(|part| manner.grammar_of(part).is_some()) {
+        let refusal = |error: GrammarError| {
+            let message = format!(
+                "--grammar {file} does not derive {}: {error}; correct the grammar, or leave it out",
+                part.name
+            );
+            Failure::new(Exit::Usage, message)
+        };
+        let text = part.content.as_deref().unwrap_or_default();
+        let derivation = grammar.derive(text).map_err(refusal)?;
+        if let Some((symbol, place)) = derivation.ambiguity {
+            warnings.push(format!(
+                "{file} is ambiguous: it derives {} in several ways, first at byte {place} as {}; one of them is taken",
+                part.name,
+                grammar.name(symbol)
+            ));
+        }
+        part.least = Input::new(grammar.least_text().to_vec());
+        is_any = true;
+    }
+    match is_any {
+        true => Ok(warnings),
+        false => {
+            let message = "--grammar is for the standard input and for files: give --stdin or --file as well";
+            Err(Failure::new(Exit::Usage, message))
+        }
+    }
+}

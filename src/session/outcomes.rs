@@ -1,0 +1,162 @@
+//! Keep the outcomes of a simplification's tests until it has come to its end, and go on with those that are kept.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::fs;
+use std::hash::Hasher;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use dd::{Configuration, Counts, Level, Observer, Outcome};
+use siphasher::sip128::{Hasher128, SipHasher13};
+use tracer::invocation::Invocation;
+
+use super::error::SessionError;
+use super::keeping::shelf;
+use super::listener::{Listener, SearchWatcher};
+use super::simplify_request::{OutcomeKeeping, SimplifyRequest};
+use super::watcher::Watcher;
+use crate::archive::{ArchiveError, OutcomeJournal};
+use crate::circumstances::{PhaseTitle, Status};
+use crate::oracle::Evidence;
+
+/// Where the outcomes of a search are kept, and those of an earlier one.
+pub(super) struct KeptOutcomes {
+    journal: Option<OutcomeJournal>,
+    pub(super) recalled: HashMap<u128, Evidence>,
+    trouble: Mutex<Option<ArchiveError>>,
+}
+
+impl KeptOutcomes {
+    /// Opens the file of this search. One that cannot be written is no misfortune, unless outcomes are wanted from it.
+    pub(super) fn open(
+        request: &SimplifyRequest,
+        listener: &dyn Listener,
+    ) -> Result<KeptOutcomes, SessionError> {
+        let (question, trouble) = (question(request), Mutex::default());
+        if request.keeping == OutcomeKeeping::Resumed {
+            let (journal, recalled) = OutcomeJournal::resume(&shelf(), question)?;
+            let (known, tests) = (recalled.len(), if recalled.len() == 1 { "test" } else { "tests" });
+            listener.tell(&format!("stripe: going on behind {known} {tests}"));
+            return Ok(KeptOutcomes { journal: Some(journal), recalled, trouble });
+        }
+        let journal = OutcomeJournal::begin(&shelf(), question);
+        let journal = journal.map_err(|error| {
+            listener.tell(&format!("stripe: warning: {error}; the tests of this search are not kept"));
+        });
+        Ok(KeptOutcomes { journal: journal.ok(), recalled: HashMap::new(), trouble })
+    }
+
+    /// Keeps an outcome. What goes wrong is told at the end.
+    pub(super) fn note(&self, given: u128, evidence: &Evidence) {
+        let Some(journal) = &self.journal else { return };
+        if let Err(error) = journal.note(given, evidence) {
+            *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        }
+    }
+
+    /// What could not be kept.
+    pub(super) fn trouble(&self) -> Option<String> {
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        trouble.as_ref().map(|error| format!("{error}; further tests of this search were not kept"))
+    }
+
+    /// Learns how the search has ended. Whether it can go on.
+    pub(super) fn end(self, is_unfinished: bool) -> bool {
+        let has_trouble = self.trouble().is_some();
+        match self.journal {
+            Some(_) if is_unfinished => !has_trouble,
+            Some(journal) => {
+                journal.remove();
+                false
+            }
+            None => false,
+        }
+    }
+}
+
+/// A number that stands for all that the outcomes of tests depend on, as far as stripe knows.
+fn question(request: &SimplifyRequest) -> u128 {
+    let SimplifyRequest { invocation, other, judges, given, criterion, manner, timeout, .. } = request;
+    let mut hasher = SipHasher13::new();
+    let mut text = String::from(env!("CARGO_PKG_VERSION"));
+    for invocation in std::iter::once(invocation).chain(other) {
+        let Invocation { program, arguments, environment, directory, stdin, stdout, permissions, constancy } =
+            invocation;
+        let start = (program, arguments, environment, directory, stdout, permissions, constancy);
+        let _ = write!(text, "{start:?}");
+        hasher.write(stdin);
+        // What they do depends on what is in them.
+        for file in
+            std::iter::once(program.as_path()).chain(arguments.iter().flat_map(|word| words(word.to_str())))
+        {
+            let path = directory.join(file);
+            let is_simplified =
+                |path: &Path| given.parts.iter().any(|part| part.path.as_deref() == Some(path));
+            if path.canonicalize().is_ok_and(|path| path.is_file() && !is_simplified(&path)) {
+                hasher.write(&fs::read(&path).unwrap_or_default());
+            }
+        }
+    }
+    let names: Vec<_> = given.parts.iter().map(|part| (&part.name, &part.path, part.is_optional)).collect();
+    let _ = write!(text, "{names:?}{judges}{criterion:?}{manner:?}{timeout:?}");
+    if let Some(criterion) = criterion {
+        for expected in [&criterion.output, &criterion.stderr].into_iter().flatten() {
+            hasher.write(expected);
+        }
+        for file in words(criterion.check.as_ref().map(|check| check.command())) {
+            hasher.write(&fs::read(invocation.directory.join(file)).unwrap_or_default());
+        }
+    }
+    hasher.write(&given.fingerprint().to_le_bytes());
+    hasher.write(text.as_bytes());
+    hasher.finish128().as_u128()
+}
+
+/// The words of a text, each of which may name a file.
+fn words(text: Option<&str>) -> impl Iterator<Item = &Path> {
+    text.unwrap_or_default().split_whitespace().map(Path::new)
+}
+
+/// Ends a search that goes on after so many further tests.
+pub(super) struct OfFurther<'w> {
+    pub(super) inner: Box<dyn SearchWatcher + 'w>,
+    pub(super) fresh: &'w AtomicU64,
+    /// At most so many; `None`: any number.
+    pub(super) most: Option<u64>,
+}
+
+impl OfFurther<'_> {
+    fn is_over(&self) -> bool {
+        self.most.is_some_and(|most| self.fresh.load(Ordering::Relaxed) >= most)
+    }
+}
+
+impl Observer<Evidence> for OfFurther<'_> {
+    fn tested(&mut self, tested: &Configuration, outcome: Outcome, evidence: &Evidence, counts: Counts) {
+        self.inner.tested(tested, outcome, evidence, counts);
+    }
+
+    fn improved(&mut self, smaller: &Configuration) {
+        self.inner.improved(smaller);
+    }
+
+    fn goes_finer(&mut self, level: Level, tests: u64) -> bool {
+        self.inner.goes_finer(level, tests)
+    }
+
+    fn should_stop(&mut self) -> bool {
+        self.is_over() || self.inner.should_stop()
+    }
+}
+
+impl Watcher for OfFurther<'_> {
+    fn begins(&mut self, phase: &PhaseTitle, start: &Configuration) {
+        self.inner.begins(phase, start);
+    }
+
+    fn reason(&self) -> Status {
+        if self.is_over() { Status::Budget } else { self.inner.reason() }
+    }
+}
