@@ -8,6 +8,7 @@
 )]
 
 pub mod browser;
+pub mod command;
 pub mod engine;
 pub mod hardened;
 pub mod random;

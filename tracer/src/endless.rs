@@ -22,6 +22,8 @@ pub(crate) struct Cutoff {
     pub(crate) silence: Duration,
     /// How long the run took.
     pub(crate) wall: Duration,
+    /// How long ago the first event was.
+    pub(crate) since_first: Duration,
 }
 
 /// What never ends has taken at least one of these shares of the recorded events; the largest that fits.
@@ -36,11 +38,15 @@ const LEAST_TURNS: usize = 3;
 /// The trace of a run that never ends, of the events that were recorded before it was cut; `None` if they
 /// show no loop.
 pub(crate) fn endless(trace: Trace, cutoff: Cutoff) -> Option<Trace> {
-    let is_silent = cutoff.cut.is_time() && 2 * cutoff.silence >= cutoff.wall;
+    let is_silent = |whole| cutoff.cut.is_time() && 2 * cutoff.silence >= whole;
     let last = trace.events().next_back()?;
-    let (last, endless) = match is_silent {
-        true => (last, stuck(&trace, last, cutoff)),
-        false => SHARES.iter().find_map(|share| loops(&trace, trace.len() - trace.len() / share, cutoff))?,
+    let found = || SHARES.iter().find_map(|share| loops(&trace, trace.len() - trace.len() / share, cutoff));
+    let silent = || (last, stuck(&trace, last, cutoff));
+    let (last, endless) = if is_silent(cutoff.wall) {
+        silent()
+    } else {
+        // On a busy machine, to start the program may take longer than all the rest.
+        found().or_else(|| is_silent(cutoff.since_first).then(silent))?
     };
     Some(trace.that_never_ends(last, endless))
 }

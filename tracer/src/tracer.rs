@@ -367,7 +367,7 @@ fn recording(
     recorder: Recorder<'_>,
     expected: Expected,
 ) -> Result<Recording, RecordError> {
-    let silence = recorder.silence();
+    let (silence, since_first) = (recorder.silence(), recorder.since_first());
     if let Some(cut) = recorder.excess() {
         run.termination = Termination::Cut(cut);
     }
@@ -390,7 +390,7 @@ fn recording(
                 if expected == Expected::End {
                     return Err(RecordError::NotEnded(account));
                 }
-                let cutoff = Cutoff { cut, silence, wall: run.usage.wall };
+                let cutoff = Cutoff { cut, silence, wall: run.usage.wall, since_first };
                 let trace = endless(trace, cutoff).ok_or(RecordError::NoLoop { cut, account })?;
                 run.termination = Termination::Endless(cut);
                 return Ok(Recording { run, trace });

@@ -69,8 +69,10 @@ fn quoted(text: &[u8]) -> Vec<Simpler> {
     let mut at = 0;
     while at < text.len() {
         let is_quote = matches!(text[at], b'"' | b'\'' | b'`');
-        let end = text[at + 1..].iter().position(|&byte| byte == text[at] || byte == b'\n');
-        let end = end.map(|end| at + 1 + end).filter(|&end| is_quote && text[end] == text[at]);
+        // Not for each character: a line may be as long as the text.
+        let behind = if is_quote { &text[at + 1..] } else { &[] };
+        let end = behind.iter().position(|&byte| byte == text[at] || byte == b'\n');
+        let end = end.map(|end| at + 1 + end).filter(|&end| text[end] == text[at]);
         let Some(end) = end else {
             at += 1;
             continue;

@@ -19,7 +19,9 @@ pub(crate) struct Recorder<'a> {
     /// At most so many events, in so many bytes.
     limit: u64,
     bytes: u64,
-    /// When the latest event was seen.
+    /// When the first event was seen.
+    first: Option<Instant>,
+    /// When the latest one was.
     latest: Instant,
 }
 
@@ -28,12 +30,18 @@ impl<'a> Recorder<'a> {
     pub(crate) fn new(program: &'a Program, limits: &Limits) -> Recorder<'a> {
         let Limits { arrivals: limit, trace: bytes, .. } = *limits;
         let builder = TraceBuilder::with_room();
-        Recorder { program, builder, broken: None, limit, bytes, latest: Instant::now() }
+        Recorder { program, builder, broken: None, limit, bytes, first: None, latest: Instant::now() }
     }
 
     /// Takes note that there are events at this time.
     pub(crate) fn is_seen_to_go_on(&mut self) {
         self.latest = Instant::now();
+        self.first.get_or_insert(self.latest);
+    }
+
+    /// How long ago the first event was: without the start of the program, which takes long on a busy machine.
+    pub(crate) fn since_first(&self) -> Duration {
+        self.first.unwrap_or(self.latest).elapsed()
     }
 
     /// For how long there was no event.
