@@ -94,7 +94,7 @@ fn what_leads_into_a_loop_that_never_ends_is_found_by_both_engines() {
 #[test]
 fn a_single_statement_that_never_ends_is_a_failure_too() {
     let program = tiny("endless_spin", SPIN);
-    let result = program.slice(&["--expect-timeout", "--timeout", "400ms", "--no-save"], 0);
+    let result = program.slice(&["--expect-timeout", "--timeout", "100ms", "--no-save"], 0);
     let events = result["slice"].as_array().expect("events");
     let lines: Vec<u64> = events.iter().map(|event| event["line"].as_u64().expect("a line")).collect();
     assert_eq!(

@@ -4,13 +4,13 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
 
 use serde_json::Value;
 use stripe::grammar::Grammar;
 use support::random::Random;
+use support::simplifying::{document, left, simplify};
 use support::tiny::{assert_says, message, tiny};
-use support::{Program, how_many, stripe, text};
+use support::{Program, how_many, text};
 
 /// Fails if a `(` stands before a `)`, as the mystery of the textbooks; and crashes if its input is no expression.
 const MYSTERY: &str = r#"
@@ -43,23 +43,6 @@ int main(void) {
 
 fn expressions() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/grammars/expressions.bnf")
-}
-
-fn simplify(folder: &Path, words: &[&str]) -> Output {
-    let mut command = stripe();
-    command.arg("simplify").args(words).current_dir(folder).stdin(Stdio::null());
-    command.output().expect("stripe starts")
-}
-
-/// The result as a document, of a command that ends with this status.
-fn document(folder: &Path, words: &[&str], status: i32) -> Value {
-    let output = simplify(folder, &[&["--format", "json", "-q"], words].concat());
-    assert_eq!(output.status.code(), Some(status), "{words:?}: {}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("a document")
-}
-
-fn left(document: &Value) -> &str {
-    document["parts"][0]["text"].as_str().expect("a text")
 }
 
 fn tests(document: &Value) -> u64 {

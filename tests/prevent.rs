@@ -3,14 +3,14 @@
 mod support;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use support::random::Random;
+use support::simplifying::{self, folder, simplify};
 use support::tiny::{assert_says, message};
-use support::{how_many, scratch, stripe, text};
+use support::{how_many, text};
 
 /// Fails unless all letters of one of the words in GUARDS are among its arguments, each as `-fLETTER`.
 const GUARDED: &str = r#"#!/bin/sh
@@ -28,28 +28,13 @@ echo "error: crashed" >&2
 exit 1
 "#;
 
-/// A folder with some files; those that begin with `#!` can be started.
-fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = scratch(name);
-    for (file, content) in files {
-        fs::write(folder.join(file), content).expect("written");
-        let mode = if content.starts_with("#!") { 0o755 } else { 0o644 };
-        fs::set_permissions(folder.join(file), fs::Permissions::from_mode(mode)).expect("changed");
-    }
-    folder
-}
-
 fn prevent(folder: &Path, words: &[&str]) -> Output {
-    let mut command = stripe();
-    command.args(["simplify", "--prevent"]).args(words).current_dir(folder).stdin(Stdio::null());
-    command.output().expect("stripe starts")
+    simplify(folder, &[&["--prevent"], words].concat())
 }
 
 /// The result as a document, of a command that ends with this status.
 fn document(folder: &Path, words: &[&str], status: i32) -> Value {
-    let output = prevent(folder, &[&["--format", "json", "-q"], words].concat());
-    assert_eq!(output.status.code(), Some(status), "{words:?}: {}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("a document")
+    simplifying::document(folder, &[&["--prevent"], words].concat(), status)
 }
 
 /// What the members of the sets hold.

@@ -4,14 +4,14 @@ mod support;
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use support::random::Random;
+use support::simplifying::{document, folder, left, simplify};
 use support::tiny::{assert_says, message, tiny};
-use support::{Program, how_many, scratch, stripe, text};
+use support::{Program, how_many, stripe, text};
 
 /// Fails with a message if a `(` stands before a `)`, as the mystery of the textbooks.
 const MYSTERY: &str = r#"
@@ -25,40 +25,6 @@ int main(void) {
     return 0;
 }
 "#;
-
-/// A folder with some files.
-fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = scratch(name);
-    for (file, content) in files {
-        let path = folder.join(file);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-        fs::write(&path, content).expect("written");
-        if content.starts_with("#!") {
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("changed");
-        }
-    }
-    folder
-}
-
-fn simplify(folder: &Path, words: &[&str]) -> Output {
-    let mut command = stripe();
-    command.arg("simplify").args(words).current_dir(folder).stdin(Stdio::null());
-    command.output().expect("stripe starts")
-}
-
-/// The result as a document, of a command that ends with this status.
-fn document(folder: &Path, words: &[&str], status: i32) -> Value {
-    let output = simplify(folder, &[&["--format", "json", "-q"], words].concat());
-    assert_eq!(output.status.code(), Some(status), "{words:?}: {}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("a document")
-}
-
-/// What is left of the only part.
-fn left(document: &Value) -> &str {
-    let parts = document["parts"].as_array().expect("parts");
-    assert_eq!(parts.len(), 1, "{parts:?}");
-    parts[0]["text"].as_str().expect("a text")
-}
 
 fn mystery(input: impl AsRef<[u8]>) -> Program {
     let program = tiny("mystery", MYSTERY);
@@ -634,4 +600,16 @@ fn nothing_goes_on_that_is_not_the_same() {
     let found = document(place, &[&name, "--stdin", "in.txt", "--resume"], 0);
     assert_eq!(left(&found), "()");
     assert_says(&refused(&[]), &["no tests of this search are kept"]);
+}
+
+#[test]
+fn pipes_and_devices_that_a_check_names_are_not_read_to_know_whether_it_is_the_same() {
+    let program = mystery("some (text)");
+    let place = &program.directory;
+    let pipe = place.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("started").success());
+    let name = program.path.display().to_string();
+    let check = "test $STRIPE_EXIT = 1 && head -c 4 /dev/zero > /dev/null && test -p pipe";
+    let found = document(place, &[&name, "--stdin", "in.txt", "--check", check], 0);
+    assert_eq!((left(&found), &found["status"]), ("()", &"minimal".into()));
 }

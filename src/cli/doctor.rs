@@ -196,9 +196,8 @@ fn sanitized(sanitizer: Sanitizer) -> Finding {
 
 /// Why a program cannot be traced, as a finding.
 fn refusal(error: &LoadError) -> Finding {
-    let path = error.path().map(|path| format!("{}: ", path.display())).unwrap_or_default();
     let remedy = error.remedy().unwrap_or("give a program that can be read and executed");
-    Finding::bad(format!("{path}{}", error.cause()), remedy)
+    Finding::bad(error.refused(), remedy)
 }
 
 /// How control comes from the leaders, where statements begin, to the tracer.

@@ -182,17 +182,7 @@ fn given(options: &SimplifyOptions, invocation: &Invocation) -> Result<Given, Fa
     }
     let is_piped = parts.is_empty() && !invocation.stdin.is_empty();
     if options.world.stdin.is_some() || is_piped {
-        let content = Some(invocation.stdin.clone());
-        parts.insert(
-            0,
-            InputPart {
-                name: PartName::Stdin,
-                path: None,
-                content,
-                is_optional: false,
-                least: Input::default(),
-            },
-        );
+        parts.insert(0, InputPart::new(PartName::Stdin, invocation.stdin.clone(), false));
     }
     if parts.iter().all(InputPart::is_empty) {
         let message = "there is nothing to simplify: name an input with --stdin or --file that is not empty, or ask \
@@ -229,15 +219,9 @@ fn file_parts(path: &Path) -> Result<Vec<InputPart>, Failure> {
 }
 
 fn file_part(path: &Path, is_optional: bool) -> Result<InputPart, Failure> {
-    let content = Some(Input::new(reading::file("--file", path)?));
-    let place = path.canonicalize()?;
-    Ok(InputPart {
-        name: PartName::File(path.into()),
-        path: Some(place),
-        content,
-        is_optional,
-        least: Input::default(),
-    })
+    let content = Input::new(reading::file("--file", path)?);
+    let place = Some(path.canonicalize()?);
+    Ok(InputPart { path: place, ..InputPart::new(PartName::File(path.into()), content, is_optional) })
 }
 
 /// All regular files in a folder, however deep; links lead out of it.

@@ -57,6 +57,13 @@ pub enum Role {
     AtMostOne,
 }
 
+impl Role {
+    /// Whether its derivation is a list of elements.
+    pub fn is_repetition(self) -> bool {
+        matches!(self, Role::AnyNumber | Role::AtLeastOne | Role::AtMostOne)
+    }
+}
+
 /// One alternative of a symbol.
 #[derive(Clone, Debug)]
 struct Production {

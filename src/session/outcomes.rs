@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::fs;
 use std::hash::Hasher;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -18,8 +19,12 @@ use super::listener::{Listener, SearchWatcher};
 use super::simplify_request::{OutcomeKeeping, SimplifyRequest};
 use super::watcher::Watcher;
 use crate::archive::{ArchiveError, OutcomeJournal};
+use crate::circumstances::input::Given;
 use crate::circumstances::{PhaseTitle, Status};
 use crate::oracle::Evidence;
+
+/// A file of more bytes is not read to know whether it is still the same.
+const LONGEST_READ: u64 = 64 << 20;
 
 /// Where the outcomes of a search are kept, and those of an earlier one.
 pub(super) struct KeptOutcomes {
@@ -88,15 +93,9 @@ fn question(request: &SimplifyRequest) -> u128 {
         let _ = write!(text, "{start:?}");
         hasher.write(stdin);
         // What they do depends on what is in them.
-        for file in
-            std::iter::once(program.as_path()).chain(arguments.iter().flat_map(|word| words(word.to_str())))
-        {
-            let path = directory.join(file);
-            let is_simplified =
-                |path: &Path| given.parts.iter().any(|part| part.path.as_deref() == Some(path));
-            if path.canonicalize().is_ok_and(|path| path.is_file() && !is_simplified(&path)) {
-                hasher.write(&fs::read(&path).unwrap_or_default());
-            }
+        let named = arguments.iter().flat_map(|word| words(word.to_str()));
+        for file in std::iter::once(program.as_path()).chain(named) {
+            hash_file(&mut hasher, &directory.join(file), given);
         }
     }
     let names: Vec<_> = given.parts.iter().map(|part| (&part.name, &part.path, part.is_optional)).collect();
@@ -106,12 +105,27 @@ fn question(request: &SimplifyRequest) -> u128 {
             hasher.write(expected);
         }
         for file in words(criterion.check.as_ref().map(|check| check.command())) {
-            hasher.write(&fs::read(invocation.directory.join(file)).unwrap_or_default());
+            hash_file(&mut hasher, &invocation.directory.join(file), given);
         }
     }
     hasher.write(&given.fingerprint().to_le_bytes());
     hasher.write(text.as_bytes());
     hasher.finish128().as_u128()
+}
+
+/// Takes in what a file holds, or of a long one when it was changed. Pipes and devices have no end, and what is
+/// simplified differs from test to test.
+fn hash_file(hasher: &mut SipHasher13, path: &Path, given: &Given) {
+    let is_simplified = |path: PathBuf| given.parts.iter().any(|part| part.path.as_ref() == Some(&path));
+    match fs::metadata(path) {
+        Ok(data) if !data.is_file() || path.canonicalize().is_ok_and(is_simplified) => {}
+        Ok(data) if data.len() > LONGEST_READ => {
+            let state = (data.len(), data.ino(), data.mtime(), data.mtime_nsec());
+            hasher.write(format!("{state:?}").as_bytes());
+        }
+        Ok(_) => hasher.write(&fs::read(path).unwrap_or_default()),
+        Err(_) => {}
+    }
 }
 
 /// The words of a text, each of which may name a file.

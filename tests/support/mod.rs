@@ -12,6 +12,7 @@ pub mod command;
 pub mod engine;
 pub mod hardened;
 pub mod random;
+pub mod simplifying;
 pub mod tiny;
 
 use std::collections::{BTreeMap, HashMap};

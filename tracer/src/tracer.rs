@@ -34,6 +34,9 @@ use crate::stage::{Course, Stage, Start};
 use crate::termination::{Cut, Termination};
 use crate::trace::{BrokenTrace, EventId, Trace};
 
+/// A recording that may take no longer, in processor time, is repeated if that was not enough to show a loop.
+const SHORT_RECORDING: Duration = Duration::from_secs(10);
+
 /// Whether a run is taken to end by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expected {
@@ -145,12 +148,19 @@ impl<'p> Tracer<'p> {
     }
 
     /// Runs a program that never ends and takes down its events up to the second turn of the loop in which it
-    /// goes round, or to the statement that does not end. If it ends nevertheless, takes down all.
+    /// goes round, or to the statement that does not end. If it ends nevertheless, takes down all. Where a short
+    /// time shows no loop, as it may be on a busy machine, the program is run again with ten times as much.
     ///
     /// # Errors
     /// As of [`Tracer::record`], or if there is no loop to be seen before the run has to be ended.
     pub fn record_endless(&mut self, conditions: &Conditions) -> Result<Recording, RecordError> {
-        self.record_as(Expected::NoEnd, conditions)
+        let recorded = self.record_as(Expected::NoEnd, conditions);
+        let is_short = conditions.limits.cpu <= SHORT_RECORDING;
+        if is_short && matches!(recorded, Err(RecordError::NoLoop { cut, .. }) if cut.is_time()) {
+            let limits = conditions.limits.with_time(10);
+            return self.record_as(Expected::NoEnd, &Conditions { limits, ..conditions.clone() });
+        }
+        recorded
     }
 
     fn record_as(&mut self, expected: Expected, conditions: &Conditions) -> Result<Recording, RecordError> {

@@ -145,7 +145,7 @@ impl<'d> DerivationTree<'d> {
         let mut depths = vec![0; self.len()];
         let mut found = Vec::new();
         for node in 0..self.len() {
-            let is_list = matches!(self.role(node), Role::AnyNumber | Role::AtLeastOne | Role::AtMostOne);
+            let is_list = self.role(node).is_repetition();
             depths[node] = self.parents[node].map_or(0, |parent| depths[parent]) + u32::from(is_list);
             if !is_list {
                 continue;
@@ -173,9 +173,7 @@ impl<'d> DerivationTree<'d> {
             for two in self.children(node).windows(2) {
                 let is_list = |node| {
                     let most = usize::from(self.role(node) == Role::AtLeastOne);
-                    let is_list =
-                        matches!(self.role(node), Role::AnyNumber | Role::AtLeastOne | Role::AtMostOne);
-                    is_list && self.children(node).len() > most
+                    self.role(node).is_repetition() && self.children(node).len() > most
                 };
                 let (one, other) = (two[0], two[1]);
                 let like = |element: usize, symbol| {
@@ -255,7 +253,7 @@ impl<'d> DerivationTree<'d> {
         let fillings = self.fillings();
         let mut found = Vec::new();
         for node in 0..self.len() {
-            if matches!(self.role(node), Role::AnyNumber | Role::AtLeastOne | Role::AtMostOne) {
+            if self.role(node).is_repetition() {
                 continue;
             }
             let own = self.derivation.nodes[node].alternative;

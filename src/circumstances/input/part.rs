@@ -50,6 +50,11 @@ pub struct InputPart {
 }
 
 impl InputPart {
+    /// One that is no file.
+    pub fn new(name: PartName, content: Input, is_optional: bool) -> InputPart {
+        InputPart { name, path: None, content: Some(content), is_optional, least: Input::default() }
+    }
+
     /// How many bytes it has.
     pub fn len(&self) -> usize {
         self.content.as_ref().map_or(0, |content| content.len())
@@ -75,10 +80,10 @@ pub struct Given {
 }
 
 impl Given {
-    /// The same with another part in place of the one of this number.
-    pub(super) fn with(&self, number: usize, part: InputPart) -> Given {
+    /// The same with this in the part of this number.
+    pub(super) fn with_content(&self, number: usize, content: Vec<u8>) -> Given {
         let mut given = self.clone();
-        given.parts[number] = part;
+        given.parts[number].content = Some(content.into());
         given
     }
 
@@ -132,22 +137,15 @@ impl Given {
 
 /// The arguments of an invocation as parts.
 pub fn arguments(invocation: &Invocation) -> impl Iterator<Item = InputPart> {
-    invocation.arguments.iter().enumerate().skip(1).map(|(number, text)| InputPart {
-        name: PartName::Argument(number),
-        path: None,
-        content: Some(text.as_bytes().to_vec().into()),
-        is_optional: true,
-        least: Input::default(),
+    let numbered = invocation.arguments.iter().enumerate().skip(1);
+    numbered.map(|(number, text)| {
+        InputPart::new(PartName::Argument(number), text.as_bytes().to_vec().into(), true)
     })
 }
 
 /// The variables of an invocation as parts.
 pub fn variables(invocation: &Invocation) -> impl Iterator<Item = InputPart> {
-    invocation.environment.iter().map(|(name, value)| InputPart {
-        name: PartName::Variable(name.clone()),
-        path: None,
-        content: Some(value.as_bytes().to_vec().into()),
-        is_optional: true,
-        least: Input::default(),
+    invocation.environment.iter().map(|(name, value)| {
+        InputPart::new(PartName::Variable(name.clone()), value.as_bytes().to_vec().into(), true)
     })
 }

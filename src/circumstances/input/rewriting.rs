@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::simpler::{Simpler, is_simpler};
 use super::swaps::{Swap, SwapPiece};
+use super::units::{lines, tokens};
 
 /// The kinds of simplifications, in their order.
 const REPEATED: u8 = 0;
@@ -114,8 +115,7 @@ fn numbers(text: &[u8]) -> Vec<Simpler> {
 
 /// 0, 1, half of it, one digit of it 0 or less by 1, all of it less by 1. Digits in, digits out.
 fn smaller_numbers(digits: &[u8]) -> Vec<Vec<u8>> {
-    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
-    let plain = &digits[zeros.min(digits.len() - 1)..];
+    let plain = &plain(digits.to_vec())[..];
     let mut smaller = vec![b"0".to_vec(), b"1".to_vec(), plain.to_vec(), half(plain)];
     if digits.len() <= MOST_DIGITS {
         let changed = |place: usize, digit: u8| {
@@ -218,35 +218,7 @@ fn by_text<'t>(text: &'t [u8], stretches: &[Range<usize>]) -> BTreeMap<&'t [u8],
     by_text
 }
 
-/// Lines with their ends.
-fn lines(text: &[u8]) -> Vec<Range<usize>> {
-    let mut at = 0;
-    let line = |line: &[u8]| {
-        at += line.len();
-        at - line.len()..at
-    };
-    text.split_inclusive(|&byte| byte == b'\n').map(line).collect()
-}
-
-/// Words with their digits, white space, and anything else character by character.
-fn tokens(text: &[u8]) -> Vec<Range<usize>> {
-    const SIGN: u8 = 0;
-    let class = |byte: u8| match byte {
-        b'_' | 0x80.. => 1,
-        byte if byte.is_ascii_alphanumeric() => 1,
-        byte if byte.is_ascii_whitespace() => 2,
-        _ => SIGN,
-    };
-    let mut at = 0;
-    let token = |token: &[u8]| {
-        at += token.len();
-        at - token.len()..at
-    };
-    let tokens = text.chunk_by(|&one, &next| class(one) == class(next) && class(one) != SIGN);
-    tokens.map(token).collect()
-}
-
-/// The same with a number apart from the letters behind it, as in `10px`.
+/// Tokens, with a number apart from the letters behind it, as in `10px`.
 fn number_tokens(text: &[u8]) -> Vec<Range<usize>> {
     let number = |token: Range<usize>| {
         let digits = text[token.clone()].iter().take_while(|byte| byte.is_ascii_digit()).count();

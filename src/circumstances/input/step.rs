@@ -3,7 +3,7 @@
 use dd::Configuration;
 use tracer::invocation::Input;
 
-use super::part::{Given, InputPart};
+use super::part::Given;
 use super::snippets::Snippets;
 use super::swaps::{InputSpace, SwapSpace, Swaps};
 use super::units::{Unit, Units};
@@ -34,14 +34,8 @@ impl Step {
                 given
             }
             Step::Snippets { all, these } => all.choose(given, chosen.iter().map(|number| these[number])),
-            Step::Units { part, units, text, .. } => {
-                let content = Some(units.join(text, chosen).into());
-                given.with(*part, InputPart { content, ..given.parts[*part].clone() })
-            }
-            Step::Swaps { part, swaps, text, .. } => {
-                let content = Some(swaps.join(text, chosen).into());
-                given.with(*part, InputPart { content, ..given.parts[*part].clone() })
-            }
+            Step::Units { part, units, text, .. } => given.with_content(*part, units.join(text, chosen)),
+            Step::Swaps { part, swaps, text, .. } => given.with_content(*part, swaps.join(text, chosen)),
         }
     }
 

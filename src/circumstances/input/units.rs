@@ -86,9 +86,9 @@ impl Units {
         let stretches = match unit {
             Unit::Bytes => Stretches::Bytes,
             Unit::Whole => Stretches::Between(vec![0, text.len() as u32]),
-            Unit::Lines => between(text, line_end),
-            Unit::Tokens => between(text, token_end),
-            Unit::Characters => between(text, character_end),
+            Unit::Lines => Stretches::Between(places(text, line_end)),
+            Unit::Tokens => Stretches::Between(places(text, token_end)),
+            Unit::Characters => Stretches::Between(places(text, character_end)),
             Unit::Elements(depth) => Stretches::Of(numbered(Brackets::of(text).elements(text, depth))),
             Unit::Pairs => Stretches::Of(Brackets::of(text).pairs()),
         };
@@ -133,16 +133,30 @@ impl Units {
     }
 }
 
-/// Stretches that follow each other, of which each begins where the one before ends. `length` tells how long the
-/// first one of a text is that is not empty.
-fn between(text: &[u8], length: impl Fn(&[u8]) -> usize) -> Stretches {
+/// Where the lines of a text begin and end.
+pub(super) fn lines(text: &[u8]) -> Vec<Range<usize>> {
+    ranges(&places(text, line_end))
+}
+
+/// Where the tokens of a text begin and end.
+pub(super) fn tokens(text: &[u8]) -> Vec<Range<usize>> {
+    ranges(&places(text, token_end))
+}
+
+fn ranges(places: &[u32]) -> Vec<Range<usize>> {
+    places.windows(2).map(|place| place[0] as usize..place[1] as usize).collect()
+}
+
+/// The ends of stretches that follow each other, of which each begins where the one before ends, and 0 before them.
+/// `length` tells how long the first one of a text is that is not empty.
+fn places(text: &[u8], length: impl Fn(&[u8]) -> usize) -> Vec<u32> {
     let mut places = vec![0];
     let mut at = 0;
     while at < text.len() {
         at += length(&text[at..]);
         places.push(at as u32);
     }
-    Stretches::Between(places)
+    places
 }
 
 fn numbered(stretches: Vec<Range<u32>>) -> Vec<(Range<u32>, u32)> {

@@ -225,12 +225,9 @@ fn parts<'a>(recorded: Recorded<'a>, found: &Located, helping: &[usize]) -> (Vec
         let shown = all.len().min(room);
         room -= shown;
         left_out += all.len() - shown;
-        let names = section.functions.iter().map(|&function| program.function(function).name.as_str());
-        let mut names: Vec<&str> = names.collect();
-        names.dedup();
         LocatedPart {
             file: &program.file(section.file).shown,
-            functions: names.join(", "),
+            functions: section.names(program),
             rows: all.into_iter().take(shown).map(|row| signs.row(section.file, row)).collect(),
         }
     };
@@ -317,23 +314,12 @@ fn tried(found: &Located) -> HashSet<EventId> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{assert_closed, declared_once};
     use super::*;
 
     #[test]
     fn the_page_refers_to_nothing_outside_of_itself_and_its_programs_share_one_space_of_names() {
-        let all = [PAGE, &STYLES.concat(), &SCRIPTS.concat()].concat();
-        for reference in ["src=", "@import", "url(", "fetch(", "<link"] {
-            assert!(!all.contains(reference), "{reference}");
-        }
-        let scripts = SCRIPTS.concat();
-        let named = |line: &str| {
-            let rest = ["function ", "const ", "let "].iter().find_map(|word| line.strip_prefix(word))?;
-            Some(rest.split(|c: char| !c.is_alphanumeric()).next()?.to_owned())
-        };
-        let mut names: Vec<String> = scripts.lines().filter_map(named).collect();
-        let all = names.len();
-        names.sort();
-        names.dedup();
-        assert!(names.len() == all && all > 20, "{names:#?}");
+        assert_closed(&[PAGE, &STYLES.concat(), &SCRIPTS.concat()].concat());
+        assert!(declared_once(&SCRIPTS.concat()) > 20);
     }
 }

@@ -13,6 +13,8 @@ mod search;
 mod shown;
 mod source;
 mod suspects;
+#[cfg(test)]
+mod testing;
 
 use serde_json::Value;
 use tracer::run::Run;
@@ -140,6 +142,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::testing::{assert_closed, declared_once};
     use serde_json::json;
 
     use super::super::sample::{self, Sample};
@@ -176,23 +179,11 @@ mod tests {
 
     #[test]
     fn the_page_s_programs_share_one_space_of_names_and_use_each_once() {
-        let scripts = SCRIPTS.concat();
-        let named = |line: &str| {
-            let rest = ["function ", "const ", "let "].iter().find_map(|word| line.strip_prefix(word))?;
-            Some(rest.split(|c: char| !c.is_alphanumeric()).next()?.to_owned())
-        };
-        let mut names: Vec<String> = scripts.lines().filter_map(named).collect();
-        let all = names.len();
-        names.sort();
-        names.dedup();
-        assert!(names.len() == all && all > 40, "{names:#?}");
+        assert!(declared_once(&SCRIPTS.concat()) > 40);
     }
 
     #[test]
     fn the_page_refers_to_nothing_outside_of_itself() {
-        let page = page("sum-mul", "", &[Chapter(document())], &WrongOnly::default());
-        for reference in ["src=", "@import", "url(", "fetch(", "<link"] {
-            assert!(!page.contains(reference), "{reference}");
-        }
+        assert_closed(&page("sum-mul", "", &[Chapter(document())], &WrongOnly::default()));
     }
 }

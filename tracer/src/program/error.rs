@@ -98,6 +98,12 @@ impl LoadError {
         }
     }
 
+    /// Which file it is about, if it is about one, and the cause.
+    pub fn refused(&self) -> String {
+        let path = self.path().map(|path| format!("{}: ", path.display())).unwrap_or_default();
+        path + &self.cause()
+    }
+
     /// What to do about it, if anything is known.
     pub fn remedy(&self) -> Option<&'static str> {
         Some(match self {
@@ -131,10 +137,7 @@ impl LoadError {
 
 impl fmt::Display for LoadError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(path) = self.path() {
-            write!(out, "{}: ", path.display())?;
-        }
-        out.write_str(&self.cause())?;
+        out.write_str(&self.refused())?;
         self.remedy().map_or(Ok(()), |remedy| write!(out, ": {remedy}"))
     }
 }
