@@ -603,7 +603,13 @@ fn sample_recording(sample: &Subject) -> Recording {
 }
 
 fn conditions(poison: Poison) -> Conditions {
-    Conditions { poison, untouched: Default::default(), limits: recording_limits(), stop: Arc::default() }
+    Conditions {
+        poison,
+        untouched: Default::default(),
+        limits: recording_limits(),
+        stop: Arc::default(),
+        asked: None,
+    }
 }
 
 /// How long `count` stops take that nothing is done at.

@@ -251,6 +251,7 @@ fn record(program: &Program) -> tracer::trace::Trace {
         untouched: Default::default(),
         limits: recording_limits(),
         stop: Arc::default(),
+        asked: None,
     };
     let mut tracer = Tracer::new(program, &invocation, Preference::Auto).expect("a tracer");
     tracer.record(&conditions).expect("a recording").trace

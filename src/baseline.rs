@@ -22,7 +22,7 @@ use tracer::{Conditions, NotEnded, RecordError, Tracer, Untouched};
 
 use self::unread::Unread;
 
-use crate::oracle::{Unmet, crash, deviation, diff, first_difference, instead, usual_causes};
+use crate::oracle::{InnerCriterion, Unmet, crash, deviation, diff, first_difference, instead, usual_causes};
 use crate::subject::Recorded;
 
 /// Whether undefined values are set to patterns.
@@ -44,6 +44,8 @@ pub struct Demands {
     pub only_lines: Option<Regex>,
     /// How the program ends.
     pub ending: Ending,
+    /// What is asked inside of the run: it ends there.
+    pub inner: Option<InnerCriterion>,
 }
 
 /// How a failing run ends.
@@ -89,6 +91,8 @@ pub enum BaselineError {
     Record(#[from] RecordError),
     #[error("{0}")]
     Flaky(String),
+    #[error("{0}")]
+    NoPlace(String),
 }
 
 impl Baseline {
@@ -104,6 +108,9 @@ impl Baseline {
     ) -> Result<Baseline, BaselineError> {
         let mut recording =
             demands.record(tracer, &Conditions { poison: Poison::Off, ..conditions.clone() })?;
+        if let Some(inner) = &demands.inner {
+            recording = beginning(inner, recording, program, tracer, conditions)?;
+        }
         let forked = forked_warning(recording.run.usage.forked);
         let mut warnings: Vec<String> = optimisation_warning(program).into_iter().chain(forked).collect();
         let patterns: &[Poison] = match demands.poison {
@@ -132,6 +139,23 @@ impl Baseline {
     pub fn limits(&self) -> Limits {
         limits_like(&self.recording)
     }
+}
+
+/// A recorded run up to where something is asked.
+fn beginning(
+    inner: &InnerCriterion,
+    Recording { run: whole, trace }: Recording,
+    program: &Program,
+    tracer: &mut Tracer<'_>,
+    conditions: &Conditions,
+) -> Result<Recording, BaselineError> {
+    let events = inner.events(Recorded { program, trace: &trace }).map_err(BaselineError::NoPlace)?;
+    let trace = trace.beginning(events);
+    let everything = Schedule::everything(&trace, Control::Program);
+    let conditions = Conditions { poison: Poison::Off, ..conditions.clone() };
+    let run = tracer.replay(&trace, &everything, &conditions).map_err(RecordError::Process)?;
+    let Run { usage, objects, .. } = whole;
+    Ok(Recording { run: Run { usage, objects, ..run }, trace })
 }
 
 /// What a recording may use up, if the user sets no limit.
@@ -240,6 +264,9 @@ impl Repetition<'_, '_> {
         let limits = Limits { file_size: self.file_size, ..limits };
         let conditions = Conditions { poison, limits, ..self.conditions.clone() };
         let Some(first) = self.difference_of_replay(&conditions)? else { return Ok(None) };
+        if self.demands.inner.is_some() {
+            return Ok(Some(first));
+        }
         let difference = match self.demands.record(self.tracer, &conditions) {
             // By chance it may be as the original again.
             Ok(other) => self.compare(&other).unwrap_or(first),
@@ -299,7 +326,9 @@ impl Repetition<'_, '_> {
             return self.difference_of_replay(&Conditions { limits, ..conditions.clone() });
         }
         let recorded = Recorded { program: self.program, trace };
-        if let Termination::Left(left) = &run.termination {
+        if let Termination::Left(left) = &run.termination
+            && run.termination != self.original.run.termination
+        {
             return Ok(Some(Difference {
                 path: Some(format!("; {}", deviation(left, recorded))),
                 seen: None,
@@ -308,7 +337,7 @@ impl Repetition<'_, '_> {
         }
         let seen = self.visible_difference(&run);
         // In a loop that never ends it depends on the limits how often it goes round.
-        let is_shorter = trace.endless().is_none() && run.arrivals != trace.len() as u64;
+        let is_shorter = trace.endless().is_none() && run.arrivals != self.original.run.arrivals;
         let path = (seen.is_none() && is_shorter).then(|| "; one ends before the other".into());
         let is_late = matches!(run.termination, Termination::Cut(cut) if cut.is_time());
         Ok((path.is_some() || seen.is_some()).then_some(Difference { path, seen, is_late }))
@@ -328,7 +357,12 @@ impl Repetition<'_, '_> {
             None => first_difference("output", &original.stdout, &run.stdout, only),
             Some(_) => None,
         };
-        output.or_else(|| termination_difference(original, run, self.program))
+        let value = || {
+            let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+            let differs = original.value != run.value;
+            differs.then(|| format!("the value is {} instead of {}", told(&run.value), told(&original.value)))
+        };
+        output.or_else(|| termination_difference(original, run, self.program)).or_else(value)
     }
 }
 
@@ -389,6 +423,7 @@ fn termination_difference(one: &Run, other: &Run, program: &Program) -> Option<S
         Termination::Crashed(how) => crash(how, program),
         Termination::Left(_) | Termination::Cut(_) => "an end by the tracer".into(),
         Termination::Endless(_) => "no end".into(),
+        Termination::Reached => "the place that was asked about".into(),
     };
     let never_end = |run: &Run| matches!(run.termination, Termination::Endless(_));
     if never_end(one) && never_end(other) {

@@ -82,6 +82,7 @@ impl Subject {
             oracle: &self.oracle,
             patterns: &Poison::PATTERNS,
             untouched: &Default::default(),
+            asked: &None,
             limits: recording_limits(),
             runs: &runs,
             memo: None,

@@ -5,16 +5,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use regex::bytes::Regex;
 use tracer::denial::Actions;
 use tracer::invocation::{Constancy, Input, Invocation, Network, Permissions, SandboxMode, Stdout};
-use tracer::program::FunctionId;
+use tracer::lockstep::Deviation;
+use tracer::program::{FunctionId, LeaderId};
 use tracer::run::{Run, Usage};
 use tracer::surroundings::{Object, Surroundings};
 use tracer::termination::Termination;
+use tracer::trace::EventId;
 use tracer::trace_file::{Identity, ImageIdentity};
 use tracer::{Bytes, Untouched};
 
 use super::crashes::CrashDocument;
 use super::documents::{
-    CriterionDocument, EndDocument, FileDocument, ImageDocument, ObjectDocument, PartDocument,
+    CriterionDocument, EndDocument, FileDocument, ImageDocument, InnerDocument, ObjectDocument, PartDocument,
     ProgramDocument, RecordedDocument, RunDocument, SearchDocument, StartDocument, SurroundingsDocument,
 };
 use super::endless;
@@ -105,7 +107,11 @@ pub(super) fn kept_run(
         events: recorded.events,
         endless: match &recorded.end {
             EndDocument::Endless(document) => Some(endless::endless(document)),
-            EndDocument::Exited(_) | EndDocument::CrashedAt(_) | EndDocument::Crashed(_) => None,
+            EndDocument::Exited(_)
+            | EndDocument::CrashedAt(_)
+            | EndDocument::Crashed(_)
+            | EndDocument::Reached { .. }
+            | EndDocument::Decided { .. } => None,
         },
         poisoned: recorded.poisoned,
         untouched: Untouched {
@@ -198,6 +204,7 @@ fn criterion_document(run: &KeptRun) -> CriterionDocument {
         only_lines: criterion.only_lines.as_ref().map(|regex| regex.as_str().to_owned()),
         check: criterion.check.as_ref().map(|check| check.command().to_owned()),
         endless: criterion.endless.clone(),
+        inner: criterion.inner.as_ref().map(InnerDocument::new),
         several: run.criteria.iter().map(|(name, part)| part_document(run, name, part)).collect(),
     }
 }
@@ -244,6 +251,7 @@ fn kept_criterion(
         check: document.check.map(Check::new),
         part: None,
         endless: document.endless,
+        inner: document.inner.map(InnerDocument::criterion),
     })
 }
 
@@ -270,6 +278,10 @@ fn recorded_document(run: &KeptRun) -> RecordedDocument {
                 EndDocument::CrashedAt(CrashDocument::new(crash, &run.run))
             }
             (None, Termination::Exited(status)) => EndDocument::Exited(*status),
+            (None, Termination::Reached) => EndDocument::Reached { value: run.run.value.clone() },
+            (None, &Termination::Left(Deviation::RanPastEnd { after, reached })) => {
+                EndDocument::Decided { after: after.0, reached: reached.0 }
+            }
             // Such a run is not recorded.
             (None, Termination::Left(_) | Termination::Cut(_) | Termination::Endless(_)) => {
                 EndDocument::Exited(0)
@@ -304,6 +316,11 @@ fn kept_recording(document: RecordedDocument, stdout: Bytes, stderr: Bytes) -> R
         EndDocument::Endless(document) => {
             let termination = Termination::Endless(endless::endless(&document).cut);
             Ok(Run { termination, ..run })
+        }
+        EndDocument::Reached { value } => Ok(Run { termination: Termination::Reached, value, ..run }),
+        EndDocument::Decided { after, reached } => {
+            let went = Deviation::RanPastEnd { after: EventId(after), reached: LeaderId(reached) };
+            Ok(Run { termination: Termination::Left(went), ..run })
         }
         EndDocument::Crashed(_) => Err("it does not tell which instruction crashed".into()),
     }

@@ -15,6 +15,7 @@ use super::crashes::CrashDocument;
 use super::texts::TextDocument;
 use crate::circumstances::Status;
 use crate::circumstances::events::Control;
+use crate::oracle::{InnerCriterion, InnerQuestion};
 use crate::slice::{Level, Necessity};
 
 /// The format of `run.json`. In version 1 a line of a criterion was a text that could stand anywhere, and `^`
@@ -112,6 +113,9 @@ pub(super) struct CriterionDocument {
     /// Where it still runs, if it never ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) endless: Option<String>,
+    /// What is asked inside of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) inner: Option<InnerDocument>,
     /// Several criteria in one run.
     pub(super) several: Vec<PartDocument>,
 }
@@ -178,6 +182,37 @@ pub(super) enum EndDocument {
     Crashed(Value),
     /// Never.
     Endless(EndlessDocument),
+    /// Where a value was asked for.
+    Reached {
+        value: Option<String>,
+    },
+    /// Where a decision was asked about: its event, and the leader to which control went.
+    Decided {
+        after: u32,
+        reached: u32,
+    },
+}
+
+/// A question about a value, or without a variable about a decision.
+#[derive(Serialize, Deserialize)]
+pub(super) struct InnerDocument {
+    pub(super) variable: Option<String>,
+    pub(super) place: String,
+}
+
+impl InnerDocument {
+    pub(super) fn new(criterion: &InnerCriterion) -> InnerDocument {
+        let variable = match &criterion.question {
+            InnerQuestion::Value(variable) => Some(variable.clone()),
+            InnerQuestion::Decision => None,
+        };
+        InnerDocument { variable, place: criterion.place.clone() }
+    }
+
+    pub(super) fn criterion(self) -> InnerCriterion {
+        let question = self.variable.map_or(InnerQuestion::Decision, InnerQuestion::Value);
+        InnerCriterion { question, place: self.place }
+    }
 }
 
 #[derive(Serialize, Deserialize)]

@@ -148,6 +148,11 @@ impl RunFolder {
         &self.path
     }
 
+    /// What the program was given as its standard input.
+    pub fn input(&self) -> PathBuf {
+        self.path().join("input")
+    }
+
     /// The word by which the user names it.
     pub fn name(&self) -> String {
         match self.number {

@@ -1,5 +1,7 @@
 //! Deliver what was found, as text and as files, and say how the command ends.
 
+use tracer::termination::Termination;
+
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::options::OutputOptions;
@@ -23,6 +25,9 @@ const UNCONFIRMED: &str = "the result was replayed once more from the beginning,
 
 const NEVER_ENDS_ANYWAY: &str = "it does not end whatever is left out before: what it waits for never comes, or the \
                                  condition of the loop cannot become false; look there";
+
+const ANSWERED_ANYWAY: &str = "the answer is the same whatever is left out: nothing is needed for it but that the run gets \
+                               there, by what cannot be left out (■)";
 
 const CRASHES_ANYWAY: &str = "the crash comes whatever is left out: nothing is needed for it but that the run gets to \
                               its place, which is told above; look there";
@@ -79,8 +84,11 @@ impl<'f> Delivery<'f> {
     /// How the command ends once this is delivered.
     pub(super) fn ended(self, exit: Exit) -> Result<Exit, Failure> {
         let never_ends = self.subject.baseline.recording.trace.endless().is_some();
+        let run = &self.subject.baseline.recording.run;
+        let is_inner = matches!(run.termination, Termination::Reached | Termination::Left(_));
         let message = match exit {
             Exit::Trivial if self.findings.crashes_anyway() => CRASHES_ANYWAY,
+            Exit::Trivial if is_inner => ANSWERED_ANYWAY,
             Exit::Trivial if never_ends => NEVER_ENDS_ANYWAY,
             Exit::Trivial => TRIVIAL,
             Exit::Flaky => UNCONFIRMED,

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use crate::circumstances::Status;
 use crate::session::{Cause, SessionError};
+use crate::subject::PlaceError;
 
 /// How the program ends, as the shell sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,12 @@ impl Failure {
     /// Makes failures with this exit status of errors.
     pub fn of<E: ToString>(exit: Exit) -> impl Fn(E) -> Failure {
         move |error| Failure::new(exit, error)
+    }
+}
+
+impl From<PlaceError> for Failure {
+    fn from(error: PlaceError) -> Failure {
+        Failure::new(Exit::Usage, error)
     }
 }
 

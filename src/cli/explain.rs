@@ -14,8 +14,8 @@ use tracer::{Conditions, Processors, Tracer};
 
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
+use super::offers;
 use super::options::ExplainOptions;
-use super::place::{PlaceFound, Where};
 use super::shell;
 use super::terminal::{self, tell};
 use dd::{Configuration, Outcome, Space};
@@ -27,7 +27,6 @@ use crate::oracle;
 use crate::oracle::Evidence;
 use crate::report::Style;
 use crate::report::explanation::{self, Known, Retest};
-use crate::report::ordinals::Ordinals;
 use crate::session::case::Case;
 use crate::session::fate::{Departure, Fates};
 use crate::session::interrupt::Interrupt;
@@ -36,9 +35,12 @@ use crate::session::questions::Inquiry;
 use crate::session::reopened::{self, Reopened};
 use crate::session::search::Answer;
 use crate::slice::{CriticalSlice, Necessity};
+use crate::subject::{Ordinals, PlaceFound, Where};
 
 /// Of a line with more executions, so many are looked at one by one.
 const MOST_ASKED: usize = 20;
+/// Of what an event read so much may be asked next.
+const MOST_FURTHER: usize = 3;
 /// So many lines of a difference of outputs are shown.
 const MOST_DIFFERENCES: usize = 10;
 
@@ -198,8 +200,33 @@ impl<'e> Explanation<'e> {
             let trial = noted(self.trial(tracer.as_mut(), part), &mut troubles).flatten();
             text += &self.told(part, seen.as_ref(), trial.as_ref());
         }
+        let values = seen.as_ref().or_else(|| parts.first()?.slice.values.as_ref());
+        if let (&[event], Some(seen)) = (self.events, values) {
+            text += &explanation::questions(&self.further(event, seen), self.style);
+        }
         troubles.dedup();
         Ok(troubles.iter().fold(text, |text, trouble| text + &explanation::warning(trouble, self.style)))
+    }
+
+    /// What one may ask next of an execution: why it went its way, and why what it read was so; each with the command.
+    fn further(&self, event: EventId, seen: &Observation) -> Vec<(String, String)> {
+        let Reopened { run, folder, .. } = self.reopened;
+        let recorded = self.reopened.subject().recorded();
+        let place = self.ordinals.name(event);
+        let kept = folder.input();
+        let input = (!run.invocation.stdin.is_empty()).then_some(kept.as_path());
+        let asked = |option, value: String| offers::asking(&run.line, input, option, &value);
+        let decides = recorded.program.leader(recorded.trace.leader(event)).decides;
+        let decision =
+            decides.then(|| Some((format!("why {place} goes its way"), asked("--decision", place.clone())?)));
+        let reads = seen.seen.get(&event).into_iter().flat_map(|seen| &seen.reads);
+        // What a call returns is no variable.
+        let variables =
+            reads.filter(|read| !read.name.ends_with("()")).take(MOST_FURTHER).filter_map(|read| {
+                let command = asked("--value", format!("{}@{place}", read.name))?;
+                Some((format!("why {} is {}", read.name, read.value), command))
+            });
+        decision.flatten().into_iter().chain(variables).collect()
     }
 
     fn told(&self, part: &Part<'_>, seen: Option<&Observation>, trial: Option<&Retest>) -> String {

@@ -11,20 +11,18 @@ use tracer::plain::Runner;
 use super::bounds::bounds;
 use super::exit::{Exit, Failure};
 use super::options::{ReplayOptions, names_run};
-use super::place::{PlaceFound, Where};
 use super::replay::{tell, tell_line, tell_openings, worse};
 use super::run::preference;
 use super::target::{Loaded, criterion};
 use crate::baseline::PoisonChoice;
 use crate::locate::{Candidate, CandidateKind, changes_of_execution, changes_of_statement};
 use crate::oracle::Oracle;
-use crate::report::ordinals::Ordinals;
 use crate::report::{located, words};
 use crate::session::interrupt::Interrupt;
 use crate::session::locate::free_limits;
 use crate::session::recording::{demands, establish};
 use crate::session::reopened::Reopened;
-use crate::subject::{Recorded, Target};
+use crate::subject::{Ordinals, PlaceFound, Recorded, Target, Where};
 use dd::Outcome;
 
 /// Makes the run.

@@ -29,7 +29,6 @@ mod oracle_options;
 mod outcome_options;
 mod output_options;
 mod permissions;
-mod place;
 mod progress;
 mod reading;
 mod reduce;

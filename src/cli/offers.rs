@@ -1,6 +1,7 @@
 //! Offer the commands that tell more of a failure that the correct output shows.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory};
@@ -28,8 +29,7 @@ impl Offers {
     }
 
     fn of(words: Vec<OsString>) -> Option<Offers> {
-        let matches = CommandLine::command().try_get_matches_from(words).ok()?;
-        let (_, run) = matches.subcommand().filter(|(name, _)| *name == "run")?;
+        let run = &run_of(words)?;
         let reference = run.get_raw("reference")?.next()?;
         let command = |verb: &str, more: &[&str]| {
             let correct = shell::option("--reference", reference).into_iter();
@@ -73,6 +73,22 @@ pub(super) fn failure(error: SessionError) -> Failure {
         failure.message += &format!(": {}", offers.locate);
     }
     failure
+}
+
+/// The command that asks a further question about the run of this command line, which is without the name of this
+/// program; `None` unless it is a `run`. `input` is what the program was given, if it was given it through a pipe.
+pub(super) fn asking(line: &[OsString], input: Option<&Path>, option: &str, value: &str) -> Option<String> {
+    let run = run_of(std::iter::once("stripe".into()).chain(line.iter().cloned()).collect())?;
+    let piped = input.filter(|_| run.get_raw("stdin").is_none());
+    let piped = piped.map(|input| shell::option("--stdin", input)).unwrap_or_default();
+    let more = piped.into_iter().chain(shell::option(option, value)).collect();
+    Some(shell::stripe(typed(&run, "run", more)))
+}
+
+/// What a command line gives to `run`.
+fn run_of(words: Vec<OsString>) -> Option<ArgMatches> {
+    let mut matches = CommandLine::command().try_get_matches_from(words).ok()?;
+    matches.remove_subcommand().filter(|(name, _)| name == "run").map(|(_, run)| run)
 }
 
 /// The words of a command about the program and the world that were given for another, with `more` options.
@@ -129,6 +145,19 @@ mod tests {
         assert_eq!(offered.each_line, Some(format!("stripe run {end} --each-line -- -x y")));
         let dashes = offers("stripe run ./p --stdin=-in --reference=-good").expect("offers");
         assert_eq!(dashes.locate, "stripe locate ./p --stdin=-in --reference=-good");
+    }
+
+    #[test]
+    fn a_further_question_has_the_program_and_its_world_and_what_was_piped_in() {
+        let line = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let asked =
+            |text, input: Option<&str>| asking(&line(text), input.map(Path::new), "--value", "a[1]@7#2");
+        let typed = "run ./p --stdin in --expect-exit 1 -q -- -x";
+        let expected = "stripe run ./p --stdin in --value 'a[1]@7#2' -- -x";
+        assert_eq!(asked(typed, Some("kept")).as_deref(), Some(expected));
+        let piped = "stripe run ./p --stdin kept --value 'a[1]@7#2'";
+        assert_eq!(asked("run ./p --decision 7#1", Some("kept")).as_deref(), Some(piped));
+        assert_eq!(asked("demo", None), None);
     }
 
     #[test]

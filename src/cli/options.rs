@@ -30,7 +30,8 @@ use super::simplify_options::SimplifyOptions;
 use super::slice_options::SliceOptions;
 use super::study::options::StudyCommand;
 use super::target_options::TargetOptions;
-use super::values::{ByProductNumber, EventList, by_product, duration, event_list, named_regex};
+use super::values::{ByProductNumber, EventList, ValuePlace, by_product, duration, event_list, named_regex};
+use crate::oracle::{InnerCriterion, InnerQuestion};
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -147,6 +148,43 @@ const ALONE: [&str; 11] = [
     "expect_timeout",
 ];
 
+/// A question inside of the run, instead of a failure.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Or a question inside of the run, which ends there")]
+pub struct InnerOptions {
+    /// Why has a variable its value where an execution of a line begins: sum@13#3.
+    #[arg(
+        long,
+        value_name = "NAME@WHERE",
+        conflicts_with_all = ALONE,
+        conflicts_with_all = ["decision", "criterion", "each_line", "reference", "compare", "guess"],
+    )]
+    pub value: Option<ValuePlace>,
+    /// Why does a decision go its way: 10#4.
+    #[arg(
+        long,
+        value_name = "WHERE",
+        conflicts_with_all = ALONE,
+        conflicts_with_all = ["criterion", "each_line", "reference", "compare", "guess"],
+    )]
+    pub decision: Option<String>,
+}
+
+impl InnerOptions {
+    /// What is asked.
+    pub(super) fn criterion(&self) -> Option<InnerCriterion> {
+        match (&self.value, &self.decision) {
+            (Some(ValuePlace { name, place }), _) => {
+                Some(InnerCriterion { question: InnerQuestion::Value(name.clone()), place: place.clone() })
+            }
+            (None, Some(place)) => {
+                Some(InnerCriterion { question: InnerQuestion::Decision, place: place.clone() })
+            }
+            (None, None) => None,
+        }
+    }
+}
+
 /// `stripe run`.
 #[derive(Debug, Args)]
 pub struct RunOptions {
@@ -156,6 +194,9 @@ pub struct RunOptions {
     /// The failure.
     #[command(flatten)]
     pub oracle: OracleOptions,
+    /// A question inside of the run.
+    #[command(flatten)]
+    pub inner: InnerOptions,
     /// Several failures.
     #[command(flatten)]
     pub several: SeveralOptions,

@@ -58,6 +58,7 @@ fn of_new_run(options: ReplayOptions) -> Result<Exit, Failure> {
         recorded,
         patterns: &baseline.patterns,
         untouched: &baseline.untouched,
+        asked: target.conditions.asked.clone(),
         limits: limits(&baseline, options.target.world.timeout),
         permissions: &target.invocation.permissions,
         choice: Choice::of(&options),
@@ -90,7 +91,8 @@ fn of_kept_run(options: ReplayOptions) -> Result<Exit, Failure> {
     };
     let permissions = &invocation.permissions;
     let recorded = reopened.subject().recorded();
-    let experiment = Experiment { recorded, patterns, untouched, limits, permissions, choice };
+    let asked = reopened.target.conditions.asked.clone();
+    let experiment = Experiment { recorded, patterns, untouched, asked, limits, permissions, choice };
     let questions = reopened.questions.iter().map(|question| (question.name.as_deref(), &question.oracle));
     experiment.perform(&mut tracer, &questions.collect::<Vec<_>>())
 }
@@ -152,6 +154,7 @@ struct Experiment<'e> {
     recorded: Recorded<'e>,
     patterns: &'e [Poison],
     untouched: &'e Arc<Untouched>,
+    asked: Option<Arc<str>>,
     limits: tracer::invocation::Limits,
     permissions: &'e Permissions,
     choice: Choice,
@@ -173,6 +176,7 @@ impl Experiment<'_> {
                 oracle,
                 patterns: self.patterns,
                 untouched: self.untouched,
+                asked: &self.asked,
                 limits: self.limits,
                 runs: &AtomicU64::new(0),
                 memo: None,

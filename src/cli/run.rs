@@ -22,6 +22,7 @@ use super::terminal;
 use super::values::EmissionKind;
 use crate::baseline::PoisonChoice;
 use crate::circumstances::events::Control;
+use crate::oracle::Criterion;
 use crate::report::Style;
 use crate::session::case::{Plan, Subject};
 use crate::session::driver::Strategy;
@@ -50,7 +51,7 @@ pub(super) fn search(
 ) -> Result<Exit, Failure> {
     let started = Instant::now();
     let output = &options.output;
-    let preference = preference(options.target.engine)?;
+    let preference = preference_for(&options)?;
     if options.compare && !output.kinds().any(has_layers) {
         let message = "--compare goes with text, json and html: take one of these for --format or --emit";
         return Err(Failure::new(Exit::Usage, message));
@@ -121,9 +122,10 @@ fn request(
     line: Vec<OsString>,
     interrupt: &Interrupt,
 ) -> Result<Request, Failure> {
-    let criterion = criterion(&options.oracle, interrupt)?;
+    let criterion = Criterion { inner: options.inner.criterion(), ..criterion(&options.oracle, interrupt)? };
     let Loaded { mut target, withheld } = Loaded::new(&options.target, interrupt)?;
     target.conditions.limits = bounds(&options.target, &criterion);
+    target.conditions.asked = criterion.asked();
     if !options.output.quiet {
         withheld.mention();
     }
@@ -143,6 +145,18 @@ fn request(
         keep: keep(&options.keep),
         line,
     })
+}
+
+/// The same; a program is asked for values at breakpoints.
+fn preference_for(options: &RunOptions) -> Result<Preference, Failure> {
+    match (&options.inner.value, options.target.engine) {
+        (Some(_), EngineChoice::Auto) => Ok(Preference::Breakpoint),
+        (Some(_), EngineChoice::Jump) => {
+            let message = "--value: values are asked for at breakpoints: leave --engine jump out";
+            Err(Failure::new(Exit::Usage, message))
+        }
+        (_, engine) => preference(engine),
+    }
 }
 
 /// How programs are to be run; only recording works by single steps.

@@ -1,25 +1,23 @@
 //! `stripe slice`: what does the failure depend on, as far as dependences tell?
 
 use tracer::dependence::ValueQuestion;
-use tracer::trace::EventId;
 
 use super::bounds::bounds;
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
-use super::place::{PlaceFound, Where};
 use super::progress::Voice;
 use super::slice_options::{SliceFormat, SliceKindChoice, SliceOptions};
 use super::status::{Answers, Board, askers};
 use super::target::{Loaded, criterion};
 use super::terminal;
+use super::values::ValuePlace;
 use crate::dynamic::DependenceGraph;
-use crate::oracle::Criterion;
+use crate::oracle::{Criterion, must_decide, single};
 use crate::report::dynamic::{self, SliceReport};
-use crate::report::ordinals::Ordinals;
 use crate::session::dynamic::{FollowBudget, SliceCriterion, follow, record};
 use crate::session::interrupt::Interrupt;
 use crate::session::listener::Listener;
-use crate::subject::Recorded;
+use crate::subject::{Ordinals, Recorded};
 
 /// Slices.
 pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, Failure> {
@@ -73,9 +71,12 @@ pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, F
 
 /// A place in the run is a criterion by itself.
 fn must_be_single(options: &SliceOptions, failure: &Criterion) -> Result<(), Failure> {
-    let place =
-        [(&options.value, "--value"), (&options.decision, "--decision"), (&options.forward, "--forward")];
-    match place.into_iter().find(|(given, _)| given.is_some()) {
+    let place = [
+        (options.value.is_some(), "--value"),
+        (options.decision.is_some(), "--decision"),
+        (options.forward.is_some(), "--forward"),
+    ];
+    match place.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) if !failure.is_empty() => Err(Failure::new(
             Exit::Usage,
             format!("{option} is a criterion by itself: leave out the options that say what the failure is"),
@@ -91,21 +92,16 @@ fn asked(
     failure: Criterion,
 ) -> Result<(SliceCriterion, String), Failure> {
     let ordinals = Ordinals::new(recorded);
-    let event = |option: &str, text: &str| single(option, text, recorded, &ordinals);
-    if let Some(text) = &options.value {
-        let Some((name, place)) = text.rsplit_once('@') else {
-            let message = format!(
-                "--value: `{text}` names no place: write sum@13#3 for sum where the third execution of line 13 begins"
-            );
-            return Err(Failure::new(Exit::Usage, message));
-        };
+    let usage = |message| Failure::new(Exit::Usage, message);
+    let event = |option: &str, text: &str| single(option, text, recorded, &ordinals).map_err(usage);
+    if let Some(ValuePlace { name, place }) = &options.value {
         let event = event("--value", place)?;
-        let question = ValueQuestion { event, name: name.to_owned() };
+        let question = ValueQuestion { event, name: name.clone() };
         return Ok((SliceCriterion::Value(question), ordinals.name(event)));
     }
     if let Some(text) = &options.decision {
         let event = event("--decision", text)?;
-        must_decide(event, recorded, &ordinals)?;
+        must_decide(event, recorded, &ordinals).map_err(usage)?;
         return Ok((SliceCriterion::Decision(event), ordinals.name(event)));
     }
     if let Some(text) = &options.forward {
@@ -113,42 +109,4 @@ fn asked(
         return Ok((SliceCriterion::Event(event), ordinals.name(event)));
     }
     Ok((SliceCriterion::Failure(Box::new(failure)), String::new()))
-}
-
-/// The one event that a text names.
-fn single(
-    option: &str,
-    text: &str,
-    recorded: Recorded<'_>,
-    ordinals: &Ordinals<'_>,
-) -> Result<EventId, Failure> {
-    let usage = |message| Err(Failure::new(Exit::Usage, format!("{option}: {message}")));
-    match Where::parse(text)?.find(recorded, ordinals)? {
-        PlaceFound::Executions(events) => match events[..] {
-            [event] => Ok(event),
-            _ => usage(format!("{text} was executed {} times: name one, as in {text}#1", events.len())),
-        },
-        PlaceFound::Nothing { place, nearest, .. } => {
-            let nearest: Vec<String> = nearest.iter().map(u32::to_string).collect();
-            usage(format!("{place} was not executed; the nearest lines that were: {}", nearest.join(", ")))
-        }
-    }
-}
-
-fn must_decide(event: EventId, recorded: Recorded<'_>, ordinals: &Ordinals<'_>) -> Result<(), Failure> {
-    const MOST: usize = 3;
-    let Recorded { program, trace } = recorded;
-    let decides = |event: &EventId| program.leader(trace.leader(*event)).decides;
-    if decides(&event) {
-        return Ok(());
-    }
-    let statement = ordinals.statement(event);
-    let others = ordinals.of_line(statement.file, statement.line).into_iter().filter(decides);
-    let others: Vec<String> = others.take(MOST).map(|other| ordinals.name(other)).collect();
-    let remedy = match others.is_empty() {
-        true => "no execution of this line does".to_owned(),
-        false => format!("of this line {} do", others.join(", ")),
-    };
-    let message = format!("--decision: {} decides nothing; {remedy}", ordinals.name(event));
-    Err(Failure::new(Exit::Usage, message))
 }

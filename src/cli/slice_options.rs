@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use super::oracle_options::OracleOptions;
 use super::target_options::TargetOptions;
 use super::terminal::Loudness;
+use super::values::ValuePlace;
 use crate::dynamic::SliceKind;
 
 /// A run is followed for so many instructions unless more is asked for: some minutes.
@@ -21,7 +22,7 @@ pub struct SliceOptions {
     pub oracle: OracleOptions,
     /// What does the value of a variable depend on, where an execution of a line begins: sum@13#3.
     #[arg(long, value_name = "NAME@WHERE", conflicts_with_all = ["decision", "forward"], help_heading = "The criterion")]
-    pub value: Option<String>,
+    pub value: Option<ValuePlace>,
     /// What does it depend on which way a decision goes: 10#4.
     #[arg(long, value_name = "WHERE", conflicts_with = "forward", help_heading = "The criterion")]
     pub decision: Option<String>,

@@ -45,6 +45,7 @@ impl Loaded {
             untouched: Default::default(),
             limits: bounds(options, &Criterion::default()),
             stop: interrupt.flag(),
+            asked: None,
         };
         let granularity = match options.granularity {
             GranularityChoice::Statement => Granularity::Statement,

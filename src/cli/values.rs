@@ -7,12 +7,38 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
 use regex::bytes::Regex;
 
 use crate::oracle::expression;
+
+/// A variable where an execution begins, as in `sum@13#3`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValuePlace {
+    /// What the source calls the variable.
+    pub name: String,
+    /// The execution.
+    pub place: String,
+}
+
+impl FromStr for ValuePlace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ValuePlace, String> {
+        match text.rsplit_once('@') {
+            Some((name, place)) if !name.is_empty() => {
+                Ok(ValuePlace { name: name.to_owned(), place: place.to_owned() })
+            }
+            _ => {
+                Err("names no place: write sum@13#3 for sum where the third execution of line 13 begins"
+                    .into())
+            }
+        }
+    }
+}
 
 /// A file to be written.
 #[derive(Clone, Debug)]

@@ -125,7 +125,9 @@ impl<'t> Trials<'t> {
         let (kind, only_space) = match &run.termination {
             Termination::Crashed(_) => (EffectKind::Crash, false),
             Termination::Cut(Cut::Interrupted) => (EffectKind::Untried, false),
-            Termination::Cut(_) | Termination::Left(_) | Termination::Endless(_) => (EffectKind::Cut, false),
+            Termination::Cut(_) | Termination::Left(_) | Termination::Endless(_) | Termination::Reached => {
+                (EffectKind::Cut, false)
+            }
             Termination::Exited(status) => self.of_output(run, *status)?,
         };
         Ok(Effect { kind, common, only_space })

@@ -88,7 +88,9 @@ impl Check {
         let exit = match &run.termination {
             Termination::Exited(status) => status.to_string(),
             Termination::Crashed(crash) => format!("signal {}", crash.signal),
-            Termination::Left(_) | Termination::Cut(_) | Termination::Endless(_) => String::new(),
+            Termination::Left(_) | Termination::Cut(_) | Termination::Endless(_) | Termination::Reached => {
+                String::new()
+            }
         };
         let mut command = Command::new("sh");
         command.args(["-c", &self.command]).stdout(Stdio::null());

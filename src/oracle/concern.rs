@@ -125,6 +125,7 @@ impl Criterion {
             (self.exit.is_some(), "--expect-exit"),
             (self.check.is_some(), "--check"),
             (self.endless.is_some(), "--expect-timeout"),
+            (self.inner.is_some(), "a question inside of the run"),
         ];
         given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }

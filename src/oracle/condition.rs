@@ -9,6 +9,7 @@ use super::check::Check;
 use super::difference::{self, first_difference, in_quotes, quoted};
 use super::error::OracleError;
 use super::evidence::Evidence;
+use super::inner::InnerCondition;
 use super::line::{Reason, RecordedLine, misplaced};
 use super::occurrence::Occurrences;
 use super::part::{Part, Tails};
@@ -47,6 +48,8 @@ pub(super) enum Condition {
         places: Occurrences,
     },
     Check(Check),
+    /// It answers a question inside of it as the recorded run.
+    Inner(InnerCondition),
     /// It never ends: it still runs where the recorded run does, in words.
     Endless(String),
 }
@@ -120,6 +123,7 @@ impl Condition {
                     .or_else(|| misplaced(places, tails.keys(&run.stdout).map(|(key, _)| key)))
             }
             Condition::Check(check) => return check.judge(run),
+            Condition::Inner(inner) => inner.missing_in(run),
             Condition::Endless(_) => match &run.termination {
                 Termination::Endless(_) => None,
                 _ => Some("it ended by itself".into()),
@@ -161,6 +165,7 @@ impl Condition {
                 format!("`{}` says so", difference::in_one_line(check.command().as_bytes()))
             }
             Condition::Part { tails, .. } => tails.describe(),
+            Condition::Inner(inner) => inner.describe(),
             Condition::Endless(place) => format!("it does not end: {place}"),
         }
     }

@@ -41,6 +41,11 @@ pub enum OracleError {
     #[error("the recorded run has no line {number} of output: take the number from its output")]
     NoSuchLine { number: usize },
     #[error(
+        "the run gives no answer at {0}: no variable of this name has a place in memory where that begins; take a name that \
+         is in scope there, such as sum, p->next or list[2]; optimised code may keep it in a register"
+    )]
+    NoAnswer(String),
+    #[error(
         "the check `{command}` failed: {reason}; let it exit with 0 (reproduced), 1 (not) or 125 (unresolved)"
     )]
     Check { command: String, reason: String },

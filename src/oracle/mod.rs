@@ -16,6 +16,7 @@ mod difference;
 mod error;
 mod evidence;
 mod expression;
+mod inner;
 mod line;
 mod message;
 mod occurrence;
@@ -25,6 +26,7 @@ mod sanitizer;
 mod words;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use regex::bytes::Regex;
 use tracer::Bytes;
@@ -39,6 +41,7 @@ pub use difference::{Comparison, Extent, Line, compare, diff, first_difference, 
 pub use error::OracleError;
 pub use evidence::Evidence;
 pub use expression::expression;
+pub use inner::{InnerCriterion, InnerQuestion, must_decide, single};
 pub use line::is_untold;
 pub use message::message;
 pub use part::Part;
@@ -46,6 +49,7 @@ pub use words::{deviation, endless, other_failure, termination};
 
 use self::condition::{Condition, condition_of, output};
 use self::difference::quoted;
+use self::inner::InnerCondition;
 use self::line::{Reason, RecordedLine};
 use self::reference::{Fault, ReferenceComparison};
 use self::words::{OTHER_CRASH, OTHER_REPORT};
@@ -87,6 +91,8 @@ pub struct Criterion {
     pub part: Option<Part>,
     /// It never ends; where it still runs, in words.
     pub endless: Option<String>,
+    /// What is asked at an execution: the run ends there.
+    pub inner: Option<InnerCriterion>,
 }
 
 /// Which crashes are the failure.
@@ -138,7 +144,7 @@ impl Criterion {
     pub fn is_empty(&self) -> bool {
         let Criterion { output, stderr, exit, signal, message, crash, .. } = self;
         let Criterion { matches, rejects, stderr_matches, stderr_rejects, .. } = self;
-        let Criterion { only_lines, reference, check, part, endless, .. } = self;
+        let Criterion { only_lines, reference, check, part, endless, inner, .. } = self;
         let expressions = [matches, rejects, stderr_matches, stderr_rejects];
         let is_given = output.is_some()
             || stderr.is_some()
@@ -150,8 +156,17 @@ impl Criterion {
             || reference.is_some()
             || check.is_some()
             || part.is_some()
-            || endless.is_some();
+            || endless.is_some()
+            || inner.is_some();
         !is_given && expressions.iter().all(|all| all.is_empty())
+    }
+
+    /// The variable whose value is asked for where the run ends.
+    pub fn asked(&self) -> Option<Arc<str>> {
+        match &self.inner.as_ref()?.question {
+            InnerQuestion::Value(variable) => Some(variable.as_str().into()),
+            InnerQuestion::Decision => None,
+        }
     }
 
     /// The oracle for runs that are compared with `recorded`.
@@ -212,6 +227,11 @@ impl Criterion {
         let takes_any_crash = self.crash == Some(WantedCrash::Any);
         conditions.extend(self.check.map(Condition::Check));
         conditions.extend(self.endless.map(Condition::Endless));
+        if let Some(inner) = self.inner {
+            let place = inner.place.clone();
+            let condition = InnerCondition::new(inner, recorded).ok_or(OracleError::NoAnswer(place))?;
+            conditions.push(Condition::Inner(condition));
+        }
         let nothing_given = conditions.is_empty();
         if let Some(only) =
             only.as_ref().filter(|only| !compares_output && matching(&recorded.stdout, only).next().is_none())
@@ -254,6 +274,16 @@ impl Oracle {
         Oracle { crash_told: crashes::account(recorded, program), ..self }
     }
 
+    /// The same oracle, which names executions of the recorded run.
+    pub fn placed(mut self, recorded: Recorded<'_>) -> Oracle {
+        for condition in &mut self.conditions {
+            if let Condition::Inner(inner) = condition {
+                *inner = inner.clone().told(recorded);
+            }
+        }
+        self
+    }
+
     /// Judges a run of the recorded program.
     ///
     /// # Errors
@@ -262,6 +292,9 @@ impl Oracle {
         let unresolved = |why| Ok(Evidence::new(Outcome::Unresolved, why));
         match &run.termination {
             Termination::Left(deviation) => {
+                if let Some(evidence) = self.inner().and_then(|inner| inner.judge_left(deviation, recorded)) {
+                    return Ok(evidence);
+                }
                 return match words::left_loop(deviation, recorded).filter(|_| self.is_about_endless()) {
                     Some(why) => Ok(Evidence::new(Outcome::Pass, why)),
                     None => unresolved(words::deviation(deviation, recorded)),
@@ -276,7 +309,10 @@ impl Oracle {
                 let distinction = distinction.unwrap_or_default();
                 return unresolved(format!("{OTHER_CRASH}{}{distinction}", crashes::crash(crash, program)));
             }
-            Termination::Crashed(_) | Termination::Exited(_) | Termination::Endless(_) => {}
+            Termination::Crashed(_)
+            | Termination::Exited(_)
+            | Termination::Endless(_)
+            | Termination::Reached => {}
         }
         let is_other = |seen: &String| !self.takes_any_crash && self.report.as_ref() != Some(seen);
         if let Some(report) = sanitizer::report(&run.stderr).filter(is_other) {
@@ -306,6 +342,19 @@ impl Oracle {
             Some(why) => Evidence::new(Outcome::Fail, format!("the failure is reproduced: {why}")),
             None => Evidence::new(Outcome::Pass, "both programs print the same"),
         }
+    }
+
+    /// Whether the criterion is a question inside of the run, so that it says nothing of its output.
+    pub fn is_inner(&self) -> bool {
+        self.inner().is_some()
+    }
+
+    /// What is asked inside of the run.
+    fn inner(&self) -> Option<&InnerCondition> {
+        self.conditions.iter().find_map(|condition| match condition {
+            Condition::Inner(inner) => Some(inner),
+            _ => None,
+        })
     }
 
     /// Whether a run has to go on for ever.

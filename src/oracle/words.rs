@@ -29,6 +29,7 @@ pub fn termination(termination: &Termination, recorded: Recorded<'_>) -> String 
         Termination::Left(how) => deviation(how, recorded),
         Termination::Cut(cut) => format!("the run {cut}"),
         Termination::Endless(_) => "no end".into(),
+        Termination::Reached => "the place that was asked about".into(),
     }
 }
 

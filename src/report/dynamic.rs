@@ -9,7 +9,6 @@ use super::executions::{self, Mark};
 use super::extent::{self, Detail};
 use super::listing::{self, Listed};
 use super::markers;
-use super::ordinals::Ordinals;
 use super::rows::{Row, Rows};
 use super::schema::VERSION;
 use super::sections;
@@ -18,7 +17,7 @@ use super::style::{Style, wrap};
 use super::words::{count, duration};
 use crate::dynamic::{Dependence, DependenceKind, Direction, DynamicSlice, SliceKind};
 use crate::session::dynamic::{FollowedRun, SliceStart};
-use crate::subject::Recorded;
+use crate::subject::{Ordinals, Recorded};
 
 /// The name and version of the document.
 const DYNAMIC: &str = "stripe.dynamic/1";

@@ -12,12 +12,11 @@ use tracer::trace::EventId;
 use crate::oracle::Evidence;
 use crate::session::fate::Departure;
 use crate::slice::{CriticalSlice, Effects, Necessity, Needed};
-use crate::subject::Recorded;
+use crate::subject::{Ordinals, Recorded};
 
 use super::executions::{self, Mark};
 use super::happening;
 use super::needed::feeding;
-use super::ordinals::Ordinals;
 use super::source::{Sources, printable};
 use super::style::{Style, length, wrap};
 use super::values::Teller;
@@ -85,6 +84,17 @@ pub fn line(known: &Known<'_>, events: &[EventId], style: Style) -> String {
         known.ordinals.name(*example)
     ));
     told.text
+}
+
+/// What can be asked next, each with its command.
+pub fn questions(questions: &[(String, String)], style: Style) -> String {
+    if questions.is_empty() {
+        return String::new();
+    }
+    let row =
+        |(what, command): &(String, String)| format!("  {}:\n    {}\n", printable(what), printable(command));
+    let rows: String = questions.iter().map(row).collect();
+    format!("\n{}\n{rows}", style.bold("Ask further"))
 }
 
 /// That a line was not executed, and which ones near it were.

@@ -10,7 +10,6 @@ use super::executions::{self, Mark};
 use super::extent::{self, Detail};
 use super::listing::{self, Listed};
 use super::markers;
-use super::ordinals::Ordinals;
 use super::rows::{Row, Rows};
 use super::schema::{LayersDocument, WithoutDocument};
 use super::sections;
@@ -19,7 +18,7 @@ use super::spelling;
 use super::style::{Style, wrap};
 use super::words::count;
 use crate::session::layers::Layers;
-use crate::subject::{Recorded, stretches};
+use crate::subject::{Ordinals, Recorded, stretches};
 
 /// So many lines with executions that only seem to be needed are told, and so many holes.
 const MOST_LINES: usize = 20;

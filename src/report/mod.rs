@@ -48,7 +48,6 @@ pub mod located;
 mod markers;
 mod names;
 mod needed;
-pub mod ordinals;
 mod pieces;
 mod places;
 mod prevention;

@@ -78,6 +78,7 @@ impl Case<'_> {
             oracle: &self.question.oracle,
             patterns: &self.subject.baseline.patterns,
             untouched: &self.subject.baseline.untouched,
+            asked: &self.subject.target.conditions.asked,
             limits: self.subject.limits,
             runs,
             memo: self.memo,

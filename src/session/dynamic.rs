@@ -71,7 +71,8 @@ pub struct SliceStart {
 pub fn record<'p>(target: &'p Target, interrupt: &Interrupt) -> Result<(Tracer<'p>, Baseline), SessionError> {
     let mut tracer = Tracer::new(&target.program, &target.invocation, Preference::Auto)?;
     Processors::available().bind(0);
-    let demands = Demands { poison: PoisonChoice::Off, only_lines: None, ending: Ending::Itself };
+    let demands =
+        Demands { poison: PoisonChoice::Off, only_lines: None, ending: Ending::Itself, inner: None };
     let baseline = establish(target, &mut tracer, &demands, interrupt)?;
     Ok((tracer, baseline))
 }

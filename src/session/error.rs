@@ -71,6 +71,7 @@ impl From<BaselineError> for SessionError {
     fn from(error: BaselineError) -> SessionError {
         let cause = match error {
             BaselineError::Flaky(_) => Cause::Flaky,
+            BaselineError::NoPlace(_) => Cause::Request,
             BaselineError::Record(_) => Cause::Failed,
         };
         SessionError::new(cause, error)

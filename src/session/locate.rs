@@ -97,7 +97,8 @@ pub fn locate(
     let Suite { correct, studied, mut tests, mut warnings } = suite(request, interrupt, listener)?;
     let target = &request.target;
     let mut tracer = Tracer::new(&target.program, &target.invocation, Preference::Auto)?;
-    let demands = Demands { poison: PoisonChoice::Off, only_lines: None, ending: request.ending };
+    let demands =
+        Demands { poison: PoisonChoice::Off, only_lines: None, ending: request.ending, inner: None };
     let baseline = establish(target, &mut tracer, &demands, interrupt)?;
     drop(tracer);
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };

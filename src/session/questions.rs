@@ -1,12 +1,12 @@
 //! Make the questions of a run: one criterion, or several that share the recording.
 
 use regex::bytes::Regex;
-use tracer::program::Program;
 use tracer::run::Run;
 use tracer::termination::Termination;
 
 use super::error::{Cause, SessionError};
 use crate::oracle::{Criterion, Oracle, OracleError, Part};
+use crate::subject::Recorded;
 
 /// As many lines of an output are asked about one by one.
 const MOST_LINES: usize = 100;
@@ -76,10 +76,11 @@ pub fn questions(
     criterion: &Criterion,
     parts: &[(String, Part)],
     run: &Run,
-    program: &Program,
+    recorded: Recorded<'_>,
 ) -> Result<Vec<Inquiry>, SessionError> {
     if parts.is_empty() {
-        let oracle = criterion.clone().oracle(run).map_err(unmet)?.telling(run, program);
+        let oracle = criterion.clone().oracle(run).map_err(unmet)?.telling(run, recorded.program);
+        let oracle = oracle.placed(recorded);
         return Ok(vec![Inquiry { name: None, oracle, is_wrong: false }]);
     }
     let question = |(name, part): &(String, Part)| {

@@ -49,7 +49,7 @@ impl<'r> Recording<'r> {
         criterion.locate(recorded);
         let run = &baseline.recording.run;
         let parts = parts(&request.several, run)?;
-        let questions = questions(&criterion, &parts, run, &target.program)?;
+        let questions = questions(&criterion, &parts, run, recorded)?;
         for question in &questions {
             require_failure(&question.oracle, &baseline, recorded).map_err(|error| interrupt.or(error))?;
         }
@@ -102,7 +102,8 @@ pub fn ending(criterion: &Criterion) -> Ending {
 
 /// What recordings must agree in.
 pub fn demands(poison: PoisonChoice, criterion: &Criterion) -> Demands {
-    Demands { poison, only_lines: criterion.only_lines.clone(), ending: ending(criterion) }
+    let (only_lines, inner) = (criterion.only_lines.clone(), criterion.inner.clone());
+    Demands { poison, only_lines, ending: ending(criterion), inner }
 }
 
 /// Records the run.

@@ -24,7 +24,7 @@ use crate::baseline::{Baseline, recording_limits};
 use crate::circumstances::PhaseId;
 use crate::oracle::Evidence;
 use crate::slice::{CriticalSlice, Question};
-use crate::subject::Target;
+use crate::subject::{Recorded, Target};
 use dd::Configuration;
 
 /// A kept run with everything that questions about it need.
@@ -52,7 +52,8 @@ impl Reopened {
         let recording = Recording { run: run.run.clone(), trace };
         let untouched = Arc::new(run.untouched.clone());
         let baseline = Baseline { recording, patterns, untouched, warnings: run.warnings.clone() };
-        let questions = questions(&run.criterion, &run.criteria, &run.run, &target.program)?;
+        let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
+        let questions = questions(&run.criterion, &run.criteria, &run.run, recorded)?;
         Ok(Reopened { folder, run, target, questions, baseline })
     }
 
@@ -170,6 +171,7 @@ fn target(run: &KeptRun, interrupt: &Interrupt) -> Result<Target, SessionError> 
         untouched: Default::default(),
         limits: recording_limits(),
         stop: interrupt.flag(),
+        asked: run.criterion.asked(),
     };
     Ok(Target {
         program,

@@ -128,7 +128,10 @@ impl Case<'_> {
         let Subject { baseline, .. } = self.subject;
         let is_alone = finding.needed.is_empty() && self.question.oracle.asks_for_crash();
         let last = baseline.recording.trace.events().last();
-        let remarks = remarks(self.subject.recorded(), &finding.needed);
+        let remarks = match self.question.oracle.is_inner() {
+            true => Vec::new(),
+            false => remarks(self.subject.recorded(), &finding.needed),
+        };
         let remarks = self.question.oracle.remarks().iter().cloned().chain(remarks);
         let slice = CriticalSlice {
             crashed_at: last.filter(|_| is_alone),

@@ -289,7 +289,9 @@ pub fn of_run(run: &Run) -> Result<Criterion, SessionError> {
             }
         }
         Termination::Cut(cut) => refuse(&format!("the program {cut}")),
-        Termination::Left(_) | Termination::Endless(_) => refuse("the program does not end"),
+        Termination::Left(_) | Termination::Endless(_) | Termination::Reached => {
+            refuse("the program does not end")
+        }
     }
 }
 

@@ -1,8 +1,12 @@
 //! Say what is under study: a program, how it is started, and its recorded run.
 
+mod ordinals;
+mod place;
 mod recorded;
 mod target;
 
+pub use ordinals::Ordinals;
+pub use place::{PlaceError, PlaceFound, Where};
 pub use recorded::{Recorded, stretches};
 pub use target::{Target, leak_checker};
 

@@ -59,6 +59,7 @@ pub fn conditions() -> Conditions {
         untouched: Default::default(),
         limits: recording_limits(),
         stop: Arc::default(),
+        asked: None,
     }
 }
 

@@ -33,6 +33,9 @@ pub struct Run {
     /// How many bytes of its standard output the C library had not written yet when it crashed, if the run was
     /// recorded and that is known.
     pub unwritten: u64,
+    /// What the variable holds that was asked for, as the language of the program writes it. `None` if none was, if
+    /// the run has not come there, or if the variable has no place in memory there.
+    pub value: Option<String>,
 }
 
 /// Something in memory that an instruction could not use, as the source calls it.
@@ -60,6 +63,7 @@ impl Run {
             objects: Vec::new(),
             operand: None,
             unwritten: 0,
+            value: None,
         }
     }
 
@@ -69,7 +73,9 @@ impl Run {
         let output = (self.stdout.len() + self.stderr.len()) as u64;
         let cut = match self.termination {
             Termination::Cut(Cut::FileSize) if output > limits.output => Cut::Output,
-            Termination::Cut(_) | Termination::Left(_) | Termination::Endless(_) => return,
+            Termination::Cut(_) | Termination::Left(_) | Termination::Reached | Termination::Endless(_) => {
+                return;
+            }
             _ if output > limits.output => Cut::Output,
             _ if has_filled_disk() => Cut::Disk,
             _ => return,

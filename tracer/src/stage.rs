@@ -161,6 +161,7 @@ impl<'p> Stage<'p> {
             objects,
             operand,
             unwritten,
+            value: None,
         })
     }
 
@@ -215,6 +216,7 @@ mod tests {
             untouched: Default::default(),
             limits: soon,
             stop: Default::default(),
+            asked: None,
         };
         let (mut start, output) = stage.start(&conditions, Attachments::default()).expect("started");
         let mut placement = Placement::default();

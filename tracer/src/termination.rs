@@ -20,6 +20,9 @@ pub enum Termination {
     Left(Deviation),
     /// The tracer ended it because of what it did.
     Cut(Cut),
+    /// The tracer ended it where the last event of the trace begins, because it was asked what a variable holds
+    /// there.
+    Reached,
     /// It never ends: the tracer ended it, for this reason, in the loop in which the recorded run has not ended.
     Endless(Cut),
 }

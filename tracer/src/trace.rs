@@ -31,6 +31,25 @@ struct Tables {
     for_programs: ForPrograms,
 }
 
+impl Tables {
+    /// Forgets all behind the first so many events.
+    fn end_after(&mut self, length: usize) {
+        assert!(length <= self.events.len(), "a trace has its beginning");
+        self.events.truncate(length);
+        let kept = self.activations.partition_point(|activation| (activation.entry.0 as usize) < length);
+        self.activations.truncate(kept);
+        let late = |link: Link, end: usize| match link.get() {
+            Some(position) if (position as usize) < end => link,
+            _ => Link::NONE,
+        };
+        self.events.iter_mut().for_each(|event| event.next = late(event.next, length));
+        self.activations.iter_mut().for_each(|call| call.sibling = late(call.sibling, kept));
+        self.events.shrink_to_fit();
+        self.activations.shrink_to_fit();
+        self.for_programs = ForPrograms::default();
+    }
+}
+
 /// The tables once more, in memory that programs can map: one for all who replay the trace at the same time,
 /// because it takes more than the trace itself.
 #[derive(Default)]
@@ -101,23 +120,23 @@ impl Trace {
         self.0.endless.as_ref()
     }
 
+    /// The first so many events of the trace, as a run that ends there.
+    ///
+    /// # Panics
+    /// If it has fewer.
+    pub fn beginning(self, events: usize) -> Trace {
+        let mut tables = Arc::unwrap_or_clone(self.0);
+        tables.end_after(events);
+        Trace(Arc::new(tables))
+    }
+
     /// The same trace up to and including this event, as that of a run that never ends.
     ///
     /// # Panics
     /// If the event is not in the trace.
     pub fn that_never_ends(self, last: EventId, endless: Endless) -> Trace {
         let mut tables = Arc::unwrap_or_clone(self.0);
-        let is_there = |link: Link, end: usize| link.get().is_some_and(|position| (position as usize) < end);
-        tables.events.truncate(last.0 as usize + 1);
-        let events = tables.events.len();
-        assert_eq!(events, last.0 as usize + 1, "the last event is in the trace");
-        let kept = tables.activations.partition_point(|activation| activation.entry <= last);
-        tables.activations.truncate(kept);
-        let late = |link: Link, end: usize| if is_there(link, end) { link } else { Link::NONE };
-        tables.events.iter_mut().for_each(|event| event.next = late(event.next, events));
-        tables.activations.iter_mut().for_each(|call| call.sibling = late(call.sibling, kept));
-        tables.events.shrink_to_fit();
-        tables.activations.shrink_to_fit();
+        tables.end_after(last.0 as usize + 1);
         let looping = endless.leaders.iter().max().map_or(1, |last| last.0 as usize + 1);
         tables.looping = vec![0; looping];
         endless.leaders.iter().for_each(|leader| tables.looping[leader.0 as usize] = 1);

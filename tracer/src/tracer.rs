@@ -26,7 +26,7 @@ use crate::process::{
     Attachments, Containment, Launch, Output, ProcessError, SIGTRAP, Sandbox, Stop, Subject, Tracee, Watchdog,
 };
 use crate::program::variables::Variables;
-use crate::program::{LeaderId, Program};
+use crate::program::{LeaderId, LoadError, Program};
 use crate::record_error::{ObserveError, RecordError};
 use crate::run::{Recording, Run};
 use crate::schedule::{Control, Schedule};
@@ -85,6 +85,8 @@ pub struct Tracer<'p> {
     agent: Agent,
     preference: Preference,
     checkpoint_distance: u32,
+    /// What the debug information says of variables, once it was needed.
+    variables: Option<Box<Variables>>,
 }
 
 /// Whether programs get the agent.
@@ -113,7 +115,8 @@ impl<'p> Tracer<'p> {
         };
         let stage = Stage::new(program, invocation)?;
         let checkpoint_distance = Tracer::CHECKPOINT_DISTANCE;
-        Ok(Tracer { stage, placement: Placement::default(), agent, preference, checkpoint_distance })
+        let placement = Placement::default();
+        Ok(Tracer { stage, placement, agent, preference, checkpoint_distance, variables: None })
     }
 
     /// To make a checkpoint costs about as much as so many events.
@@ -203,6 +206,9 @@ impl<'p> Tracer<'p> {
         schedule: &Schedule,
         conditions: &Conditions,
     ) -> Result<Run, ProcessError> {
+        if let Some(name) = &conditions.asked {
+            return self.replay_to_value(trace, schedule, name, conditions);
+        }
         if let Some(jump) =
             self.agent.get(&self.stage, conditions, self.preference, self.checkpoint_distance)?
         {
@@ -215,6 +221,44 @@ impl<'p> Tracer<'p> {
         let mut replayer = Replayer::new(self.stage.program, trace, schedule.control(), &kept);
         let (start, output) = self.start(conditions)?;
         self.run_outside(start, output, conditions, Method::Breakpoint, &mut replayer)
+    }
+
+    /// Runs the program along `trace` to where its last event begins, and asks what a variable holds there. By
+    /// breakpoints, because the program has to be there to be asked.
+    fn replay_to_value(
+        &mut self,
+        trace: &Trace,
+        schedule: &Schedule,
+        name: &str,
+        conditions: &Conditions,
+    ) -> Result<Run, ProcessError> {
+        let path = self.stage.program.executable().path.clone();
+        let variables = self.take_variables().map_err(|_| ProcessError::Changed { path })?;
+        let kept = schedule.bytes();
+        let replayer = Replayer::new(self.stage.program, trace, schedule.control(), &kept);
+        let mut replayer = replayer.that_stops_at_last();
+        let (mut start, output) = self.start(conditions)?;
+        let course = Course { conditions, placement: &mut self.placement, method: Method::Breakpoint };
+        let mut value = None;
+        let run = self.stage.run_by(&mut start, course, |execution| {
+            let termination = execution.run(Method::Breakpoint, &mut replayer)?;
+            if termination == Termination::Reached {
+                let last = trace.events().next_back().map(|last| trace.leader(last));
+                value = last.and_then(|last| execution.value(&variables, last, name));
+            }
+            Ok(termination)
+        })?;
+        self.variables = Some(variables);
+        let run = self.stage.finish(start, output, run, &conditions.limits)?;
+        Ok(Run { value, ..run })
+    }
+
+    /// Takes out what the debug information says of variables; whoever has used it puts it back.
+    fn take_variables(&mut self) -> Result<Box<Variables>, LoadError> {
+        match self.variables.take() {
+            Some(known) => Ok(known),
+            None => Variables::load(self.stage.program).map(Box::new),
+        }
     }
 
     /// Runs the program along `trace`, as [`Tracer::replay`] does with all the control that `schedule` asks for,
@@ -234,7 +278,7 @@ impl<'p> Tracer<'p> {
         wanted: &[EventId],
         conditions: &Conditions,
     ) -> Result<Observation, ObserveError> {
-        let variables = Variables::load(self.stage.program)?;
+        let variables = self.take_variables()?;
         let kept = schedule.bytes();
         let mut replayer = Replayer::new(self.stage.program, trace, schedule.control(), &kept);
         let (mut start, output) = self.start(conditions)?;
@@ -246,6 +290,7 @@ impl<'p> Tracer<'p> {
             observation = seen;
             Ok(ended.unwrap_or(Termination::Cut(Cut::Interrupted)))
         })?;
+        self.variables = Some(variables);
         self.stage.finish(start, output, run, &conditions.limits)?;
         Ok(observation)
     }
@@ -265,7 +310,7 @@ impl<'p> Tracer<'p> {
         inquest: &Inquest<'_>,
         conditions: &Conditions,
     ) -> Result<(Dependences, Run), ObserveError> {
-        let variables = Variables::load(self.stage.program)?;
+        let variables = self.take_variables()?;
         let everything = Schedule::everything(trace, Control::Program);
         let kept = everything.bytes();
         let mut replayer = Replayer::new(self.stage.program, trace, Control::Program, &kept);
@@ -286,6 +331,7 @@ impl<'p> Tracer<'p> {
             found = seen;
             Ok(ended.unwrap_or(Termination::Cut(Cut::Interrupted)))
         })?;
+        self.variables = Some(variables);
         let run = self.stage.finish(start, output, run, &conditions.limits)?;
         Ok((found, run))
     }

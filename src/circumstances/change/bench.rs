@@ -460,7 +460,7 @@ fn ended(run: &Run) -> String {
         Termination::Exited(status) => format!("exited with {status}"),
         Termination::Crashed(crash) => format!("was ended by {}", signal_name(crash.signal)),
         Termination::Cut(cut) | Termination::Endless(cut) => cut.to_string(),
-        Termination::Left(_) => "was ended".into(),
+        Termination::Left(_) | Termination::Reached => "was ended".into(),
     }
 }
 

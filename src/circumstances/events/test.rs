@@ -34,6 +34,8 @@ pub struct Laboratory<'a> {
     pub patterns: &'a [Poison],
     /// The undefined memory that none of them is written to.
     pub untouched: &'a Arc<Untouched>,
+    /// The variable whose value is asked for where a run ends.
+    pub asked: &'a Option<Arc<str>>,
     /// What a run may use up.
     pub limits: Limits,
     /// Counts all replays.
@@ -106,12 +108,17 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     /// busy enough: it is confirmed by a run that has ten times as much, and that no other worker disturbs.
     fn replay_anew(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
         let Laboratory { limits, turns, .. } = self.laboratory;
-        let (untouched, stop) = (Arc::clone(self.laboratory.untouched), Arc::clone(&self.stop));
-        let conditions = Conditions { poison, untouched, limits: *limits, stop };
+        let conditions = self.conditions(poison);
         let run = turns.beside_others(|| self.replay_once(schedule, &conditions))?;
         let Some(times) = confirmation(&run) else { return Ok(run) };
         let conditions = Conditions { limits: limits.with_time(times), ..conditions };
         turns.alone(|| self.replay_once(schedule, &conditions))
+    }
+
+    fn conditions(&self, poison: Poison) -> Conditions {
+        let Laboratory { untouched, asked, limits, .. } = *self.laboratory;
+        let (untouched, stop) = (Arc::clone(untouched), Arc::clone(&self.stop));
+        Conditions { poison, untouched, limits, stop, asked: asked.clone() }
     }
 
     fn replay_once(&mut self, schedule: &Schedule, conditions: &Conditions) -> Result<Run, ProcessError> {
@@ -145,9 +152,7 @@ impl Trial for EventTest<'_, '_, '_> {
 
     fn confirm(&mut self, configuration: &Configuration) -> Result<Evidence, TestError> {
         for &poison in self.laboratory.patterns {
-            let untouched = Arc::clone(self.laboratory.untouched);
-            let (limits, stop) = (self.laboratory.limits, Arc::clone(&self.stop));
-            self.tracer.start_anew(&Conditions { poison, untouched, limits, stop });
+            self.tracer.start_anew(&self.conditions(poison));
         }
         self.memo = None;
         self.rehearse(configuration)

@@ -33,6 +33,7 @@ use agent::pace::{Pace, Step, Undefined};
 use agent::poison::{Poison, SCRATCH};
 
 pub(crate) use crash::crash_of_untraced;
+use crash::registers;
 pub(crate) use dependence::{Investigation, follow};
 pub(crate) use drain::Drain;
 pub(crate) use inside::{Inside, Tape, Unable};
@@ -40,6 +41,7 @@ pub(crate) use intervene::{Changed, Changes};
 pub(crate) use placement::Placement;
 pub(crate) use recorder::Recorder;
 pub(crate) use replayer::Replayer;
+use scene::ProgramMemory;
 pub(crate) use server::{Onlooker, Server, Terms};
 pub(crate) use watch::{Assignment, watch};
 
@@ -48,8 +50,9 @@ use crate::invocation::Limits;
 use crate::process::{
     Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, Stop, Tracee,
 };
-use crate::program::Program;
 use crate::program::detour::Detours;
+use crate::program::variables::{Variables, View};
+use crate::program::{Leader, Program};
 use crate::run::{Operand, Usage};
 use crate::termination::{Cut, Termination};
 use crate::trace::{EventId, Trace};
@@ -66,6 +69,9 @@ pub struct Conditions {
     pub limits: Limits,
     /// Ends the run soon once it is set.
     pub stop: Arc<AtomicBool>,
+    /// The variable whose value is asked for where the last event of the trace begins: a replay ends there. `None`
+    /// for one that goes on to its end.
+    pub asked: Option<Arc<str>>,
 }
 
 impl Conditions {
@@ -80,6 +86,11 @@ pub(crate) trait Guide {
     /// The program has reached `leader` with the stack pointer `sp`. Nobody asks where the agent decides.
     fn arrive(&mut self, _leader: LeaderId, _sp: u64) -> Directive {
         Directive::RunFreely
+    }
+
+    /// Whether the run ends where it is now, before the statement is executed.
+    fn is_over(&self) -> bool {
+        false
     }
 
     /// What the program was doing, for the account of a crash; the leaders of the innermost frame's
@@ -208,6 +219,16 @@ impl Execution<'_> {
         Ok(None)
     }
 
+    /// What a variable holds where the program has stopped at a leader; `None` if it has no place in memory there.
+    pub(crate) fn value(&self, variables: &Variables, leader: LeaderId, name: &str) -> Option<String> {
+        let registers = registers(self.tracee)?;
+        let Leader { function, image, .. } = *self.program.leader(leader);
+        let memory = ProgramMemory(self.tracee);
+        let bias = self.placement.bias(image);
+        let view = View { function, registers: &registers, bias, memory: &memory, followed: &[] };
+        variables.value(&variables.called(view, name)?, &memory)
+    }
+
     /// The leader where the program has gone on last.
     fn current(&self) -> Option<LeaderId> {
         self.pace.current.get().map(LeaderId)
@@ -269,6 +290,9 @@ impl Execution<'_> {
                 self.placement.give_way(self.tracee, before, at);
             }
             self.tracee.set_pc(self.placement.address(at));
+        }
+        if guide.is_over() {
+            return Ok(Trap::End(Termination::Reached));
         }
         Ok(Trap::Served)
     }

@@ -13,6 +13,8 @@ use crate::trace::{EventId, Trace};
 pub(crate) struct Replayer<'a> {
     lockstep: Lockstep<'a, Vec<Call<Frame>>>,
     trace: &'a Trace,
+    /// The event where the run ends, before it is executed.
+    last: Option<EventId>,
 }
 
 impl<'a> Replayer<'a> {
@@ -26,7 +28,12 @@ impl<'a> Replayer<'a> {
     ) -> Replayer<'a> {
         let tape = trace.tape();
         let script = Script { marks: program.marks(), tape, control, kept };
-        Replayer { lockstep: Lockstep::new(script, Position::start(tape), Vec::new()), trace }
+        Replayer { lockstep: Lockstep::new(script, Position::start(tape), Vec::new()), trace, last: None }
+    }
+
+    /// The same, but the run ends where the last event of the trace begins.
+    pub(crate) fn that_stops_at_last(self) -> Replayer<'a> {
+        Replayer { last: self.trace.events().next_back(), ..self }
     }
 
     /// The latest event of the innermost call; `None` if the trace does not know that call.
@@ -38,6 +45,10 @@ impl<'a> Replayer<'a> {
 impl Guide for Replayer<'_> {
     fn arrive(&mut self, leader: LeaderId, sp: u64) -> Directive {
         self.lockstep.arrive(leader, sp)
+    }
+
+    fn is_over(&self) -> bool {
+        self.last.is_some_and(|last| self.current() == Some(last))
     }
 
     fn position(&self) -> Vec<Option<LeaderId>> {

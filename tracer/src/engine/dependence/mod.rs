@@ -458,7 +458,7 @@ impl<'i> Detective<'i> {
         let mut found = self.builder.finish();
         let latest = self.last;
         found.incomplete = enough.or(match ended {
-            Some(Termination::Exited(_) | Termination::Crashed(_)) => None,
+            Some(Termination::Exited(_) | Termination::Crashed(_) | Termination::Reached) => None,
             Some(Termination::Left(_)) => Some(Incomplete::LeftPath(latest)),
             Some(Termination::Endless(_)) => None,
             Some(Termination::Cut(_)) | None => Some(Incomplete::Time(latest)),

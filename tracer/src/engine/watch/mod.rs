@@ -13,6 +13,7 @@ mod glance;
 
 use std::collections::HashMap;
 
+use agent::lockstep::Deviation;
 use fixedbitset::FixedBitSet;
 
 use calls::Calling;
@@ -323,9 +324,15 @@ impl EventWatch<'_> {
         let is_missing = self.last.is_some_and(|last| self.latest.is_none_or(|latest| latest < last));
         let limit = match termination {
             Termination::Cut(_) | Termination::Endless(_) => Limit::Time,
+            // The trace may end where the run was asked something.
+            Termination::Left(Deviation::RanPastEnd { .. })
+                if self.latest == self.assignment.trace.events().next_back() =>
+            {
+                return;
+            }
             Termination::Left(_) => Limit::LeftPath(self.latest),
             Termination::Exited(_) | Termination::Crashed(_) if is_missing => Limit::LeftPath(self.latest),
-            Termination::Exited(_) | Termination::Crashed(_) => return,
+            Termination::Exited(_) | Termination::Crashed(_) | Termination::Reached => return,
         };
         self.limit(limit);
     }

@@ -1,45 +1,70 @@
 //! Find the executions that a user names: by line, by line and number, or by event.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::Path;
 
 use tracer::program::{FileId, LeaderKind};
 use tracer::trace::EventId;
 
-use super::exit::{Exit, Failure};
-use crate::report::ordinals::Ordinals;
-use crate::subject::Recorded;
+use super::{Ordinals, Recorded};
+
+/// Why a text names no execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaceError(String);
+
+impl fmt::Display for PlaceError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
 
 /// What the user names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Where {
+pub enum Where {
     /// The last needed execution before the failure.
     Last,
     /// An event by its number, from 1.
     Event(u32),
     /// A line of a file, or of the only one that has it; a column of it, if it has several statements; and which of
     /// the executions.
-    Line { file: Option<String>, line: u32, column: Option<u32>, execution: Option<u32> },
+    Line {
+        /// The file, or the end of its path; `None` for the only one that has the line.
+        file: Option<String>,
+        /// Its number, from 1.
+        line: u32,
+        /// Where the statement begins in it.
+        column: Option<u32>,
+        /// Which execution, from 1; `None` for all.
+        execution: Option<u32>,
+    },
 }
 
 /// What is there.
 #[derive(Debug)]
-pub(super) enum PlaceFound {
+pub enum PlaceFound {
     /// One execution, or all of a line.
     Executions(Vec<EventId>),
-    /// A line that was not executed: its name, whether there is code, and the nearest ones that were.
-    Nothing { place: String, has_code: bool, nearest: Vec<u32> },
+    /// A line that was not executed.
+    Nothing {
+        /// The line, with its file.
+        place: String,
+        /// Whether there is code that could have been executed.
+        has_code: bool,
+        /// The nearest lines that were executed.
+        nearest: Vec<u32>,
+    },
 }
 
 impl Where {
     /// Reads `main.c:11`, `main.c:11:5`, `11:5`, `11#3`, `main.c:11#3`, `main.c:11:5#3`, `12` or `last`.
-    pub(super) fn parse(text: &str) -> Result<Where, Failure> {
+    pub fn parse(text: &str) -> Result<Where, PlaceError> {
         let wrong = || {
             let message = format!(
                 "`{text}` names no place: write main.c:11 for a line, 11#3 for the third execution of line 11, \
                  12 for event 12, or last for what was needed last"
             );
-            Failure::new(Exit::Usage, message)
+            PlaceError(message)
         };
         if text == "last" {
             return Ok(Where::Last);
@@ -64,11 +89,7 @@ impl Where {
     }
 
     /// The executed line of the same number as an event that is named, as in `main.c:8`: it may be meant.
-    pub(super) fn line_of_same_number(
-        &self,
-        recorded: Recorded<'_>,
-        ordinals: &Ordinals<'_>,
-    ) -> Option<String> {
+    pub fn line_of_same_number(&self, recorded: Recorded<'_>, ordinals: &Ordinals<'_>) -> Option<String> {
         let Where::Event(number) = *self else { return None };
         let files: BTreeSet<FileId> =
             recorded.program.leaders().iter().map(|leader| leader.statement.file).collect();
@@ -77,11 +98,7 @@ impl Where {
     }
 
     /// The executions in a recorded run.
-    pub(super) fn find(
-        &self,
-        recorded: Recorded<'_>,
-        ordinals: &Ordinals<'_>,
-    ) -> Result<PlaceFound, Failure> {
+    pub fn find(&self, recorded: Recorded<'_>, ordinals: &Ordinals<'_>) -> Result<PlaceFound, PlaceError> {
         match self {
             Where::Last => unreachable!("what was needed last is known as an event by now"),
             Where::Event(number) => {
@@ -122,7 +139,7 @@ fn at_column(
     ordinals: &Ordinals<'_>,
     events: Vec<EventId>,
     column: Option<u32>,
-) -> Result<Vec<EventId>, Failure> {
+) -> Result<Vec<EventId>, PlaceError> {
     let Some(column) = column else { return Ok(events) };
     let columns: BTreeSet<u32> = events.iter().map(|&event| ordinals.statement(event).column).collect();
     if columns.is_empty() || columns.contains(&column) {
@@ -139,8 +156,8 @@ fn is_line(text: &str) -> bool {
     line.parse::<u32>().is_ok_and(|line| line > 0)
 }
 
-fn usage<T>(message: String) -> Result<T, Failure> {
-    Err(Failure::new(Exit::Usage, message))
+fn usage<T>(message: String) -> Result<T, PlaceError> {
+    Err(PlaceError(message))
 }
 
 /// The file that is meant: of traced code, and by the end of its path.
@@ -149,7 +166,7 @@ fn named_file(
     ordinals: &Ordinals<'_>,
     name: Option<&str>,
     line: u32,
-) -> Result<FileId, Failure> {
+) -> Result<FileId, PlaceError> {
     let program = recorded.program;
     let mut files: Vec<FileId> = program.leaders().iter().map(|leader| leader.statement.file).collect();
     files.sort_unstable();
@@ -233,7 +250,7 @@ mod tests {
     fn what_names_no_place_is_refused_with_examples() {
         for wrong in ["", "main.c", "0", "11#0", "main.c:", ":11", "11#", "-3", "main.c:x"] {
             let failure = Where::parse(wrong).unwrap_err();
-            assert!(failure.exit == Exit::Usage && failure.message.contains("11#3"), "{wrong}");
+            assert!(failure.to_string().contains("11#3"), "{wrong}");
         }
     }
 }

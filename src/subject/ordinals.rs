@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use tracer::program::{FileId, Statement};
 use tracer::trace::EventId;
 
-use crate::subject::Recorded;
+use super::Recorded;
 
 /// The numbers of executions.
 pub struct Ordinals<'a> {
@@ -82,30 +82,5 @@ impl<'a> Ordinals<'a> {
             Some(number) => format!("{place}#{number}"),
             None => format!("{place}, event {}", event.time()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::sample::Sample;
-    use super::*;
-
-    #[test]
-    fn executions_are_counted_line_by_line() {
-        let sample = Sample::sum_mul();
-        let ordinals = Ordinals::new(sample.recorded());
-        let names: Vec<String> = sample.omittable(8).into_iter().map(|event| ordinals.name(event)).collect();
-        assert_eq!(names, ["8#1", "8#2"]);
-        let third = sample.omittable(11)[2];
-        let Statement { file, line, .. } = ordinals.statement(third);
-        assert_eq!((ordinals.number(third), ordinals.total(file, line)), (Some(3), 6));
-        assert_eq!(ordinals.of_line(file, 11), sample.omittable(11));
-        assert_eq!(ordinals.lines(file), [6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17]);
-    }
-
-    #[test]
-    fn the_entry_of_a_function_is_no_execution_of_a_line() {
-        let ordinals = Ordinals::new(Sample::sum_mul().recorded());
-        assert_eq!(ordinals.name(EventId(0)), "4, event 1");
     }
 }
