@@ -358,9 +358,10 @@ impl Repetition<'_, '_> {
             Some(_) => None,
         };
         let value = || {
-            let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+            let told =
+                |run: &Run| run.value.as_ref().map_or_else(|| "nothing".to_owned(), |it| it.told.clone());
             let differs = original.value != run.value;
-            differs.then(|| format!("the value is {} instead of {}", told(&run.value), told(&original.value)))
+            differs.then(|| format!("the value is {} instead of {}", told(run), told(original)))
         };
         output.or_else(|| termination_difference(original, run, self.program)).or_else(value)
     }

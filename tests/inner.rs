@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 use stripe::subject::{Ordinals, PlaceFound, Recorded, Where};
 use support::engine::{in_two_threads, invocation, load, record};
-use support::tiny::{assert_says, message, tiny};
+use support::tiny::{assert_says, compiled, message, tiny};
 use support::{Fixture, GCC, Program, sample, scratch, stripe, text};
 use tracer::program::Granularity;
 use tracer::trace::EventId;
@@ -197,6 +197,42 @@ fn a_pointer_is_asked_for_where_it_makes_the_program_crash() {
         .filter_map(|event| event["line"].as_u64())
         .collect();
     assert_eq!(lines, [5, 7, 9]);
+}
+
+/// What differs in the list stands far behind its beginning.
+const LONG: &str = r#"
+int list[1000];
+int main(void) {
+    for (int i = 0; i < 20; i++) list[i] = 1;
+    list[900] = 7;
+    return list[0];
+}
+"#;
+
+#[test]
+fn all_of_a_long_value_counts() {
+    let slice = asked(&tiny("long_value", LONG), &["--value", "list@6#1"]);
+    let lines = slice["slice"].as_array().expect("events").iter().map(|event| &event["line"]);
+    assert!(lines.clone().any(|line| *line == 5), "{slice}");
+    let last = slice["slice"].as_array().and_then(|events| events.last()).expect("an event");
+    assert_says(&last["without"]["why"].to_string(), &["list differs in a part that is not shown"]);
+}
+
+/// Four references, each to the whole again.
+const CIRCLE: &str = r#"
+struct Circle { Circle &a, &b, &c, &d; int number; };
+int main() {
+    int ten = 10;
+    Circle circle{circle, circle, circle, circle, ten};
+    return circle.number;
+}
+"#;
+
+#[test]
+fn references_in_a_circle_come_to_an_end() {
+    let slice = asked(&compiled("circle.cpp", CIRCLE), &["--value", "circle@6#1"]);
+    let lines: Vec<_> = slice["slice"].as_array().expect("events").iter().map(|it| &it["line"]).collect();
+    assert_eq!(lines, [4, 5]);
 }
 
 const UNDEFINED: &str =

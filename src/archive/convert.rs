@@ -7,7 +7,7 @@ use tracer::denial::Actions;
 use tracer::invocation::{Constancy, Input, Invocation, Network, Permissions, SandboxMode, Stdout};
 use tracer::lockstep::Deviation;
 use tracer::program::{FunctionId, LeaderId};
-use tracer::run::{Run, Usage};
+use tracer::run::{AskedValue, Run, Usage};
 use tracer::surroundings::{Object, Surroundings};
 use tracer::termination::Termination;
 use tracer::trace::EventId;
@@ -18,6 +18,7 @@ use super::crashes::CrashDocument;
 use super::documents::{
     CriterionDocument, EndDocument, FileDocument, ImageDocument, InnerDocument, ObjectDocument, PartDocument,
     ProgramDocument, RecordedDocument, RunDocument, SearchDocument, StartDocument, SurroundingsDocument,
+    ValueDocument,
 };
 use super::endless;
 use super::kept::{KeptRun, KeptSearch};
@@ -278,7 +279,10 @@ fn recorded_document(run: &KeptRun) -> RecordedDocument {
                 EndDocument::CrashedAt(CrashDocument::new(crash, &run.run))
             }
             (None, Termination::Exited(status)) => EndDocument::Exited(*status),
-            (None, Termination::Reached) => EndDocument::Reached { value: run.run.value.clone() },
+            (None, Termination::Reached) => {
+                let document = |AskedValue { told, whole }| ValueDocument { told, whole };
+                EndDocument::Reached { value: run.run.value.clone().map(document) }
+            }
             (None, &Termination::Left(Deviation::RanPastEnd { after, reached })) => {
                 EndDocument::Decided { after: after.0, reached: reached.0 }
             }
@@ -317,7 +321,10 @@ fn kept_recording(document: RecordedDocument, stdout: Bytes, stderr: Bytes) -> R
             let termination = Termination::Endless(endless::endless(&document).cut);
             Ok(Run { termination, ..run })
         }
-        EndDocument::Reached { value } => Ok(Run { termination: Termination::Reached, value, ..run }),
+        EndDocument::Reached { value } => {
+            let value = value.map(|ValueDocument { told, whole }| AskedValue { told, whole });
+            Ok(Run { termination: Termination::Reached, value, ..run })
+        }
         EndDocument::Decided { after, reached } => {
             let went = Deviation::RanPastEnd { after: EventId(after), reached: LeaderId(reached) };
             Ok(Run { termination: Termination::Left(went), ..run })

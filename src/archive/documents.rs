@@ -184,13 +184,20 @@ pub(super) enum EndDocument {
     Endless(EndlessDocument),
     /// Where a value was asked for.
     Reached {
-        value: Option<String>,
+        value: Option<ValueDocument>,
     },
     /// Where a decision was asked about: its event, and the leader to which control went.
     Decided {
         after: u32,
         reached: u32,
     },
+}
+
+/// A value that was asked for.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ValueDocument {
+    pub(super) told: String,
+    pub(super) whole: String,
 }
 
 /// A question about a value, or without a variable about a decision.

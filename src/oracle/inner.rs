@@ -2,7 +2,7 @@
 //! run ends there, and what it would have printed does not matter.
 
 use tracer::lockstep::Deviation;
-use tracer::run::Run;
+use tracer::run::{AskedValue, Run};
 use tracer::termination::Termination;
 use tracer::trace::EventId;
 
@@ -119,7 +119,7 @@ pub fn must_decide(event: EventId, recorded: Recorded<'_>, ordinals: &Ordinals<'
 #[derive(Clone, Debug)]
 pub(super) enum InnerAnswer {
     /// The variable holds this.
-    Value { variable: String, value: String },
+    Value { variable: String, value: AskedValue },
     /// Control has gone there.
     Decision { after: EventId, went: Deviation },
 }
@@ -167,7 +167,7 @@ impl InnerCondition {
     pub(super) fn describe(&self) -> String {
         match &self.answer {
             InnerAnswer::Value { variable, value } => {
-                format!("{variable} is {value} where {} begins", self.place)
+                format!("{variable} is {} where {} begins", value.told, self.place)
             }
             InnerAnswer::Decision { .. } => format!("after {} control goes to {}", self.place, self.goal),
         }
@@ -190,9 +190,12 @@ impl InnerCondition {
     pub(super) fn missing_in(&self, run: &Run) -> Option<String> {
         match (&self.answer, &run.termination) {
             (InnerAnswer::Value { variable, value }, Termination::Reached) => match &run.value {
-                Some(now) if now == value => None,
-                Some(now) => Some(format!("{variable} is {now} instead of {value}")),
-                None => Some(format!("{variable} has no place in memory, and was {value}")),
+                Some(now) if now.whole == value.whole => None,
+                Some(now) if now.told == value.told => {
+                    Some(format!("{variable} differs in a part that is not shown of {}", value.told))
+                }
+                Some(now) => Some(format!("{variable} is {} instead of {}", now.told, value.told)),
+                None => Some(format!("{variable} has no place in memory, and was {}", value.told)),
             },
             _ => Some(format!("it has ended before {} was reached", self.place)),
         }

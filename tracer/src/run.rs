@@ -33,9 +33,18 @@ pub struct Run {
     /// How many bytes of its standard output the C library had not written yet when it crashed, if the run was
     /// recorded and that is known.
     pub unwritten: u64,
-    /// What the variable holds that was asked for, as the language of the program writes it. `None` if none was, if
-    /// the run has not come there, or if the variable has no place in memory there.
-    pub value: Option<String>,
+    /// What the variable holds that was asked for. `None` if none was, if the run has not come there, or if the
+    /// variable has no place in memory there.
+    pub value: Option<AskedValue>,
+}
+
+/// The value of a variable that was asked for, as the language of the program writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedValue {
+    /// As much of it as people read.
+    pub told: String,
+    /// All of it, to be compared.
+    pub whole: String,
 }
 
 /// Something in memory that an instruction could not use, as the source calls it.

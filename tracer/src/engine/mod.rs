@@ -51,9 +51,9 @@ use crate::process::{
     Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, Stop, Tracee,
 };
 use crate::program::detour::Detours;
-use crate::program::variables::{Variables, View};
+use crate::program::variables::{ValueBounds, Variables, View};
 use crate::program::{Leader, Program};
-use crate::run::{Operand, Usage};
+use crate::run::{AskedValue, Operand, Usage};
 use crate::termination::{Cut, Termination};
 use crate::trace::{EventId, Trace};
 use crate::untouched::Untouched;
@@ -220,13 +220,16 @@ impl Execution<'_> {
     }
 
     /// What a variable holds where the program has stopped at a leader; `None` if it has no place in memory there.
-    pub(crate) fn value(&self, variables: &Variables, leader: LeaderId, name: &str) -> Option<String> {
+    pub(crate) fn value(&self, variables: &Variables, leader: LeaderId, name: &str) -> Option<AskedValue> {
         let registers = registers(self.tracee)?;
         let Leader { function, image, .. } = *self.program.leader(leader);
         let memory = ProgramMemory(self.tracee);
         let bias = self.placement.bias(image);
         let view = View { function, registers: &registers, bias, memory: &memory, followed: &[] };
-        variables.value(&variables.called(view, name)?, &memory)
+        let named = variables.called(view, name)?;
+        let told = variables.value(&named, &memory)?;
+        let whole = variables.value_within(&named, &memory, ValueBounds::WHOLE)?;
+        Some(AskedValue { told, whole })
     }
 
     /// The leader where the program has gone on last.

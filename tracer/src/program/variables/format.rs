@@ -1,25 +1,54 @@
 //! Write values as their language does, in one line of bounded length.
 
+use std::cell::Cell;
+
 use super::find::rust_name;
 use super::types::{Dimension, Member, Record, Shape, TypeId, Types, Variants};
 use super::{Memory, Named, Nowhere, Syntax, Variables};
 use crate::program::FunctionId;
 
-/// As many elements, members or characters of one value are shown.
-const MOST_ELEMENTS: usize = 10;
-const MOST_CHARACTERS: usize = 40;
-/// How deep values in values are shown.
-const MOST_LEVELS: usize = 4;
-/// A value is read up to so many bytes.
-const MOST_BYTES: u64 = 1 << 16;
+/// How much of a value is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ValueBounds {
+    /// As many elements or members of one value.
+    elements: usize,
+    /// As many characters of a text.
+    characters: usize,
+    /// How deep values in values.
+    levels: usize,
+    /// A value is read up to so many bytes.
+    bytes: u64,
+    /// So many values within values in all: references can lead to the same one again and again.
+    values: usize,
+}
+
+impl ValueBounds {
+    /// For people to read.
+    pub(crate) const SHOWN: ValueBounds =
+        ValueBounds { elements: 10, characters: 40, levels: 4, bytes: 1 << 16, values: 1 << 16 };
+
+    /// To be compared. What lies beyond is not.
+    pub(crate) const WHOLE: ValueBounds =
+        ValueBounds { elements: 1 << 20, characters: 1 << 20, levels: 16, bytes: 1 << 24, values: 1 << 20 };
+}
 
 impl Variables {
     /// What a piece of memory with a name holds now; `None` if it cannot be read.
     pub(crate) fn value(&self, named: &Named, memory: &dyn Memory) -> Option<String> {
+        self.value_within(named, memory, ValueBounds::SHOWN)
+    }
+
+    /// The same, as much of it as these bounds allow.
+    pub(crate) fn value_within(
+        &self,
+        named: &Named,
+        memory: &dyn Memory,
+        bounds: ValueBounds,
+    ) -> Option<String> {
         let image = self.images.get(named.image)?;
         let syntax = named.syntax;
-        let writer = Writer { types: &image.types, memory, syntax };
-        let bytes = memory.read(named.address, named.size.min(MOST_BYTES) as usize)?;
+        let writer = Writer::new(&image.types, memory, syntax, bounds);
+        let bytes = memory.read(named.address, named.size.min(bounds.bytes) as usize)?;
         Some(match named.bits {
             Some(bits) => writer.bits(named.kind, &bytes, bits),
             None => writer.value(named.kind, &bytes, 0),
@@ -38,7 +67,7 @@ impl Variables {
             !matches!(types.get(kind).shape, Shape::Float | Shape::Record(_) | Shape::Array(..));
         let bytes = rax.to_le_bytes();
         let size = types.get(kind).size as usize;
-        let writer = Writer { types, memory: &Nowhere, syntax: function.syntax };
+        let writer = Writer::new(types, &Nowhere, function.syntax, ValueBounds::SHOWN);
         (in_register && (1..=8).contains(&size)).then(|| writer.value(kind, &bytes[..size], 0))
     }
 }
@@ -47,11 +76,21 @@ struct Writer<'w> {
     types: &'w Types,
     memory: &'w dyn Memory,
     syntax: Syntax,
+    bounds: ValueBounds,
+    /// How many values have been written.
+    written: Cell<usize>,
 }
 
-impl Writer<'_> {
+impl<'w> Writer<'w> {
+    fn new(types: &'w Types, memory: &'w dyn Memory, syntax: Syntax, bounds: ValueBounds) -> Self {
+        Self { types, memory, syntax, bounds, written: Cell::new(0) }
+    }
+
     /// The value that these bytes are, within so many others.
     fn value(&self, kind: TypeId, bytes: &[u8], level: usize) -> String {
+        if self.written.replace(self.written.get() + 1) >= self.bounds.values {
+            return "...".into();
+        }
         let kind = self.types.get(kind);
         let number = number(bytes);
         match &kind.shape {
@@ -110,8 +149,8 @@ impl Writer<'_> {
     }
 
     fn reference(&self, to: Option<TypeId>, address: u64, level: usize) -> String {
-        let Some(to) = to.filter(|_| level < MOST_LEVELS) else { return format!("{address:#x}") };
-        let size = self.types.get(to).size.min(MOST_BYTES) as usize;
+        let Some(to) = to.filter(|_| level < self.bounds.levels) else { return format!("{address:#x}") };
+        let size = self.types.get(to).size.min(self.bounds.bytes) as usize;
         match self.memory.read(address, size) {
             Some(bytes) => self.value(to, &bytes, level + 1),
             None => format!("{address:#x}"),
@@ -121,22 +160,22 @@ impl Writer<'_> {
     /// The text of C at an address.
     fn text(&self, address: u64) -> Option<String> {
         let mut bytes = Vec::new();
-        while bytes.len() <= MOST_CHARACTERS {
+        while bytes.len() <= self.bounds.characters {
             // Not across the end of what is mapped.
             let byte = self.memory.read(address + bytes.len() as u64, 1)?[0];
             if byte == 0 {
-                return Some(quoted(&bytes));
+                return Some(quoted(&bytes, self.bounds.characters));
             }
             bytes.push(byte);
         }
-        Some(quoted(&bytes))
+        Some(quoted(&bytes, self.bounds.characters))
     }
 
     fn array(&self, of: TypeId, dimension: Dimension, bytes: &[u8], level: usize) -> String {
         let element = self.types.get(of);
         if matches!(element.shape, Shape::Character) && self.syntax != Syntax::Rust {
             let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-            return quoted(&bytes[..end]);
+            return quoted(&bytes[..end], self.bounds.characters);
         }
         self.list(of, dimension, bytes, level)
     }
@@ -149,14 +188,14 @@ impl Writer<'_> {
         level: usize,
     ) -> String {
         let (open, close) = if self.syntax == Syntax::C { ("{", "}") } else { ("[", "]") };
-        if level >= MOST_LEVELS {
+        if level >= self.bounds.levels {
             return format!("{open}...{close}");
         }
         let (size, stride) = (self.types.get(of).size.max(1) as usize, stride.max(1) as usize);
         let elements = bytes
             .chunks(stride)
             .filter_map(|chunk| chunk.get(..size))
-            .take(count.min(MOST_ELEMENTS as u64) as usize);
+            .take(count.min(self.bounds.elements as u64) as usize);
         let mut shown: Vec<String> = elements.map(|element| self.value(of, element, level + 1)).collect();
         if count > shown.len() as u64 {
             shown.push("...".into());
@@ -168,17 +207,17 @@ impl Writer<'_> {
         if let Some(written) = self.sequence(name, record, bytes, level) {
             return written;
         }
-        if level >= MOST_LEVELS {
+        if level >= self.bounds.levels {
             return "{...}".into();
         }
         if let Some(variants) = &record.variants {
             return self.variant(name, variants, bytes, level);
         }
         let mut members: Vec<(&str, String)> = Vec::new();
-        for member in record.members.iter().take(MOST_ELEMENTS) {
+        for member in record.members.iter().take(self.bounds.elements) {
             members.push((&member.name, self.member(member, bytes, level)));
         }
-        if record.members.len() > MOST_ELEMENTS {
+        if record.members.len() > self.bounds.elements {
             members.push(("", "...".into()));
         }
         match self.syntax {
@@ -237,20 +276,20 @@ impl Writer<'_> {
         let is_text =
             matches!(name, "&str" | "&mut str" | "String") || short == "basic_string" || name == "string";
         let is_list = name.starts_with("&[") || name.starts_with("&mut [") || short == "Vec";
-        if !is_text && !is_list || level >= MOST_LEVELS {
+        if !is_text && !is_list || level >= self.bounds.levels {
             return None;
         }
         let (pointer, length) = (self.first_pointer(record, 0)?, self.length(record, 0)?);
         let word = |at: u64| Some(unsigned(bytes.get(at as usize..at as usize + 8)?) as u64);
         let (address, length) = (word(pointer.0)?, word(length)?);
         if is_text {
-            let shown = length.min(MOST_CHARACTERS as u64 + 1) as usize;
-            return self.memory.read(address, shown).map(|text| quoted(&text));
+            let shown = length.min(self.bounds.characters as u64 + 1) as usize;
+            return self.memory.read(address, shown).map(|text| quoted(&text, self.bounds.characters));
         }
         let of = record.parameter.or(pointer.1)?;
         let stride = self.types.get(of).size;
-        let size = stride.saturating_mul(length.min(MOST_ELEMENTS as u64));
-        let bytes = self.memory.read(address, size.min(MOST_BYTES) as usize)?;
+        let size = stride.saturating_mul(length.min(self.bounds.elements as u64));
+        let bytes = self.memory.read(address, size.min(self.bounds.bytes) as usize)?;
         Some(self.list(of, Dimension { first: 0, count: length, stride }, &bytes, level))
     }
 
@@ -371,8 +410,8 @@ fn quoted_wide(number: u64, prefix: &str) -> String {
 }
 
 /// A text between quotes; what is no character is escaped. A longer one is cut.
-fn quoted(bytes: &[u8]) -> String {
-    let shown = &bytes[..bytes.len().min(MOST_CHARACTERS)];
+fn quoted(bytes: &[u8], characters: usize) -> String {
+    let shown = &bytes[..bytes.len().min(characters)];
     let rest = if bytes.len() > shown.len() { "..." } else { "" };
     let mut text = String::new();
     for chunk in shown.utf8_chunks() {

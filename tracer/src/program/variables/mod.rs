@@ -23,6 +23,7 @@ use super::guard::guarded;
 use super::{FunctionId, LoadError, Program};
 use find::LocatedVariable;
 pub(crate) use find::{MemoryPiece, View};
+pub(crate) use format::ValueBounds;
 use place::{Description, Unwinding};
 use types::{TypeId, Types};
 
