@@ -6,20 +6,7 @@ use tracer::termination::{Cut, Termination};
 use tracer::trace::EventId;
 
 use super::crashes::crash;
-use crate::oracle::Evidence;
 use crate::subject::Recorded;
-use dd::Outcome;
-
-/// What the reason begins with if a run has failed in another way than the recorded one. The words are all
-/// that is kept of a test, so that they have to tell.
-pub(super) const OTHER_CRASH: &str = "crashed in another way: ";
-pub(super) const OTHER_REPORT: &str = "reported another error: ";
-
-/// What happened, if a test has failed in another way than the recorded run.
-pub fn other_failure(evidence: &Evidence) -> Option<&str> {
-    let why = evidence.why.strip_prefix(OTHER_CRASH).or(evidence.why.strip_prefix(OTHER_REPORT));
-    why.filter(|_| evidence.outcome == Outcome::Unresolved)
-}
 
 /// How a run ended, in words.
 pub fn termination(termination: &Termination, recorded: Recorded<'_>) -> String {
