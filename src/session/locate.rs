@@ -16,7 +16,7 @@ use super::listener::Listener;
 use super::locate_attempts::{Attempt, Attempts, Patterns, Studied, changed_limits};
 use super::locate_further::{Chosen, leave_out_unsteady};
 pub use super::locate_tests::LocateTest;
-use super::locate_tests::{Jury, Tried};
+use super::locate_tests::{TestOracles, Tried};
 use super::recording::establish;
 use crate::baseline::{Baseline, Demands, Ending, PoisonChoice};
 use crate::circumstances::Status;
@@ -190,7 +190,7 @@ fn suite(
 ) -> Result<Suite, SessionError> {
     let given = request.target.invocation.clone();
     let check = request.correct.clone().filter(|correct| matches!(correct, Correct::Check(_)));
-    let mut jury = Jury {
+    let mut oracles = TestOracles {
         target: &mut request.target,
         check: check.as_ref(),
         spacing: request.spacing,
@@ -198,7 +198,7 @@ fn suite(
         interrupt,
         listener,
     };
-    let (mut tests, warnings) = jury.try_all(&request.tests)?;
+    let (mut tests, warnings) = oracles.try_all(&request.tests)?;
     request.target.invocation = given;
     let Some(correct) = request.correct.clone() else {
         let is_fit = |test: &Tried| test.fails && test.correct.is_some();

@@ -54,7 +54,7 @@ pub(super) struct Tried {
 }
 
 /// What judges tests.
-pub(super) struct Jury<'j> {
+pub(super) struct TestOracles<'j> {
     pub(super) target: &'j mut Target,
     /// The command that says what is right, where a test has no reference.
     pub(super) check: Option<&'j Correct>,
@@ -65,7 +65,7 @@ pub(super) struct Jury<'j> {
     pub(super) listener: &'j dyn Listener,
 }
 
-impl Jury<'_> {
+impl TestOracles<'_> {
     /// Runs each test; and says of which no use can be made, each in a sentence.
     pub(super) fn try_all(
         &mut self,

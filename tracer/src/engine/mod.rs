@@ -8,6 +8,7 @@
 
 mod checkpoint;
 mod crash;
+mod crash_state;
 mod dependence;
 mod drain;
 mod inside;
@@ -18,7 +19,6 @@ mod operand;
 mod placement;
 mod recorder;
 mod replayer;
-mod scene;
 mod server;
 mod undefined;
 mod watch;
@@ -35,6 +35,7 @@ use agent::poison::Poison;
 
 pub(crate) use crash::crash_of_untraced;
 use crash::registers;
+use crash_state::ProgramMemory;
 pub(crate) use dependence::{Investigation, follow};
 pub(crate) use drain::Drain;
 pub(crate) use inside::{Inside, Tape, Unable};
@@ -42,8 +43,7 @@ pub(crate) use intervene::{Changed, Changes};
 pub(crate) use placement::Placement;
 pub(crate) use recorder::Recorder;
 pub(crate) use replayer::Replayer;
-use scene::ProgramMemory;
-pub(crate) use server::{Onlooker, Server, Terms};
+pub(crate) use server::{ReplayPosition, Server, Terms};
 use undefined::Poisoner;
 pub(crate) use watch::{Assignment, watch};
 
