@@ -36,6 +36,8 @@ pub struct Effect {
 pub enum EffectKind {
     /// The run is right.
     Right,
+    /// The run is right, but only with what happens to lie in undefined memory.
+    Undefined,
     /// More of the output is right than before: a longer beginning and no more wrong lines, or fewer wrong lines
     /// and no shorter beginning.
     Nearer,
@@ -79,6 +81,26 @@ struct Distance {
     beginning: usize,
     /// So many lines are wrong.
     wrong: usize,
+}
+
+impl EffectKind {
+    /// What to call a change that has this effect with undefined values as they happen to be, and that one with
+    /// undefined values of a pattern. That it is right by luck is worth telling; that it is nearer is not.
+    pub fn with_pattern(self, pattern: EffectKind) -> EffectKind {
+        match (self, pattern) {
+            (_, EffectKind::Untried) => EffectKind::Untried,
+            (EffectKind::Right, EffectKind::Right) => EffectKind::Right,
+            (EffectKind::Right, _) => EffectKind::Undefined,
+            (EffectKind::Nearer, EffectKind::Right | EffectKind::Nearer) => EffectKind::Nearer,
+            (EffectKind::Nearer, _) => EffectKind::Changed,
+            (other, _) => other,
+        }
+    }
+
+    /// Whether it is worth telling.
+    pub fn helps(self) -> bool {
+        matches!(self, EffectKind::Right | EffectKind::Undefined | EffectKind::Nearer)
+    }
 }
 
 impl<'t> Trials<'t> {

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tracer::Bytes;
+use tracer::intervention::Alterations;
 use tracer::invocation::{Input, Invocation, Limits};
 use tracer::plain::Runner;
 use tracer::program::Statement;
@@ -158,7 +159,7 @@ impl Tried {
         runner: &mut Runner<'_>,
         stop: &Arc<AtomicBool>,
     ) -> Result<bool, SessionError> {
-        let run = runner.run_changed(&self.invocation, &[], &[], &self.limits, stop)?;
+        let run = runner.run_changed(&self.invocation, &Alterations::of(&[]), &self.limits, stop)?;
         Ok(run.stdout == self.unchanged.stdout)
     }
 }
