@@ -49,12 +49,15 @@ fn unscriptable(error: Unscriptable) -> Failure {
     Failure::new(Exit::Failed, error)
 }
 
+/// Writes a text piece by piece.
+type Piecewise<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
+
 /// A result in one of its forms, ready to be written.
 pub(super) enum Rendered<'a> {
     /// A text that lists lines or tests, whose number is bounded.
     Whole(String),
     /// What lists single events, and is therefore made while it is written.
-    Piecewise(Box<dyn Fn(&mut dyn Write) -> io::Result<()> + 'a>),
+    Piecewise(Box<Piecewise<'a>>),
 }
 
 impl From<String> for Rendered<'_> {
