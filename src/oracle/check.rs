@@ -75,7 +75,7 @@ impl Check {
                 evidence(Outcome::Unresolved, format!("the check exited with {CANNOT_TELL}"))
             }
             (Some(code), _) => Err(failed(format!("exit status {code}"))),
-            // Whoever asked for the end asked this program, too: let it end in peace.
+            // The user ends this program as well, which is no error of the check.
             (None, Some(signal)) if ENDED.contains(&signal) || self.stop.load(Ordering::Relaxed) => {
                 evidence(Outcome::Unresolved, format!("the check was ended by {}", signal_name(signal)))
             }

@@ -154,7 +154,7 @@ impl Space for Universe {
         let mut rest = effective.clone();
         let mut place = 0;
         let outermost = left_out.iter().filter_map(|&circumstance| {
-            // What goes with another one takes its own along.
+            // A circumstance that goes with another one takes its own dependents along.
             let stretch = (circumstance >= place).then(|| self.stretch(circumstance))?;
             place = stretch.end;
             Some(stretch)
