@@ -16,7 +16,8 @@ pub struct SignedRankTest {
     pub differing: usize,
     /// The smaller one of the sums of ranks of positive and of negative differences.
     pub statistic: f64,
-    /// The p-value: the probability of sums that lie at least as far apart, if the two do not differ: 1 if no pair differs.
+    /// The p-value: the probability of sums that lie at least as far apart, if the two do not differ; 1 if no pair
+    /// differs.
     pub p: f64,
 }
 
