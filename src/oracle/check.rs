@@ -56,8 +56,7 @@ impl Check {
     }
 
     /// Runs the command on a run and reads the verdict from its exit status: 0 means reproduced (`None`), 1
-    /// to 124
-    /// not reproduced, 125 unresolved.
+    /// to 124 not reproduced, 125 unresolved.
     ///
     /// # Errors
     /// If the command cannot be run, or ends with another status.
@@ -120,8 +119,7 @@ impl Check {
 }
 
 /// Creates a temporary file without a name that holds `bytes` and vanishes with this program, however that
-/// ends;
-/// and a path to it.
+/// ends; and a path to it.
 fn nameless(bytes: &[u8]) -> io::Result<(File, String)> {
     let mut file = tempfile::tempfile()?;
     file.write_all(bytes)?;

@@ -85,8 +85,7 @@ impl Universe {
     }
 
     /// The outermost circumstances among `range` that are selected in `here` and not in `there`: of those
-    /// that go
-    /// with another of them only the latter.
+    /// that go with another of them only the latter.
     fn outermost(
         &self,
         here: &Configuration,
