@@ -157,7 +157,7 @@ pub(super) struct RecordedDocument {
     pub(super) cpu_us: u64,
     pub(super) wall_us: u64,
     pub(super) memory: u64,
-    /// The length of the longest file; 0 in runs of earlier versions.
+    /// An upper bound of the length of the files that it wrote, in bytes; 0 in runs of earlier versions.
     #[serde(default)]
     pub(super) longest_file: u64,
     pub(super) arrivals: u64,

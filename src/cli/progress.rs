@@ -145,8 +145,8 @@ impl Observer<Evidence> for Progress<'_> {
         }
     }
 
-    /// Goes to a finer level if its pass is short: what can be done within some minutes is done; the time is only
-    /// estimated where it takes many tests, so that results of shorter runs do not depend on the machine.
+    /// Goes to a finer level as the user says, or else if its pass is short: some minutes at most. The time is
+    /// only estimated where it takes many tests, so that results of shorter runs do not depend on the machine.
     fn goes_finer(&mut self, level: dd::Level, tests: u64) -> bool {
         let each = self.started.elapsed().as_secs_f64() / self.tests_now.max(1) as f64;
         let is_short = tests <= ALWAYS || each * tests as f64 <= WORTH_WHILE.as_secs_f64();

@@ -100,8 +100,8 @@ impl Check {
         self.wait(&mut child)
     }
 
-    /// Waits for the end of the check, or kills it if the user has asked for the end of all: the check may
-    /// have not been told, or not listen.
+    /// Waits for the end of the check, or kills it if the user has asked for the end of all: the signal may
+    /// not have reached the check, or be ignored.
     fn wait(&self, child: &mut Child) -> io::Result<ExitStatus> {
         let started = Instant::now();
         loop {
