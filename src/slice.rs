@@ -25,7 +25,7 @@ pub enum Necessity {
     Decision,
 }
 
-/// Whether effects were told from decisions.
+/// The state of effects: whether they were distinguished from decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effects {
     /// Executions were left out where the trace states the control flow.
@@ -92,7 +92,7 @@ pub struct CriticalSlice {
     pub status: Status,
     /// The level at which the result is minimal, if it is.
     pub level: Level,
-    /// Whether effects were told from decisions.
+    /// Whether effects were distinguished from decisions.
     pub effects: Effects,
     /// The number of events of the recorded run, structural ones included.
     pub recorded: usize,

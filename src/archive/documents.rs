@@ -252,7 +252,7 @@ pub(super) struct ResultDocument {
     /// The level of the result. Missing in results of earlier versions, which knew single executions only.
     #[serde(default, with = "LevelWord")]
     pub(super) level: Level,
-    /// True if effects were told from decisions; missing in results of earlier versions.
+    /// True if effects were distinguished from decisions; missing in results of earlier versions.
     #[serde(default)]
     pub(super) effects_tried: Option<bool>,
     pub(super) recorded: usize,

@@ -78,8 +78,7 @@ fn check(content: &Value) -> String {
 }
 
 /// Creates a file that nobody else may read, whatever the folder allows: the environment may hold secrets,
-/// the
-/// output anything.
+/// the output anything.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     private().create(true).truncate(true).open(path)
 }

@@ -27,9 +27,8 @@ impl Archive {
         Archive(directory.join(SHELF))
     }
 
-    /// Creates the folder for the next run of `program`. Another process that does the same at the same
-    /// time gets
-    /// another number.
+    /// Creates the folder for the next run of `program`. Another process that does the same at the same time
+    /// gets another number.
     ///
     /// # Errors
     /// If the archive cannot be written.
@@ -67,8 +66,7 @@ impl Archive {
     }
 
     /// Finds the run that the user names: by its number, by `latest`, by the path of its folder; the newest
-    /// if
-    /// there is no name.
+    /// if there is no name.
     ///
     /// # Errors
     /// If there is no such run.

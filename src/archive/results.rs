@@ -47,8 +47,7 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
 }
 
 /// Restores the result that a document describes. The engine and the containment are in the document, the
-/// rest of
-/// the question is `question`.
+/// rest of the question is `question`.
 pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSlice {
     let seen = |seen: SeenDocument| Evidence::new(seen.outcome, seen.why);
     let needed = |needed: NeededDocument| Needed {

@@ -52,7 +52,7 @@ pub(super) fn exit_of(findings: &Findings, interrupt: &Interrupt) -> Exit {
     exits.into_iter().find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done)
 }
 
-/// Says how to go on with a search that was ended early.
+/// Prints how to go on with a search that was ended early.
 pub(super) fn mention(keeping: &Keeping<'_>, exit: Exit, printer: &ProgressPrinter) {
     if let (Some(name), Exit::Budget | Exit::Interrupted(_)) = (keeping.name(), exit) {
         printer.tell(&format!("stripe: kept as run {name}; `stripe reduce {name}` goes on"));

@@ -20,7 +20,7 @@ pub(super) enum OutputPlace {
     Special,
 }
 
-/// Whether a file may be overwritten.
+/// The permission to overwrite a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overwriting {
     Forbidden,

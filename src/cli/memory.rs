@@ -3,7 +3,7 @@
 //! A search needs several tables for each recorded statement. So a recording may hold only a part of the memory that
 //! there is, and it is known beforehand how many statements that are.
 
-/// The divisor of the available memory: stripe takes at most this part of it without being told otherwise.
+/// The divisor of the available memory: stripe takes at most this part of it, unless the user says otherwise.
 const SHARE: u64 = 2;
 
 /// The memory of a search and its report for each byte of a trace, the trace itself included: a statement takes 12

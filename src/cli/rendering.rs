@@ -83,7 +83,7 @@ impl<'a> Rendering<'a> {
         })
     }
 
-    /// The values that several criteria's needed executions read and wrote, if that is to be told: of those about
+    /// The values that several criteria's needed executions read and wrote, if that is to be shown: of those about
     /// wrong output, if it is not asked for.
     fn values(self, all: &[Compared<'_>], style: Style) -> String {
         let is_chosen = |one: &&Compared<'_>| self.detail.values == ValuesTold::All || one.is_wrong;

@@ -1,4 +1,4 @@
-//! `stripe slice`: what does the failure depend on, as far as dependences tell?
+//! `stripe slice`: what does the failure depend on, as far as dependences show?
 
 use tracer::dependence::ValueQuestion;
 

@@ -148,7 +148,7 @@ impl Chart {
                         after[length - 1].entries.push(beyond);
                     }
                 }
-                // What derives nothing was gone beyond where it was predicted.
+                // A nullable symbol was advanced over when it was predicted (Aycock and Horspool).
                 None if entry.origin as usize == place => {}
                 None => {
                     let origin = &before[entry.origin as usize];

@@ -69,8 +69,7 @@ struct Task {
     symbol: SymbolId,
     range: Range<usize>,
     /// The bound of its entry: it follows from entries of its column with a lower number than this, so that
-    /// no
-    /// derivation goes in circles.
+    /// no derivation goes in circles.
     below: u32,
     parent: Option<usize>,
 }
@@ -122,9 +121,8 @@ impl Reading<'_> {
         productions.iter().position(|&known| known == production).unwrap_or_default()
     }
 
-    /// Finds where the last symbol of an entry begins that ends at `end`, and the number of such places.
-    /// The place is
-    /// the last one that follows from entries with lower numbers.
+    /// Finds where the last symbol of an entry begins that ends at `end`, and the number of such places. The
+    /// place is the last one that follows from entries with lower numbers.
     fn split(
         &self,
         symbol: SymbolId,

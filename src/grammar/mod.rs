@@ -1,10 +1,10 @@
 //! Read grammars, and derive texts from them.
 //!
-//! A grammar is written in BNF or in one of the common forms of EBNF ([`Grammar::read`]). Any context-free grammar
-//! will do: ambiguous, left-recursive, with empty alternatives. Its terminals are characters, so that it has to say
-//! where spaces may stand. A text is parsed after J. Earley, "An Efficient Context-Free Parsing Algorithm",
-//! CACM 1970,
-//! with the treatment of nullable symbols by J. Aycock and R. N. Horspool, "Practical Earley Parsing", 2002.
+//! A grammar is written in BNF or in one of the common forms of EBNF ([`Grammar::read`]). Any context-free
+//! grammar will do: ambiguous, left-recursive, with empty alternatives. Its terminals are characters, so that
+//! it has to say where spaces may stand. A text is parsed after J. Earley, "An Efficient Context-Free Parsing
+//! Algorithm", CACM 1970, with the treatment of nullable symbols by J. Aycock and R. N. Horspool, "Practical
+//! Earley Parsing", 2002.
 
 mod chart;
 mod derivation;

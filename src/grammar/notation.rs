@@ -12,9 +12,8 @@ use super::{CharacterClass, Grammar, GrammarError, GrammarSymbol, GrammarTerm, P
 const DEEPEST: usize = 100;
 
 impl Grammar {
-    /// Reads a grammar: rules like `<sum> ::= <number> "+" <sum> | <number>` or `sum = number, { "+",
-    /// number };`. The
-    /// first one is the start symbol.
+    /// Reads a grammar: rules like `<sum> ::= <number> "+" <sum> | <number>` or `sum = number, { "+", number
+    /// };`. The first one is the start symbol.
     ///
     /// # Errors
     /// If it is no valid grammar, with the place; if a symbol has no rule, or two; if a symbol derives no

@@ -66,7 +66,7 @@ pub fn candidates(recorded: Recorded<'_>) -> Vec<Candidate> {
         executed.into_iter().filter(|(leader, _)| is_changeable(program, *leader)).collect();
     leaders.sort_by_key(|(leader, events)| (std::cmp::Reverse(events.last().copied()), *leader));
     let mut all = Vec::new();
-    // Also for a decision that was taken once: changed, the run may come by again, and in other tests it is
+    // Also for a decision that was taken once: changed, the run may reach it again, and in other tests it is
     // taken more often.
     for (leader, _) in &leaders {
         all.extend(changes_of_statement(recorded, *leader));

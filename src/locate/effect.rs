@@ -85,7 +85,7 @@ struct Distance {
 
 impl EffectKind {
     /// Combines this effect, which a change has with undefined values as they happen to be, with its effect
-    /// with undefined values of a pattern. A change that is right by luck is worth telling; one that is
+    /// with undefined values of a pattern. A change that is right by luck is reported; one that is
     /// nearer by luck is not.
     pub fn with_pattern(self, pattern: EffectKind) -> EffectKind {
         match (self, pattern) {
@@ -98,7 +98,7 @@ impl EffectKind {
         }
     }
 
-    /// True if a change with this effect is worth telling.
+    /// True if a change with this effect is reported as one that helps.
     pub fn helps(self) -> bool {
         matches!(self, EffectKind::Right | EffectKind::Undefined | EffectKind::Nearer)
     }

@@ -4,7 +4,7 @@
 //! end, whether the last line has one, and blank lines at the end of the output. As for `diff -b`, a blank is a space,
 //! a tab, a carriage return, a vertical tab or a form feed; and a blank where there is none in the other text counts.
 
-/// Whether white space counts.
+/// The comparison rule: whether white space counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spacing {
     /// Each byte counts.

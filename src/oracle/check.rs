@@ -56,8 +56,7 @@ impl Check {
     }
 
     /// Runs the command on a run and reads the verdict from its exit status: 0 means reproduced (`None`), 1
-    /// to 124
-    /// not reproduced, 125 unresolved.
+    /// to 124 not reproduced, 125 unresolved.
     ///
     /// # Errors
     /// If the command cannot be run, or ends with another status.
@@ -75,7 +74,7 @@ impl Check {
                 evidence(Outcome::Unresolved, format!("the check exited with {CANNOT_TELL}"))
             }
             (Some(code), _) => Err(failed(format!("exit status {code}"))),
-            // Whoever asked for the end asked this program, too: let it end in peace.
+            // The user ends this program as well, which is no error of the check.
             (None, Some(signal)) if ENDED.contains(&signal) || self.stop.load(Ordering::Relaxed) => {
                 evidence(Outcome::Unresolved, format!("the check was ended by {}", signal_name(signal)))
             }
@@ -120,8 +119,7 @@ impl Check {
 }
 
 /// Creates a temporary file without a name that holds `bytes` and vanishes with this program, however that
-/// ends;
-/// and a path to it.
+/// ends; and a path to it.
 fn nameless(bytes: &[u8]) -> io::Result<(File, String)> {
     let mut file = tempfile::tempfile()?;
     file.write_all(bytes)?;

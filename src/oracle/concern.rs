@@ -1,4 +1,4 @@
-//! Say which bytes of a run's output a criterion is about, for who asks where they come from.
+//! Find the bytes of a run's output that a criterion is about, to trace where they come from.
 
 use std::ops::Range;
 

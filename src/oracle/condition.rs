@@ -1,4 +1,4 @@
-//! State one condition that a run must meet, and tell whether it does.
+//! Define one condition that a run must meet, and judge runs by it.
 
 use regex::bytes::Regex;
 use tracer::Bytes;

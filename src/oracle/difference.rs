@@ -92,7 +92,7 @@ pub fn first_difference(what: &str, expected: &[u8], actual: &[u8], only: Option
 }
 
 /// The lines in which two texts differ, `-` expected and `+` actual, at most `most` of them. Only the
-/// neighbourhood of the first difference is looked at: texts may be large.
+/// neighbourhood of the first difference is compared: texts may be large.
 pub fn diff(expected: &[u8], actual: &[u8], most: usize) -> String {
     let told = |line: Line| match line {
         Line::Missing(text) => Some(format!("  - {text}\n")),

@@ -7,8 +7,7 @@ pub(super) const ANCHORS: &str =
     "`^` and `$` are the beginning and the end of a line, `\\A` and `\\z` those of the output";
 
 /// Compiles a regular expression about an output. `^` and `$` are the beginning and the end of each line,
-/// whether
-/// lines end with a newline or with carriage return and newline.
+/// whether lines end with a newline or with carriage return and newline.
 ///
 /// # Errors
 /// If it is no valid expression.

@@ -5,8 +5,7 @@ use super::occurrence::{Occurrences, Presence};
 use crate::oracle::Evidence;
 
 /// The end of the reason if a test has printed a wanted line, but perhaps in another place. Only the reason
-/// is
-/// kept of a test, so that it has to tell.
+/// is kept of a test, so that it has to tell.
 const UNTOLD: &str = "cannot be told";
 
 /// True if a test has printed the wanted line, but nothing tells it from equal lines elsewhere.
@@ -52,8 +51,7 @@ impl RecordedLine {
     }
 
     /// The reason why an output does not have the line; `None` if it has. Where outputs are too long to be
-    /// aligned,
-    /// it has to have all lines that are equal.
+    /// aligned, it has to have all lines that are equal.
     pub(super) fn missing_in(&self, output: &[u8]) -> Option<String> {
         let (line, number) = (quoted(&self.text), self.number + 1);
         let equal = lines(output).filter(|line| *line == self.text).count();

@@ -1,4 +1,4 @@
-//! Find the message of a failing program on its standard error, and tell whether another run has the same.
+//! Find the message of a failing program on its standard error, and recognise it in other runs.
 
 use std::sync::LazyLock;
 

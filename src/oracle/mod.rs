@@ -396,8 +396,7 @@ impl Oracle {
     }
 
     /// Remarks on how the criterion is understood where that is not plain, and what is doubtful about it;
-    /// each one
-    /// sentence.
+    /// each one sentence.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }

@@ -47,9 +47,8 @@ pub(super) struct Occurrences {
 }
 
 impl Occurrences {
-    /// Builds the occurrences from the lines of a recorded output, each with whether it is wanted. Of a
-    /// line the
-    /// part is given by which it is compared.
+    /// Builds the occurrences from the lines of a recorded output, each with whether it is wanted. Of a line
+    /// the part is given by which it is compared.
     pub(super) fn new<'l>(lines: impl Iterator<Item = (&'l [u8], bool)>) -> Occurrences {
         let (recorded, wanted): (Vec<u64>, Vec<bool>) =
             lines.take(MOST_LINES + 1).map(|(line, wanted)| (key(line), wanted)).unzip();
@@ -90,8 +89,7 @@ fn key(line: &[u8]) -> u64 {
 }
 
 /// A cell of the alignment table: the least cost of aligning two beginnings of outputs, and whether
-/// alignments of
-/// that cost have the wanted lines.
+/// alignments of that cost have the wanted lines.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     cost: u32,
@@ -144,9 +142,8 @@ struct Table<'t> {
 }
 
 impl Table<'_> {
-    /// Computes the last cell of the table; `None` if that takes too long. No way that costs more than
-    /// `most` matters
-    /// once one is found that does not, and `most` is doubled until one is.
+    /// Computes the last cell of the table; `None` if that takes too long. No way that costs more than `most`
+    /// matters once one is found that does not, and `most` is doubled until one is.
     fn cheapest(&self) -> Option<Cell> {
         let (rows, columns) = (self.recorded.len(), self.actual.len());
         let mut most = rows.abs_diff(columns) + 8;
@@ -163,8 +160,7 @@ impl Table<'_> {
     }
 
     /// Computes the last cell, over ways that cost at most `most`. These keep to a band: a way that is `k`
-    /// columns
-    /// ahead has added that many lines, and has to come from there to the last cell.
+    /// columns ahead has added that many lines, and has to come from there to the last cell.
     fn last_cell(&self, most: usize) -> Cell {
         let (rows, columns) = (self.recorded.len(), self.actual.len());
         let (behind, ahead) = ((most + rows - columns) / 2, (most + columns - rows) / 2);
@@ -207,8 +203,7 @@ mod tests {
     use super::*;
 
     /// The presence of lines of one output in another, both with a letter for each line; wanted ones are
-    /// capital
-    /// in the recorded output.
+    /// capital in the recorded output.
     fn presence(recorded: &str, actual: &str) -> Presence {
         let lower = recorded.to_ascii_lowercase();
         let lines = lower.as_bytes().chunks(1).zip(recorded.bytes().map(|line| line.is_ascii_uppercase()));

@@ -63,17 +63,15 @@ enum Beginning {
 
 impl Tails {
     /// Creates the tails of an expression by what it matches in a recorded output: from beginnings of lines
-    /// or, if
-    /// there is nothing, of words.
+    /// or, if there is nothing, of words.
     pub(super) fn new(regex: Regex, output: &[u8]) -> Result<Tails, OracleError> {
         let beginnings = [Beginning::Line, Beginning::Word].into_iter();
         let mut tried = beginnings.map(|beginning| Tails { regex: regex.clone(), beginning });
         tried.find(|tails| !tails.of(output).is_empty()).ok_or_else(|| no_line(&regex, output))
     }
 
-    /// The comparison keys of lines where outputs are aligned: the end of each line from the match on, or
-    /// all of
-    /// it if it does not match; and whether it does.
+    /// The comparison keys of lines where outputs are aligned: the end of each line from the match on, or all
+    /// of it if it does not match; and whether it does.
     pub(super) fn keys<'t>(&self, output: &'t [u8]) -> impl Iterator<Item = (&'t [u8], bool)> {
         lines(output).map(|line| self.tail(line).map_or((line, false), |tail| (tail, true)))
     }

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 /// The patterns of reports by the sanitizers of gcc and clang, the most informative first: the line at the
-/// end of a
-/// report, the line at its beginning, and that of an undefined behaviour, after which the program goes on.
+/// end of a report, the line at its beginning, and that of an undefined behaviour, after which the program
+/// goes on.
 static REPORTS: LazyLock<[Regex; 3]> = LazyLock::new(|| {
     [
         r"(?m)^SUMMARY: (\w+Sanitizer: [^\n]+)$",

@@ -22,7 +22,7 @@ use super::style::{Style, length, wrap};
 use super::values::ValueWriter;
 use super::words;
 
-/// The number of executions of a line that are told one by one.
+/// The number of executions of a line that are explained one by one.
 const MOST_EXECUTIONS: usize = 20;
 /// The number of other executions that are named.
 const MOST_NAMES: usize = 12;

@@ -11,10 +11,10 @@ const MOST_ROWS: usize = 100;
 /// The number of sections that are named though they are not shown.
 const MOST_NAMED: usize = 8;
 
-/// The number of executions whose values are told without being asked for.
+/// The number of executions whose values are shown without being asked for.
 const FEW: usize = 60;
 
-/// The needed executions whose values are told.
+/// The needed executions whose values are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ValuesTold {
     /// None.
@@ -27,7 +27,7 @@ pub enum ValuesTold {
 }
 
 impl ValuesTold {
-    /// True if the values of so many executions are told.
+    /// True if the values of so many executions are shown.
     pub fn includes(self, executions: usize) -> bool {
         match self {
             ValuesTold::None => false,
@@ -64,7 +64,7 @@ impl EventsListed {
 /// The level of detail of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
-    /// The needed executions whose values are told.
+    /// The needed executions whose values are shown.
     pub values: ValuesTold,
     /// True if it shows the whole source of all functions with a needed execution, however long that is.
     pub is_full: bool,

@@ -1,12 +1,12 @@
 //! Say in words which executions of a line are needed, where there are too many for a sign each:
 //! `executions 1 to 400: needed; 401: not`.
 //!
-//! A few stretches are told one after the other. Where there are more, what is rare is named, and the
+//! A few stretches are listed one after the other. Where there are more, what is rare is named, and the
 //! rest is "all others": a loop mostly does the same, and the exceptions are what there is to see.
 
 use super::executions::{Executions, Mark};
 
-/// The number of stretches that are told in their order.
+/// The number of stretches that are listed in their order.
 const FEW: usize = 4;
 
 /// The number of stretches of rare executions that are named.
@@ -42,7 +42,7 @@ fn in_order(stretches: &[(Mark, Stretch)]) -> Vec<String> {
     stretches.iter().map(|&(mark, stretch)| format!("{}: {}", name(stretch), meaning(mark))).collect()
 }
 
-/// The marks from the rarest to the most frequent, which is told as all others.
+/// The marks from the rarest to the most frequent, which is written as all others.
 fn rare_first(stretches: &[(Mark, Stretch)]) -> Vec<String> {
     let mut kinds: Vec<(Mark, Vec<Stretch>)> = Vec::new();
     for &(mark, stretch) in stretches {

@@ -20,7 +20,7 @@ use super::words::count;
 use crate::session::layers::Layers;
 use crate::subject::{Ordinals, Recorded, stretches};
 
-/// The number of lines with inferred executions that are told, and the number of holes.
+/// The number of lines with inferred executions that are shown, and the number of holes.
 const MOST_LINES: usize = 20;
 const MOST_HOLES: usize = 10;
 

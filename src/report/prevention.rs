@@ -24,7 +24,7 @@ pub(super) fn sets(prevention: &Prevention, style: Style) -> String {
         for member in set.members.iter().take(MOST_MEMBERS) {
             let line = format!("{}: {}", printable(&member.name), shown(member));
             text += &format!("  {}\n", style.cut(&line, style.width.saturating_sub(2)));
-            // That the failure is there without any of them is what minimal says.
+            // Minimal means that the failure is there without any of them.
             let unresolved =
                 member.without.as_ref().filter(|evidence| evidence.outcome == Outcome::Unresolved);
             if let Some(Evidence { why, .. }) = unresolved {

@@ -46,7 +46,7 @@ pub(super) struct Slice<'a> {
     /// The level at which the result is minimal, if it is: `statement`, `history` or
     /// `execution`.
     pub(super) level: Option<&'static str>,
-    /// True if effects were told from decisions; if not, `effect` means no more than: not a decision.
+    /// True if effects were distinguished from decisions; if not, `effect` means no more than: not a decision.
     pub(super) effects_tried: bool,
     /// Numbers of events.
     pub(super) events: EventsDocument,

@@ -157,7 +157,7 @@ fn verdict(found: &Simplified) -> String {
 
 /// The end of the verdict: what the failure is, and what it cost to find out.
 fn tail(found: &Simplified) -> String {
-    // Where the failure has to go away, that is what a search wants.
+    // In a search for preventers, Fail means that the failure has gone away.
     let (reproduced, not) = match found.prevention {
         Some(_) => (found.tests.pass, found.tests.fail),
         None => (found.tests.fail, found.tests.pass),

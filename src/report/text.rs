@@ -28,7 +28,7 @@ const MOST_FIRST: usize = 4;
 /// nothing is needed for that; a legend of the markers; the criterion, the verdict and the warnings.
 ///
 /// Executions of a line are counted from 1: each event at one of its statements. The values of the executions
-/// are told if that is asked for and they were observed; always of a crash that needs nothing.
+/// are shown if that is asked for and they were observed; always of a crash that needs nothing.
 pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, detail: Detail, style: Style) -> String {
     let lines = executions::count(recorded, slice);
     let statements = executions::by_statement(recorded, slice);

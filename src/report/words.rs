@@ -6,8 +6,7 @@ use tracer::Containment;
 
 use dd::Outcome;
 
-/// The outcome of a test. The papers' *fail* would be misread: it is the good
-/// news.
+/// The outcome of a test. The papers' *fail* would be misread: it is the good news.
 pub fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Fail => "reproduced",

@@ -26,7 +26,7 @@ pub struct GuiltyChanges {
     pub unit: &'static str,
     /// The commit of each change, where one is known.
     pub commits: Vec<Option<Commit>>,
-    /// The guilty commit, or several of which those in between say nothing; `None` if no commits were looked at.
+    /// The guilty commit, or several of which those in between say nothing; `None` if no commits were searched.
     pub suspects: Option<Vec<Commit>>,
     /// The commit to which the changes are added, if that is another one than the one that works.
     pub base_commit: Option<String>,

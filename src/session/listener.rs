@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::watcher::Watcher;
 
-/// A listener: it is told the progress of a session.
+/// A listener for the progress of a session.
 pub trait Listener {
     /// Tells something worth a line.
     fn tell(&self, line: &str);

@@ -42,7 +42,7 @@ mod tests {
     use crate::oracle::Evidence;
     use dd::{Configuration, Outcome};
 
-    /// Whether a phase has a start, and the number of its outcomes, by a journal.
+    /// The past of a journal with one phase: whether that has a start, and the number of its outcomes.
     fn led(version: &str, is_understood: bool) -> (bool, usize) {
         let seen = Evidence::new(Outcome::Pass, "");
         let phase = PhaseContent {

@@ -34,7 +34,7 @@ pub struct Continuation<'c, 'p> {
     pub reopened: &'c Reopened,
     /// The folder in which it is kept.
     pub keeping: &'c Keeping<'c>,
-    /// The listener, which is told the progress.
+    /// The listener for the progress.
     pub listener: &'c dyn Listener,
     /// The budget of the searches.
     pub allowance: Expenditure,

@@ -10,8 +10,7 @@ use tracer::program::Program;
 use tracer::trace::{EventId, Trace};
 
 /// The lengths of histories: the history of an execution are so many statements before it in the same
-/// activation.
-/// In the loop of an interpreter that is the kind of instruction.
+/// activation. In the loop of an interpreter that is the kind of instruction.
 const HISTORIES: [usize; 5] = [1, 2, 4, 8, 16];
 
 /// The length of the longest history.

@@ -90,7 +90,7 @@ pub struct Events<'a, 'm, 'p> {
     pub setup: &'a EventTestSetup<'a>,
     /// The control rule, which makes a statement be executed again.
     pub control: Control,
-    /// The algorithm that chooses subsets: only some of them look at groups.
+    /// The algorithm that chooses subsets: only some of them use groups.
     pub algorithm: Algorithm,
     /// The guess: events that may well be enough.
     pub guess: Option<&'a EventGuess>,

@@ -64,9 +64,8 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         EventTest { setup, draft: Draft::new(universe), tracer, stop: Arc::default(), memo: setup.memo }
     }
 
-    /// Replays under each pattern as long as the failure shows; returns the last run with its evidence. A
-    /// run that
-    /// was out of time says nothing, whatever the pattern is: it might have shown the failure.
+    /// Replays under each pattern as long as the failure shows; returns the last run with its evidence. A run
+    /// that was out of time says nothing, whatever the pattern is: it might have shown the failure.
     ///
     /// # Errors
     /// If the test setup is broken.
@@ -99,9 +98,9 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         Ok(run)
     }
 
-    /// Replays once. One time-out proves nothing, because all limits of time can be reached by a machine
-    /// that is
-    /// busy enough: it is confirmed by a run that has ten times as much, and that no other worker disturbs.
+    /// Replays once. One time-out proves nothing, because all limits of time can be reached by a machine that
+    /// is busy enough: it is confirmed by a run that has ten times as much, and that no other worker
+    /// disturbs.
     fn replay_anew(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
         let EventTestSetup { limits, turns, .. } = self.setup;
         let conditions = self.conditions(poison);

@@ -85,8 +85,7 @@ impl Universe {
     }
 
     /// The outermost circumstances among `range` that are selected in `here` and not in `there`: of those
-    /// that go
-    /// with another of them only the latter.
+    /// that go with another of them only the latter.
     fn outermost(
         &self,
         here: &Configuration,
@@ -154,7 +153,7 @@ impl Space for Universe {
         let mut rest = effective.clone();
         let mut place = 0;
         let outermost = left_out.iter().filter_map(|&circumstance| {
-            // What goes with another one takes its own along.
+            // A circumstance that goes with another one takes its own dependents along.
             let stretch = (circumstance >= place).then(|| self.stretch(circumstance))?;
             place = stretch.end;
             Some(stretch)

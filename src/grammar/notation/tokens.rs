@@ -183,9 +183,8 @@ impl<'g> Scanner<'g> {
         }
     }
 
-    /// True if square brackets with this content hold something optional, and not characters: it begins
-    /// with a text in
-    /// quotes, another bracket, or the name of a rule.
+    /// True if square brackets with this content hold something optional, and not characters: it begins with
+    /// a text in quotes, another bracket, or the name of a rule.
     fn is_optional(&self, content: &str) -> bool {
         let content = content.trim_start_matches([' ', '\t', '\n', '\r']);
         let length = word(content);

@@ -30,7 +30,7 @@ pub use start::{Start, Unscriptable};
 /// The Python program that replays, the same in every script of a slice.
 const REPLAY: &str = include_str!("replay.py");
 
-/// Writes the slice as a script. Where effects and decisions were told apart it performs both, and branches decide.
+/// Writes the slice as a script. Where effects and decisions were distinguished it performs both, and branches decide.
 ///
 /// # Errors
 /// If the script would be too long, or gdb could not read it.

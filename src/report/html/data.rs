@@ -13,7 +13,7 @@ pub(super) struct ChapterDocument<'a> {
     /// True if the criterion is known to be about wrong output.
     pub(super) is_wrong: bool,
     pub(super) control: &'static str,
-    /// True if decisions are told from effects.
+    /// True if decisions are distinguished from effects.
     pub(super) has_decisions: bool,
     pub(super) effects_tried: bool,
     pub(super) command_line: &'a str,

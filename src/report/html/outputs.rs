@@ -1,5 +1,5 @@
-//! Choose which outputs of tests the page shows, and their differences from the
-//! recorded output. Equal outputs are held once.
+//! Choose which outputs of tests the page shows, and their differences from the recorded output. Equal
+//! outputs are held once.
 
 use std::collections::HashMap;
 
