@@ -21,7 +21,7 @@ use nix::sys::time::TimeSpec;
 use super::watch::{Watch, WatchReport};
 use crate::invocation::SHELF;
 
-/// The largest size of a working directory that is copied, in bytes.
+/// The largest working directory that is copied, in bytes and in files.
 const MOST_BYTES: u64 = 1 << 30;
 const MOST_FILES: usize = 100_000;
 /// The most that may be taken of the disk by a run, in bytes and in files.
