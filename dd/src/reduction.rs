@@ -11,9 +11,9 @@ use super::stop::Stop;
 /// The end of a search. `E` is the error of the tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End<E> {
-    /// Nothing of this level can be left out any more.
+    /// Minimal: nothing of this level can be left out any more.
     Minimal(Level),
-    /// The search was cut short; perhaps less would do.
+    /// Cut short; perhaps less would do.
     Stopped(Stop<E>),
 }
 

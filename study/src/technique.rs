@@ -30,7 +30,7 @@ pub enum SingleTechnique {
 /// The work that gives results for one technique or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Work {
-    /// To run and record the tests. Everything else builds on it.
+    /// Running and recording the tests. Everything else builds on it.
     Spectra,
     /// `stripe run --control both`.
     Slice,

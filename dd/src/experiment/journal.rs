@@ -54,10 +54,10 @@ impl Counts {
 
 /// An observer of an experiment, which may end it. `V` is the evidence of the tests.
 pub trait Observer<V> {
-    /// Learns of a test: the effective set, what was seen, and the counts including this test.
+    /// Called after each test: with the effective set, what was seen, and the counts including this test.
     fn tested(&mut self, _configuration: &Configuration, _outcome: Outcome, _evidence: &V, _counts: Counts) {}
 
-    /// Learns of a test that an earlier experiment has made and this one need not make again.
+    /// Called for a test that an earlier experiment has made and this one need not make again.
     fn recalled(
         &mut self,
         _configuration: &Configuration,
@@ -67,7 +67,7 @@ pub trait Observer<V> {
     ) {
     }
 
-    /// Learns of a smaller configuration that fails, from which the search now goes on.
+    /// Called for a smaller configuration that fails, from which the search now goes on.
     fn improved(&mut self, _smaller: &Configuration) {}
 
     /// Asked before each test is begun: shall the search end here? Tests that are under way are still reported. An
@@ -122,8 +122,8 @@ impl<'o, V: Clone> Journal<'o, V> {
         earlier.filter(|_| !self.outcomes.contains_key(&fingerprint))
     }
 
-    /// Takes over a test that an earlier experiment has made. From here on it counts like one of this
-    /// experiment, so that the numbers are those of an uninterrupted one.
+    /// Counts a test that an earlier experiment has made. From here on it counts like one of this experiment, so that
+    /// the numbers are those of an uninterrupted one.
     pub(super) fn recall(&mut self, fingerprint: u128, configuration: &Configuration) {
         let Some((outcome, evidence)) = self.remembered(fingerprint) else { return };
         self.keep(fingerprint, configuration, *outcome, evidence);
@@ -132,7 +132,7 @@ impl<'o, V: Clone> Journal<'o, V> {
         }
     }
 
-    /// Takes over an outcome that needs no test.
+    /// Counts an outcome that needs no test.
     pub(super) fn predict(&mut self, fingerprint: u128, outcome: Outcome) {
         self.counts.predicted += 1;
         self.outcomes.insert(fingerprint, outcome);

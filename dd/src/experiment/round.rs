@@ -47,15 +47,15 @@ struct Drawn<V, E> {
 
 /// The reason why no more candidates are drawn.
 enum Ending<E> {
-    /// There are no more.
+    /// No candidates are left.
     Exhausted,
-    /// One that is drawn has a wanted outcome; an earlier one may have, too.
+    /// A candidate that is drawn has a wanted outcome; an earlier one may have, too.
     Decided,
-    /// The next one must not be tested.
+    /// The next candidate must not be tested.
     Stopped(Stop<E>),
 }
 
-/// One search for a candidate with a wanted outcome.
+/// A round: one search for a candidate with a wanted outcome.
 pub(super) struct Round<'r, 'e, V, E> {
     pub(super) space: &'r dyn Space,
     pub(super) tester: Option<&'r mut (dyn Tester<Evidence = V, Error = E> + 'e)>,
@@ -141,7 +141,7 @@ impl<V: Clone, E> Round<'_, '_, V, E> {
         Ok(id)
     }
 
-    /// Takes the first of those drawn, whose outcome is waited for.
+    /// Takes the first drawn candidate, whose outcome is waited for.
     fn settle(
         &mut self,
         mut first: Drawn<V, E>,
