@@ -5,7 +5,7 @@ use super::evidence::Evidence;
 use super::occurrence::{Occurrences, Presence};
 use dd::Outcome;
 
-/// What makes this line the one that is wanted.
+/// The reason why a line is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     /// The user asks about it.
@@ -17,19 +17,19 @@ pub(super) enum Reason {
 /// A line of the recorded output.
 #[derive(Debug)]
 pub(super) struct RecordedLine {
-    /// From 0.
+    /// Its number, from 0.
     number: usize,
     text: Vec<u8>,
-    /// So many recorded lines are equal to it, itself included.
+    /// The number of recorded lines that are equal to it, itself included.
     equal: usize,
     reason: Reason,
     places: Occurrences,
-    /// What stands in its place in the correct output, if that is known.
+    /// The line in its place in the correct output, if that is known.
     correct: Option<Vec<u8>>,
 }
 
 impl RecordedLine {
-    /// The line with this number, from 0; `None` if the output has no such line.
+    /// Builds the condition for the line with this number, from 0; `None` if the output has no such line.
     pub(super) fn new(output: &[u8], number: usize, reason: Reason) -> Option<RecordedLine> {
         let text = lines(output).nth(number)?.to_vec();
         let equal = lines(output).filter(|line| **line == text).count();
@@ -37,7 +37,7 @@ impl RecordedLine {
         Some(RecordedLine { number, equal, reason, places: Occurrences::new(wanted), text, correct: None })
     }
 
-    /// The line beside what the correct output has in its place.
+    /// Returns the line with the one that the correct output has in its place.
     pub(super) fn beside(self, correct: Option<&[u8]>) -> RecordedLine {
         RecordedLine { correct: correct.map(<[u8]>::to_vec), ..self }
     }

@@ -1,4 +1,4 @@
-//! Put into words how a run ended.
+//! Describe the end of a run in words.
 
 use tracer::lockstep::Deviation;
 use tracer::program::LeaderId;
@@ -8,7 +8,7 @@ use tracer::trace::EventId;
 use super::crashes::crash;
 use crate::subject::Recorded;
 
-/// How a run ended, in words.
+/// The end of a run, in words.
 pub fn termination(termination: &Termination, recorded: Recorded<'_>) -> String {
     match termination {
         Termination::Exited(status) => format!("exit status {status}"),
@@ -20,11 +20,11 @@ pub fn termination(termination: &Termination, recorded: Recorded<'_>) -> String 
     }
 }
 
-/// So many callers are named of a place.
+/// The number of callers that are named of a place.
 const CALLERS: usize = 3;
 
-/// Where a recorded run goes on for ever: `it still runs at gcd.c:4 in gcd, called from main.c:9`. `None` if it
-/// has ended.
+/// The place where a recorded run goes on for ever: `it still runs at gcd.c:4 in gcd, called from main.c:9`.
+/// `None` if it has ended.
 pub fn endless(recorded: Recorded<'_>) -> Option<String> {
     let Recorded { program, trace } = recorded;
     let (endless, last) = (trace.endless()?, trace.events().next_back()?);
@@ -39,7 +39,7 @@ pub fn endless(recorded: Recorded<'_>) -> Option<String> {
     Some(format!("it still {does} at {} in {function}{called}", place(last)))
 }
 
-/// Where control went if a replay has left the loop in which the recorded run never ends.
+/// The place that control went to, if a replay has left the loop in which the recorded run never ends.
 pub(super) fn left_loop(deviation: &Deviation, recorded: Recorded<'_>) -> Option<String> {
     let Recorded { program, trace } = recorded;
     let Deviation::RanPastEnd { after, reached } = *deviation else { return None };
@@ -48,7 +48,7 @@ pub(super) fn left_loop(deviation: &Deviation, recorded: Recorded<'_>) -> Option
     is_open.then(|| format!("it ended the loop and went on to {}", program.place(reached)))
 }
 
-/// How a replay left the recorded path.
+/// The deviation of a replay from the recorded path, in words.
 pub fn deviation(deviation: &Deviation, recorded: Recorded<'_>) -> String {
     let Recorded { program, trace } = recorded;
     let at = |event: EventId| format!("{} (event {})", program.place(trace.leader(event)), event.time());

@@ -1,9 +1,9 @@
 //! Write the run as a Chrome trace, for viewers such as Perfetto: calls as nested slices, with the
 //! needed events in them.
 //!
-//! Each of several criteria is a process of its name. Time is counted in events: an event takes one microsecond, so that its number is its time. Only needed
-//! events are shown one by one; the rest of a call is its slice. Source of the form: "Trace Event Format",
-//! the Chromium project.
+//! Each of several criteria is a process of its name. Time is counted in events: an event takes one microsecond, so
+//! that its number is its time. Only needed events are shown one by one; the rest of a call is its slice. Source of
+//! the form: "Trace Event Format", the Chromium project.
 
 use std::io::{self, Write};
 
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::slice::CriticalSlice;
 
-    /// Phase, name and time of each event of the format.
+    /// The phase, name and time of each event of the format.
     fn told(sample: &Sample, slice: &CriticalSlice) -> Vec<String> {
         let mut bytes = Vec::new();
         slices(sample.recorded(), &alone(slice), &mut bytes).unwrap();

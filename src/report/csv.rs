@@ -31,7 +31,7 @@ pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>], out: &mut dyn Write)
     Ok(())
 }
 
-/// The lines of a located fault as a table, the first in the ranking first.
+/// Writes the lines of a located fault as a table, the first in the ranking first.
 pub fn ranking(recorded: Recorded<'_>, found: &Located) -> String {
     let row = |line: RankedLine<'_>| {
         let fields = [
@@ -66,7 +66,7 @@ fn row(event: &NeededEvent<'_>) -> String {
     fields.map(field).join(",") + "\n"
 }
 
-/// A field has no control characters but line ends, says the RFC, whether it is quoted or not.
+/// Writes a field. It has no control characters but line ends, says the RFC, whether it is quoted or not.
 fn field(text: &str) -> String {
     let is_foreign = |c: char| c.is_control() && !"\n\r".contains(c);
     let text = &text.replace(is_foreign, "\u{fffd}");

@@ -24,7 +24,7 @@ use super::schema::{
 };
 use super::spelling;
 
-/// The slice as a document of the schema `stripe.slice/1`.
+/// Writes the slice as a document of the schema `stripe.slice/1`.
 ///
 /// With the dynamic slice `beside` it, if that is known.
 ///
@@ -46,7 +46,7 @@ fn indented(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Several slices of one run as a document of the schema `stripe.slices/1`.
+/// Writes several slices of one run as a document of the schema `stripe.slices/1`.
 ///
 /// With the dynamic slices `beside` them, if these are known.
 ///
@@ -162,7 +162,7 @@ pub(super) fn tests(slice: &CriticalSlice) -> Tests {
     }
 }
 
-/// A span of time to the millisecond.
+/// A duration in seconds, to the millisecond.
 pub(super) fn seconds(elapsed: Duration) -> f64 {
     elapsed.as_millis() as f64 / 1000.0
 }

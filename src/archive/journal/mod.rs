@@ -1,4 +1,4 @@
-//! Append what a search finds to a file, so that every prefix of it can be read.
+//! Write a journal of a search, so that every prefix of it can be read.
 //!
 //! The file begins with `stripe journal 2` and a newline. Records follow, each with its length, a kind,
 //! its content and a checksum that is keyed by the record's place. A record that is not complete is the
@@ -16,5 +16,5 @@ mod writer;
 pub use content::{JournalContent, PhaseContent};
 pub use writer::Journal;
 
-/// What every journal begins with, and its version.
+/// The first line of every journal, with its version.
 pub(super) const MAGIC: &[u8] = b"stripe journal 2\n";
