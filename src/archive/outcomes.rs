@@ -1,8 +1,8 @@
 //! Keep the outcomes of the tests of a simplification, so that it can go on after it was ended.
 //!
-//! The file is `.stripe/simplify-<question>`, where the question is a number that stands for all that outcomes depend
-//! on. It begins with `stripe outcomes 2` and a newline; each further line is an outcome: a checksum, the number that
-//! stands for what the program was given, and what that has shown, as JSON. A line that is not complete is the last
+//! The file is `.stripe/simplify-<question>`, where the question is a hash of all that outcomes depend
+//! on. It begins with `stripe outcomes 2` and a newline; each further line is an outcome: a checksum, the hash
+//! of what the program was given, and what that has shown, as JSON. A line that is not complete is the last
 //! one, torn when its writer died. The file is removed when nothing is left to do.
 
 use std::collections::HashMap;

@@ -56,7 +56,7 @@ type Piecewise<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 pub(super) enum Rendered<'a> {
     /// A text that lists lines or tests, whose number is bounded.
     Whole(String),
-    /// What lists single events, and is therefore made while it is written.
+    /// A text that lists single events, and is therefore rendered while it is written.
     Piecewise(Box<Piecewise<'a>>),
 }
 
@@ -71,7 +71,7 @@ impl<'a> Rendered<'a> {
         Rendered::Piecewise(Box::new(write))
     }
 
-    /// Writes it.
+    /// Writes the text.
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Rendered::Whole(text) => out.write_all(text.as_bytes()),
@@ -81,7 +81,7 @@ impl<'a> Rendered<'a> {
 }
 
 impl<'a> Rendering<'a> {
-    /// The result in this form.
+    /// Renders the result in this form.
     pub(super) fn render(self, kind: EmissionKind, style: Style) -> Result<Rendered<'a>, Failure> {
         let recorded = self.subject.recorded();
         Ok(match kind {
@@ -138,8 +138,8 @@ impl<'a> Rendering<'a> {
         text + &report::layers::text(recorded, self.layers, self.detail, style)
     }
 
-    /// What the executions that several criteria need did with values, if that is to be told: of those about
-    /// wrong output, if it is not asked for.
+    /// The values that several criteria's needed executions read and wrote, if that is to be shown: of those
+    /// about wrong output, if it is not asked for.
     fn values(self, all: &[Compared<'_>], style: Style) -> String {
         let is_chosen = |one: &&Compared<'_>| self.detail.values == ValuesTold::All || one.is_wrong;
         let has_wrong = all.iter().any(|one| one.is_wrong);

@@ -13,16 +13,16 @@ pub struct Evidence {
     /// The reason, in words: a part of a sentence such as ``output line 1: `sum = 14` instead of
     /// `sum = 15` ``.
     pub why: String,
-    /// What the words are about.
+    /// The kind of the reason.
     pub kind: EvidenceKind,
-    /// What the test has printed, if that is kept.
+    /// The output of the test, if it is kept.
     pub printed: Option<Arc<Printed>>,
 }
 
-/// What the reason of an outcome is about, as far as somebody asks later.
+/// The kinds of reasons for an outcome, as far as by-products and remarks need to tell them apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EvidenceKind {
-    /// Anything else.
+    /// Any other reason.
     #[default]
     Plain,
     /// The run has failed in another way than the recorded one: this crash, or this report of a sanitizer.
@@ -37,18 +37,19 @@ impl Evidence {
         Evidence { outcome, why: why.into(), kind: EvidenceKind::Plain, printed: None }
     }
 
-    /// That the run has failed in another way: how, as in `crashed in another way`, and with which failure.
+    /// Creates evidence of a run that has failed in another way: how, as in `crashed in another way`, and with which
+    /// failure.
     pub fn other_failure(how: &str, failure: String) -> Evidence {
         let why = format!("{how}: {failure}");
         Evidence { kind: EvidenceKind::OtherFailure(failure), ..Evidence::new(Outcome::Unresolved, why) }
     }
 
-    /// The same, of which it cannot be told whether it is about the wanted line or an equal one elsewhere.
+    /// Marks the evidence as ambiguous: the wanted text is there, but perhaps as an equal line elsewhere.
     pub(super) fn ambiguous(self) -> Evidence {
         Evidence { kind: EvidenceKind::Ambiguous, ..self }
     }
 
-    /// Which failure there was, if the run has failed in another way than the recorded one.
+    /// The failure of the run, if it has failed in another way than the recorded one.
     pub fn failure(&self) -> Option<&str> {
         match &self.kind {
             EvidenceKind::OtherFailure(failure) => Some(failure),

@@ -40,7 +40,7 @@ pub fn slice(
     indented(&slice_document(recorded, slice, listed.most(), beside), out)
 }
 
-/// A document for people and programs, with a line for each value.
+/// Writes a document with a line for each value.
 fn indented(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, document)?;
     out.write_all(b"\n")
