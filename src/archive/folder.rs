@@ -143,6 +143,11 @@ impl RunFolder {
         }
     }
 
+    /// The folder in which a run was laid out.
+    pub fn at(path: &Path) -> RunFolder {
+        RunFolder { path: path.into(), number: None }
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path

@@ -19,6 +19,7 @@ use crate::session::recording::tracers;
 use crate::session::reopened::Reopened;
 use crate::session::resume::{Continuation, Expenditure};
 use crate::session::search::Crew;
+use crate::session::workers::{hand_over_kept, tell_losses};
 
 /// Goes on with what has not ended.
 pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit, Failure> {
@@ -32,6 +33,8 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let processors = Processors::available();
     let kept = &reopened.run.search;
     let jobs = options.limits.jobs.or(kept.jobs);
+    // Before this process is bound to a processor, which they would inherit.
+    let links = options.workers.launch()?.start()?;
     let mut tracers = tracers(&reopened.target, kept.preference, jobs, &processors)?;
     processors.bind(0);
     let board = Board::new("finding the way again");
@@ -39,7 +42,14 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let voice =
         Voice::new(output.loudness(), terminal::style(color), &interrupt, &board).to(LevelChoice::Execution);
     let keeping = Keeping::of(reopened.folder.clone(), &voice);
-    let crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
+    let mut links = hand_over_kept(links, &reopened, &voice, &interrupt)?;
+    let crew = Crew {
+        tracers: &mut tracers,
+        links: &mut links,
+        processors: &processors,
+        interrupt: &interrupt,
+        started,
+    };
     let allowance = Expenditure {
         max_tests: options.limits.max_tests.or(kept.max_tests),
         max_time: options.limits.max_time.or(kept.max_time),
@@ -48,6 +58,7 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let mut continuation =
         Continuation { reopened: &reopened, keeping: &keeping, listener: &voice, allowance, crew };
     let mut findings = continuation.all()?;
+    tell_losses(continuation.crew.links, &voice);
     let subject = reopened.subject();
     look(&mut findings, &subject, &mut continuation.crew, output, &keeping);
     drop(answers);

@@ -34,6 +34,7 @@ use crate::session::questions::Several;
 use crate::session::recording::{Recording, tracers};
 use crate::session::request::{Keep, Request};
 use crate::session::search::Crew;
+use crate::session::workers::{hand_over, tell_losses};
 use dd::Algorithm;
 
 /// Records and reduces.
@@ -63,6 +64,8 @@ pub(super) fn search(
     let board = Board::new("recording the run");
     let answers = Answers::begin(board.clone(), askers(output.loudness()))?;
     let processors = Processors::available();
+    // Before this process is bound to a processor, which they would inherit.
+    let links = options.workers.launch()?.start()?;
     let mut tracers = tracers(&request.target, preference, request.jobs, &processors)?;
     processors.bind(0);
     let voice =
@@ -72,11 +75,19 @@ pub(super) fn search(
     let subject = recording.subject();
     rendering::check(subject, output)?;
     keeping.record(&recording);
-    let mut crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
+    let mut links = hand_over(links, &recording, &voice, &interrupt)?;
+    let mut crew = Crew {
+        tracers: &mut tracers,
+        links: &mut links,
+        processors: &processors,
+        interrupt: &interrupt,
+        started,
+    };
     let mut follower = Follower::new(&recording, &voice);
     let guesses = follower.guess(&options, &mut crew.tracers[0]);
     let asked = (&recording, &guesses[..]);
     let mut findings = crate::session::run::search(asked, &mut crew, &mut keeping, &voice)?;
+    tell_losses(crew.links, &voice);
     look(&mut findings, &subject, &mut crew, output, &keeping);
     let beside = match options.compare {
         true => follower.compare(&findings, &mut crew.tracers[0])?,

@@ -70,6 +70,11 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         }
     }
 
+    /// How many circumstances there are.
+    pub fn circumstances(&self) -> usize {
+        self.draft.circumstances()
+    }
+
     /// Replays under each pattern as long as the failure shows; tells the last run with its evidence. A run that
     /// was out of time says nothing, whatever the pattern is: it might have shown the failure.
     ///
