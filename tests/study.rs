@@ -93,7 +93,7 @@ fn a_part_of_the_sample_study_has_the_results_that_are_known_and_every_form_show
     for link in links {
         assert!(folder.join(link.replace("%2B", "+")).is_file(), "{link}");
     }
-    assert_eq!(fs::read_dir(folder.join("plots")).expect("a folder").count(), 4);
+    assert_eq!(fs::read_dir(folder.join("plots")).expect("a folder").count(), 5);
     assert_status(&study(&["verify", "out", "--sample", "5"], &folder), 0);
 }
 

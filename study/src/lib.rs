@@ -23,6 +23,7 @@ pub mod exchange;
 pub mod folder;
 pub mod formula;
 pub mod manifest;
+mod matrix;
 pub mod metrics;
 pub mod page;
 pub mod plots;

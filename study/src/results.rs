@@ -1,5 +1,7 @@
 //! Gather the results of a study, and sum up what each technique has achieved.
 
+use std::collections::HashMap;
+
 use crate::documents::{ItemDocument, MetricsDocument, PlaceDocument, StudyDocument};
 use crate::folder::{FolderError, ResultsFolder};
 use crate::metrics::TieRule;
@@ -108,6 +110,11 @@ impl StudyResults {
         self.items.iter().filter(move |item| item.technique == technique)
     }
 
+    /// The results by fault and technique.
+    pub fn index(&self) -> HashMap<(&str, &str), &ItemDocument> {
+        self.items.iter().map(|item| ((item.fault.as_str(), item.technique.as_str()), item)).collect()
+    }
+
     /// The groups of faults, in order.
     pub fn groups(&self) -> Vec<&str> {
         let mut groups: Vec<&str> = Vec::new();
@@ -132,10 +139,11 @@ impl StudyResults {
     /// Each pair of techniques.
     pub fn comparisons(&self, rule: TieRule) -> Vec<TechniquePair> {
         let techniques = &self.study.techniques;
+        let index = self.index();
         let mut comparisons: Vec<TechniquePair> = Vec::new();
         for (number, one) in techniques.iter().enumerate() {
             for other in &techniques[number + 1..] {
-                comparisons.push(self.comparison(one, other, rule));
+                comparisons.push(self.comparison(one, other, rule, &index));
             }
         }
         let corrected = holm(&comparisons.iter().map(|one| one.p).collect::<Vec<f64>>());
@@ -145,10 +153,16 @@ impl StudyResults {
         comparisons
     }
 
-    fn comparison(&self, one: &str, other: &str, rule: TieRule) -> TechniquePair {
+    fn comparison(
+        &self,
+        one: &str,
+        other: &str,
+        rule: TieRule,
+        index: &HashMap<(&str, &str), &ItemDocument>,
+    ) -> TechniquePair {
         let exam = |item: &ItemDocument| item.metrics.as_ref().map(|metrics| metrics.exam.by(rule));
         let pair = |item: &ItemDocument| {
-            let same = self.of(other).find(|same| same.fault == item.fault)?;
+            let same = index.get(&(item.fault.as_str(), other))?;
             Some((exam(item)?, exam(same)?))
         };
         let pairs: Vec<(f64, f64)> = self.of(one).filter_map(pair).collect();
