@@ -81,10 +81,10 @@ impl WorkerLink {
         }
         if let Some(stdout) = process.stdout.take() {
             let said = Arc::clone(&said);
-            let hear = move |line: &str| match serde_json::from_str(line) {
+            let hear = move |line: &str| match TellDocument::parse(line) {
                 // Nobody listens any more: nobody wants to know.
-                Ok(document) => drop(tell.send(document)),
-                Err(_) => note(&said, line),
+                Some(document) => drop(tell.send(document)),
+                None => note(&said, line),
             };
             on_thread(number, move || each_line(stdout, hear))?;
         }
@@ -125,8 +125,7 @@ impl WorkerLink {
         if let Some(loss) = &self.loss {
             return Err(loss.clone());
         }
-        let line = serde_json::to_string(document).expect("a document has text keys only") + "\n";
-        let is_sent = self.asked.as_ref().is_some_and(|asked| asked.send(line).is_ok());
+        let is_sent = self.asked.as_ref().is_some_and(|asked| asked.send(document.line()).is_ok());
         if is_sent { Ok(()) } else { Err(self.ended()) }
     }
 

@@ -96,6 +96,30 @@ pub enum TellDocument {
     Alive,
 }
 
+impl AskDocument {
+    /// The line of a document.
+    pub fn line(&self) -> String {
+        serde_json::to_string(self).expect("a document has text keys only") + "\n"
+    }
+
+    /// The document of a line; `None` if it is none.
+    pub fn parse(line: &str) -> Option<AskDocument> {
+        serde_json::from_str(line).ok()
+    }
+}
+
+impl TellDocument {
+    /// The line of a document.
+    pub fn line(&self) -> String {
+        serde_json::to_string(self).expect("a document has text keys only") + "\n"
+    }
+
+    /// The document of a line; `None` if it is none.
+    pub fn parse(line: &str) -> Option<TellDocument> {
+        serde_json::from_str(line).ok()
+    }
+}
+
 /// A file that is handed over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HandedFile {
@@ -167,10 +191,8 @@ pub fn tested(id: u64, runs: u64, evidence: &Evidence) -> TellDocument {
 /// What a test has shown, by the parts of its line; `None` if they are not what a worker writes.
 pub fn evidence(outcome: &str, why: String, printed: Option<PrintedDocument>) -> Option<Evidence> {
     let (outcome, _) = OUTCOMES.into_iter().find(|(_, word)| *word == outcome)?;
-    let printed = printed.map(|printed| printed.printed().map(Arc::new));
     let printed = match printed {
-        Some(None) => return None,
-        Some(printed) => printed,
+        Some(printed) => Some(Arc::new(printed.printed()?)),
         None => None,
     };
     Some(Evidence { outcome, why, printed })
@@ -218,9 +240,9 @@ mod tests {
             (Outcome::Unresolved, Some(Printed::new(edit(&long), edit(b"sum")))),
         ] {
             let shown = Evidence { outcome, why: "so \"it\" is".into(), printed: printed.map(Arc::new) };
-            let line = serde_json::to_string(&tested(7, 3, &shown)).expect("a line");
-            let TellDocument::Tested { id: 7, outcome, why, printed, runs: 3 } =
-                serde_json::from_str(&line).expect("the same")
+            let line = tested(7, 3, &shown).line();
+            let Some(TellDocument::Tested { id: 7, outcome, why, printed, runs: 3 }) =
+                TellDocument::parse(&line)
             else {
                 panic!("{line}");
             };

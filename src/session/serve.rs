@@ -63,7 +63,10 @@ pub fn serve<W: Write + Send + 'static>(
     let refused = |error: SessionError| replies.tell(&TellDocument::Refused { why: error.message });
     let reopened = match open(&files, place.path().join("run")) {
         Ok(reopened) => reopened,
-        Err(error) => return Ok(refused(error)),
+        Err(error) => {
+            refused(error);
+            return Ok(());
+        }
     };
     let worker = TestMaker { reopened: &reopened, asked: &asked, replies: &replies, current: &current };
     match worker.ready() {
@@ -79,9 +82,8 @@ pub fn serve<W: Write + Send + 'static>(
 impl<W: Write> Replies<W> {
     /// Nobody can be told that the other side is gone; the questions end as well.
     fn tell(&self, document: &TellDocument) {
-        let line = serde_json::to_string(document).expect("a document has text keys only") + "\n";
         let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = output.write_all(line.as_bytes()).and_then(|()| output.flush());
+        let _ = output.write_all(document.line().as_bytes()).and_then(|()| output.flush());
     }
 }
 
@@ -97,7 +99,7 @@ fn listen(input: impl Read + Send + 'static, current: Current) -> std::io::Resul
     let (ask, asked) = channel();
     let read = move || {
         for line in BufReader::new(input).lines() {
-            let Some(document) = line.ok().and_then(|line| serde_json::from_str(&line).ok()) else { break };
+            let Some(document) = line.ok().and_then(|line| AskDocument::parse(&line)) else { break };
             match document {
                 AskDocument::Cancel { id } => current.cancel_up_to(id),
                 document => drop(ask.send(document)),

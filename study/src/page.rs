@@ -15,7 +15,7 @@ table{border-collapse:collapse;border-top:2px solid;border-bottom:2px solid;marg
 th{border-bottom:1px solid;text-align:right;padding:.2em .6em}td{text-align:right;padding:.1em .6em}\
 th:first-child,td:first-child{text-align:left}caption{text-align:left;max-width:60em;padding:.4em 0}\
 a{color:inherit}figure{margin:1.5em 0}.matrix td{border:1px solid #ccc}.named{font-weight:bold}\
-.dark a{color:#fff}.scroll{overflow-x:auto}";
+.matrix td:first-child{white-space:nowrap}.matrix{print-color-adjust:exact}.dark a{color:#fff}.scroll{overflow-x:auto}";
 
 /// The page. `root` leads from it to the folder of the results.
 pub fn page(results: &StudyResults, plots: &[Plot], rule: TieRule, root: &str) -> String {

@@ -91,7 +91,9 @@ impl StudyResults {
     ///
     /// # Errors
     /// If one cannot be read.
-    pub fn read(folder: &ResultsFolder, study: StudyDocument) -> Result<StudyResults, FolderError> {
+    pub fn read(folder: &ResultsFolder, mut study: StudyDocument) -> Result<StudyResults, FolderError> {
+        // From here on what was taken in is a technique like any other.
+        study.techniques.append(&mut study.imported);
         let (mut items, mut pending) = (Vec::new(), 0);
         for fault in &study.faults {
             for technique in &study.techniques {
@@ -186,8 +188,10 @@ fn summary(technique: &str, items: &[&ItemDocument], rule: TieRule) -> Summary {
     let values = |of: &dyn Fn(&MetricsDocument) -> f64| found.iter().map(|one| of(one)).collect::<Vec<f64>>();
     let share = |one: &MetricsDocument| one.suspects as f64 / one.lines_executed.max(1) as f64;
     let is_cut = |item: &&&ItemDocument| item.metrics.is_some() && item.status != "complete";
+    // What other tools took is not known.
+    let has_cost = |item: &&&ItemDocument| item.metrics.is_some() && !item.technique.contains('@');
     let seconds: Vec<f64> =
-        items.iter().filter(|item| item.metrics.is_some()).map(|item| item.cost.seconds).collect();
+        items.iter().filter(|item| has_cost(item)).map(|item| item.cost.seconds).collect();
     Summary {
         technique: technique.to_owned(),
         faults: found.len(),

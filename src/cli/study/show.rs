@@ -149,7 +149,7 @@ fn refusal(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// How one folder leads to another, both absolute; ends with a slash, or is empty.
-fn way(from: &Path, to: &Path) -> String {
+pub(super) fn way(from: &Path, to: &Path) -> String {
     let parts = |path: &Path| -> Vec<String> {
         let names = path.components().filter(|part| matches!(part, Component::Normal(_)));
         names.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
