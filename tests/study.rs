@@ -116,14 +116,20 @@ fn what_is_exported_comes_back_with_the_same_places(folder: &Path) {
         study(&["export", "out", "--format", format, "--to", format], folder);
         let taken = study(&["import", "out", "--format", format, "--from", format, "--name", format], folder);
         assert_status(&taken, 7);
-        assert_says(&text(&taken.stderr), &["left out: bank-move: its tests were not run", "taken in: 3 faults as"]);
+        assert_says(
+            &text(&taken.stderr),
+            &["left out: bank-move: its tests were not run", "taken in: 3 faults as"],
+        );
         for formula in ["ochiai", "op2", "tarantula"] {
             assert_eq!(places(folder, &format!("{formula}@{format}")), places(folder, formula), "{format}");
         }
     }
     // Going on keeps them, and the tables have them.
     assert_status(&run_part(folder), 0);
-    assert_says(&text(&study(&["table", "out"], folder).stdout), &["| ochiai@tcm | 3 | 0 |", "| op2@gzoltar | 3 |"]);
+    assert_says(
+        &text(&study(&["table", "out"], folder).stdout),
+        &["| ochiai@tcm | 3 | 0 |", "| op2@gzoltar | 3 |"],
+    );
     fs::write(folder.join("tcm/bank-null.tcm"), "#tests\nt1 PERHAPS\n").expect("written");
     let broken = study(&["import", "out", "--format", "tcm", "--from", "tcm", "--name", "tcm"], folder);
     assert_says(&text(&broken.stderr), &["tcm/bank-null.tcm:2: the second word of a test is neither"]);

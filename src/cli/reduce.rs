@@ -9,19 +9,19 @@ use super::delivery::{Delivery, exit_of, mention};
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::options::ReduceOptions;
-use super::progress::Voice;
+use super::progress::ProgressPrinter;
 use super::run::look;
-use super::status::{Answers, Board, askers};
+use super::status::{Answers, SharedStatus, askers};
 use super::{shell, terminal};
 use crate::session::interrupt::Interrupt;
 use crate::session::keeping::Keeping;
 use crate::session::recording::tracers;
 use crate::session::reopened::Reopened;
 use crate::session::resume::{Continuation, Expenditure};
-use crate::session::search::Crew;
+use crate::session::search::SearchResources;
 use crate::session::workers::{hand_over_kept, tell_losses};
 
-/// Goes on with what has not ended.
+/// Continues the searches of a kept run that have not ended.
 pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let started = Instant::now();
     let (interrupt, output) = (Interrupt::default(), &options.output);
@@ -37,13 +37,14 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let links = options.workers.launch()?.start()?;
     let mut tracers = tracers(&reopened.target, kept.preference, jobs, &processors)?;
     processors.bind(0);
-    let board = Board::new("finding the way again");
-    let answers = Answers::begin(board.clone(), askers(output.loudness()))?;
-    let voice =
-        Voice::new(output.loudness(), terminal::style(color), &interrupt, &board).to(LevelChoice::Execution);
-    let keeping = Keeping::of(reopened.folder.clone(), &voice);
-    let mut links = hand_over_kept(links, &reopened, &voice, &interrupt)?;
-    let crew = Crew {
+    let shared_status = SharedStatus::new("finding the way again");
+    let answers = Answers::begin(shared_status.clone(), askers(output.verbosity()))?;
+    let printer =
+        ProgressPrinter::new(output.verbosity(), terminal::style(color), &interrupt, &shared_status)
+            .to(LevelChoice::Execution);
+    let keeping = Keeping::of(reopened.folder.clone(), &printer);
+    let mut links = hand_over_kept(links, &reopened, &printer, &interrupt)?;
+    let resources = SearchResources {
         tracers: &mut tracers,
         links: &mut links,
         processors: &processors,
@@ -56,16 +57,16 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
         tells_history: output.tells_history(),
     };
     let mut continuation =
-        Continuation { reopened: &reopened, keeping: &keeping, listener: &voice, allowance, crew };
+        Continuation { reopened: &reopened, keeping: &keeping, listener: &printer, allowance, resources };
     let mut findings = continuation.all()?;
-    tell_losses(continuation.crew.links, &voice);
+    tell_losses(continuation.resources.links, &printer);
     let subject = reopened.subject();
-    look(&mut findings, &subject, &mut continuation.crew, output, &keeping);
+    look(&mut findings, &subject, &mut continuation.resources, output, &keeping);
     drop(answers);
     let exit = exit_of(&findings, &interrupt);
     let command_line = shell::stripe(reopened.run.line.iter().cloned());
     let delivery = Delivery { subject, findings: &findings, command_line: &command_line, layers: &[] };
     delivery.deliver(output, terminal::style(color))?;
-    mention(&keeping, exit, &voice);
+    mention(&keeping, exit, &printer);
     delivery.ended(exit)
 }

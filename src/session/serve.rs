@@ -13,11 +13,11 @@ use tracer::schedule::Schedule;
 use super::case::Case;
 use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
-use super::questions::Inquiry;
+use super::questions::NamedCriterion;
 use super::reopened::Reopened;
 use crate::archive::RunFolder;
 use crate::circumstances::PhaseId;
-use crate::circumstances::events::{self, EventTest, Laboratory, Universe};
+use crate::circumstances::events::{self, EventTest, EventTestSetup, Universe};
 use crate::printed::Outputs;
 use crate::remote::link::BEAT;
 use crate::remote::messages::{AskDocument, HandedFile, TellDocument, configuration, decoded, tested};
@@ -216,10 +216,10 @@ impl<'m, W: Write> TestMaker<'m, W> {
         for question in questions {
             let runs = AtomicU64::new(0);
             let case = Case { subject, question, memo: None, guess: None };
-            let laboratory = case.laboratory(&runs);
+            let setup = case.setup(&runs);
             for rule in subject.plan.control.rules().take(1) {
                 let universe = Universe::new(&target.program, trace, rule);
-                let mut test = EventTest::new(&laboratory, &universe, &mut tracer);
+                let mut test = EventTest::new(&setup, &universe, &mut tracer);
                 let (_, shown) = test.examine(&Schedule::everything(trace, rule))?;
                 if shown.outcome != Outcome::Fail {
                     let message =
@@ -262,7 +262,7 @@ impl<'m, W: Write> TestMaker<'m, W> {
     fn make_phase(
         &self,
         first: WantedTest,
-        question: &Inquiry,
+        question: &NamedCriterion,
         tracer: &mut Tracer<'_>,
     ) -> Option<WantedTest> {
         let subject = self.reopened.subject();
@@ -271,8 +271,8 @@ impl<'m, W: Write> TestMaker<'m, W> {
         let universe = Universe::new(recorded.program, recorded.trace, events::rule(phase));
         let case = Case { subject, question, memo: None, guess: None };
         let outputs = Outputs::new(&subject.baseline.recording.run);
-        let laboratory = Laboratory { outputs: Some(&outputs), ..case.laboratory(&runs) };
-        let mut test = EventTest::new(&laboratory, &universe, tracer);
+        let setup = EventTestSetup { outputs: Some(&outputs), ..case.setup(&runs) };
+        let mut test = EventTest::new(&setup, &universe, tracer);
         let mut wanted = first;
         loop {
             self.make(&wanted, &mut test, &runs);

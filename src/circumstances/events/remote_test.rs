@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::phase;
-use super::test::{EventTest, Laboratory};
+use super::test::{EventTest, EventTestSetup};
 use super::universe::Universe;
 use crate::circumstances::{TestError, Trial};
 use crate::oracle::Evidence;
@@ -23,7 +23,7 @@ pub enum EventTrial<'a, 't, 'p> {
 /// The testing function of a worker elsewhere.
 pub struct RemoteTest<'a, 't> {
     /// What all tests share.
-    pub laboratory: &'a Laboratory<'a>,
+    pub setup: &'a EventTestSetup<'a>,
     /// The name of the criterion, if there are several.
     pub criterion: Option<&'a str>,
     /// What the numbers mean.
@@ -53,7 +53,7 @@ impl RemoteTest<'_, '_> {
                     return Ok(Evidence::new(Outcome::Unresolved, "nobody wants to know any more"));
                 }
                 Some(TellDocument::Tested { id: told, outcome, why, printed, runs }) if told == id => {
-                    self.laboratory.runs.fetch_add(runs, Ordering::Relaxed);
+                    self.setup.runs.fetch_add(runs, Ordering::Relaxed);
                     let shown = evidence(&outcome, why, printed);
                     return shown.ok_or_else(|| self.link.give_up("its answer makes no sense"));
                 }
@@ -81,7 +81,7 @@ impl Test for EventTrial<'_, '_, '_> {
             EventTrial::Here(test) => test.test(configuration, cancellation),
             EventTrial::Elsewhere(test) => {
                 let shown = test.shown(configuration, cancellation)?;
-                let outputs = test.laboratory.outputs;
+                let outputs = test.setup.outputs;
                 let printed = shown.printed.and_then(|printed| outputs?.add(Arc::clone(&printed)));
                 Ok((shown.outcome, Evidence { printed, ..shown }))
             }

@@ -29,13 +29,13 @@ fn results(path: &Path) -> Result<(ResultsFolder, StudyResults), Failure> {
     Ok((folder, results))
 }
 
-/// What is missing is told, and makes the exit status.
+/// The exit of the command, by what is missing, which is printed.
 fn ended(results: &StudyResults) -> Exit {
     let missing = left_out(results);
     if missing.is_empty() { Exit::Done } else { Exit::LeftOut }
 }
 
-/// How far the study is.
+/// Prints the status of the study.
 pub(super) fn status(options: &StudyFolderOptions) -> Result<Exit, Failure> {
     let (folder, results) = results(&options.results)?;
     let study = &results.study;
