@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use study::conversion::{numbers, stretches};
 
-use crate::oracle::Evidence;
+use crate::oracle::{Evidence, EvidenceKind};
 use crate::printed::{Edit, Printed, Rest};
 use dd::{Configuration, Outcome};
 
@@ -76,12 +76,8 @@ pub enum TellDocument {
     Tested {
         /// Which.
         id: u64,
-        /// `fail`, `pass` or `unresolved`.
-        outcome: String,
-        /// The reason.
-        why: String,
-        /// What it has printed, if that is kept.
-        printed: Option<PrintedDocument>,
+        /// What it has shown.
+        shown: EvidenceDocument,
         /// How many replays it took.
         runs: u64,
     },
@@ -131,6 +127,21 @@ pub struct HandedFile {
     pub hash: String,
 }
 
+/// What a test has shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EvidenceDocument {
+    /// `fail`, `pass` or `unresolved`.
+    pub outcome: String,
+    /// The reason.
+    pub why: String,
+    /// The failure, if it is another one than that of the recorded run.
+    pub other_failure: Option<String>,
+    /// Whether what is wanted may be an equal line elsewhere.
+    pub ambiguous: bool,
+    /// What it has printed, if that is kept.
+    pub printed: Option<PrintedDocument>,
+}
+
 /// What a test has printed, as it differs from the recorded run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrintedDocument {
@@ -176,26 +187,33 @@ pub fn configuration(members: &str, universe: usize) -> Option<Configuration> {
 const OUTCOMES: [(Outcome, &str); 3] =
     [(Outcome::Fail, "fail"), (Outcome::Pass, "pass"), (Outcome::Unresolved, "unresolved")];
 
-/// What a test has shown, as a line.
-pub fn tested(id: u64, runs: u64, evidence: &Evidence) -> TellDocument {
-    let outcome = OUTCOMES.iter().find(|(outcome, _)| *outcome == evidence.outcome);
-    TellDocument::Tested {
-        id,
-        outcome: outcome.map_or("unresolved", |(_, word)| word).into(),
-        why: evidence.why.clone(),
-        printed: evidence.printed.as_deref().map(PrintedDocument::of),
-        runs,
+impl EvidenceDocument {
+    /// The document of what a test has shown.
+    pub fn of(evidence: &Evidence) -> EvidenceDocument {
+        let outcome = OUTCOMES.iter().find(|(outcome, _)| *outcome == evidence.outcome);
+        EvidenceDocument {
+            outcome: outcome.map_or("unresolved", |(_, word)| word).into(),
+            why: evidence.why.clone(),
+            other_failure: evidence.failure().map(str::to_owned),
+            ambiguous: evidence.kind == EvidenceKind::Ambiguous,
+            printed: evidence.printed.as_deref().map(PrintedDocument::of),
+        }
     }
-}
 
-/// What a test has shown, by the parts of its line; `None` if they are not what a worker writes.
-pub fn evidence(outcome: &str, why: String, printed: Option<PrintedDocument>) -> Option<Evidence> {
-    let (outcome, _) = OUTCOMES.into_iter().find(|(_, word)| *word == outcome)?;
-    let printed = match printed {
-        Some(printed) => Some(Arc::new(printed.printed()?)),
-        None => None,
-    };
-    Some(Evidence { outcome, why, printed })
+    /// What the test has shown; `None` if it is not what a worker writes.
+    pub fn evidence(self) -> Option<Evidence> {
+        let (outcome, _) = OUTCOMES.into_iter().find(|(_, word)| *word == self.outcome)?;
+        let kind = match self.other_failure {
+            Some(failure) => EvidenceKind::OtherFailure(failure),
+            None if self.ambiguous => EvidenceKind::Ambiguous,
+            None => EvidenceKind::Plain,
+        };
+        let printed = match self.printed {
+            Some(printed) => Some(Arc::new(printed.printed()?)),
+            None => None,
+        };
+        Some(Evidence { outcome, why: self.why, kind, printed })
+    }
 }
 
 impl PrintedDocument {
@@ -234,21 +252,33 @@ mod tests {
     fn what_a_test_has_shown_comes_back_as_it_was() {
         let edit = |text: &[u8]| Edit::of(text, b"sum = 15\n");
         let long = [b'x'; 40_000];
-        for (outcome, printed) in [
-            (Outcome::Fail, None),
-            (Outcome::Pass, Some(Printed::new(edit(b"sum = \xff\n"), edit(b"")))),
-            (Outcome::Unresolved, Some(Printed::new(edit(&long), edit(b"sum")))),
+        let shown = |outcome, kind, printed: Option<Printed>| Evidence {
+            outcome,
+            why: "so \"it\" is".into(),
+            kind,
+            printed: printed.map(Arc::new),
+        };
+        for shown in [
+            shown(Outcome::Fail, EvidenceKind::Plain, None),
+            shown(
+                Outcome::Pass,
+                EvidenceKind::Ambiguous,
+                Some(Printed::new(edit(b"sum = \xff\n"), edit(b""))),
+            ),
+            shown(
+                Outcome::Unresolved,
+                EvidenceKind::OtherFailure("SIGSEGV".into()),
+                Some(Printed::new(edit(&long), edit(b"sum"))),
+            ),
         ] {
-            let shown = Evidence { outcome, why: "so \"it\" is".into(), printed: printed.map(Arc::new) };
-            let line = tested(7, 3, &shown).line();
-            let Some(TellDocument::Tested { id: 7, outcome, why, printed, runs: 3 }) =
-                TellDocument::parse(&line)
+            let line = TellDocument::Tested { id: 7, shown: EvidenceDocument::of(&shown), runs: 3 }.line();
+            let Some(TellDocument::Tested { id: 7, shown: read, runs: 3 }) = TellDocument::parse(&line)
             else {
                 panic!("{line}");
             };
-            assert_eq!(evidence(&outcome, why, printed), Some(shown));
+            assert_eq!(read.clone().evidence(), Some(shown));
+            assert_eq!(EvidenceDocument { outcome: "perhaps".into(), ..read }.evidence(), None);
         }
-        assert_eq!(evidence("perhaps", String::new(), None), None);
     }
 
     #[test]

@@ -20,7 +20,9 @@ use crate::circumstances::PhaseId;
 use crate::circumstances::events::{self, EventTest, EventTestSetup, Universe};
 use crate::printed::Outputs;
 use crate::remote::link::BEAT;
-use crate::remote::messages::{AskDocument, HandedFile, TellDocument, configuration, decoded, tested};
+use crate::remote::messages::{
+    AskDocument, EvidenceDocument, HandedFile, TellDocument, configuration, decoded,
+};
 use crate::remote::store::{Store, lay_out};
 use dd::{Cancellation, Outcome, Test};
 
@@ -294,7 +296,8 @@ impl<'m, W: Write> TestMaker<'m, W> {
         let (before, cancellation) = (runs.load(Ordering::Relaxed), self.current.begin(id));
         match test.test(&configuration, &cancellation) {
             Ok((_, shown)) => {
-                self.replies.tell(&tested(id, runs.load(Ordering::Relaxed) - before, &shown));
+                let runs = runs.load(Ordering::Relaxed) - before;
+                self.replies.tell(&TellDocument::Tested { id, shown: EvidenceDocument::of(&shown), runs });
             }
             Err(error) => self.broken(id, error),
         }

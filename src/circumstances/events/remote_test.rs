@@ -9,7 +9,7 @@ use super::universe::Universe;
 use crate::circumstances::{TestError, Trial};
 use crate::oracle::Evidence;
 use crate::remote::link::{WorkerLink, WorkerLoss};
-use crate::remote::messages::{AskDocument, TellDocument, evidence, members};
+use crate::remote::messages::{AskDocument, TellDocument, members};
 use dd::{Cancellation, Configuration, Outcome, Test};
 
 /// Who makes a test, wherever.
@@ -52,10 +52,9 @@ impl RemoteTest<'_, '_> {
                     self.link.ask(&AskDocument::Cancel { id })?;
                     return Ok(Evidence::new(Outcome::Unresolved, "nobody wants to know any more"));
                 }
-                Some(TellDocument::Tested { id: told, outcome, why, printed, runs }) if told == id => {
+                Some(TellDocument::Tested { id: told, shown, runs }) if told == id => {
                     self.setup.runs.fetch_add(runs, Ordering::Relaxed);
-                    let shown = evidence(&outcome, why, printed);
-                    return shown.ok_or_else(|| self.link.give_up("its answer makes no sense"));
+                    return shown.evidence().ok_or_else(|| self.link.give_up("its answer makes no sense"));
                 }
                 Some(TellDocument::Broken { id: told, why }) if told == id => {
                     return Err(self.link.give_up(why));
