@@ -45,10 +45,12 @@ pub mod request;
 pub mod resume;
 pub mod run;
 pub mod search;
+pub mod serve;
 pub mod simplify;
 pub mod simplify_request;
 mod version_tester;
 mod versions;
 pub mod watcher;
+pub mod workers;
 
 pub use error::{Cause, SessionError};
