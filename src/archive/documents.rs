@@ -12,6 +12,7 @@ use tracer::{Containment, Engine, Preference};
 use dd::{Algorithm, Outcome};
 
 use super::crashes::CrashDocument;
+use super::located::LocateDocument;
 use super::texts::TextDocument;
 use crate::circumstances::Status;
 use crate::circumstances::events::Control;
@@ -21,6 +22,8 @@ use crate::slice::{Level, Necessity};
 /// The format of `run.json`. In version 1 a line of a criterion was a text that could stand anywhere, and `^`
 /// in some expressions the beginning of the output: its outcomes mean something else.
 pub(super) const RUN: &str = "stripe.run/2";
+/// The same where `stripe locate` has made the run: an older program would take it for a search.
+pub(super) const LOCATE_RUN: &str = "stripe.locate-run/1";
 /// The format of `result.json`.
 pub(super) const RESULT: &str = "stripe.result/1";
 
@@ -37,6 +40,9 @@ pub(super) struct RunDocument {
     pub(super) start: StartDocument,
     pub(super) criterion: CriterionDocument,
     pub(super) search: SearchDocument,
+    /// Only of `stripe locate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) locate: Option<LocateDocument>,
     pub(super) surroundings: SurroundingsDocument,
     pub(super) recorded: RecordedDocument,
     /// The other files of the folder.
@@ -365,7 +371,7 @@ enum EngineWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Containment", rename_all = "snake_case")]
-enum ContainmentWord {
+pub(super) enum ContainmentWord {
     Full,
     /// With the reason why it is not better.
     Basic(String),
@@ -398,7 +404,7 @@ enum AlgorithmWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Status", rename_all = "snake_case")]
-enum StatusWord {
+pub(super) enum StatusWord {
     Minimal,
     Budget,
     Interrupted,

@@ -19,7 +19,7 @@ use crate::locate::{Candidate, CandidateKind, changes_of_execution, changes_of_s
 use crate::oracle::Oracle;
 use crate::report::{located, words};
 use crate::session::interrupt::Interrupt;
-use crate::session::locate::free_limits;
+use crate::session::locate_work::free_limits;
 use crate::session::recording::{demands, establish};
 use crate::session::reopened::Reopened;
 use crate::subject::{Ordinals, PlaceFound, Recorded, Target, Where};

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
+use super::options::KeepOptions;
 use super::target_options::TargetOptions;
 use super::terminal::Verbosity;
-use super::values::duration;
+use super::values::{EmissionKind, duration};
 
 /// `stripe locate`.
 #[derive(Debug, Args)]
@@ -66,6 +67,9 @@ pub struct LocateOptions {
     /// Print nothing but the result and errors.
     #[arg(short, long, help_heading = "The result")]
     pub quiet: bool,
+    /// What stays.
+    #[command(flatten)]
+    pub keep: KeepOptions,
 }
 
 impl LocateOptions {
@@ -95,4 +99,19 @@ pub enum LocateFormat {
     Github,
     /// A script by which gdb makes the changes.
     Gdb,
+}
+
+impl From<LocateFormat> for EmissionKind {
+    fn from(format: LocateFormat) -> EmissionKind {
+        match format {
+            LocateFormat::Text => EmissionKind::Text,
+            LocateFormat::Json => EmissionKind::Json,
+            LocateFormat::Html => EmissionKind::Html,
+            LocateFormat::Csv => EmissionKind::Csv,
+            LocateFormat::Sarif => EmissionKind::Sarif,
+            LocateFormat::Quickfix => EmissionKind::Quickfix,
+            LocateFormat::Github => EmissionKind::Github,
+            LocateFormat::Gdb => EmissionKind::Gdb,
+        }
+    }
 }

@@ -21,6 +21,7 @@ mod intervention_options;
 mod limit_options;
 mod locate;
 mod locate_options;
+mod located_rendering;
 mod memory;
 mod offers;
 mod options;

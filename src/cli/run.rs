@@ -186,7 +186,8 @@ fn several(options: &SeveralOptions) -> Several {
     if options.each_line { Several::EachLine } else { Several::Named(options.criterion.clone()) }
 }
 
-fn keep(options: &KeepOptions) -> Keep {
+/// Where a run is kept.
+pub(super) fn keep(options: &KeepOptions) -> Keep {
     match &options.out {
         _ if options.no_save => Keep::Nowhere,
         Some(folder) => Keep::In(folder.clone()),

@@ -3,7 +3,7 @@
 //!
 //! The form is that of RFC 4180, but lines end as they do on Unix.
 
-use crate::session::locate::Located;
+use crate::session::located::Located;
 use crate::subject::Recorded;
 
 use super::comparison::Compared;

@@ -13,7 +13,7 @@ use crate::circumstances::Status;
 use crate::locate::{
     Candidate, CandidateKind, Effect, EffectKind, FurtherTests, Granule, LineRank, OnTests, RankReason,
 };
-use crate::session::locate::Located;
+use crate::session::located::Located;
 use crate::subject::Recorded;
 
 /// The name and version of the document.
@@ -333,6 +333,8 @@ struct Line<'a> {
     line: u32,
     function: &'a str,
     why: &'static str,
+    /// Its last execution before the first wrong byte, or else its last one.
+    last_event: u32,
     plausible: bool,
     ochiai: Option<f64>,
     repairs: Vec<Repair<'a>>,
@@ -407,6 +409,7 @@ fn line_document<'a>(recorded: Recorded<'a>, found: &Located, line: &LineRank) -
         line: line.line,
         function: &program.function_of(recorded.trace.leader(line.last)).name,
         why: why(line.reason),
+        last_event: line.last.time(),
         plausible: line.is_plausible,
         ochiai: line.suspicion.map(|suspicion| suspicion.value()),
         repairs: line.repairs.iter().map(|&number| repair(recorded, found, number)).collect(),

@@ -54,7 +54,7 @@ pub struct WorkDocument {
     pub version: String,
     /// The fault.
     pub fault: String,
-    /// `spectra`, `slice`, `slice-trace` or `locate`.
+    /// `spectra`, `slice`, `slice-trace`, `locate` or `locate-tests`.
     pub work: String,
     /// As of the fault.
     pub key: String,

@@ -1,3 +1,4 @@
 //! More about `stripe locate`, by subject.
 
+mod kept;
 mod undefined;

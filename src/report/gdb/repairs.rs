@@ -11,7 +11,7 @@ use super::start::{PROCESS, Start, Unscriptable, check_start, head, started};
 use crate::locate::EffectKind;
 use crate::report::located::{change_in_words, verdict};
 use crate::report::source::printable;
-use crate::session::locate::Located;
+use crate::session::located::Located;
 use crate::subject::Recorded;
 
 /// The part that is the same in every script.

@@ -8,7 +8,7 @@ use tracer::program::FileId;
 use tracer::trace::EventId;
 
 use crate::locate::{CandidateKind, Granule, LineRank};
-use crate::session::locate::Located;
+use crate::session::located::Located;
 use crate::subject::Recorded;
 
 use super::super::executions::{self, Mark};
