@@ -12,7 +12,6 @@ use tracer::{Containment, Engine, Preference};
 use dd::{Algorithm, Outcome};
 
 use super::crashes::CrashDocument;
-use super::located::LocateDocument;
 use super::texts::TextDocument;
 use crate::circumstances::Status;
 use crate::circumstances::events::Control;
@@ -149,6 +148,25 @@ pub(super) struct SearchDocument {
     /// How the user wants programs to be run.
     #[serde(with = "PreferenceWord")]
     pub(super) preference: Preference,
+}
+
+/// What `stripe locate` was asked besides.
+#[derive(Serialize, Deserialize)]
+pub(super) struct LocateDocument {
+    pub(super) ignore_space: bool,
+    pub(super) values: bool,
+    pub(super) studied: Option<String>,
+    pub(super) tests: Vec<LocateTestDocument>,
+}
+
+/// A test. Texts are bytes, because they need not be UTF-8.
+#[derive(Serialize, Deserialize)]
+pub(super) struct LocateTestDocument {
+    pub(super) name: String,
+    pub(super) arguments: Vec<String>,
+    pub(super) input: Vec<u8>,
+    pub(super) reference: Option<Vec<u8>>,
+    pub(super) passes: Option<bool>,
 }
 
 #[derive(Serialize, Deserialize)]

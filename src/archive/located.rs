@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use tracer::Containment;
 use tracer::invocation::Input;
 
-use super::documents::{ContainmentWord, StatusWord};
+use super::documents::{ContainmentWord, LocateDocument, LocateTestDocument, StatusWord};
 use super::error::ArchiveError;
 use super::files::{read_document, write_document};
 use super::folder::RunFolder;
 use crate::circumstances::Status;
-use crate::locate::{LocateTest, OnTests, Spacing};
+use crate::locate::{LocateTest, OnTests, Spacing, ValueChoice};
 
 /// The format of `located.json`.
 const LOCATED: &str = "stripe.located/1";
@@ -24,6 +24,8 @@ const LOCATED: &str = "stripe.located/1";
 pub struct KeptLocate {
     /// Whether white space counts.
     pub spacing: Spacing,
+    /// Whether other values are tried.
+    pub values: ValueChoice,
     /// The test that is the run under study, if it is one.
     pub studied: Option<String>,
     /// The further tests.
@@ -45,23 +47,6 @@ pub struct LocatedEnd {
     pub elapsed: Duration,
     /// What changes do to further tests, by their numbers.
     pub on_tests: Vec<(usize, OnTests)>,
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct LocateDocument {
-    ignore_space: bool,
-    studied: Option<String>,
-    tests: Vec<LocateTestDocument>,
-}
-
-/// A test. Texts are bytes, because they need not be UTF-8.
-#[derive(Serialize, Deserialize)]
-struct LocateTestDocument {
-    name: String,
-    arguments: Vec<String>,
-    input: Vec<u8>,
-    reference: Option<Vec<u8>>,
-    passes: Option<bool>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -139,6 +124,7 @@ pub(super) fn locate_document(kept: &KeptLocate) -> LocateDocument {
     };
     LocateDocument {
         ignore_space: kept.spacing == Spacing::Ignored,
+        values: kept.values == ValueChoice::Tried,
         studied: kept.studied.clone(),
         tests: kept.tests.iter().map(test).collect(),
     }
@@ -154,6 +140,7 @@ pub(super) fn kept_locate(document: LocateDocument) -> KeptLocate {
     };
     KeptLocate {
         spacing: if document.ignore_space { Spacing::Ignored } else { Spacing::Exact },
+        values: if document.values { ValueChoice::Tried } else { ValueChoice::None },
         studied: document.studied,
         tests: document.tests.into_iter().map(test).collect(),
     }

@@ -21,7 +21,7 @@ use super::target::Loaded;
 use super::terminal;
 use crate::baseline::Ending;
 use crate::circumstances::Status;
-use crate::locate::{Correct, LocateTest, Spacing};
+use crate::locate::{Correct, LocateTest, Spacing, ValueChoice};
 use crate::oracle::{Check, Criterion};
 use crate::report::gdb;
 use crate::report::words::count;
@@ -138,6 +138,7 @@ fn request(options: &LocateOptions, interrupt: &Interrupt) -> Result<LocateReque
         correct,
         tests,
         spacing,
+        values: if options.values { ValueChoice::Tried } else { ValueChoice::None },
         ending: if options.expect_timeout { Ending::Never } else { Ending::Itself },
         effort: LocateEffort { max_tests: options.max_tests, max_time: options.max_time, jobs: options.jobs },
         timeout: options.target.world.timeout,

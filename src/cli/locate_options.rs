@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
-use super::options::KeepOptions;
+use super::keep_options::KeepOptions;
 use super::target_options::TargetOptions;
 use super::terminal::Verbosity;
 use super::values::{EmissionKind, duration};
@@ -40,6 +40,10 @@ pub struct LocateOptions {
     /// line, the kind of line end, blank lines at the end. Without, such a difference is told, and counts as wrong.
     #[arg(long, requires = "outputs", help_heading = "What would be right")]
     pub ignore_space: bool,
+    /// Also write other values in place of those that statements store: 0, 1, -1, one more, one less, negated, and what
+    /// was there before. Takes several times as many runs; for where decisions and omissions find nothing.
+    #[arg(long, help_heading = "What is tried")]
+    pub values: bool,
     /// The failure is that it does not end.
     #[arg(long, help_heading = "What would be right")]
     pub expect_timeout: bool,

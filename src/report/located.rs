@@ -1,6 +1,7 @@
 //! Write where changes of a failing run have made its output right.
 
 use serde::Serialize;
+use tracer::intervention::{Change, NewValue};
 use tracer::program::{Leader, Statement};
 
 use super::json::seconds;
@@ -155,6 +156,7 @@ fn what_and_when(recorded: Recorded<'_>, change: &Candidate) -> String {
         CandidateKind::Always => forced(recorded, change, true),
         CandidateKind::Never => forced(recorded, change, false),
         CandidateKind::Omit => "left out".to_owned(),
+        CandidateKind::Value => written(change.intervention.change),
     };
     let trace = recorded.trace;
     let executions = trace.events().filter(|&event| trace.leader(event) == change.leader).count();
@@ -168,6 +170,31 @@ fn what_and_when(recorded: Recorded<'_>, change: &Candidate) -> String {
         Granule::Statement => String::new(),
     };
     what + &when
+}
+
+/// What a store writes instead.
+fn written(change: Change) -> String {
+    match change {
+        Change::Write(_, NewValue::Number(number)) => format!("writes {number} instead"),
+        Change::Write(_, NewValue::Plus(1)) => "writes one more".to_owned(),
+        Change::Write(_, NewValue::Plus(-1)) => "writes one less".to_owned(),
+        Change::Write(_, NewValue::Plus(more)) => format!("writes {more} more"),
+        Change::Write(_, NewValue::Negated) => "writes the value with the other sign".to_owned(),
+        _ => "writes what was there before".to_owned(),
+    }
+}
+
+/// The word for a new value behind `--write WHERE=`, and in the JSON.
+pub(super) fn value_word(change: Change) -> Option<String> {
+    let Change::Write(_, value) = change else { return None };
+    Some(match value {
+        NewValue::Number(number) => number.to_string(),
+        NewValue::Plus(1) => "more".to_owned(),
+        NewValue::Plus(-1) => "less".to_owned(),
+        NewValue::Plus(more) => format!("{more:+}"),
+        NewValue::Negated => "negated".to_owned(),
+        NewValue::Old => "old".to_owned(),
+    })
 }
 
 /// Where a decision is made to go on, whatever its condition says.
@@ -343,6 +370,8 @@ struct Line<'a> {
 #[derive(Serialize)]
 struct Repair<'a> {
     kind: &'static str,
+    /// Only of a value: what is written.
+    value: Option<String>,
     event: Option<u32>,
     occurrence: Option<u32>,
     file: &'a str,
@@ -421,6 +450,7 @@ pub(super) fn why(reason: RankReason) -> &'static str {
     match reason {
         RankReason::FlipRepairs => "flip repairs",
         RankReason::OmissionRepairs => "omission repairs",
+        RankReason::ValueRepairs => "value repairs",
         RankReason::UndefinedRepairs => "undefined memory repairs",
         RankReason::Nearer => "nearer",
         RankReason::Before => "executed before the first wrong byte",
@@ -441,7 +471,9 @@ fn repair<'a>(recorded: Recorded<'a>, found: &Located, number: usize) -> Repair<
             CandidateKind::Always => "always",
             CandidateKind::Never => "never",
             CandidateKind::Omit => "omit",
+            CandidateKind::Value => "value",
         },
+        value: value_word(candidate.intervention.change),
         event,
         occurrence: found.execution(number),
         file: &recorded.program.file(statement.file).shown,

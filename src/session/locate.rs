@@ -37,7 +37,8 @@ pub fn locate(
     let baseline = establish(target, &mut tracer, &demands, interrupt)?;
     let method = method(&tracer);
     drop(tracer);
-    let failing = FailingRun { target, suite, baseline, timeout: request.timeout };
+    let (values, timeout) = (request.values, request.timeout);
+    let failing = FailingRun { target, suite, baseline, values, timeout };
     let work = LocateWork::prepare(failing, request.effort, &processors, (interrupt, listener))?;
     keeping.record(request, &work.failing, method);
     keeping.set(&work.setting());

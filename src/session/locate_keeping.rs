@@ -137,7 +137,7 @@ fn kept_run(
     identity: Identity,
     method: RunMethod,
 ) -> KeptRun {
-    let FailingRun { target, suite, baseline, timeout } = failing;
+    let FailingRun { target, suite, baseline, values, timeout } = failing;
     let endless = (request.ending == Ending::Never).then(String::new);
     let (criterion, described) = match &suite.correct {
         Correct::Output(correct, _) => {
@@ -180,6 +180,7 @@ fn kept_run(
         },
         locate: Some(KeptLocate {
             spacing: request.spacing,
+            values: *values,
             studied: suite.studied.clone(),
             tests: request.tests.clone(),
         }),

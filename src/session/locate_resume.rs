@@ -20,7 +20,7 @@ use super::request::Keep;
 use crate::archive::{ArchiveError, AttemptContent, AttemptSetting, KeptRun, RunFolder};
 use crate::baseline::{Baseline, Ending};
 use crate::circumstances::Status;
-use crate::locate::{Correct, Experiments, ORDER, candidates, ranking};
+use crate::locate::{Correct, Experiments, ORDER, ValueChoice, candidates, ranking};
 use crate::printed::Edit;
 use crate::subject::{Recorded, Target};
 
@@ -76,7 +76,8 @@ impl KeptLocated {
         let end = self.folder.located_end()?;
         let KeptLocated { folder, run, target, baseline } = self;
         let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
-        let candidates = candidates(recorded);
+        let values = run.locate.as_ref().map_or(ValueChoice::None, |asked| asked.values);
+        let candidates = candidates(recorded, values);
         let setting = setting.ok_or_else(|| ArchiveError::Empty(folder.path().to_path_buf()))?;
         same_changes(&folder, setting.changes, fingerprint(&candidates))?;
         let (mut effects, mut printed) = (vec![None; candidates.len()], HashMap::new());
@@ -145,7 +146,8 @@ impl KeptLocated {
         let mut request = request_of(&run, target, effort)?;
         let mut suite = suite(&mut request, interrupt, listener)?;
         suite.studied = run.locate.as_ref().and_then(|asked| asked.studied.clone());
-        let failing = FailingRun { target: &request.target, suite, baseline, timeout: run.timeout };
+        let (values, timeout) = (request.values, run.timeout);
+        let failing = FailingRun { target: &request.target, suite, baseline, values, timeout };
         let work = LocateWork::prepare(failing, effort, &processors, (interrupt, listener))?;
         let (journal, known) = folder.resume_attempts()?;
         folder.reopen_located()?;
@@ -178,6 +180,7 @@ fn request_of(run: &KeptRun, target: Target, effort: LocateEffort) -> Result<Loc
         correct: output.or_else(|| run.criterion.check.clone().map(Correct::Check)),
         tests: asked.tests.clone(),
         spacing: asked.spacing,
+        values: asked.values,
         ending: if run.endless.is_some() { Ending::Never } else { Ending::Itself },
         effort,
         timeout: run.timeout,

@@ -22,7 +22,7 @@ use super::located::{LocateEffort, Located};
 use crate::archive::{AttemptContent, AttemptJournal, AttemptSetting};
 use crate::baseline::Baseline;
 use crate::circumstances::Status;
-use crate::locate::{Candidate, EffectKind, Experiments, ORDER, Trials, candidates, ranking};
+use crate::locate::{Candidate, EffectKind, Experiments, ORDER, Trials, ValueChoice, candidates, ranking};
 use crate::printed::Printed;
 use crate::subject::{Recorded, Target};
 
@@ -31,6 +31,8 @@ pub(super) struct FailingRun<'r> {
     pub(super) target: &'r Target,
     pub(super) suite: Suite,
     pub(super) baseline: Baseline,
+    /// Whether other values are tried.
+    pub(super) values: ValueChoice,
     /// When a run is ended, if the user has said so.
     pub(super) timeout: Option<Duration>,
 }
@@ -74,7 +76,7 @@ impl<'r> LocateWork<'r> {
         let (patterns, warning) = Patterns::new((target, baseline), (first, &stop), &unchanged, limits_of)?;
         warnings.extend(warning);
         let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
-        let candidates = candidates(recorded);
+        let candidates = candidates(recorded, failing.values);
         listener.tell(&format!("{} changes can be tried", candidates.len()));
         Ok(LocateWork {
             failing,

@@ -12,6 +12,7 @@ use crate::baseline::{Baseline, Ending};
 use crate::circumstances::Status;
 use crate::locate::{
     Candidate, Correct, Effect, EffectKind, FurtherTests, Granule, LocateTest, OnTests, Ranking, Spacing,
+    ValueChoice,
 };
 use crate::printed::Printed;
 use crate::subject::Target;
@@ -26,6 +27,8 @@ pub struct LocateRequest {
     pub tests: Vec<LocateTest>,
     /// Whether white space counts in them.
     pub spacing: Spacing,
+    /// Whether other values are tried.
+    pub values: ValueChoice,
     /// Whether the failure is that it does not end.
     pub ending: Ending,
     /// What it may take.

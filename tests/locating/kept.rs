@@ -165,10 +165,6 @@ fn a_kept_result_is_told_in_all_forms_and_taken_for_no_search() {
     assert_says(&message(&done(&program, &["explain", "2", "4"]), 2), &["one of `stripe locate`"]);
     let explained = done(&program, &["explain", "forms.c:6"]);
     assert_eq!(explained.status.code(), Some(0), "{}", text(&explained.stderr));
-    // What was begun with other surroundings of a test means something else.
-    fs::write(program.directory.join("replaced"), "").expect("written");
-    fs::copy("/bin/true", &program.path).map(drop).expect("replaced");
-    assert_says(&message(&done(&program, &["report", "2"]), 1), &["no longer the program of this run"]);
 }
 
 #[test]

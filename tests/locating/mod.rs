@@ -2,3 +2,4 @@
 
 mod kept;
 mod undefined;
+mod values;
