@@ -1,4 +1,4 @@
-//! `stripe replay --flip` and its like: one run with changes of one's own, which then goes its own way.
+//! `stripe replay --flip` and the like: one run with chosen changes, after which the program goes its own way.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ use crate::session::reopened::Reopened;
 use crate::subject::{Ordinals, PlaceFound, Recorded, Target, Where};
 use dd::Outcome;
 
-/// Makes the run.
+/// Runs the program with the changes that the options name.
 pub(super) fn intervene(options: &ReplayOptions) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     if names_run(&options.target.program) {

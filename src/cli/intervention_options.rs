@@ -30,7 +30,7 @@ pub struct InterventionOptions {
 }
 
 impl InterventionOptions {
-    /// Whether there are any.
+    /// True if any changes are asked for.
     pub(super) fn is_given(&self) -> bool {
         let InterventionOptions { flip, always, never, omit_line, write } = self;
         [flip, always, never, omit_line, write].iter().any(|places| !places.is_empty())

@@ -31,7 +31,7 @@ use crate::session::locate_resume::KeptLocated;
 use crate::session::located::{LocateEffort, LocateRequest, Located};
 use crate::subject::Target;
 
-/// Locates.
+/// Locates the fault, and prints the ranking.
 pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     let mut request = request(&options, &interrupt)?;

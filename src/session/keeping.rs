@@ -18,14 +18,14 @@ use crate::archive::{Archive, ArchiveError, Claim, Entry, Journal, KeptRun, Kept
 use crate::circumstances::Status;
 use crate::slice::CriticalSlice;
 
-/// As many runs are looked at for one that the same command line has begun.
+/// The number of kept runs that are searched for one that the same command line has begun.
 const LOOKED_AT: usize = 20;
 
-/// Where a run is kept.
+/// The folder in which a run is kept, if any.
 pub struct Keeping<'l> {
     folder: Option<RunFolder>,
     listener: &'l dyn Listener,
-    /// Keeps others from the run.
+    /// The lock that keeps other processes from the run.
     claim: Option<Claim>,
 }
 
@@ -35,11 +35,11 @@ pub fn archive() -> Archive {
 }
 
 impl<'l> Keeping<'l> {
-    /// Makes a folder before anything is recorded, because a program that looks around must see the
-    /// same in all its runs. One that the user names must be there; without, none is no misfortune.
+    /// Creates a folder before anything is recorded, because a program that looks around must see the
+    /// same in all its runs. One that the user names must be there; otherwise going without one is no error.
     ///
     /// # Errors
-    /// If the folder that the user names cannot be made.
+    /// If the folder that the user names cannot be created.
     pub fn reserve(request: &Request, listener: &'l dyn Listener) -> Result<Keeping<'l>, SessionError> {
         if let Keep::InArchive = request.keep {
             mention_unfinished(&archive(), &request.line, listener);
@@ -53,7 +53,7 @@ impl<'l> Keeping<'l> {
         Keeping { folder: Some(folder), listener, claim: None }
     }
 
-    /// Writes down what is known before the search.
+    /// Records what is known before the search.
     pub fn record(&mut self, recording: &Recording<'_>) {
         let Some(folder) = &self.folder else { return };
         let subject = recording.subject();
@@ -74,7 +74,7 @@ impl<'l> Keeping<'l> {
         }
     }
 
-    /// A journal for the search.
+    /// Begins a journal for the search.
     pub fn journal(&mut self, part: Option<&str>) -> Option<Journal> {
         match self.folder.as_ref()?.begin_journal(part) {
             Ok(journal) => Some(journal),
@@ -94,17 +94,17 @@ impl<'l> Keeping<'l> {
         }
     }
 
-    /// The word by which commands name the run, if it is kept.
+    /// The name of the run for commands, if it is kept.
     pub fn name(&self) -> Option<String> {
         self.folder.as_ref().map(RunFolder::name)
     }
 
-    /// Tells what keeps the run from being kept.
+    /// Warns about what keeps the run from being kept.
     pub fn warn(&self, message: &str) {
         self.tell(&format!("stripe: warning: {message}"));
     }
 
-    /// Tells whoever wants to know.
+    /// Tells the listener a line.
     pub fn tell(&self, line: &str) {
         self.listener.tell(line);
     }
@@ -140,7 +140,7 @@ pub(super) fn mention_unfinished(archive: &Archive, line: &[OsString], listener:
 }
 
 impl Drop for Keeping<'_> {
-    /// Nothing is left of a run that was not recorded.
+    /// Removes the folder of a run that was not recorded.
     fn drop(&mut self) {
         if let Some(folder) = &self.folder {
             folder.discard();

@@ -16,10 +16,10 @@ use super::recording::establish;
 use crate::archive::AttemptContent;
 use crate::baseline::{Demands, PoisonChoice};
 
-/// Locates. Without a correct output the first failing test becomes the run under study.
+/// Locates the fault. Without a correct output the first failing test becomes the run under study.
 ///
 /// # Errors
-/// If the run is right, cannot be recorded, or the set-up is broken.
+/// If the run is right, cannot be recorded, or the test setup is broken.
 pub fn locate(
     request: &mut LocateRequest,
     interrupt: &Interrupt,

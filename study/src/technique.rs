@@ -1,4 +1,4 @@
-//! Name the techniques that a study compares, and the work that each of them needs.
+//! The techniques that a study compares, and the work that each of them needs.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::spectra::CoverageUnit;
 /// A technique; or several, of which each breaks the ties of those before it: `slice+ochiai`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Technique {
-    /// At least one.
+    /// The techniques in order; at least one.
     pub parts: Vec<SingleTechnique>,
 }
 
@@ -17,7 +17,7 @@ pub struct Technique {
 pub enum SingleTechnique {
     /// The lines of the critical slice, with its decisions.
     Slice,
-    /// Of that slice the lines that are needed for their effect.
+    /// The lines of that slice that are needed for their effect.
     SliceEffect,
     /// The lines of the critical slice where the trace states the control flow.
     SliceTrace,
@@ -32,7 +32,7 @@ pub enum SingleTechnique {
 /// The work that gives results for one technique or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Work {
-    /// The tests are run and recorded. Everything else builds on it.
+    /// Running and recording the tests. Everything else builds on it.
     Spectra,
     /// `stripe run --control both`.
     Slice,
@@ -45,7 +45,7 @@ pub enum Work {
 }
 
 impl SingleTechnique {
-    /// All of them.
+    /// All techniques.
     pub fn all() -> Vec<SingleTechnique> {
         use SingleTechnique::{Locate, LocateTests, Slice, SliceEffect, SliceTrace, Spectrum};
         let spectrum = |unit| Formula::ALL.map(|formula| Spectrum(formula, unit));
@@ -84,7 +84,7 @@ impl SingleTechnique {
 }
 
 impl Technique {
-    /// What a manifest without a list of techniques asks for.
+    /// The techniques for a manifest without a list of them.
     pub fn usual() -> Vec<Technique> {
         let spectrum = |formula| SingleTechnique::Spectrum(formula, CoverageUnit::Line);
         let single = [SingleTechnique::Slice, SingleTechnique::SliceEffect, SingleTechnique::Locate];
