@@ -47,7 +47,7 @@ impl RunFolder {
     }
 }
 
-/// Locks a file that no two processes may write.
+/// Locks a file that only one process at a time may write.
 pub(super) fn lock(mut file: File, path: &Path) -> Result<File, ArchiveError> {
     // A child process that was being started when its parent was killed has the lock until it is dead, too.
     for _ in 0..DYING.as_millis() / MOMENT.as_millis() {

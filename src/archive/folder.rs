@@ -77,8 +77,8 @@ impl Archive {
         }
     }
 
-    /// The run that the user names: by its number, by `latest`, by the path of its folder; the newest if
-    /// he names none.
+    /// Finds the run that the user names: by its number, by `latest`, by the path of its folder; the newest
+    /// if there is no name.
     ///
     /// # Errors
     /// If there is no such run.

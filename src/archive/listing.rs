@@ -96,7 +96,7 @@ impl RunFolder {
         Ok(SearchProgress { name: None, stage, kept: Some(right.count()), tests: attempts.len() as u64 })
     }
 
-    /// How far the search has come.
+    /// The progress of the search.
     ///
     /// # Errors
     /// If its files are not what was written.

@@ -48,7 +48,7 @@ const VALUES: [NewValue; 7] = [
     NewValue::Old,
 ];
 
-/// How much of a statement is changed.
+/// The granularity of a change: all executions of a statement, or one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granule {
     /// All executions.
@@ -157,7 +157,7 @@ fn values_of(
     values.iter().map(candidate).collect()
 }
 
-/// What can be changed at all executions of a statement.
+/// The candidates that change all executions of a statement.
 pub fn changes_of_statement(recorded: Recorded<'_>, leader: LeaderId) -> Vec<Candidate> {
     let candidate = |kind, place, change| Candidate {
         kind,

@@ -23,11 +23,11 @@ pub struct LocateTest {
     pub stdin: Input,
     /// The correct output, if it is known.
     pub reference: Option<Bytes>,
-    /// Whether it is said to pass.
+    /// The expected verdict: whether it is said to pass.
     pub passes: Option<bool>,
 }
 
-/// What a change at all executions of a statement does to the further tests on which it was tried. Of two the greater
+/// The effect on the further tests of a change at all executions of a statement. Of two the greater
 /// one makes more failing tests right, or as many and fewer passing ones wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnTests {
@@ -49,7 +49,7 @@ impl PartialOrd for OnTests {
     }
 }
 
-/// Which lines a test executes.
+/// The coverage of a test: the lines that it executes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestCoverage {
     /// The lines.

@@ -197,7 +197,7 @@ pub(super) fn value_word(change: Change) -> Option<String> {
     })
 }
 
-/// Where a decision is made to go on, whatever its condition says.
+/// The place where a decision is forced to go on, whatever its condition says.
 fn forced(recorded: Recorded<'_>, change: &Candidate, jumps: bool) -> String {
     let own = change.statement(recorded);
     let place = change.intervention.place;

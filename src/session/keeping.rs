@@ -48,7 +48,7 @@ impl<'l> Keeping<'l> {
         Ok(Keeping { folder, listener, claim: None })
     }
 
-    /// A run that is in its folder.
+    /// Uses the folder of a kept run.
     pub fn of(folder: RunFolder, listener: &'l dyn Listener) -> Keeping<'l> {
         Keeping { folder: Some(folder), listener, claim: None }
     }

@@ -213,7 +213,7 @@ impl Attempts<'_> {
         Ok(kind)
     }
 
-    /// The next one, unless the time is over.
+    /// The next attempt, unless the time is over.
     fn take(&self, next: &AtomicUsize, attempts: &[(usize, Attempt)]) -> Option<(usize, Attempt)> {
         let is_over = self.stop.load(Ordering::Relaxed)
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);

@@ -7,7 +7,7 @@ use super::locate_tests::{TestOracles, Tried};
 use super::located::LocateRequest;
 use crate::locate::Correct;
 
-/// What is right for the run under study, and the tests beside it.
+/// The correct output of the run under study, and the further tests.
 pub(super) struct Suite {
     pub(super) correct: Correct,
     /// The test that is the run under study.

@@ -207,7 +207,7 @@ pub(super) fn fingerprint(candidates: &[Candidate]) -> u64 {
     hasher.finish()
 }
 
-/// What a run with a change may use up.
+/// The limits of a run with a change.
 pub fn free_limits(baseline: &Baseline, timeout: Option<Duration>) -> Limits {
     changed_limits(&baseline.recording.run, is_endless(baseline), baseline.limits(), timeout)
 }
@@ -216,8 +216,8 @@ fn is_endless(baseline: &Baseline) -> bool {
     baseline.recording.trace.endless().is_some()
 }
 
-/// The run as it is must be wrong, and do without the tracer what it does with it. A warning if it is wrong by white
-/// space alone.
+/// Checks that the unchanged run is wrong, and that it does without the tracer what it does with it.
+/// Returns a warning if it is wrong by white space alone.
 fn must_be_wrong(
     trials: &Trials<'_>,
     unchanged: &Run,

@@ -169,7 +169,7 @@ pub(super) fn recorded_run(folder: &RunFolder, interrupt: &Interrupt) -> Result<
     Ok(RecordedRun { run, target, baseline })
 }
 
-/// The results of a run with the names of their criteria, without a look at the program; none of those whose
+/// The results of a run with the names of their criteria, without loading the program; none of those whose
 /// search has not ended.
 pub fn results(name: Option<&Path>) -> Result<Vec<(Option<String>, CriticalSlice)>, SessionError> {
     let folder = archive().find(name)?;

@@ -25,7 +25,7 @@ pub enum SingleTechnique {
     Locate,
     /// The same, with the tests of the fault.
     LocateTests,
-    /// A formula over what tests have executed.
+    /// The ranking of a formula over what tests have executed.
     Spectrum(Formula, CoverageUnit),
 }
 

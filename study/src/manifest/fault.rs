@@ -44,7 +44,7 @@ pub struct StudyFault {
     pub tests: Vec<StudyTest>,
     /// The folder or the file that holds them; `None` if the manifest itself does.
     pub tests_path: Option<PathBuf>,
-    /// Patterns of what is traced.
+    /// Patterns of the scope: what is traced.
     pub scope: Vec<String>,
     /// The longest time of a run.
     pub timeout: Option<String>,

@@ -122,7 +122,7 @@ pub(crate) fn path(record: &Record, directory: &Path, fill: &dyn Fn(String) -> S
     }
 }
 
-/// Of tests of the same name the first.
+/// Removes all but the first of tests of the same name.
 fn unique(tests: Vec<StudyTest>, line: usize, taker: &mut KeyReader<'_>) -> Vec<StudyTest> {
     let mut seen = BTreeSet::new();
     let mut kept = Vec::new();

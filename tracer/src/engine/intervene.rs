@@ -262,8 +262,8 @@ impl Breakpoint {
         Ok(stepped)
     }
 
-    /// Does what the covered instruction does, if that is how functions begin and costs no stop; where control goes
-    /// on.
+    /// Emulates the covered instruction, if it is one with which functions begin and that costs no stop; returns where
+    /// control goes on.
     fn imitated(&self, address: RuntimeAddress, tracee: &Tracee) -> Option<RuntimeAddress> {
         const PUSH_RBP: u8 = 0x55;
         if self.original != PUSH_RBP {
