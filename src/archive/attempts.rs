@@ -379,7 +379,7 @@ mod tests {
         let printed = Printed::of(&Run::with_output(b"sum = \xff\n", b"oh"), &recorded);
         let kind = [EffectKind::Right, EffectKind::Undefined, EffectKind::Crash][number % 3];
         let effect = Effect { kind, common: number, only_space: number == 1 };
-        let printed = Some(printed).filter(|_| number % 2 == 0);
+        let printed = Some(printed).filter(|_| number.is_multiple_of(2));
         let key = AttemptKey { run: number % 2, change: number };
         (key, AttemptSeen { effect, output: u64::MAX - number as u64, printed })
     }

@@ -75,12 +75,8 @@ pub(super) fn report(kept: KeptLocated, output: &OutputOptions, color: ColorChoi
     if found.status != Status::Minimal {
         found.warnings.push(format!("`stripe reduce {name}` goes on"));
     }
-    let rendering = LocatedRendering {
-        target: &target,
-        found: &found,
-        command_line: &command_line,
-        is_full: output.full,
-    };
+    let (target, found, command_line) = (&target, &found, &command_line[..]);
+    let rendering = LocatedRendering { target, found, command_line, is_full: output.full };
     rendering.deliver(output, terminal::style(color))?;
     Ok(Exit::Done)
 }
@@ -107,15 +103,11 @@ pub(super) fn go_on(
     let command_line = shell::stripe(kept.run.line.iter().cloned());
     let (target, found) = kept.go_on(effort, interrupt, &printer)?;
     drop(answers);
-    let rendering = LocatedRendering {
-        target: &target,
-        found: &found,
-        command_line: &command_line,
-        is_full: output.full,
-    };
+    let (target, found, command_line) = (&target, &found, &command_line[..]);
+    let rendering = LocatedRendering { target, found, command_line, is_full: output.full };
     rendering.deliver(output, terminal::style(color))?;
     let exit = Exit::of(found.status, interrupt.signal());
-    mention(&found, exit, &printer);
+    mention(found, exit, &printer);
     Ok(exit)
 }
 
