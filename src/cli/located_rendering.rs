@@ -67,7 +67,7 @@ impl LocatedRendering<'_> {
         let printed = text.and_then(|text| super::print(text.as_bytes())).map(drop);
         let plain = Style { color: false, ..style };
         let write = |emission: &Emission| {
-            emissions::write(emission, self.render(emission.kind, plain)?.as_bytes(), output)
+            emissions::write(emission, &self.render(emission.kind, plain)?.into(), output)
         };
         let written: Vec<_> = output.emit.iter().map(write).collect();
         std::iter::once(printed).chain(written).collect()
