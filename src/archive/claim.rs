@@ -39,6 +39,14 @@ impl RunFolder {
     }
 }
 
+impl RunFolder {
+    /// Whether a process is at work on the run.
+    pub(super) fn is_claimed(&self) -> bool {
+        let file = File::open(self.path().join("owner"));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+}
+
 /// Locks a file that only one process at a time may write.
 pub(super) fn lock(mut file: File, path: &Path) -> Result<File, ArchiveError> {
     // A child process that was being started when its parent was killed has the lock until it is dead, too.

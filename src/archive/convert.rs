@@ -20,9 +20,9 @@ use super::documents::{
     ProgramDocument, RecordedDocument, RunDocument, SearchDocument, StartDocument, SurroundingsDocument,
     ValueDocument,
 };
-use super::endless;
 use super::kept::{KeptRun, KeptSearch};
 use super::texts::{os_string, os_strings, path, text, texts};
+use super::{endless, located};
 use crate::oracle::{Check, Criterion, Part, expression};
 use crate::slice::RunMethod;
 
@@ -50,6 +50,7 @@ pub(super) fn run_document(run: &KeptRun, files: Vec<FileDocument>) -> RunDocume
         start: start_document(run),
         criterion: criterion_document(run),
         search: search_document(&run.search),
+        locate: run.locate.as_ref().map(located::locate_document),
         surroundings: surroundings_document(&run.surroundings),
         recorded: recorded_document(run),
         files,
@@ -104,6 +105,7 @@ pub(super) fn kept_run(
             jobs: search.jobs,
             preference: search.preference,
         },
+        locate: document.locate.map(located::kept_locate),
         method: RunMethod { engine: recorded.engine.clone(), containment: recorded.containment.clone() },
         events: recorded.events,
         endless: match &recorded.end {

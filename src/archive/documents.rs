@@ -21,6 +21,8 @@ use crate::slice::{Level, Necessity};
 /// The format of `run.json`. In version 1 a line of a criterion was a text that could stand anywhere, and `^`
 /// in some expressions the beginning of the output: its outcomes mean something else.
 pub(super) const RUN: &str = "stripe.run/2";
+/// The same where `stripe locate` has made the run: an older program would take it for a search.
+pub(super) const LOCATE_RUN: &str = "stripe.locate-run/1";
 /// The format of `result.json`.
 pub(super) const RESULT: &str = "stripe.result/1";
 
@@ -37,6 +39,9 @@ pub(super) struct RunDocument {
     pub(super) start: StartDocument,
     pub(super) criterion: CriterionDocument,
     pub(super) search: SearchDocument,
+    /// Only of `stripe locate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) locate: Option<LocateDocument>,
     pub(super) surroundings: SurroundingsDocument,
     pub(super) recorded: RecordedDocument,
     /// The other files of the folder, with their hashes.
@@ -143,6 +148,25 @@ pub(super) struct SearchDocument {
     /// The user's preference for jumps or breakpoints.
     #[serde(with = "PreferenceWord")]
     pub(super) preference: Preference,
+}
+
+/// What `stripe locate` was asked besides.
+#[derive(Serialize, Deserialize)]
+pub(super) struct LocateDocument {
+    pub(super) ignore_space: bool,
+    pub(super) values: bool,
+    pub(super) studied: Option<String>,
+    pub(super) tests: Vec<LocateTestDocument>,
+}
+
+/// A test. Texts are bytes, because they need not be UTF-8.
+#[derive(Serialize, Deserialize)]
+pub(super) struct LocateTestDocument {
+    pub(super) name: String,
+    pub(super) arguments: Vec<String>,
+    pub(super) input: Vec<u8>,
+    pub(super) reference: Option<Vec<u8>>,
+    pub(super) passes: Option<bool>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -384,7 +408,7 @@ enum EngineWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Containment", rename_all = "snake_case")]
-enum ContainmentWord {
+pub(super) enum ContainmentWord {
     Full,
     /// Basic containment, with the reason why it is not better.
     Basic(String),
@@ -417,7 +441,7 @@ enum AlgorithmWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Status", rename_all = "snake_case")]
-enum StatusWord {
+pub(super) enum StatusWord {
     Minimal,
     Budget,
     Interrupted,

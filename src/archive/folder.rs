@@ -65,6 +65,18 @@ impl Archive {
         Ok(runs)
     }
 
+    /// The same; without a name the newest one that is no run of `stripe locate`, if there is such a one.
+    ///
+    /// # Errors
+    /// If there is no such run.
+    pub fn find_search(&self, name: Option<&Path>) -> Result<RunFolder, ArchiveError> {
+        let newest = || self.runs().ok()?.into_iter().rev().find(|run| !run.is_located());
+        match name {
+            None => newest().map_or_else(|| self.find(None), Ok),
+            Some(_) => self.find(name),
+        }
+    }
+
     /// Finds the run that the user names: by its number, by `latest`, by the path of its folder; the newest
     /// if there is no name.
     ///

@@ -12,6 +12,8 @@ use tracer::trace::Endless;
 use tracer::trace_file::Identity;
 use tracer::{Preference, Untouched};
 
+use super::located::KeptLocate;
+
 use crate::circumstances::events::Control;
 use crate::oracle::{Criterion, Part};
 use crate::slice::RunMethod;
@@ -52,6 +54,8 @@ pub struct KeptRun {
     pub wrong: Vec<String>,
     /// The settings of the search.
     pub search: KeptSearch,
+    /// What `stripe locate` was asked, if it has made the run.
+    pub locate: Option<KeptLocate>,
     /// The recorded run.
     pub run: Run,
     /// The run method of the recording.

@@ -6,8 +6,10 @@ use std::time::SystemTime;
 use super::error::ArchiveError;
 use super::folder::RunFolder;
 use super::journal::{Journal, JournalContent};
+use super::located::LocatedEnd;
 use super::{convert, texts};
 use crate::circumstances::Status;
+use crate::locate::EffectKind;
 
 /// The state of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,8 @@ pub struct Entry {
     pub criterion: String,
     /// The progress, one for each criterion.
     pub progress: Vec<SearchProgress>,
+    /// Whether `stripe locate` has made it: then what is kept are the changes that make the run right.
+    pub is_located: bool,
 }
 
 impl RunFolder {
@@ -60,14 +64,36 @@ impl RunFolder {
             true => vec![None],
             false => several.iter().map(|part| Some(&part.name[..])).collect(),
         };
-        let progress = parts.into_iter().map(|part| self.progress(part, events));
+        let is_located = document.locate.is_some();
+        let progress = match is_located {
+            true => vec![self.progress_of_attempts()?],
+            false => parts.into_iter().map(|part| self.progress(part, events)).collect::<Result<_, _>>()?,
+        };
         Ok(Entry {
             started: convert::started(&document),
-            progress: progress.collect::<Result<_, _>>()?,
+            progress,
+            is_located,
             criterion: document.criterion.described,
             line: texts::os_strings(document.command_line),
             command: document.command,
         })
+    }
+
+    /// How far `stripe locate` has come.
+    fn progress_of_attempts(&self) -> Result<SearchProgress, ArchiveError> {
+        if let Some(LocatedEnd { status, right, runs, .. }) = self.located_end()? {
+            return Ok(SearchProgress {
+                name: None,
+                stage: Stage::Ended(status),
+                kept: Some(right),
+                tests: runs,
+            });
+        }
+        let attempts = self.attempts_made()?.attempts;
+        let right =
+            attempts.iter().filter(|(key, seen)| key.run == 0 && seen.effect.kind == EffectKind::Right);
+        let stage = if self.is_claimed() { Stage::Running } else { Stage::Unfinished };
+        Ok(SearchProgress { name: None, stage, kept: Some(right.count()), tests: attempts.len() as u64 })
     }
 
     /// The progress of the search.

@@ -14,6 +14,9 @@
 //! - `owner`: locked by the process that works on the run, with its number;
 //! - `result.json`: the end of the search, and what is needed. Not there while a search is under way.
 //!
+//! A run of `stripe locate` has no `journal` and no `result.json`, but `attempts`, the changed runs that were made, and
+//! `located.json`, how the work has ended; see `attempts` and `located`.
+//!
 //! A run with several criteria has a `journal` and a `result.json` for each, in `criteria/<name>`.
 //!
 //! A simplification has no folder, but a file with the outcomes of its tests as long as it is not at its end; see
@@ -24,6 +27,7 @@
 //! there. Documents have types of their own, so that the format does not change with the program.
 //! Knows files and formats; decides nothing about searches.
 
+mod attempts;
 mod claim;
 mod convert;
 mod crashes;
@@ -35,6 +39,7 @@ mod folder;
 mod journal;
 mod kept;
 mod listing;
+mod located;
 mod outcomes;
 mod restore;
 mod results;
@@ -42,10 +47,12 @@ mod results;
 mod tests;
 mod texts;
 
+pub use attempts::{AttemptContent, AttemptJournal, AttemptKey, AttemptSeen, AttemptSetting};
 pub use claim::Claim;
 pub use error::ArchiveError;
 pub use folder::{Archive, RunFolder};
 pub use journal::{Journal, JournalContent, PhaseContent};
 pub use kept::{KeptRun, KeptSearch};
 pub use listing::{Entry, SearchProgress, Stage};
+pub use located::{KeptLocate, LocatedEnd};
 pub use outcomes::OutcomeJournal;

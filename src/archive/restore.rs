@@ -9,7 +9,7 @@ use tracer::program::Program;
 use tracer::trace::Trace;
 use tracer::trace_file::{self, Identity};
 
-use super::documents::{EndDocument, FileDocument, RESULT, RUN, ResultDocument, RunDocument};
+use super::documents::{EndDocument, FileDocument, LOCATE_RUN, RESULT, RUN, ResultDocument, RunDocument};
 use super::error::ArchiveError;
 use super::files::{create, hash, read_document, read_whole, write_document};
 use super::folder::{RunFolder, make_private};
@@ -39,7 +39,8 @@ impl RunFolder {
         });
         written.map_err(ArchiveError::unwritable(&path))?;
         let path = self.path.join("run.json");
-        let written = write_document(&path, RUN, &convert::run_document(run, files));
+        let format = if run.locate.is_some() { LOCATE_RUN } else { RUN };
+        let written = write_document(&path, format, &convert::run_document(run, files));
         written.and_then(|()| self.make_latest()).map_err(ArchiveError::unwritable(&path))
     }
 
@@ -69,7 +70,7 @@ impl RunFolder {
         if !path.exists() {
             return Err(ArchiveError::Empty(self.path.clone()));
         }
-        read_document(&path, RUN)
+        read_document(&path, if self.is_located() { LOCATE_RUN } else { RUN })
     }
 
     fn checked(&self, file: &FileDocument) -> Result<Bytes, ArchiveError> {

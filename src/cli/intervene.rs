@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use tracer::Tracer;
 use tracer::address::FileAddress;
-use tracer::intervention::{Alterations, Intervention};
+use tracer::intervention::{Alterations, Intervention, NewValue};
 use tracer::invocation::Limits;
 use tracer::plain::Runner;
+use tracer::program::LeaderId;
 
 use super::bounds::bounds;
 use super::exit::{Exit, Failure};
@@ -15,11 +16,14 @@ use super::replay::{tell, tell_line, tell_openings, worse};
 use super::run::preference;
 use super::target::{Loaded, criterion};
 use crate::baseline::PoisonChoice;
-use crate::locate::{Candidate, CandidateKind, changes_of_execution, changes_of_statement};
+use crate::locate::{
+    Candidate, CandidateKind, changes_of_execution, changes_of_statement, values_of_execution,
+    values_of_statement,
+};
 use crate::oracle::Oracle;
 use crate::report::{located, words};
 use crate::session::interrupt::Interrupt;
-use crate::session::locate::free_limits;
+use crate::session::locate_work::free_limits;
 use crate::session::recording::{demands, establish};
 use crate::session::reopened::Reopened;
 use crate::subject::{Ordinals, PlaceFound, Recorded, Target, Where};
@@ -90,10 +94,20 @@ fn change(
 /// The changes of a kind at a place.
 fn changes_at(recorded: Recorded<'_>, kind: CandidateKind, place: &str) -> Result<Vec<Candidate>, Failure> {
     let usage = |message: String| Failure::new(Exit::Usage, message);
+    let (place, value) = match kind {
+        CandidateKind::Value => written(place)?,
+        _ => (place, None),
+    };
+    let all_of = |leader| match value {
+        Some(value) => values_of_statement(recorded, leader, &[value]),
+        None => changes_of_statement(recorded, leader),
+    };
     if let Some(address) = place.strip_prefix("0x") {
-        return change_of_jump(recorded, kind, address)
+        return change_of_instruction(recorded, (kind, address), all_of)
             .map(|change| vec![change])
-            .ok_or_else(|| usage(format!("{place}: no decision of an executed statement has this address")));
+            .ok_or_else(|| {
+                usage(format!("{place}: no decision or store of an executed statement has this address"))
+            });
     }
     let wanted = Where::parse(place)?;
     let events = match wanted.find(recorded, &Ordinals::new(recorded))? {
@@ -110,12 +124,27 @@ fn changes_at(recorded: Recorded<'_>, kind: CandidateKind, place: &str) -> Resul
     if let (true, &[event]) = (is_single, &events[..]) {
         let leader = trace.leader(event);
         let number = trace.events().filter(|&other| other <= event && trace.leader(other) == leader).count();
-        found.extend(changes_of_execution(recorded, leader, number as u32, event));
+        let number = number as u32;
+        found.extend(match value {
+            Some(value) => values_of_execution(recorded, leader, (number, event), &[value]),
+            None => changes_of_execution(recorded, leader, number, event),
+        });
     } else {
         let leaders: BTreeSet<_> = events.iter().map(|&event| trace.leader(event)).collect();
-        found.extend(leaders.into_iter().flat_map(|leader| changes_of_statement(recorded, leader)));
+        found.extend(leaders.into_iter().flat_map(all_of));
     }
     found.retain(|change| change.kind == kind);
+    the_right_number((kind, place), found, is_single, recorded)
+}
+
+/// The changes that were found, if there are as many as can be meant.
+fn the_right_number(
+    (kind, place): (CandidateKind, &str),
+    found: Vec<Candidate>,
+    is_single: bool,
+    recorded: Recorded<'_>,
+) -> Result<Vec<Candidate>, Failure> {
+    let usage = |message: String| Failure::new(Exit::Usage, message);
     match (kind, found.len()) {
         (CandidateKind::Omit, 1..) | (_, 1) => Ok(found),
         (CandidateKind::Always | CandidateKind::Never, 0) if is_single => Err(usage(format!(
@@ -125,6 +154,9 @@ fn changes_at(recorded: Recorded<'_>, kind: CandidateKind, place: &str) -> Resul
             "{place}: this cannot be left out: it serves the frame of its function, lies in a library, or no \
              statement follows on every way"
         ))),
+        (CandidateKind::Value, 0) => Err(usage(format!(
+            "{place}: nothing of the executable that stores a single value: name a statement that assigns to a variable"
+        ))),
         (_, 0) => Err(usage(format!(
             "{place}: no decision of the executable that can be changed alone: name a line with a condition"
         ))),
@@ -132,29 +164,50 @@ fn changes_at(recorded: Recorded<'_>, kind: CandidateKind, place: &str) -> Resul
     }
 }
 
-/// The change of the conditional jump at an address, given in hexadecimal digits.
-fn change_of_jump(recorded: Recorded<'_>, kind: CandidateKind, address: &str) -> Option<Candidate> {
+/// The place and the new value of `main.c:5=0`.
+fn written(text: &str) -> Result<(&str, Option<NewValue>), Failure> {
+    let (place, word) = text.rsplit_once('=').unwrap_or((text, ""));
+    let value = match word {
+        "more" => NewValue::Plus(1),
+        "less" => NewValue::Plus(-1),
+        "negated" => NewValue::Negated,
+        "old" => NewValue::Old,
+        number => NewValue::Number(number.parse().map_err(|_| {
+            let why = format!("{text}: `{word}` is no value: give a whole number, more, less, negated or old, as in main.c:5=0");
+            Failure::new(Exit::Usage, why)
+        })?),
+    };
+    Ok((place, Some(value)))
+}
+
+/// The change of the conditional jump or the store at an address, which is said in hexadecimal digits.
+fn change_of_instruction(
+    recorded: Recorded<'_>,
+    (kind, address): (CandidateKind, &str),
+    all_of: impl Fn(LeaderId) -> Vec<Candidate>,
+) -> Option<Candidate> {
     let address = FileAddress(u64::from_str_radix(address, 16).ok()?);
     let leaders: BTreeSet<_> = recorded.trace.events().map(|event| recorded.trace.leader(event)).collect();
-    let mut changes = leaders.into_iter().flat_map(|leader| changes_of_statement(recorded, leader));
+    let mut changes = leaders.into_iter().flat_map(all_of);
     changes.find(|change| change.kind == kind && change.intervention.place.address == address)
 }
 
-/// The message that a line has several decisions, with the name of each.
+/// That a line has several decisions or stores, and how each is named.
 fn several(recorded: Recorded<'_>, place: &str, found: &[Candidate]) -> String {
     let mut columns: Vec<u32> = found.iter().map(|change| change.statement(recorded).column).collect();
     columns.dedup();
     let line = found[0].statement(recorded).line;
+    let what = if found[0].kind == CandidateKind::Value { "stores" } else { "decisions" };
     let names: Vec<String> = columns.iter().map(|column| format!("{line}:{column}")).collect();
     match columns.len() {
         1 => {
             let addresses = found.iter().map(|change| change.intervention.place.address.to_string());
             let addresses = addresses.collect::<Vec<_>>().join(", ");
             format!(
-                "{place}: this statement has {} decisions: name one by its address, {addresses}",
+                "{place}: this statement has {} {what}: name one by its address, {addresses}",
                 found.len()
             )
         }
-        _ => format!("{place} has {} decisions: name one by its column, {}", found.len(), names.join(", ")),
+        _ => format!("{place} has {} {what}: name one by its column, {}", found.len(), names.join(", ")),
     }
 }

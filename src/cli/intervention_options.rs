@@ -23,13 +23,17 @@ pub struct InterventionOptions {
     /// Leave out the statements there; a decision with what it governs.
     #[arg(long, value_name = "WHERE", conflicts_with_all = CONFLICTS, help_heading = "Changes")]
     pub omit_line: Vec<String>,
+    /// Write another value in place of the one that the statement there stores: a number, `main.c:5=0`; or `more` or
+    /// `less`, by one; `negated`; or `old`, what was there before. The address may be that of a store.
+    #[arg(long, value_name = "WHERE=VALUE", conflicts_with_all = CONFLICTS, help_heading = "Changes")]
+    pub write: Vec<String>,
 }
 
 impl InterventionOptions {
     /// True if any changes are asked for.
     pub(super) fn is_given(&self) -> bool {
-        let InterventionOptions { flip, always, never, omit_line } = self;
-        [flip, always, never, omit_line].iter().any(|places| !places.is_empty())
+        let InterventionOptions { flip, always, never, omit_line, write } = self;
+        [flip, always, never, omit_line, write].iter().any(|places| !places.is_empty())
     }
 
     /// The changes, each with its place.
@@ -39,5 +43,6 @@ impl InterventionOptions {
             .chain(of(CandidateKind::Always, &self.always))
             .chain(of(CandidateKind::Never, &self.never))
             .chain(of(CandidateKind::Omit, &self.omit_line))
+            .chain(of(CandidateKind::Value, &self.write))
     }
 }

@@ -3,28 +3,33 @@
 use std::path::{Path, PathBuf};
 
 use study::manifest::{StudyTest, read_tests};
-use tracer::Untouched;
 use tracer::invocation::Input;
-use tracer::poison::Poison;
 
 use super::bounds::bounds;
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
+use super::limit_options::LimitOptions;
 use super::locate_options::{LocateFormat, LocateOptions};
+use super::located_rendering::{LocatedRendering, check};
+use super::options::OutputOptions;
 use super::progress::ProgressPrinter;
 use super::reading;
+use super::run::keep;
 use super::shell;
 use super::status::{Answers, SharedStatus, askers};
 use super::target::Loaded;
 use super::terminal;
 use crate::baseline::Ending;
-use crate::locate::{Correct, Spacing};
+use crate::circumstances::Status;
+use crate::locate::{Correct, LocateTest, Spacing, ValueChoice};
 use crate::oracle::{Check, Criterion};
+use crate::report::gdb;
 use crate::report::words::count;
-use crate::report::{csv, gdb, github, html, located, quickfix, sarif};
 use crate::session::interrupt::Interrupt;
-use crate::session::locate::{LocateRequest, LocateTest, Located};
-use crate::subject::{Recorded, Target};
+use crate::session::listener::Listener;
+use crate::session::locate_resume::KeptLocated;
+use crate::session::located::{LocateEffort, LocateRequest, Located};
+use crate::subject::Target;
 
 /// Locates the fault, and prints the ranking.
 pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit, Failure> {
@@ -40,36 +45,70 @@ pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit,
     }
     let found = crate::session::locate::locate(&mut request, &interrupt, &printer)?;
     drop(answers);
-    let recorded = Recorded { program: &request.target.program, trace: &found.baseline.recording.trace };
-    let text = match options.format {
-        LocateFormat::Text => located::text(recorded, &found, options.full, terminal::style(color)),
-        LocateFormat::Json => located::json(recorded, &found),
-        LocateFormat::Html => page(recorded, &found, options.full),
-        LocateFormat::Csv => csv::ranking(recorded, &found),
-        LocateFormat::Sarif => sarif::ranking(recorded, &found, options.full),
-        LocateFormat::Quickfix => quickfix::ranking(recorded, &found, options.full),
-        LocateFormat::Github => github::ranking(recorded, &found, options.full),
-        LocateFormat::Gdb => script(recorded, &request.target, &found)?,
+    let command_line = shell::stripe(request.line.iter().cloned());
+    let rendering = LocatedRendering {
+        target: &request.target,
+        found: &found,
+        command_line: &command_line,
+        is_full: options.full,
     };
+    let text = rendering.render(options.format.into(), terminal::style(color))?;
     super::print(text.as_bytes())?;
-    Ok(Exit::of(found.status, interrupt.signal()))
+    let exit = Exit::of(found.status, interrupt.signal());
+    mention(&found, exit, &printer);
+    Ok(exit)
 }
 
-fn page(recorded: Recorded<'_>, found: &Located, is_full: bool) -> String {
-    let path = &recorded.program.executable().path;
-    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-    let command_line = shell::stripe(std::env::args_os().skip(1));
-    html::located::page(recorded, found, (&name, &command_line), is_full)
+/// Says how to go on with work that was ended early.
+fn mention(found: &Located, exit: Exit, printer: &ProgressPrinter) {
+    if let (Some(name), Exit::Budget | Exit::Interrupted(_)) = (&found.kept_as, exit) {
+        printer.tell(&format!("stripe: kept as run {name}; `stripe reduce {name}` goes on"));
+    }
 }
 
-fn script(recorded: Recorded<'_>, target: &Target, found: &Located) -> Result<String, Failure> {
-    let start = gdb::Start {
-        invocation: &target.invocation,
-        poison: Poison::Off,
-        untouched: &Untouched::default(),
-        limits: found.baseline.limits(),
+/// Tells what a kept run of `stripe locate` has found, without running the program.
+pub(super) fn report(kept: KeptLocated, output: &OutputOptions, color: ColorChoice) -> Result<Exit, Failure> {
+    check(output, &kept.target)?;
+    let command_line = shell::stripe(kept.run.line.iter().cloned());
+    let name = kept.folder.name();
+    let (target, mut found) = kept.report()?;
+    if found.status != Status::Minimal {
+        found.warnings.push(format!("`stripe reduce {name}` goes on"));
+    }
+    let (target, found, command_line) = (&target, &found, &command_line[..]);
+    let rendering = LocatedRendering { target, found, command_line, is_full: output.full };
+    rendering.deliver(output, terminal::style(color))?;
+    Ok(Exit::Done)
+}
+
+/// Goes on with a kept run of `stripe locate`.
+pub(super) fn go_on(
+    kept: KeptLocated,
+    (limits, output): (&LimitOptions, &OutputOptions),
+    color: ColorChoice,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    check(output, &kept.target)?;
+    kept.require_same_surroundings()?;
+    interrupt.listen()?;
+    let search = kept.run.search;
+    let effort = LocateEffort {
+        max_tests: limits.max_tests.or(search.max_tests),
+        max_time: limits.max_time.or(search.max_time),
+        jobs: limits.jobs.or(search.jobs),
     };
-    gdb::repairs::script(recorded, found, start).map_err(Failure::of(Exit::Failed))
+    let shared_status = SharedStatus::new("trying changes");
+    let answers = Answers::begin(shared_status.clone(), askers(output.verbosity()))?;
+    let printer = ProgressPrinter::new(output.verbosity(), terminal::style(color), interrupt, &shared_status);
+    let command_line = shell::stripe(kept.run.line.iter().cloned());
+    let (target, found) = kept.go_on(effort, interrupt, &printer)?;
+    drop(answers);
+    let (target, found, command_line) = (&target, &found, &command_line[..]);
+    let rendering = LocatedRendering { target, found, command_line, is_full: output.full };
+    rendering.deliver(output, terminal::style(color))?;
+    let exit = Exit::of(found.status, interrupt.signal());
+    mention(found, exit, &printer);
+    Ok(exit)
 }
 
 fn request(options: &LocateOptions, interrupt: &Interrupt) -> Result<LocateRequest, Failure> {
@@ -91,11 +130,13 @@ fn request(options: &LocateOptions, interrupt: &Interrupt) -> Result<LocateReque
         correct,
         tests,
         spacing,
+        values: if options.values { ValueChoice::Tried } else { ValueChoice::None },
         ending: if options.expect_timeout { Ending::Never } else { Ending::Itself },
-        max_tests: options.max_tests,
-        max_time: options.max_time,
-        jobs: options.jobs,
+        effort: LocateEffort { max_tests: options.max_tests, max_time: options.max_time, jobs: options.jobs },
         timeout: options.target.world.timeout,
+        keep: keep(&options.keep),
+        line: std::env::args_os().skip(1).collect(),
+        scope: options.target.scope.clone(),
     })
 }
 

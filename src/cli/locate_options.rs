@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
+use super::keep_options::KeepOptions;
 use super::target_options::TargetOptions;
 use super::terminal::Verbosity;
-use super::values::duration;
+use super::values::{EmissionKind, duration};
 
 /// `stripe locate`.
 #[derive(Debug, Args)]
@@ -39,6 +40,10 @@ pub struct LocateOptions {
     /// line, the kind of line end, blank lines at the end. Without, such a difference is told, and counts as wrong.
     #[arg(long, requires = "outputs", help_heading = "What would be right")]
     pub ignore_space: bool,
+    /// Also write other values in place of those that statements store: 0, 1, -1, one more, one less, negated, and what
+    /// was there before. Takes several times as many runs; for where decisions and omissions find nothing.
+    #[arg(long, help_heading = "What is tried")]
+    pub values: bool,
     /// The failure is that it does not end.
     #[arg(long, help_heading = "What would be right")]
     pub expect_timeout: bool,
@@ -66,6 +71,9 @@ pub struct LocateOptions {
     /// Print nothing but the result and errors.
     #[arg(short, long, help_heading = "The result")]
     pub quiet: bool,
+    /// What stays.
+    #[command(flatten)]
+    pub keep: KeepOptions,
 }
 
 impl LocateOptions {
@@ -95,4 +103,19 @@ pub enum LocateFormat {
     Github,
     /// A script by which gdb makes the changes.
     Gdb,
+}
+
+impl From<LocateFormat> for EmissionKind {
+    fn from(format: LocateFormat) -> EmissionKind {
+        match format {
+            LocateFormat::Text => EmissionKind::Text,
+            LocateFormat::Json => EmissionKind::Json,
+            LocateFormat::Html => EmissionKind::Html,
+            LocateFormat::Csv => EmissionKind::Csv,
+            LocateFormat::Sarif => EmissionKind::Sarif,
+            LocateFormat::Quickfix => EmissionKind::Quickfix,
+            LocateFormat::Github => EmissionKind::Github,
+            LocateFormat::Gdb => EmissionKind::Gdb,
+        }
+    }
 }

@@ -12,9 +12,10 @@ use super::options::ReduceOptions;
 use super::progress::ProgressPrinter;
 use super::run::look;
 use super::status::{Answers, SharedStatus, askers};
-use super::{shell, terminal};
+use super::{locate, shell, terminal};
 use crate::session::interrupt::Interrupt;
 use crate::session::keeping::Keeping;
+use crate::session::locate_resume::KeptLocated;
 use crate::session::recording::tracers;
 use crate::session::reopened::Reopened;
 use crate::session::resume::{Continuation, Expenditure};
@@ -25,6 +26,9 @@ use crate::session::workers::{hand_over_kept, tell_losses};
 pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let started = Instant::now();
     let (interrupt, output) = (Interrupt::default(), &options.output);
+    if let Some(kept) = KeptLocated::open(options.run.as_deref(), &interrupt)? {
+        return locate::go_on(kept, (&options.limits, output), color, &interrupt);
+    }
     let reopened = Reopened::open(options.run.as_deref(), &interrupt)?;
     let program = &reopened.target.program.executable().path;
     emissions::check(output, program, reopened.has_several())?;

@@ -5,9 +5,10 @@ use super::delivery::Delivery;
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::options::{OutputOptions, ReportOptions};
-use super::{shell, terminal};
+use super::{locate, shell, terminal};
 use crate::session::findings::Findings;
 use crate::session::interrupt::Interrupt;
+use crate::session::locate_resume::KeptLocated;
 use crate::session::questions::NamedCriterion;
 use crate::session::reopened::Reopened;
 use crate::session::search::Answer;
@@ -17,6 +18,9 @@ const NO_VALUES: &str =
 
 /// Reports the findings of a kept run.
 pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit, Failure> {
+    if let Some(kept) = KeptLocated::open(options.run.as_deref(), &Interrupt::default())? {
+        return locate::report(kept, &options.output, color);
+    }
     let reopened = Reopened::open(options.run.as_deref(), &Interrupt::default())?;
     let program = &reopened.target.program.executable().path;
     emissions::check(&options.output, program, reopened.has_several())?;

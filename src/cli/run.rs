@@ -11,8 +11,9 @@ use super::delivery::{Delivery, exit_of, mention};
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::follow::Follower;
+use super::keep_options::KeepOptions;
 use super::offers::{self, Offers};
-use super::options::{KeepOptions, OutputOptions, RunOptions, SearchOptions, SeveralOptions};
+use super::options::{OutputOptions, RunOptions, SearchOptions, SeveralOptions};
 use super::progress::ProgressPrinter;
 use super::rendering;
 use super::shell;
@@ -197,7 +198,8 @@ fn several(options: &SeveralOptions) -> Several {
     if options.each_line { Several::EachLine } else { Several::Named(options.criterion.clone()) }
 }
 
-fn keep(options: &KeepOptions) -> Keep {
+/// Where a run is kept.
+pub(super) fn keep(options: &KeepOptions) -> Keep {
     match &options.out {
         _ if options.no_save => Keep::Nowhere,
         Some(folder) => Keep::In(folder.clone()),

@@ -55,6 +55,7 @@ fn command(entry: &Entry, style: Style) -> String {
 
 fn row([run, command]: [String; 2], entry: &Entry, progress: &SearchProgress) -> [String; 7] {
     let status = match progress.stage {
+        Stage::Ended(Status::Minimal) if entry.is_located => "complete",
         Stage::Ended(Status::Minimal) => "minimal",
         Stage::Ended(Status::Budget) => "budget",
         Stage::Ended(Status::Interrupted) => "interrupted",

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use tracer::intervention::{Change, Intervention, When};
-use tracer::program::{ImageId, LeaderId, Program, Statement};
+use tracer::intervention::{Change, Intervention, NewValue, When};
+use tracer::program::{ImageId, LeaderId, Program, Statement, Store};
 use tracer::termination::ImagePlace;
 use tracer::trace::EventId;
 
@@ -23,7 +23,30 @@ pub enum CandidateKind {
     Never,
     /// A statement is left out; a decision with what it governs.
     Omit,
+    /// A store writes another value.
+    Value,
 }
+
+/// What else is tried besides decisions and omissions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ValueChoice {
+    /// Nothing.
+    #[default]
+    None,
+    /// Other values of what is stored.
+    Tried,
+}
+
+/// The values that are tried in place of a stored one.
+const VALUES: [NewValue; 7] = [
+    NewValue::Number(0),
+    NewValue::Number(1),
+    NewValue::Number(-1),
+    NewValue::Plus(1),
+    NewValue::Plus(-1),
+    NewValue::Negated,
+    NewValue::Old,
+];
 
 /// The granularity of a change: all executions of a statement, or one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,9 +77,9 @@ impl Candidate {
     }
 }
 
-/// All candidates, in the order in which they are tried: first all executions of a statement, then single
-/// ones; what was executed last comes first, and decisions before omissions.
-pub fn candidates(recorded: Recorded<'_>) -> Vec<Candidate> {
+/// All changes, in the order in which they are tried: first all executions of a statement, then single ones; what was
+/// executed last comes first, and decisions before omissions. Other values, which are many, come behind both.
+pub fn candidates(recorded: Recorded<'_>, values: ValueChoice) -> Vec<Candidate> {
     let mut executed: HashMap<LeaderId, Vec<EventId>> = HashMap::new();
     for event in recorded.trace.events() {
         executed.entry(recorded.trace.leader(event)).or_default().push(event);
@@ -76,7 +99,62 @@ pub fn candidates(recorded: Recorded<'_>) -> Vec<Candidate> {
             all.extend(changes_of_execution(recorded, *leader, number as u32 + 1, events[number]));
         }
     }
+    if values == ValueChoice::Tried {
+        all.extend(leaders.iter().flat_map(|(leader, _)| values_of_statement(recorded, *leader, &VALUES)));
+        for (leader, events) in &leaders {
+            for number in spread(events.len()).into_iter().rev() {
+                let execution = (number as u32 + 1, events[number]);
+                all.extend(values_of_execution(recorded, *leader, execution, &VALUES));
+            }
+        }
+    }
     all
+}
+
+/// These values in place of what a statement stores at all its executions.
+pub fn values_of_statement(recorded: Recorded<'_>, leader: LeaderId, values: &[NewValue]) -> Vec<Candidate> {
+    let stores = stores(recorded, leader);
+    let at = |store: &Store| values_of(recorded, leader, store, (Granule::Statement, When::Always), values);
+    stores.iter().flat_map(at).collect()
+}
+
+/// These values in place of what a statement stores at one execution: the one of this number, from 1, which is this
+/// event. Of several stores not each is reached by each execution, so that executions of the statement do not count
+/// them.
+pub fn values_of_execution(
+    recorded: Recorded<'_>,
+    leader: LeaderId,
+    (number, event): (u32, EventId),
+    values: &[NewValue],
+) -> Vec<Candidate> {
+    let stores = stores(recorded, leader);
+    let [store] = &stores[..] else { return Vec::new() };
+    let which = (Granule::Execution(number, event), When::Execution(number));
+    values_of(recorded, leader, store, which, values)
+}
+
+fn stores(recorded: Recorded<'_>, leader: LeaderId) -> Vec<Store> {
+    match is_changeable(recorded.program, leader) {
+        true => recorded.program.stores(leader),
+        false => Vec::new(),
+    }
+}
+
+fn values_of(
+    recorded: Recorded<'_>,
+    leader: LeaderId,
+    store: &Store,
+    (granule, when): (Granule, When),
+    values: &[NewValue],
+) -> Vec<Candidate> {
+    let place = ImagePlace { image: recorded.program.leader(leader).image, address: store.address };
+    let candidate = |&value: &NewValue| Candidate {
+        kind: CandidateKind::Value,
+        leader,
+        granule,
+        intervention: Intervention { place, change: Change::Write(store.kind, value), when },
+    };
+    values.iter().map(candidate).collect()
 }
 
 /// The candidates that change all executions of a statement.

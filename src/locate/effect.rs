@@ -1,8 +1,9 @@
 //! Determine the effect of a change: whether the output is right now, or nearer to it.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::Hasher;
 
+use siphasher::sip::SipHasher13;
 use tracer::Bytes;
 use tracer::run::Run;
 use tracer::termination::{Cut, Termination};
@@ -58,7 +59,6 @@ pub struct Trials<'t> {
     measure: Measure<'t>,
     recorded: &'t Run,
     distance: Distance,
-    hasher: RandomState,
 }
 
 /// The measure by which a run is judged.
@@ -117,7 +117,7 @@ impl<'t> Trials<'t> {
                 (Measure::Output(wanted), distance)
             }
         };
-        Trials { measure, recorded, distance, hasher: RandomState::new() }
+        Trials { measure, recorded, distance }
     }
 
     /// The run without a change.
@@ -134,9 +134,11 @@ impl<'t> Trials<'t> {
         })
     }
 
-    /// A hash of the output, to tell outputs apart.
-    pub fn fingerprint(&self, run: &Run) -> u64 {
-        self.hasher.hash_one(&run.stdout[..])
+    /// Tells outputs apart, in a later process too.
+    pub fn fingerprint(run: &Run) -> u64 {
+        let mut hasher = SipHasher13::new();
+        hasher.write(&run.stdout);
+        hasher.finish()
     }
 
     /// Judges a run.

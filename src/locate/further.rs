@@ -8,7 +8,24 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeSet;
 
 use study::formula::{ExecutionCounts, Formula, Suspicion};
+use tracer::Bytes;
+use tracer::invocation::Input;
 use tracer::program::{FileId, Statement};
+
+/// A further test.
+#[derive(Clone, Debug)]
+pub struct LocateTest {
+    /// Its name.
+    pub name: String,
+    /// The arguments, without the program's name.
+    pub arguments: Vec<String>,
+    /// The standard input.
+    pub stdin: Input,
+    /// The correct output, if it is known.
+    pub reference: Option<Bytes>,
+    /// The expected verdict: whether it is said to pass.
+    pub passes: Option<bool>,
+}
 
 /// The effect on the further tests of a change at all executions of a statement. Of two the greater
 /// one makes more failing tests right, or as many and fewer passing ones wrong.
@@ -33,7 +50,7 @@ impl PartialOrd for OnTests {
 }
 
 /// The coverage of a test: the lines that it executes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestCoverage {
     /// The lines.
     pub lines: BTreeSet<(FileId, u32)>,
@@ -50,7 +67,7 @@ impl TestCoverage {
 }
 
 /// The further tests, as far as a ranking needs them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FurtherTests {
     /// The coverage of all tests, the run under study among them.
     pub coverage: Vec<TestCoverage>,

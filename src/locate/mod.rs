@@ -13,9 +13,10 @@ mod ranking;
 mod spacing;
 
 pub use candidates::{
-    Candidate, CandidateKind, Granule, candidates, changes_of_execution, changes_of_statement,
+    Candidate, CandidateKind, Granule, ValueChoice, candidates, changes_of_execution, changes_of_statement,
+    values_of_execution, values_of_statement,
 };
 pub use effect::{Correct, Effect, EffectKind, Trials};
-pub use further::{FurtherTests, OnTests, TestCoverage};
+pub use further::{FurtherTests, LocateTest, OnTests, TestCoverage};
 pub use ranking::{Experiments, LineRank, ORDER, RankKey, RankReason, Ranking, ranking};
 pub use spacing::Spacing;

@@ -19,6 +19,8 @@ pub enum RankReason {
     FlipRepairs,
     /// An omission makes it right.
     OmissionRepairs,
+    /// Another value makes it right.
+    ValueRepairs,
     /// A change makes it right, but only with what happens to lie in undefined memory.
     UndefinedRepairs,
     /// A change brings the output nearer.
@@ -194,6 +196,7 @@ fn number(lines: &mut [LineRank], order: &[RankKey]) {
 fn reason(kind: CandidateKind, effect: EffectKind) -> Option<RankReason> {
     match (effect, kind) {
         (EffectKind::Right, CandidateKind::Omit) => Some(RankReason::OmissionRepairs),
+        (EffectKind::Right, CandidateKind::Value) => Some(RankReason::ValueRepairs),
         (EffectKind::Right, _) => Some(RankReason::FlipRepairs),
         (EffectKind::Undefined, _) => Some(RankReason::UndefinedRepairs),
         (EffectKind::Nearer, _) => Some(RankReason::Nearer),

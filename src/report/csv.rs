@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use crate::session::locate::Located;
+use crate::session::located::Located;
 use crate::subject::Recorded;
 
 use super::comparison::Compared;

@@ -5,7 +5,7 @@
 
 use tracer::program::Program;
 
-use crate::session::locate::Located;
+use crate::session::located::Located;
 use crate::slice::CriticalSlice;
 use crate::subject::Recorded;
 

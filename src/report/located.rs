@@ -1,6 +1,7 @@
 //! Report which changes of a failing run have made its output right.
 
 use serde::Serialize;
+use tracer::intervention::{Change, NewValue};
 use tracer::program::{Leader, Statement};
 
 use super::json::seconds;
@@ -13,7 +14,7 @@ use crate::circumstances::Status;
 use crate::locate::{
     Candidate, CandidateKind, Effect, EffectKind, FurtherTests, Granule, LineRank, OnTests, RankReason,
 };
-use crate::session::locate::Located;
+use crate::session::located::Located;
 use crate::subject::Recorded;
 
 /// The name and version of the document.
@@ -155,6 +156,7 @@ fn what_and_when(recorded: Recorded<'_>, change: &Candidate) -> String {
         CandidateKind::Always => forced(recorded, change, true),
         CandidateKind::Never => forced(recorded, change, false),
         CandidateKind::Omit => "left out".to_owned(),
+        CandidateKind::Value => written(change.intervention.change),
     };
     let trace = recorded.trace;
     let executions = trace.events().filter(|&event| trace.leader(event) == change.leader).count();
@@ -168,6 +170,31 @@ fn what_and_when(recorded: Recorded<'_>, change: &Candidate) -> String {
         Granule::Statement => String::new(),
     };
     what + &when
+}
+
+/// What a store writes instead.
+fn written(change: Change) -> String {
+    match change {
+        Change::Write(_, NewValue::Number(number)) => format!("writes {number} instead"),
+        Change::Write(_, NewValue::Plus(1)) => "writes one more".to_owned(),
+        Change::Write(_, NewValue::Plus(-1)) => "writes one less".to_owned(),
+        Change::Write(_, NewValue::Plus(more)) => format!("writes {more} more"),
+        Change::Write(_, NewValue::Negated) => "writes the value with the other sign".to_owned(),
+        _ => "writes what was there before".to_owned(),
+    }
+}
+
+/// The word for a new value behind `--write WHERE=`, and in the JSON.
+pub(super) fn value_word(change: Change) -> Option<String> {
+    let Change::Write(_, value) = change else { return None };
+    Some(match value {
+        NewValue::Number(number) => number.to_string(),
+        NewValue::Plus(1) => "more".to_owned(),
+        NewValue::Plus(-1) => "less".to_owned(),
+        NewValue::Plus(more) => format!("{more:+}"),
+        NewValue::Negated => "negated".to_owned(),
+        NewValue::Old => "old".to_owned(),
+    })
 }
 
 /// The place where a decision is forced to go on, whatever its condition says.
@@ -333,6 +360,8 @@ struct Line<'a> {
     line: u32,
     function: &'a str,
     why: &'static str,
+    /// Its last execution before the first wrong byte, or else its last one.
+    last_event: u32,
     plausible: bool,
     ochiai: Option<f64>,
     repairs: Vec<Repair<'a>>,
@@ -341,6 +370,8 @@ struct Line<'a> {
 #[derive(Serialize)]
 struct Repair<'a> {
     kind: &'static str,
+    /// Only of a value: what is written.
+    value: Option<String>,
     event: Option<u32>,
     occurrence: Option<u32>,
     file: &'a str,
@@ -407,6 +438,7 @@ fn line_document<'a>(recorded: Recorded<'a>, found: &Located, line: &LineRank) -
         line: line.line,
         function: &program.function_of(recorded.trace.leader(line.last)).name,
         why: why(line.reason),
+        last_event: line.last.time(),
         plausible: line.is_plausible,
         ochiai: line.suspicion.map(|suspicion| suspicion.value()),
         repairs: line.repairs.iter().map(|&number| repair(recorded, found, number)).collect(),
@@ -418,6 +450,7 @@ pub(super) fn why(reason: RankReason) -> &'static str {
     match reason {
         RankReason::FlipRepairs => "flip repairs",
         RankReason::OmissionRepairs => "omission repairs",
+        RankReason::ValueRepairs => "value repairs",
         RankReason::UndefinedRepairs => "undefined memory repairs",
         RankReason::Nearer => "nearer",
         RankReason::Before => "executed before the first wrong byte",
@@ -438,7 +471,9 @@ fn repair<'a>(recorded: Recorded<'a>, found: &Located, number: usize) -> Repair<
             CandidateKind::Always => "always",
             CandidateKind::Never => "never",
             CandidateKind::Omit => "omit",
+            CandidateKind::Value => "value",
         },
+        value: value_word(candidate.intervention.change),
         event,
         occurrence: found.execution(number),
         file: &recorded.program.file(statement.file).shown,

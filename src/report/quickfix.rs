@@ -4,7 +4,7 @@
 
 use tracer::program::Program;
 
-use crate::session::locate::Located;
+use crate::session::located::Located;
 use crate::subject::Recorded;
 
 use super::comparison::Compared;

@@ -4,7 +4,7 @@ use tracer::program::File;
 
 use super::located::{experiment, why};
 use crate::locate::LineRank;
-use crate::session::locate::Located;
+use crate::session::located::Located;
 use crate::subject::Recorded;
 
 /// A line of the ranking.

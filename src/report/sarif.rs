@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tracer::program::{File, Program};
 
-use crate::session::locate::Located;
+use crate::session::located::Located;
 use crate::subject::Recorded;
 
 use super::comparison::Compared;

@@ -1,5 +1,6 @@
 //! Keep a run in a folder, unless that cannot be done or is not wanted; and find it again.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -41,20 +42,11 @@ impl<'l> Keeping<'l> {
     /// # Errors
     /// If the folder that the user names cannot be created.
     pub fn reserve(request: &Request, listener: &'l dyn Listener) -> Result<Keeping<'l>, SessionError> {
-        let folder = match &request.keep {
-            Keep::Nowhere => None,
-            Keep::In(folder) => Some(RunFolder::create(folder).map_err(SessionError::of(Cause::Request))?),
-            Keep::InArchive => Keeping { folder: None, listener, claim: None }.reserved(request),
-        };
+        if let Keep::InArchive = request.keep {
+            mention_unfinished(&archive(), &request.line, listener);
+        }
+        let folder = reserve(&request.keep, &request.target.invocation.program, listener)?;
         Ok(Keeping { folder, listener, claim: None })
-    }
-
-    /// A new folder in the archive, if it can be created.
-    fn reserved(&self, request: &Request) -> Option<RunFolder> {
-        let archive = archive();
-        self.mention_unfinished(&archive, request);
-        let folder = archive.reserve(&request.target.invocation.program);
-        folder.map_err(|error| self.warn(&format!("{error}: this run is not kept"))).ok()
     }
 
     /// Uses the folder of a kept run.
@@ -115,19 +107,34 @@ impl<'l> Keeping<'l> {
     pub fn tell(&self, line: &str) {
         self.listener.tell(line);
     }
+}
 
-    /// Mentions an unfinished search of the same command: the user may not know that it could go on.
-    fn mention_unfinished(&self, archive: &Archive, request: &Request) {
-        let runs = archive.runs().unwrap_or_default();
-        let same = |run: &&RunFolder| {
-            run.entry().is_ok_and(|entry| entry.line == request.line && is_unfinished(&entry))
-        };
-        if let Some(run) = runs.iter().rev().take(LOOKED_AT).find(same) {
-            self.tell(&format!(
-                "stripe: run {0} of the same command is not finished: `stripe reduce {0}` would go on with it",
-                run.name()
-            ));
-        }
+/// A folder for a run; none if that is not wanted, or the archive has no room.
+///
+/// # Errors
+/// If the folder that the user names cannot be made.
+pub(super) fn reserve(
+    keep: &Keep,
+    program: &Path,
+    listener: &dyn Listener,
+) -> Result<Option<RunFolder>, SessionError> {
+    let warn = |error| listener.tell(&format!("stripe: warning: {error}: this run is not kept"));
+    Ok(match keep {
+        Keep::Nowhere => None,
+        Keep::In(folder) => Some(RunFolder::create(folder).map_err(SessionError::of(Cause::Request))?),
+        Keep::InArchive => archive().reserve(program).map_err(warn).ok(),
+    })
+}
+
+/// Whoever gives the same command again may not know that the work could go on.
+pub(super) fn mention_unfinished(archive: &Archive, line: &[OsString], listener: &dyn Listener) {
+    let runs = archive.runs().unwrap_or_default();
+    let same = |run: &&RunFolder| run.entry().is_ok_and(|entry| entry.line == line && is_unfinished(&entry));
+    if let Some(run) = runs.iter().rev().take(LOOKED_AT).find(same) {
+        listener.tell(&format!(
+            "stripe: run {0} of the same command is not finished: `stripe reduce {0}` would go on with it",
+            run.name()
+        ));
     }
 }
 
@@ -191,6 +198,7 @@ fn kept_run(recording: &Recording<'_>, identity: Identity) -> KeptRun {
             jobs: request.jobs,
             preference: request.preference,
         },
+        locate: None,
         method: method.clone(),
         run: baseline.recording.run.clone(),
         events: baseline.recording.trace.len(),

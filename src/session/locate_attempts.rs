@@ -13,6 +13,7 @@ use tracer::run::Run;
 use tracer::{Processors, Untouched};
 
 use super::error::SessionError;
+use crate::archive::{AttemptJournal, AttemptKey, AttemptSeen};
 use crate::baseline::{Baseline, recording_limits};
 use crate::locate::{Candidate, Effect, EffectKind, Trials};
 use crate::printed::Printed;
@@ -76,6 +77,13 @@ pub(super) struct Attempt {
     pub(super) candidate: usize,
 }
 
+impl Attempt {
+    /// How it is kept.
+    fn key(self) -> AttemptKey {
+        AttemptKey { run: self.run, change: self.candidate }
+    }
+}
+
 /// Makes attempts until the budget is used up.
 pub(super) struct Attempts<'b> {
     pub(super) runs: &'b [Studied<'b>],
@@ -90,6 +98,12 @@ pub(super) struct Attempts<'b> {
     pub(super) outputs: HashSet<u64>,
     /// The outputs of the first of the runs with each change that helps.
     pub(super) printed: HashMap<usize, Printed>,
+    /// What is known from before.
+    pub(super) known: &'b HashMap<AttemptKey, AttemptSeen>,
+    /// Where each is written down.
+    pub(super) journal: Option<&'b AttemptJournal>,
+    /// When the work was begun, and how long it had taken before.
+    pub(super) started: (Instant, Duration),
 }
 
 impl Attempts<'_> {
@@ -101,9 +115,10 @@ impl Attempts<'_> {
         runners: &mut [Runner<'_>],
         processors: &Processors,
     ) -> Result<Vec<Option<Effect>>, SessionError> {
-        let room = self.most.saturating_sub(self.begun).min(attempts.len() as u64) as usize;
-        let attempts_made = &attempts[..room];
-        let effects = Mutex::new(vec![None; attempts.len()]);
+        let (effects, unknown) = self.remembered(attempts);
+        let room = self.most.saturating_sub(self.begun).min(unknown.len() as u64) as usize;
+        let attempts_made = &unknown[..room];
+        let effects = Mutex::new(effects);
         let outputs = Mutex::new(std::mem::take(&mut self.outputs));
         let printed = Mutex::new(std::mem::take(&mut self.printed));
         let next = AtomicUsize::new(0);
@@ -111,18 +126,15 @@ impl Attempts<'_> {
         let work = |worker: usize, runner: &mut Runner<'_>| -> Result<(), SessionError> {
             processors.bind(worker);
             while let Some((number, attempt)) = own.take(&next, attempts_made) {
-                let trials = &own.runs[attempt.run].trials;
-                let run = own.run(runner, attempt)?;
-                let effect = trials.judge(&run)?;
-                let effect = Effect { kind: own.confirmed(runner, attempt, effect.kind)?, ..effect };
-                let print = trials.fingerprint(&run);
-                outputs.lock().unwrap_or_else(PoisonError::into_inner).insert(print);
-                let text = printed_by_help(attempt, &run, (&effect, trials));
+                let seen = own.seen(runner, attempt)?;
+                if seen.effect.kind == EffectKind::Untried {
+                    continue;
+                }
+                own.write_down(attempt, &seen)?;
+                outputs.lock().unwrap_or_else(PoisonError::into_inner).insert(seen.output);
+                effects.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(seen.effect);
                 let mut kept = printed.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.extend(text.map(|text| (attempt.candidate, text)));
-                drop(kept);
-                let effect = Some(effect).filter(|effect| effect.kind != EffectKind::Untried);
-                effects.lock().unwrap_or_else(PoisonError::into_inner)[number] = effect;
+                kept.extend(seen.printed.map(|text| (attempt.candidate, text)));
             }
             Ok(())
         };
@@ -140,6 +152,38 @@ impl Attempts<'_> {
         self.outputs = outputs.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.printed = printed.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(effects.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What is known of attempts from before, and the others with their positions.
+    fn remembered(&mut self, attempts: &[Attempt]) -> (Vec<Option<Effect>>, Vec<(usize, Attempt)>) {
+        let (mut effects, mut unknown) = (vec![None; attempts.len()], Vec::new());
+        for (number, attempt) in attempts.iter().enumerate() {
+            let Some(seen) = self.known.get(&attempt.key()) else {
+                unknown.push((number, *attempt));
+                continue;
+            };
+            effects[number] = Some(seen.effect);
+            self.begun += 1;
+            self.outputs.insert(seen.output);
+            self.printed.extend(seen.printed.clone().map(|text| (attempt.candidate, text)));
+        }
+        (effects, unknown)
+    }
+
+    /// Makes an attempt, and judges it.
+    fn seen(&self, runner: &mut Runner<'_>, attempt: Attempt) -> Result<AttemptSeen, SessionError> {
+        let trials = &self.runs[attempt.run].trials;
+        let run = self.run(runner, attempt)?;
+        let effect = trials.judge(&run)?;
+        let effect = Effect { kind: self.confirmed(runner, attempt, effect.kind)?, ..effect };
+        let printed = printed_by_help(attempt, &run, (&effect, trials));
+        Ok(AttemptSeen { effect, output: Trials::fingerprint(&run), printed })
+    }
+
+    fn write_down(&self, attempt: Attempt, seen: &AttemptSeen) -> Result<(), SessionError> {
+        let (started, before) = self.started;
+        let noted = self.journal.map(|journal| journal.note(attempt.key(), seen, before + started.elapsed()));
+        Ok(noted.transpose().map(drop)?)
     }
 
     fn run(&self, runner: &mut Runner<'_>, attempt: Attempt) -> Result<Run, SessionError> {
@@ -170,12 +214,11 @@ impl Attempts<'_> {
     }
 
     /// The next attempt, unless the time is over.
-    fn take(&self, next: &AtomicUsize, attempts: &[Attempt]) -> Option<(usize, Attempt)> {
+    fn take(&self, next: &AtomicUsize, attempts: &[(usize, Attempt)]) -> Option<(usize, Attempt)> {
         let is_over = self.stop.load(Ordering::Relaxed)
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let number = next.fetch_add(1, Ordering::Relaxed);
-        let attempt = attempts.get(number).filter(|_| !is_over)?;
-        Some((number, *attempt))
+        attempts.get(number).copied().filter(|_| !is_over)
     }
 }
 

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use tracer::Bytes;
 use tracer::intervention::Alterations;
-use tracer::invocation::{Input, Invocation, Limits};
+use tracer::invocation::{Invocation, Limits};
 use tracer::plain::Runner;
 use tracer::program::Statement;
 use tracer::run::Run;
@@ -18,23 +17,8 @@ use super::interrupt::Interrupt;
 use super::listener::Listener;
 use super::locate_attempts::changed_limits;
 use crate::baseline::Ending;
-use crate::locate::{Correct, EffectKind, Spacing, Trials};
+use crate::locate::{Correct, EffectKind, LocateTest, Spacing, Trials};
 use crate::subject::Target;
-
-/// A further test.
-#[derive(Clone, Debug)]
-pub struct LocateTest {
-    /// Its name.
-    pub name: String,
-    /// The arguments, without the program's name.
-    pub arguments: Vec<String>,
-    /// The standard input.
-    pub stdin: Input,
-    /// The correct output, if it is known.
-    pub reference: Option<Bytes>,
-    /// The expected verdict: whether it is said to pass.
-    pub passes: Option<bool>,
-}
 
 /// A test that was run as it is.
 pub(super) struct Tried {

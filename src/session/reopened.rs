@@ -43,26 +43,25 @@ pub struct Reopened {
 impl Reopened {
     /// Finds the run that the user names; the program is loaded but not started.
     pub fn open(name: Option<&Path>, interrupt: &Interrupt) -> Result<Reopened, SessionError> {
-        Reopened::of(archive().find(name)?, None, interrupt)
+        let folder = archive().find_search(name)?;
+        if folder.is_located() {
+            let name = folder.name();
+            let why = format!(
+                "run {name} is one of `stripe locate`: `stripe report {name}` shows it, `stripe reduce {name}` goes on; \
+                 name another run, or make one with `stripe run`"
+            );
+            return Err(SessionError::new(Cause::Request, why));
+        }
+        Reopened::of(folder, None, interrupt)
     }
 
-    /// Takes up the run in a folder; its program may lie elsewhere now.
+    /// Loads the run in a folder; its program may lie elsewhere now.
     pub fn of(
         folder: RunFolder,
         program: Option<&Path>,
         interrupt: &Interrupt,
     ) -> Result<Reopened, SessionError> {
-        let mut run = folder.load()?;
-        if let Some(program) = program {
-            run.move_program(program);
-        }
-        run.criterion.check = run.criterion.check.map(|check| check.until(interrupt.flag()));
-        let target = target(&run, interrupt)?;
-        let trace = folder.trace(&run, &target.program)?;
-        let patterns = if run.poisoned { Poison::PATTERNS.to_vec() } else { vec![Poison::Off] };
-        let recording = Recording { run: run.run.clone(), trace };
-        let untouched = Arc::new(run.untouched.clone());
-        let baseline = Baseline { recording, patterns, untouched, warnings: run.warnings.clone() };
+        let RecordedRun { run, target, baseline } = recorded_run(&folder, program, interrupt)?;
         let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
         let questions = questions(&run.criterion, &run.criteria, &run.run, recorded)?;
         Ok(Reopened { folder, run, target, questions, baseline })
@@ -154,6 +153,36 @@ impl Reopened {
         Case { subject: self.subject(), question, memo: None, guess: None }
             .remember(&past(&self.run.version, content), watcher)
     }
+}
+
+/// A kept run, its program, and what was recorded.
+pub(super) struct RecordedRun {
+    pub(super) run: KeptRun,
+    pub(super) target: Target,
+    pub(super) baseline: Baseline,
+}
+
+/// Reads a kept run; the program, which may lie elsewhere now, is loaded but not started.
+///
+/// # Errors
+/// If what is kept is not what was written, or the program is another one.
+pub(super) fn recorded_run(
+    folder: &RunFolder,
+    program: Option<&Path>,
+    interrupt: &Interrupt,
+) -> Result<RecordedRun, SessionError> {
+    let mut run = folder.load()?;
+    if let Some(program) = program {
+        run.move_program(program);
+    }
+    run.criterion.check = run.criterion.check.map(|check| check.until(interrupt.flag()));
+    let target = target(&run, interrupt)?;
+    let trace = folder.trace(&run, &target.program)?;
+    let patterns = if run.poisoned { Poison::PATTERNS.to_vec() } else { vec![Poison::Off] };
+    let recording = Recording { run: run.run.clone(), trace };
+    let untouched = Arc::new(run.untouched.clone());
+    let baseline = Baseline { recording, patterns, untouched, warnings: run.warnings.clone() };
+    Ok(RecordedRun { run, target, baseline })
 }
 
 /// The results of a run with the names of their criteria, without loading the program; none of those whose

@@ -57,7 +57,7 @@ pub struct WorkDocument {
     pub version: String,
     /// The name of the fault.
     pub fault: String,
-    /// The kind of work: `spectra`, `slice`, `slice-trace` or `locate`.
+    /// `spectra`, `slice`, `slice-trace`, `locate` or `locate-tests`.
     pub work: String,
     /// The key of the fault, as in [`FaultDocument`].
     pub key: String,

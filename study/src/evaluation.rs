@@ -207,7 +207,7 @@ fn rank_by(
         || format!("the result of `{}` is damaged: remove it and run the study again", part.work().name());
     let document = works[&part.work()].document.as_ref().ok_or_else(damaged)?;
     let all = spectra.lines();
-    if part == SingleTechnique::Locate {
+    if matches!(part, SingleTechnique::Locate | SingleTechnique::LocateTests) {
         return locate_ranking(document, executed, &all).ok_or_else(damaged);
     }
     let events = document.get("slice").and_then(Value::as_array).ok_or_else(damaged)?;

@@ -23,6 +23,8 @@ pub enum SingleTechnique {
     SliceTrace,
     /// The lines at which a change of the run makes its output right.
     Locate,
+    /// The same, with the tests of the fault.
+    LocateTests,
     /// The ranking of a formula over what tests have executed.
     Spectrum(Formula, CoverageUnit),
 }
@@ -38,15 +40,17 @@ pub enum Work {
     SliceTrace,
     /// `stripe locate`.
     Locate,
+    /// `stripe locate --tests`.
+    LocateTests,
 }
 
 impl SingleTechnique {
     /// All techniques.
     pub fn all() -> Vec<SingleTechnique> {
-        use SingleTechnique::{Locate, Slice, SliceEffect, SliceTrace, Spectrum};
+        use SingleTechnique::{Locate, LocateTests, Slice, SliceEffect, SliceTrace, Spectrum};
         let spectrum = |unit| Formula::ALL.map(|formula| Spectrum(formula, unit));
         let units = [CoverageUnit::Line, CoverageUnit::Statement];
-        [Slice, SliceEffect, SliceTrace, Locate]
+        [Slice, SliceEffect, SliceTrace, Locate, LocateTests]
             .into_iter()
             .chain(units.into_iter().flat_map(spectrum))
             .collect()
@@ -59,6 +63,7 @@ impl SingleTechnique {
             SingleTechnique::SliceEffect => "slice-effect".into(),
             SingleTechnique::SliceTrace => "slice-trace".into(),
             SingleTechnique::Locate => "locate".into(),
+            SingleTechnique::LocateTests => "locate-tests".into(),
             SingleTechnique::Spectrum(formula, CoverageUnit::Line) => formula.name().into(),
             SingleTechnique::Spectrum(formula, CoverageUnit::Statement) => {
                 format!("{}-statement", formula.name())
@@ -72,6 +77,7 @@ impl SingleTechnique {
             SingleTechnique::Slice | SingleTechnique::SliceEffect => Work::Slice,
             SingleTechnique::SliceTrace => Work::SliceTrace,
             SingleTechnique::Locate => Work::Locate,
+            SingleTechnique::LocateTests => Work::LocateTests,
             SingleTechnique::Spectrum(..) => Work::Spectra,
         }
     }
@@ -126,6 +132,7 @@ impl Work {
             Work::Slice => "slice",
             Work::SliceTrace => "slice-trace",
             Work::Locate => "locate",
+            Work::LocateTests => "locate-tests",
         }
     }
 }

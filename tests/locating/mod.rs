@@ -1,3 +1,5 @@
 //! More about `stripe locate`, by subject.
 
+mod kept;
 mod undefined;
+mod values;

@@ -46,7 +46,7 @@ impl BuiltFault<'_> {
     /// statements, which does not depend on the load of the machine: there it is for the runs of `locate`,
     /// which are many.
     pub(super) fn timeout(self, work: Work) -> Words {
-        let is_meant = !self.fault.is_endless || work == Work::Locate;
+        let is_meant = !self.fault.is_endless || matches!(work, Work::Locate | Work::LocateTests);
         let timeout = self.fault.timeout.iter().filter(|_| is_meant);
         timeout.flat_map(|timeout| ["--timeout".to_owned(), timeout.clone()]).collect()
     }
@@ -68,7 +68,7 @@ impl BuiltFault<'_> {
                 let control = ["--control", control, "--no-save"].map(str::to_owned);
                 ("run", criterion.chain(control).collect())
             }
-            Work::Locate => {
+            Work::Locate | Work::LocateTests => {
                 let correct =
                     fault.correct.iter().flat_map(|command| ["--check".to_owned(), command.clone()]);
                 let correct: Words = match run.reference {
@@ -80,7 +80,9 @@ impl BuiltFault<'_> {
                         "`locate` needs to know what would be right: give `reference` or `correct`".into()
                     );
                 }
-                ("locate", correct.into_iter().chain(endless).collect())
+                let tests = self.tests(work)?;
+                let nothing_stays = std::iter::once("--no-save".to_owned());
+                ("locate", correct.into_iter().chain(tests).chain(endless).chain(nothing_stays).collect())
             }
         };
         let mut words = vec![name.to_owned()];
@@ -93,6 +95,16 @@ impl BuiltFault<'_> {
         words.push("--".into());
         words.extend(run.arguments.iter().cloned());
         Ok(words)
+    }
+
+    /// The option by which `locate` has the tests of the fault, if it is to have them.
+    fn tests(self, work: Work) -> Result<Words, String> {
+        if work != Work::LocateTests {
+            return Ok(Words::new());
+        }
+        let path = self.fault.tests_path.as_deref();
+        let path = path.ok_or("`locate-tests` needs `tests` that are a folder or a file of their own")?;
+        Ok(vec!["--tests".to_owned(), shown(path)])
     }
 
     fn cover(self) -> Words {

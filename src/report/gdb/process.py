@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import shlex
+import struct
 import subprocess
 
 import gdb

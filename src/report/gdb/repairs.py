@@ -14,6 +14,33 @@ CONDITIONS = (
 BITS = {"CF": 0, "PF": 2, "ZF": 6, "SF": 7, "OF": 11}
 
 
+class Write:
+    """What a store writes instead: where, of which kind, and how it is made of the value."""
+
+    def __init__(self, text):
+        next_address, self.base, self.index, scale, displacement, self.format, self.how, number = text.split(",")
+        self.next, self.scale, self.number = int(next_address, 16), int(scale), int(number)
+        self.displacement = int(displacement)
+        self.size = struct.calcsize("<" + self.format)
+
+    def address(self, bias):
+        """Where it writes with the registers before it."""
+        base = {"file": bias, "-": 0}.get(self.base)
+        base = register(self.base) if base is None else base
+        index = 0 if self.index == "-" else register(self.index) * self.scale
+        return (base + index + self.displacement) % 2**64
+
+    def new(self, old, written):
+        """The bytes in place of those that it has written."""
+        if self.how == "old":
+            return old
+        (value,) = struct.unpack("<" + self.format, written)
+        value = {"number": self.number, "plus": value + self.number, "negated": -value}[self.how]
+        if self.format in "fd":
+            return struct.pack("<" + self.format, value)
+        return (int(value) % 2 ** (8 * self.size)).to_bytes(self.size, "little")
+
+
 class Change:
     """A change: at which executions of which place, and where control goes instead."""
 
@@ -22,7 +49,8 @@ class Change:
         self.kind, address, execution, target, self.told = words
         self.address = int(address, 16)
         self.execution = None if execution == "all" else int(execution)
-        self.target = None if target == "-" else int(target, 16)
+        self.write = Write(target) if self.kind == "write" else None
+        self.target = None if self.write or target == "-" else int(target, 16)
 
     def is_due(self, arrivals):
         return self.execution is None or self.execution == arrivals
@@ -47,9 +75,11 @@ class Repair(Process):
 
     def prepare(self, number):
         self.change = chosen(number)
-        self.arrivals, self.is_over = 0, False
+        self.arrivals, self.is_over, self.writing = 0, False, None
         self.bias = self.launch()
         self.stop_at(self.bias + self.change.address, "arrived")
+        if self.change.write:
+            self.stop_at(self.bias + self.change.write.next, "written")
         if FORKS and self.change.execution is None:
             gdb.write(
                 "stripe: the program starts processes, and in those gdb changes nothing: what they print may be "
@@ -66,9 +96,23 @@ class Repair(Process):
         if not change.is_due(self.arrivals):
             return None
         self.is_over = change.execution is not None
+        if change.write:
+            place = change.write.address(self.bias)
+            self.writing = place, bytes(gdb.selected_inferior().read_memory(place, change.write.size))
+            return None
         target = change.target if change.target is not None else self.other_way()
         gdb.execute("set $pc = %d" % (self.bias + target))
         return None if self.through else "execution %d: %s" % (self.arrivals, change.told)
+
+    def written(self):
+        """The program is behind the store of the change."""
+        write = self.change.write
+        if self.writing is None or register("rip") != self.bias + write.next:
+            return None
+        (place, old), self.writing = self.writing, None
+        memory = gdb.selected_inferior()
+        memory.write_memory(place, write.new(old, bytes(memory.read_memory(place, write.size))))
+        return None if self.through else "execution %d: %s" % (self.arrivals, self.change.told)
 
     def other_way(self):
         """Where the conditional jump would not lead."""

@@ -1,17 +1,17 @@
 //! Write the changes that repair a run as a script for gdb, which makes each of them there: a breakpoint, a count of
 //! arrivals, and `set $pc`.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 
-use tracer::intervention::{Change, When};
+use tracer::intervention::{Change, NewValue, When};
 use tracer::invocation::Invocation;
-use tracer::program::Program;
+use tracer::program::{Program, Store, StoreOperand, StoredKind};
 
 use super::start::{PROCESS, Start, Unscriptable, check_start, head, started};
 use crate::locate::EffectKind;
 use crate::report::located::{change_in_words, verdict};
 use crate::report::source::printable;
-use crate::session::locate::Located;
+use crate::session::located::Located;
 use crate::subject::Recorded;
 
 /// The Python program that is the same in every script.
@@ -55,7 +55,7 @@ pub fn script(recorded: Recorded<'_>, found: &Located, start: Start<'_>) -> Resu
 
 fn rows(recorded: Recorded<'_>, found: &Located) -> String {
     let mut text = String::from(
-        "# The changes: what, the address, at which arrival, where control goes instead, and in words.\nROWS = \"\"\"\n",
+        "# The changes: what, the address, at which arrival, where control goes or what is written instead, and in words.\nROWS = \"\"\"\n",
     );
     // Undefined memory holds something else under gdb.
     let is_sure = |number: &&usize| found.effects[**number].is_none_or(|it| it.kind != EffectKind::Undefined);
@@ -67,6 +67,11 @@ fn rows(recorded: Recorded<'_>, found: &Located) -> String {
             Change::Jump => ("always", "-".to_owned()),
             Change::FallThrough => ("never", "-".to_owned()),
             Change::Skip(to) => ("omit", to.address.to_string()),
+            Change::Write(kind, value) => {
+                let store = recorded.program.stores(candidate.leader).into_iter();
+                let store = store.filter(|store| store.address == intervention.place.address);
+                ("write", store.map(|store| written(&store, kind, value)).collect())
+            }
         };
         let when = match intervention.when {
             When::Always => "all".to_owned(),
@@ -81,4 +86,27 @@ fn rows(recorded: Recorded<'_>, found: &Located) -> String {
         let _ = writeln!(text, "{kind} {} {when} {target} {words}: {outcome}", intervention.place.address);
     }
     text + "\"\"\"\n\n"
+}
+
+/// The instruction behind a store, where that writes, as what kind, and what instead: words with commas between them.
+fn written(store: &Store, kind: StoredKind, value: NewValue) -> String {
+    let none = || "-".to_owned();
+    let StoreOperand { base, index, displacement, is_in_file } = &store.operand;
+    let (index, scale) = index.as_ref().map_or((none(), 1), |(name, scale)| (name.clone(), *scale));
+    let format = match kind {
+        StoredKind::Integer(1) => "b",
+        StoredKind::Integer(2) => "h",
+        StoredKind::Integer(4) => "i",
+        StoredKind::Integer(_) => "q",
+        StoredKind::Float(4) => "f",
+        StoredKind::Float(_) => "d",
+    };
+    let (how, number) = match value {
+        NewValue::Number(number) => ("number", number),
+        NewValue::Plus(more) => ("plus", more),
+        NewValue::Negated => ("negated", 0),
+        NewValue::Old => ("old", 0),
+    };
+    let base = if *is_in_file { "file".to_owned() } else { base.clone().unwrap_or_else(none) };
+    format!("{},{base},{index},{scale},{},{format},{how},{number}", store.next, *displacement as i64)
 }

@@ -8,11 +8,11 @@ use tracer::program::FileId;
 use tracer::trace::EventId;
 
 use crate::locate::{CandidateKind, Granule, LineRank};
-use crate::session::locate::Located;
+use crate::session::located::Located;
 use crate::subject::Recorded;
 
 use super::super::executions::{self, Mark};
-use super::super::located::{change_in_words, experiment, outcome, shown, verdict, what_came};
+use super::super::located::{change_in_words, experiment, outcome, shown, value_word, verdict, what_came};
 use super::super::rows::{Code, Row, Rows};
 use super::super::sections;
 use super::super::source::Sources;
@@ -195,6 +195,7 @@ fn replay(recorded: Recorded<'_>, found: &Located, number: usize) -> String {
         CandidateKind::Always => "--always",
         CandidateKind::Never => "--never",
         CandidateKind::Omit => "--omit-line",
+        CandidateKind::Value => "--write",
     };
     let statement = candidate.statement(recorded);
     let file = &recorded.program.file(statement.file).shown;
@@ -208,7 +209,9 @@ fn replay(recorded: Recorded<'_>, found: &Located, number: usize) -> String {
         }
         (Granule::Statement, _) => candidate.intervention.place.address.to_string(),
     };
-    format!("{option} {place}")
+    let value =
+        value_word(candidate.intervention.change).map_or_else(String::new, |value| format!("={value}"));
+    format!("{option} {place}{value}")
 }
 
 /// The source of all functions that were executed, and the number of lines there was no room for.

@@ -42,6 +42,8 @@ pub struct StudyFault {
     pub is_omission: bool,
     /// Further tests.
     pub tests: Vec<StudyTest>,
+    /// The folder or the file that holds them; `None` if the manifest itself does.
+    pub tests_path: Option<PathBuf>,
     /// Patterns of the scope: what is traced.
     pub scope: Vec<String>,
     /// The longest time of a run.
@@ -95,6 +97,7 @@ pub(crate) fn fault(record: &Record, folder: &Path, taker: &mut KeyReader<'_>) -
     };
     fault.run = suite::failing_run(record, &fault.directory, &fill, taker);
     fault.tests = suite::tests(record, &fault.directory, &fill, taker);
+    fault.tests_path = suite::path(record, &fault.directory, &fill);
     require_failure(&fault, record, taker);
     fault.name = name?;
     (taker.mistakes.len() == before).then_some(fault)

@@ -114,6 +114,14 @@ pub(crate) fn tests(
     unique(tests, given.line, taker)
 }
 
+/// The folder or the file of the tests, if they have one.
+pub(crate) fn path(record: &Record, directory: &Path, fill: &dyn Fn(String) -> String) -> Option<PathBuf> {
+    match &record.get("tests")?.value {
+        GivenValue::Text(text) | GivenValue::Cell(text) => Some(directory.join(fill(text.clone()))),
+        _ => None,
+    }
+}
+
 /// Removes all but the first of tests of the same name.
 fn unique(tests: Vec<StudyTest>, line: usize, taker: &mut KeyReader<'_>) -> Vec<StudyTest> {
     let mut seen = BTreeSet::new();

@@ -9,11 +9,13 @@ use std::collections::BTreeMap;
 use agent::names::LeaderId;
 use agent::poison::Poison;
 
-use super::{Placement, Poisoner};
+use super::{Placement, Poisoner, registers};
 use crate::address::RuntimeAddress;
-use crate::intervention::{Alterations, Change, Intervention, When};
+use crate::intervention::{Alterations, Change, Intervention, NewValue, When};
 use crate::process::{Pid, ProcessError, Stop, Tracee};
-use crate::program::{ImageId, LeaderKind, Program};
+use crate::program::accesses::{self, Mode};
+use crate::program::variables::RegisterValues;
+use crate::program::{ImageId, LeaderKind, Program, StoredKind};
 
 const INT3: u8 = 0xcc;
 const NOP: u8 = 0x90;
@@ -53,6 +55,8 @@ enum Act {
     },
     /// The frame of the function that begins here becomes undefined.
     Undefine(LeaderId),
+    /// The store here writes another value.
+    Write(StoredKind, NewValue),
 }
 
 /// A conditional jump: the condition as the processor numbers it, and both places where it leads.
@@ -110,6 +114,7 @@ impl<'c> Changes<'c> {
         }
         let act = match change {
             Change::Skip(to) => Act::GoTo(at(to.address.0)),
+            Change::Write(kind, value) => Act::Write(kind, value),
             change => Act::Branch { jump: ConditionalJump::read(address, &code)?, change },
         };
         let room = program.leader_at(place.image, place.address);
@@ -170,9 +175,13 @@ impl<'c> Changes<'c> {
         tracee.take_trap()?;
         let (stack_base, scratch) = (self.stack_base, &mut self.scratch);
         let mut poisoner = Poisoner { program, placement, poison, untouched, stack_base, scratch };
-        let mut next = None;
+        let (mut next, mut store) = (None, None);
         for act in reached.arrive() {
             next = match act {
+                Act::Write(kind, value) => {
+                    store = Some((kind, value));
+                    next
+                }
                 Act::GoTo(to) => {
                     let leader = |address: RuntimeAddress| placement.leader_at(address.0);
                     if let (Some(reached), Some(at)) = (leader(address), leader(to)) {
@@ -189,6 +198,9 @@ impl<'c> Changes<'c> {
         }
         if reached.is_over {
             tracee.write(address, &[reached.original]);
+        }
+        if let (Some((kind, value)), None) = (store, next) {
+            return reached.store(address, (kind, value), placement, tracee);
         }
         match next.or_else(|| reached.imitated(address, tracee)) {
             Some(next) => tracee.set_pc(next),
@@ -225,6 +237,31 @@ impl Breakpoint {
         acts
     }
 
+    /// Executes the store that the breakpoint covers, and replaces what it has written.
+    fn store(
+        &self,
+        address: RuntimeAddress,
+        (kind, value): (StoredKind, NewValue),
+        placement: &Placement,
+        tracee: &mut Tracee,
+    ) -> Result<Changed, ProcessError> {
+        let there = registers(tracee).and_then(|registers| {
+            let text = placement.text(address.0)?;
+            let at = RegisterValues { pc: address.0, ..registers };
+            let effect = accesses::effect(&text[..text.len().min(15)], &at)?;
+            let written = effect.accesses.into_iter().find(|(_, mode)| *mode != Mode::Read)?.0;
+            let there = RuntimeAddress(written.address);
+            Some((there, tracee.read(there, kind.size())?))
+        });
+        let stepped = self.step_over(address, tracee)?;
+        if let (Changed::Served, Some((there, old))) = (&stepped, there)
+            && let Some(written) = tracee.read(there, kind.size())
+        {
+            tracee.write(there, &value.bytes(kind, &old, &written));
+        }
+        Ok(stepped)
+    }
+
     /// Emulates the covered instruction, if it is one with which functions begin and that costs no stop; returns where
     /// control goes on.
     fn imitated(&self, address: RuntimeAddress, tracee: &Tracee) -> Option<RuntimeAddress> {
@@ -247,7 +284,9 @@ impl Breakpoint {
         tracee.set_pc(address);
         tracee.step(0);
         let stop = tracee.wait()?;
-        tracee.write(address, &[INT3]);
+        if !self.is_over {
+            tracee.write(address, &[INT3]);
+        }
         Ok(if stop == Stop::Trap { Changed::Served } else { Changed::Stopped(stop) })
     }
 }
@@ -274,7 +313,7 @@ impl ConditionalJump {
         let jumps = match change {
             Change::Jump => true,
             Change::FallThrough => false,
-            Change::Flip | Change::Skip(_) => !self.holds(flags),
+            Change::Flip | Change::Skip(_) | Change::Write(..) => !self.holds(flags),
         };
         if jumps { self.target } else { self.next }
     }
@@ -300,7 +339,7 @@ impl ConditionalJump {
 /// The code that does an act without a stop; `None` where there is no room for it.
 fn patch(act: Act, address: RuntimeAddress, code: &[u8], room: usize) -> Option<Vec<u8>> {
     match act {
-        Act::Undefine(_) => None,
+        Act::Undefine(_) | Act::Write(..) => None,
         Act::GoTo(to) => {
             let distance = |length: usize| to.0.wrapping_sub(address.0.wrapping_add(length as u64)) as i64;
             if let Ok(short) = i8::try_from(distance(2))
@@ -315,8 +354,8 @@ fn patch(act: Act, address: RuntimeAddress, code: &[u8], room: usize) -> Option<
             let length = (jump.next.0 - address.0) as usize;
             let mut patched = code[..length].to_vec();
             match (change, length) {
-                (Change::Flip | Change::Skip(_), 2) => patched[0] ^= 1,
-                (Change::Flip | Change::Skip(_), _) => patched[1] ^= 1,
+                (Change::Flip | Change::Skip(_) | Change::Write(..), 2) => patched[0] ^= 1,
+                (Change::Flip | Change::Skip(_) | Change::Write(..), _) => patched[1] ^= 1,
                 (Change::Jump, 2) => patched[0] = JUMP_SHORT,
                 (Change::Jump, _) => patched[..2].copy_from_slice(&[NOP, JUMP_NEAR]),
                 (Change::FallThrough, _) => patched.fill(NOP),

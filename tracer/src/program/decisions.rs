@@ -72,7 +72,7 @@ impl Program {
     }
 
     /// The code from a leader to the next one of its function, or to the function's end.
-    fn block(&self, leader: LeaderId) -> &[u8] {
+    pub(super) fn block(&self, leader: LeaderId) -> &[u8] {
         let it = self.leader(leader);
         let Some(text) = self.text_at(it.image, it.address) else { return &[] };
         let next = self.leaders().get(leader.0 as usize + 1).filter(|next| next.function == it.function);

@@ -35,6 +35,7 @@ mod scope;
 pub(crate) mod sketch;
 mod split;
 mod stack;
+mod stores;
 pub(crate) mod unwinding;
 pub(crate) mod variables;
 
@@ -54,6 +55,7 @@ pub(crate) use readings::{ProcessorReading, Read, is_loaded_by_glibc, readings};
 pub use registers::RegisterSet;
 pub use sanitizer::Sanitizer;
 pub use scope::{InvalidPattern, Scope};
+pub use stores::{Store, StoreOperand, StoredKind};
 
 use backtrace::Names;
 use unwinding::Objects;

@@ -1,0 +1,147 @@
+//! Keep what `stripe locate` was asked, and how its work has ended.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tracer::Containment;
+use tracer::invocation::Input;
+
+use super::documents::{ContainmentWord, LocateDocument, LocateTestDocument, StatusWord};
+use super::error::ArchiveError;
+use super::files::{read_document, write_document};
+use super::folder::RunFolder;
+use crate::circumstances::Status;
+use crate::locate::{LocateTest, OnTests, Spacing, ValueChoice};
+
+/// The format of `located.json`.
+const LOCATED: &str = "stripe.located/1";
+
+/// What was asked besides what every run has.
+#[derive(Clone, Debug)]
+pub struct KeptLocate {
+    /// Whether white space counts.
+    pub spacing: Spacing,
+    /// Whether other values are tried.
+    pub values: ValueChoice,
+    /// The test that is the run under study, if it is one.
+    pub studied: Option<String>,
+    /// The further tests.
+    pub tests: Vec<LocateTest>,
+}
+
+/// How the work has ended.
+#[derive(Clone, Debug)]
+pub struct LocatedEnd {
+    /// Whether all changes were tried.
+    pub status: Status,
+    /// How well the runs were contained.
+    pub containment: Containment,
+    /// So many changes make the run right.
+    pub right: usize,
+    /// So many runs with changes were made.
+    pub runs: u64,
+    /// The time that the work has taken.
+    pub elapsed: Duration,
+    /// What changes do to further tests, by their numbers.
+    pub on_tests: Vec<(usize, OnTests)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct EndedDocument {
+    #[serde(with = "StatusWord")]
+    status: Status,
+    #[serde(with = "ContainmentWord")]
+    containment: Containment,
+    right: usize,
+    runs: u64,
+    elapsed_ms: u64,
+    /// A change, how many failing tests it repairs, and how many passing ones it breaks.
+    on_tests: Vec<(usize, usize, usize)>,
+}
+
+impl RunFolder {
+    fn located_path(&self) -> PathBuf {
+        self.path.join("located.json")
+    }
+
+    /// Writes how the work has ended.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn conclude_located(&self, end: &LocatedEnd) -> Result<(), ArchiveError> {
+        let LocatedEnd { status, right, runs, elapsed, .. } = *end;
+        let containment = end.containment.clone();
+        let elapsed_ms = elapsed.as_millis() as u64;
+        let on_tests = end.on_tests.iter().map(|(change, with)| (*change, with.repaired, with.broken));
+        let on_tests = on_tests.collect();
+        let document = EndedDocument { status, containment, right, runs, elapsed_ms, on_tests };
+        let path = self.located_path();
+        write_document(&path, LOCATED, &document).map_err(ArchiveError::unwritable(&path))
+    }
+
+    /// How the work has ended; `None` if it has not.
+    ///
+    /// # Errors
+    /// If what is kept is not what was written.
+    pub fn located_end(&self) -> Result<Option<LocatedEnd>, ArchiveError> {
+        let path = self.located_path();
+        if !path.exists() {
+            return Ok(None);
+        }
+        let document: EndedDocument = read_document(&path, LOCATED)?;
+        let EndedDocument { status, containment, right, runs, elapsed_ms, on_tests } = document;
+        let elapsed = Duration::from_millis(elapsed_ms);
+        let with = |(change, repaired, broken)| (change, OnTests { repaired, broken });
+        let on_tests = on_tests.into_iter().map(with).collect();
+        Ok(Some(LocatedEnd { status, containment, right, runs, elapsed, on_tests }))
+    }
+
+    /// Takes away how the work has ended, because it goes on.
+    ///
+    /// # Errors
+    /// If it cannot be taken away.
+    pub fn reopen_located(&self) -> Result<(), ArchiveError> {
+        let path = self.located_path();
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(ArchiveError::unwritable(&path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(super) fn locate_document(kept: &KeptLocate) -> LocateDocument {
+    let test = |test: &LocateTest| LocateTestDocument {
+        name: test.name.clone(),
+        arguments: test.arguments.clone(),
+        input: test.stdin.to_vec(),
+        reference: test.reference.as_ref().map(|text| text.to_vec()),
+        passes: test.passes,
+    };
+    LocateDocument {
+        ignore_space: kept.spacing == Spacing::Ignored,
+        values: kept.values == ValueChoice::Tried,
+        studied: kept.studied.clone(),
+        tests: kept.tests.iter().map(test).collect(),
+    }
+}
+
+pub(super) fn kept_locate(document: LocateDocument) -> KeptLocate {
+    let test = |test: LocateTestDocument| LocateTest {
+        name: test.name,
+        arguments: test.arguments,
+        stdin: Input::new(test.input),
+        reference: test.reference.map(Into::into),
+        passes: test.passes,
+    };
+    KeptLocate {
+        spacing: if document.ignore_space { Spacing::Ignored } else { Spacing::Exact },
+        values: if document.values { ValueChoice::Tried } else { ValueChoice::None },
+        studied: document.studied,
+        tests: document.tests.into_iter().map(test).collect(),
+    }
+}
