@@ -12,7 +12,7 @@ use std::time::Duration;
 use agent::poison::Poison;
 
 use crate::denial::Actions;
-use crate::dependence::{Dependences, ValueQuestion};
+use crate::dependence::{Dependences, Interpretation, ValueQuestion};
 use crate::endless::{Cutoff, endless};
 use crate::engine::{
     Assignment, Conditions, Guide, Investigation, Method, Placement, Recorder, Replayer, Unable, follow,
@@ -76,6 +76,8 @@ pub struct Inquest<'q> {
     pub memory: u64,
     /// Whether decisions count that could have written what is read, had they gone another way.
     pub asks_for_potential: bool,
+    /// Who executes the instructions.
+    pub interpretation: Interpretation,
 }
 
 /// One worker's place for runs of a program.
@@ -323,6 +325,7 @@ impl<'p> Tracer<'p> {
             instructions: inquest.instructions,
             memory: inquest.memory,
             asks_for_potential: inquest.asks_for_potential,
+            interpretation: inquest.interpretation,
         };
         let course = Course { conditions, placement: &mut self.placement, method: Method::SingleStep };
         let mut found = Dependences::default();

@@ -122,6 +122,8 @@ pub(crate) enum Method<'d> {
     Breakpoint,
     /// After every single instruction: slow, and needs no trick. Only for recording, to compare with.
     SingleStep,
+    /// After every single instruction that the tracer has executed in the program's place.
+    Interpreted,
     /// By the agent inside of the program, to which these detours lead.
     Inside(&'d Detours),
 }
@@ -161,7 +163,7 @@ impl Execution<'_> {
     ) -> Result<Termination, ProcessError> {
         let resume = |execution: &mut Self, signal| match method {
             Method::Breakpoint | Method::Inside(_) => execution.tracee.go_on(signal),
-            Method::SingleStep => execution.tracee.step(signal),
+            Method::SingleStep | Method::Interpreted => execution.tracee.step(signal),
         };
         if let Some(termination) = self.begin(method)? {
             return Ok(termination);
@@ -214,7 +216,7 @@ impl Execution<'_> {
                 self.tracee.set_pc(entry);
             }
             // The agent is there already.
-            Method::SingleStep | Method::Inside(_) => {}
+            Method::SingleStep | Method::Interpreted | Method::Inside(_) => {}
         }
         Ok(None)
     }
@@ -252,7 +254,7 @@ impl Execution<'_> {
         let pc = match method {
             Method::Inside(detours) => return self.lead_on(detours, location.pc.wrapping_sub(1)),
             Method::Breakpoint => location.pc.wrapping_sub(1),
-            Method::SingleStep => location.pc,
+            Method::SingleStep | Method::Interpreted => location.pc,
         };
         if self.placement.is_loader_hook(pc) {
             self.tracee.take_trap()?;
@@ -264,8 +266,8 @@ impl Execution<'_> {
             return Ok(Trap::Served);
         }
         let stepped = || self.tracee.signal_cause().is_none_or(|(code, _)| code > 0 && code != SI_KERNEL);
-        let is_step = matches!(method, Method::SingleStep);
-        if is_step && !stepped() {
+        let is_step = matches!(method, Method::SingleStep | Method::Interpreted);
+        if matches!(method, Method::SingleStep) && !stepped() {
             return Ok(Trap::Foreign);
         }
         let reached = self.placement.leader_at(pc).filter(|leader| !self.pace.current.is(leader.0));
@@ -275,7 +277,9 @@ impl Execution<'_> {
         if self.conditions.stop.load(Ordering::Relaxed) {
             return Ok(Trap::End(Termination::Cut(Cut::Interrupted)));
         }
-        self.tracee.take_trap()?;
+        if !matches!(method, Method::Interpreted) {
+            self.tracee.take_trap()?;
+        }
         let before = self.current();
         let (at, undefined) = match self.pace.arrive(leader, || guide.arrive(leader, location.sp)) {
             Step::GoOn { at, undefined } => (at, undefined),
@@ -374,7 +378,7 @@ impl Execution<'_> {
             Stop::OwnMemoryAgain => match method {
                 Method::Breakpoint => self.placement.arm_all(self.tracee, self.current()),
                 Method::Inside(_) => self.placement.arm_all(self.tracee, None),
-                Method::SingleStep => {}
+                Method::SingleStep | Method::Interpreted => {}
             },
             Stop::Forked(child) => {
                 self.usage.forked += 1;
