@@ -231,8 +231,12 @@ fn what_a_pointer_leads_to_depends_on_the_pointer() {
         let output = program.stripe("slice", &["--value", question, "--format", "json", "-q"]);
         let inferred: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert!(events(&needed).is_subset(&events(&inferred)), "{question}: {needed}\n{inferred}");
-        let executed: BTreeSet<u64> =
-            inferred["slice"].as_array().expect("events").iter().filter_map(|it| it["line"].as_u64()).collect();
+        let executed: BTreeSet<u64> = inferred["slice"]
+            .as_array()
+            .expect("events")
+            .iter()
+            .filter_map(|it| it["line"].as_u64())
+            .collect();
         assert!(lines.iter().all(|line| executed.contains(line)), "{question}: {executed:?}");
     }
 }

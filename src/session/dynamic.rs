@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use tracer::dependence::{Dependences, Incomplete, Interpretation, Printed, PrintedBytes, ValueAnswer, ValueQuestion};
+use tracer::dependence::{
+    Dependences, Incomplete, Interpretation, Printed, PrintedBytes, ValueAnswer, ValueQuestion,
+};
 use tracer::invocation::{Limits, Stdout};
 use tracer::run::Run;
 use tracer::termination::Termination;

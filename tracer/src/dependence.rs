@@ -124,6 +124,8 @@ pub struct Dependences {
     pub instructions: u64,
     /// How many of them the tracer has executed, and not the processor.
     pub interpreted: u64,
+    /// How many both have executed.
+    pub compared: u64,
     /// The instructions about which the tracer and the processor did not agree. The processor is right.
     pub disagreements: Vec<String>,
     /// What they may lack; each one sentence.

@@ -119,9 +119,9 @@ impl Step<'_> {
         let registers = &self.before.registers;
         // What GS means is not known.
         let is_known = self.insn.memory_segment() != Register::GS;
-        let address = self.insn.virtual_address(memory_operand(self.insn)?, 0, |register, _, _| {
-            value(register, registers)
-        });
+        let address = self
+            .insn
+            .virtual_address(memory_operand(self.insn)?, 0, |register, _, _| value(register, registers));
         address.filter(|_| is_known)
     }
 

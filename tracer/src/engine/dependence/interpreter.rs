@@ -41,6 +41,8 @@ pub(super) struct Interpreter {
     in_a_row: u32,
     /// How many instructions the processor has not executed.
     pub(super) interpreted: u64,
+    /// How many both have executed.
+    pub(super) compared: u64,
     /// About which instructions the processor did not agree.
     pub(super) disagreements: Vec<String>,
 }
@@ -77,6 +79,7 @@ impl Interpreter {
             forms: HashMap::new(),
             in_a_row: 0,
             interpreted: 0,
+            compared: 0,
             disagreements: Vec::new(),
         }
     }
@@ -124,9 +127,12 @@ impl Interpreter {
     pub(super) fn hand_over(&mut self, tracee: &Tracee) {
         let (Some(state), Some(stopped)) = (self.ahead.take(), &mut self.stopped) else { return };
         let general = &state.registers.general;
-        [stopped.rax, stopped.rcx, stopped.rdx, stopped.rbx] = [general[0], general[1], general[2], general[3]];
-        [stopped.rsp, stopped.rbp, stopped.rsi, stopped.rdi] = [general[4], general[5], general[6], general[7]];
-        [stopped.r8, stopped.r9, stopped.r10, stopped.r11] = [general[8], general[9], general[10], general[11]];
+        [stopped.rax, stopped.rcx, stopped.rdx, stopped.rbx] =
+            [general[0], general[1], general[2], general[3]];
+        [stopped.rsp, stopped.rbp, stopped.rsi, stopped.rdi] =
+            [general[4], general[5], general[6], general[7]];
+        [stopped.r8, stopped.r9, stopped.r10, stopped.r11] =
+            [general[8], general[9], general[10], general[11]];
         [stopped.r12, stopped.r13, stopped.r14, stopped.r15] =
             [general[12], general[13], general[14], general[15]];
         (stopped.rip, stopped.eflags) = (state.registers.pc, state.flags);
@@ -158,6 +164,7 @@ impl Interpreter {
             && state.registers.general == now.registers.general
             && state.registers.pc == now.registers.pc
             && (state.flags ^ now.flags) & status == 0;
+        self.compared += 1;
         let trust = self.forms.entry(*form).or_insert(Trust::Agreed(0));
         match (agrees, *trust) {
             (true, Trust::Agreed(trials)) => *trust = Trust::Agreed(trials.saturating_add(1)),

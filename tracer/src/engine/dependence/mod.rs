@@ -479,8 +479,8 @@ impl<'i> Detective<'i> {
         [found.stdout, found.stderr] = self.files.printed;
         (found.answers, found.last, found.remarks) = (self.answers, latest, self.remarks);
         found.instructions = self.instructions;
-        (found.interpreted, found.disagreements) =
-            (self.interpreter.interpreted, self.interpreter.disagreements);
+        (found.interpreted, found.compared) = (self.interpreter.interpreted, self.interpreter.compared);
+        found.disagreements = self.interpreter.disagreements;
         found
     }
 }

@@ -74,7 +74,11 @@ impl Detective<'_> {
                         {
                             return Ok(Outcome::Ended(termination));
                         }
-                        at = if execution.pace.arrivals > arrivals { self.look_again(execution) } else { Some(now) };
+                        at = if execution.pace.arrivals > arrivals {
+                            self.look_again(execution)
+                        } else {
+                            Some(now)
+                        };
                         continue;
                     }
                     Interpreted::Expected(expectation) => expected = Some(expectation),
