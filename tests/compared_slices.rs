@@ -145,7 +145,7 @@ fn the_page_of_a_dynamic_slice_tells_who_feeds_whom() {
     );
     assert_says(&words, &["On it depend16#1 (mul, data)"]);
     assert_eq!(of("document.querySelectorAll('.dot.fed').length"), 1);
-    assert_eq!(of("document.querySelectorAll('#table tbody tr').length"), 20);
+    assert_eq!(of("document.querySelectorAll('#table tbody tr').length"), 19);
     browser.show_on_paper();
     browser.picture(&tmp().join("pages").join("sliced-paper.png"));
     assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);

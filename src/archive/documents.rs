@@ -394,6 +394,7 @@ enum AlgorithmWord {
     Ddmin,
     #[serde(rename = "dd+")]
     DdPlus,
+    Prune,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -103,7 +103,9 @@ impl Events<'_, '_, '_> {
         let recorded = self.laboratory.recorded;
         let universe = Universe::new(recorded.program, recorded.trace, rule(phase));
         match self.algorithm {
-            Algorithm::Sweep | Algorithm::DdPlus => universe.grouped(recorded.program, recorded.trace),
+            Algorithm::Sweep | Algorithm::DdPlus | Algorithm::Prune => {
+                universe.grouped(recorded.program, recorded.trace)
+            }
             Algorithm::Ddmin => universe,
         }
     }

@@ -256,8 +256,11 @@ impl Execution<'_> {
             Method::Breakpoint => location.pc.wrapping_sub(1),
             Method::SingleStep | Method::Interpreted => location.pc,
         };
+        let takes_trap = !matches!(method, Method::Interpreted);
         if self.placement.is_loader_hook(pc) {
-            self.tracee.take_trap()?;
+            if takes_trap {
+                self.tracee.take_trap()?;
+            }
             self.placement.place_libraries(self.program, self.tracee);
             if let Method::Breakpoint = method {
                 self.placement.arm_all(self.tracee, self.current());
@@ -277,7 +280,7 @@ impl Execution<'_> {
         if self.conditions.stop.load(Ordering::Relaxed) {
             return Ok(Trap::End(Termination::Cut(Cut::Interrupted)));
         }
-        if !matches!(method, Method::Interpreted) {
+        if takes_trap {
             self.tracee.take_trap()?;
         }
         let before = self.current();

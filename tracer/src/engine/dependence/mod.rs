@@ -34,7 +34,7 @@ use crate::address::RuntimeAddress;
 use crate::dependence::{
     Dependences, DependencesBuilder, Incomplete, Interpretation, ValueAnswer, ValueQuestion,
 };
-use crate::process::{KernelState, Tracee};
+use crate::process::{KernelState, MemoryRange, Tracee};
 use crate::program::accesses::Mode;
 use crate::program::operations::{Access, InsnRole, LONGEST, Operation, RAX, RBP};
 use crate::program::variables::{MemoryPiece, RegisterValues, ValueBounds, Variables, View};
@@ -429,10 +429,7 @@ impl<'i> Detective<'i> {
                 let instruction = registers.pc.wrapping_sub(call.bias);
                 self.other_ways.writes(instruction, MemoryPiece { address, length });
             }
-            if self.code_pages.contains(&(address >> 12)) {
-                self.operations.clear();
-                self.code_pages.clear();
-            }
+            self.forget_code((address, length));
         }
         match operation.role {
             InsnRole::Pop(register) => self.registers.set(register, kept.unwrap_or(writer)),
@@ -443,6 +440,19 @@ impl<'i> Detective<'i> {
             }
             // What a call and a return do to registers is up to the code there.
             _ => self.registers.set_all(operation.writes, writer),
+        }
+    }
+
+    /// Memory has changed: other instructions may lie there now.
+    fn forget_code(&mut self, (address, length): MemoryRange) {
+        let pages = address >> 12..=address.saturating_add(length.saturating_sub(1)) >> 12;
+        let has_code = match pages.end() - pages.start() {
+            0 => self.code_pages.contains(pages.start()),
+            _ => self.code_pages.iter().any(|page| pages.contains(page)),
+        };
+        if has_code {
+            self.operations.clear();
+            self.code_pages.clear();
         }
     }
 
