@@ -30,7 +30,7 @@ use tracer::run::{Recording, Run};
 use tracer::schedule::{Control, Omission, Schedule};
 use tracer::trace::Trace;
 use tracer::trace_file::{self, Identity};
-use tracer::{Conditions, Inquest, Preference, Processors, Tracer};
+use tracer::{Conditions, DependenceRequest, Preference, Processors, Tracer};
 
 /// Runs to the end without a traced statement between two stops.
 const STOPS: &str = r#"#include <stdlib.h>
@@ -331,8 +331,9 @@ fn dependences(table: &mut Table) {
         let mut tracer =
             Tracer::new(&subject.program, &subject.invocation(), Preference::Auto).expect("a tracer");
         let (instructions, memory) = (u64::MAX, u64::MAX);
-        let inquest = Inquest { questions: &[], instructions, memory, asks_for_potential, interpretation };
-        tracer.dependences(bench.trace(), &inquest, &conditions(Poison::Off)).expect("followed").0
+        let wanted =
+            DependenceRequest { questions: &[], instructions, memory, asks_for_potential, interpretation };
+        tracer.dependences(bench.trace(), &wanted, &conditions(Poison::Off)).expect("followed").0
     };
     let found = follow(false, Interpretation::Trusted);
     let (instructions, events) = (found.instructions as f64, bench.trace().len() as f64);

@@ -9,7 +9,7 @@ use support::{Fixture, GCC, Program, how_many};
 use tracer::dependence::{Dependences, Interpretation};
 use tracer::program::Granularity;
 use tracer::trace::{EventId, Trace};
-use tracer::{Inquest, Preference, Tracer};
+use tracer::{DependenceRequest, Preference, Tracer};
 
 /// The dependences of the program's run, found in each of these ways.
 fn followed(program: &Program, ways: &[Interpretation]) -> (Trace, Vec<Dependences>) {
@@ -20,9 +20,14 @@ fn followed(program: &Program, ways: &[Interpretation]) -> (Trace, Vec<Dependenc
     let trace = record(&mut tracer, &program.path.display().to_string()).trace;
     let found = ways.iter().map(|&interpretation| {
         let (instructions, memory) = (u64::MAX, u64::MAX);
-        let inquest =
-            Inquest { questions: &[], instructions, memory, asks_for_potential: true, interpretation };
-        tracer.dependences(&trace, &inquest, &conditions()).expect("followed").0
+        let wanted = DependenceRequest {
+            questions: &[],
+            instructions,
+            memory,
+            asks_for_potential: true,
+            interpretation,
+        };
+        tracer.dependences(&trace, &wanted, &conditions()).expect("followed").0
     });
     let found = found.collect();
     (trace, found)

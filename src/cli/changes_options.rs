@@ -10,7 +10,7 @@ use regex::bytes::Regex;
 use super::limit_options::LimitOptions;
 use super::outcome_options::OutcomeOptions;
 use super::simplify_options::InputFormat;
-use super::terminal::Loudness;
+use super::terminal::Verbosity;
 use super::values::{duration, regex};
 use super::world_options::WorldOptions;
 
@@ -167,7 +167,7 @@ fn patch_file(text: &str) -> Result<PathBuf, String> {
 
 impl ChangesResultOptions {
     /// How much the user wants to hear.
-    pub(super) fn loudness(&self) -> Loudness {
-        Loudness { quiet: self.quiet, verbose: self.verbose }
+    pub(super) fn verbosity(&self) -> Verbosity {
+        Verbosity { quiet: self.quiet, verbose: self.verbose }
     }
 }

@@ -12,7 +12,7 @@ use tracer::invocation::{Limits, Stdout};
 use tracer::run::Run;
 use tracer::termination::Termination;
 use tracer::trace::EventId;
-use tracer::{Conditions, Inquest, Preference, Processors, Tracer};
+use tracer::{Conditions, DependenceRequest, Preference, Processors, Tracer};
 
 use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
@@ -96,9 +96,9 @@ pub fn follow<'b>(
     let conditions = Conditions { limits, ..target.conditions.clone() };
     let FollowBudget { instructions, memory, asks_for_potential } = budget;
     let interpretation = Interpretation::Trusted;
-    let inquest = Inquest { questions, instructions, memory, asks_for_potential, interpretation };
+    let wanted = DependenceRequest { questions, instructions, memory, asks_for_potential, interpretation };
     let trace = &baseline.recording.trace;
-    let (dependences, run) = tracer.dependences(trace, &inquest, &conditions)?;
+    let (dependences, run) = tracer.dependences(trace, &wanted, &conditions)?;
     if let Some(incomplete) = dependences.incomplete {
         return Err(not_followed(incomplete, &run, trace.len()));
     }

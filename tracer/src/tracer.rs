@@ -67,7 +67,7 @@ pub enum Engine {
 
 /// What to find out of the dependences of a run, and at what cost.
 #[derive(Clone, Copy, Debug)]
-pub struct Inquest<'q> {
+pub struct DependenceRequest<'q> {
     /// Values that are asked about.
     pub questions: &'q [ValueQuestion],
     /// At most so many instructions are executed one by one.
@@ -244,10 +244,10 @@ impl<'p> Tracer<'p> {
         let mut value = None;
         let run = self.stage.run_by(&mut start, course, |execution| {
             let termination = execution.run(Method::Breakpoint, &mut replayer)?;
-            if termination == Termination::Reached {
-                let last = trace.events().next_back().map(|last| trace.leader(last));
-                value = last.and_then(|last| execution.value(&variables, last, name));
-            }
+            let last = trace.events().next_back().filter(|_| termination == Termination::Reached);
+            let Some(last) = last else { return Ok(termination) };
+            let (found, termination) = execution.ask(&variables, trace.leader(last), name);
+            value = found;
             Ok(termination)
         })?;
         self.variables = Some(variables);
@@ -309,7 +309,7 @@ impl<'p> Tracer<'p> {
     pub fn dependences(
         &mut self,
         trace: &Trace,
-        inquest: &Inquest<'_>,
+        wanted: &DependenceRequest<'_>,
         conditions: &Conditions,
     ) -> Result<(Dependences, Run), ObserveError> {
         let variables = self.take_variables()?;
@@ -321,11 +321,11 @@ impl<'p> Tracer<'p> {
             program: self.stage.program,
             trace,
             variables: &variables,
-            questions: inquest.questions,
-            instructions: inquest.instructions,
-            memory: inquest.memory,
-            asks_for_potential: inquest.asks_for_potential,
-            interpretation: inquest.interpretation,
+            questions: wanted.questions,
+            instructions: wanted.instructions,
+            memory: wanted.memory,
+            asks_for_potential: wanted.asks_for_potential,
+            interpretation: wanted.interpretation,
         };
         let course = Course { conditions, placement: &mut self.placement, method: Method::SingleStep };
         let mut found = Dependences::default();

@@ -29,7 +29,7 @@ use potential::{MadeDecision, OtherWays};
 use writers::{LastWriter, MemoryWriters, NOBODY, RegisterWriters};
 
 use super::Execution;
-use super::scene::{ProgramMemory, WatchedMemory};
+use super::crash_state::{ProgramMemory, WatchedMemory};
 use crate::address::RuntimeAddress;
 use crate::dependence::{
     Dependences, DependencesBuilder, Incomplete, Interpretation, ValueAnswer, ValueQuestion,
