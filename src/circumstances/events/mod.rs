@@ -121,7 +121,9 @@ impl<'a, 'p> Events<'a, '_, 'p> {
         let recorded = self.setup.recorded;
         let universe = Universe::new(recorded.program, recorded.trace, rule(phase));
         match self.algorithm {
-            Algorithm::Sweep | Algorithm::DdPlus => universe.grouped(recorded.program, recorded.trace),
+            Algorithm::Sweep | Algorithm::DdPlus | Algorithm::Prune => {
+                universe.grouped(recorded.program, recorded.trace)
+            }
             Algorithm::Ddmin => universe,
         }
     }

@@ -11,6 +11,7 @@ mod matrix;
 mod outputs;
 mod search;
 mod shown;
+pub mod sliced;
 mod source;
 mod suspects;
 #[cfg(test)]
