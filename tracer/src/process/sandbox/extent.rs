@@ -9,6 +9,7 @@ pub(super) struct RunExtent {
     pub(super) network: Network,
     pub(super) attributes: Attributes,
     pub(super) ipc: Ipc,
+    pub(super) names: SocketNames,
     /// Where changes to files are the run's own, if it has no view of its own.
     pub(super) places: Vec<PathBuf>,
 }
@@ -20,6 +21,15 @@ pub(super) enum Attributes {
     Apart,
     /// Those of all files.
     OfAllFiles,
+}
+
+/// Which abstract sockets a run reaches, unix(7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SocketNames {
+    /// Its own: the kernel sees to that.
+    Apart,
+    /// Those of the machine.
+    Shared,
 }
 
 /// Whose IPC objects a run uses.

@@ -54,6 +54,8 @@ pub(super) enum CallSubject {
 
 /// Memory that is asked for in pieces of this size is asked for from the tracer.
 const LARGE: u64 = 1 << 30;
+/// A flag of seccomp(2): somebody answers calls of the program. An answer would count more than the tracer's.
+const NEW_LISTENER: u64 = 1 << 3;
 /// A process in the arguments of ioprio_set(2).
 const IOPRIO_WHO_PROCESS: u64 = 1;
 /// Who gets signals about a socket, ioctl_socket(2): both words for it.
@@ -190,6 +192,7 @@ pub(super) fn subject(number: c_long, command: u64) -> Option<CallSubject> {
         libc::SYS_fcntl if SETTING_OWNERS.contains(&(command as libc::c_int)) => CallSubject::Owner,
         libc::SYS_fcntl => CallSubject::Lock,
         libc::SYS_socket => CallSubject::Always(Action::Network),
+        libc::SYS_seccomp => CallSubject::Always(Action::Trace),
         libc::SYS_clone => CallSubject::Start(0),
         libc::SYS_mknod | libc::SYS_mknodat => CallSubject::Always(Action::Device),
         libc::SYS_connect => CallSubject::Address(1, 2),
@@ -335,6 +338,8 @@ fn rules(extent: &RunExtent) -> Result<Rules, seccompiler::BackendError> {
     let unix = libc::AF_UNIX as u64;
     rules.insert(libc::SYS_socket, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
     rules.insert(libc::SYS_sendto, vec![rule(4, SeccompCmpOp::Ne, 0)?]);
+    let listens = number(1, SeccompCmpOp::MaskedEq(NEW_LISTENER), NEW_LISTENER)?;
+    rules.insert(libc::SYS_seccomp, vec![listens]);
     let hiding =
         HIDING.map(|flag| flag as u32 as u64).map(|flag| rule(0, SeccompCmpOp::MaskedEq(flag), flag));
     rules.insert(libc::SYS_clone, hiding.into_iter().collect::<Result<_, _>>()?);
@@ -413,6 +418,7 @@ fn no_second_table() -> BpfProgram {
 mod tests {
     use std::path::PathBuf;
 
+    use super::super::extent::SocketNames;
     use super::*;
 
     #[test]
@@ -428,6 +434,7 @@ mod tests {
             network,
             attributes: Attributes::OfAllFiles,
             ipc: Ipc::Shared,
+            names: SocketNames::Shared,
             places: vec![PathBuf::from("/tmp")],
         }
     }

@@ -12,7 +12,7 @@ use landlock::{
 /// Device files that do nothing lasting.
 const HARMLESS: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Signals and abstract sockets stay inside; `None` on kernels before 6.12.
+/// Signals and abstract sockets stay inside; `None` on kernels before 6.12, where both are asked for.
 pub(super) fn scope() -> Option<OwnedFd> {
     let rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
