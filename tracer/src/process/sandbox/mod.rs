@@ -252,7 +252,9 @@ impl World {
         reason: &str,
     ) -> Result<World, ProcessError> {
         let copy = Copied::new(directory).map_err(not_copied)?;
-        let own = std::iter::once(copy.place()).chain(permissions.writable.iter().cloned());
+        let writable = permissions.writable.iter().cloned();
+        // The folder of the copy stays from run to run, so that nobody changes its attributes.
+        let own = std::iter::once(copy.directory().to_owned()).chain(writable.clone());
         // As the kernel tells where a file lies.
         let own = own.map(|place| place.canonicalize().unwrap_or(place));
         let scope = landlock::scope();
@@ -267,7 +269,8 @@ impl World {
             full: reason.to_owned(),
             basic: error.to_string(),
         };
-        let walls = Confinement::basic(&extent, scope).map_err(uncontained)?;
+        let open: Vec<_> = std::iter::once(copy.place()).chain(writable).collect();
+        let walls = Confinement::basic(&extent, scope, &open).map_err(uncontained)?;
         let starter = Starter::outside(launcher, copy.directory(), &walls)?;
         starter.wait().map_err(uncontained)?;
         Ok(World { guard: Arc::new(Guard::new(Some(extent))), place: Place::Copy(copy), starter })

@@ -22,7 +22,9 @@ pub(super) fn abstract_sockets(process: Pid, name: &[u8]) -> io::Result<Vec<u64>
 pub(super) fn holds(process: i32, socket: u64) -> bool {
     let link = format!("socket:[{socket}]");
     let files = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
-    files.map(|file| fs::read_link(file.path())).any(|target| target.is_ok_and(|file| file == Path::new(&link)))
+    files
+        .map(|file| fs::read_link(file.path()))
+        .any(|target| target.is_ok_and(|file| file == Path::new(&link)))
 }
 
 /// A line has six words, the number of the socket and its name.

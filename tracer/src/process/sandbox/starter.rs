@@ -16,7 +16,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -37,9 +37,8 @@ use crate::process::{Launch, ProcessError, patiently};
 /// CAP_SYS_ADMIN, CAP_SYS_BOOT, CAP_SYS_NICE, CAP_SYS_RESOURCE, CAP_SYS_TIME, CAP_SYS_TTY_CONFIG,
 /// CAP_MKNOD, CAP_AUDIT_WRITE, CAP_AUDIT_CONTROL, CAP_MAC_OVERRIDE, CAP_MAC_ADMIN, CAP_SYSLOG, CAP_WAKE_ALARM,
 /// CAP_BLOCK_SUSPEND, CAP_AUDIT_READ, CAP_PERFMON, CAP_BPF, CAP_CHECKPOINT_RESTORE.
-const DROPPED: [libc::c_int; 26] = [
-    9, 12, 13, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 29, 30, 32, 33, 34, 35, 36, 37, 38, 39, 40,
-];
+const DROPPED: [libc::c_int; 26] =
+    [9, 12, 13, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 29, 30, 32, 33, 34, 35, 36, 37, 38, 39, 40];
 /// What a starter puts up around itself, for messages.
 const WALLS: [&str; 3] = ["no new privileges", "Landlock", "seccomp"];
 /// What a child says first.
@@ -71,10 +70,14 @@ impl Confinement {
         Ok(Confinement { rule_sets, filter, privileges: Privileges::Dropped })
     }
 
-    /// The same, and files are changed below the places of `extent` only.
-    pub(super) fn basic(extent: &RunExtent, scope: Option<OwnedFd>) -> io::Result<Confinement> {
+    /// The same, and files are changed below these places only.
+    pub(super) fn basic(
+        extent: &RunExtent,
+        scope: Option<OwnedFd>,
+        places: &[PathBuf],
+    ) -> io::Result<Confinement> {
         let mut walls = Confinement::new(extent, scope)?;
-        let files = landlock::writing_only_below(&extent.places)?;
+        let files = landlock::writing_only_below(places)?;
         walls.rule_sets.extend(files);
         Ok(walls)
     }
