@@ -1,4 +1,4 @@
-//! Turn results into documents and back.
+//! Convert results into documents and back.
 
 use std::time::Duration;
 
@@ -23,8 +23,8 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
         without: needed.without.as_ref().map(seen),
     };
     ResultDocument {
-        engine: slice.question.manner.engine.clone(),
-        containment: slice.question.manner.containment.clone(),
+        engine: slice.question.method.engine.clone(),
+        containment: slice.question.method.containment.clone(),
         status: slice.status,
         level: slice.level,
         effects_tried: Some(slice.effects == Effects::Tried),
@@ -46,8 +46,8 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
     }
 }
 
-/// The result that a document describes. How programs were run is told by the document, the rest of the
-/// question by `question`.
+/// Restores the result that a document describes. The engine and the containment are in the document, the
+/// rest of the question is `question`.
 pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSlice {
     let seen = |seen: SeenDocument| Evidence::new(seen.outcome, seen.why);
     let needed = |needed: NeededDocument| Needed {
@@ -56,10 +56,10 @@ pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSli
         without: needed.without.map(seen),
     };
     let CountsDocument { reproduced: fail, not_reproduced: pass, unresolved, cached } = document.tests;
-    let manner = RunMethod { engine: document.engine, containment: document.containment };
+    let method = RunMethod { engine: document.engine, containment: document.containment };
     let tried = document.effects_tried.unwrap_or(question.control != Control::Program);
     CriticalSlice {
-        question: Question { manner, ..question },
+        question: Question { method, ..question },
         status: document.status,
         level: document.level,
         effects: if tried { Effects::Tried } else { Effects::Untried },

@@ -10,17 +10,17 @@ use regex::bytes::Regex;
 use super::limit_options::LimitOptions;
 use super::outcome_options::OutcomeOptions;
 use super::simplify_options::InputFormat;
-use super::terminal::Loudness;
+use super::terminal::Verbosity;
 use super::values::{duration, regex};
 use super::world_options::WorldOptions;
 
-/// The heading of the options that say which versions are compared.
+/// The heading of the options for the versions to compare.
 const VERSIONS: &str = "The two versions";
 
-/// The heading of the options that say how versions are built and tested.
+/// The heading of the options for building and testing versions.
 const TESTS: &str = "Building and testing a version";
 
-/// The heading of the options that say how changes are looked for.
+/// The heading of the options for the search.
 const SEARCH: &str = "The search";
 
 /// `stripe changes`.
@@ -166,8 +166,8 @@ fn patch_file(text: &str) -> Result<PathBuf, String> {
 }
 
 impl ChangesResultOptions {
-    /// How much the user wants to hear.
-    pub(super) fn loudness(&self) -> Loudness {
-        Loudness { quiet: self.quiet, verbose: self.verbose }
+    /// The verbosity that the options ask for.
+    pub(super) fn verbosity(&self) -> Verbosity {
+        Verbosity { quiet: self.quiet, verbose: self.verbose }
     }
 }

@@ -5,7 +5,7 @@ use tracer::Tracer;
 use super::choices::GuessChoice;
 use super::exit::Failure;
 use super::options::RunOptions;
-use super::progress::Voice;
+use super::progress::ProgressPrinter;
 use super::slice_options::MOST_INSTRUCTIONS;
 use crate::circumstances::events::EventGuess;
 use crate::session::dynamic::{FollowBudget, FollowedRun, follow};
@@ -16,30 +16,31 @@ use crate::session::layers::{Layers, layers};
 use crate::session::listener::Listener;
 use crate::session::recording::Recording;
 
-/// For a guess a run is followed for so many instructions: beyond, that takes longer than most searches gain by it.
+/// The number of instructions up to which a run is followed for a guess: beyond, that takes longer than most searches
+/// gain by it.
 const MOST_FOR_GUESS: u64 = 2_000_000;
 
-/// A run of `stripe run` and what is known of its dependences.
+/// A run of `stripe run` that can be followed, and its dependences.
 pub(super) struct Follower<'f> {
     recording: &'f Recording<'f>,
-    voice: &'f Voice,
+    printer: &'f ProgressPrinter,
     followed: Option<FollowedRun<'f>>,
 }
 
 impl<'f> Follower<'f> {
-    /// Nothing is known yet.
-    pub(super) fn new(recording: &'f Recording<'f>, voice: &'f Voice) -> Follower<'f> {
-        Follower { recording, voice, followed: None }
+    /// Creates a follower; the run is not followed yet.
+    pub(super) fn new(recording: &'f Recording<'f>, printer: &'f ProgressPrinter) -> Follower<'f> {
+        Follower { recording, printer, followed: None }
     }
 
-    /// What is guessed for each question, if the options ask for it. A run that cannot be followed is searched without.
+    /// The guess for each question, if the options ask for it. A run that cannot be followed is searched without.
     pub(super) fn guess(&mut self, options: &RunOptions, tracer: &mut Tracer<'_>) -> Vec<Option<EventGuess>> {
         if options.search.guess == GuessChoice::None {
             return Vec::new();
         }
         let most = if options.compare { MOST_INSTRUCTIONS } else { MOST_FOR_GUESS };
         let trouble = |why: &dyn std::fmt::Display| {
-            self.voice.tell(&format!(
+            self.printer.tell(&format!(
                 "stripe: nothing is guessed, and the search starts from the whole run: {why}"
             ));
         };
@@ -56,7 +57,7 @@ impl<'f> Follower<'f> {
         }
     }
 
-    /// The dynamic slices beside what was found.
+    /// Finds the dynamic slices to compare with the critical ones.
     pub(super) fn compare<'r>(
         &mut self,
         findings: &'r Findings,
@@ -70,7 +71,7 @@ impl<'f> Follower<'f> {
     }
 
     fn follow(&self, tracer: &mut Tracer<'_>, instructions: u64) -> Result<FollowedRun<'f>, SessionError> {
-        self.voice.tell("following the run instruction by instruction");
+        self.printer.tell("following the run instruction by instruction");
         let target = &self.recording.request.target;
         let memory = target.conditions.limits.trace;
         let budget = FollowBudget { instructions, memory, asks_for_potential: false };

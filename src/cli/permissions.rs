@@ -1,14 +1,14 @@
-//! Read what the user lets runs do to the world.
+//! Read the permissions of runs from the options.
 
 use std::path::PathBuf;
 
 use tracer::invocation::{Network, Permissions, SandboxMode};
 
-use super::choices::Allowance;
+use super::choices::PermissionChoice;
 use super::exit::{Exit, Failure};
 use super::world_options::WorldOptions;
 
-/// What the user lets runs do to the world.
+/// The permissions: what the user lets runs do to the world.
 pub(super) fn permissions(options: &WorldOptions) -> Result<Permissions, Failure> {
     let directory = |path: &PathBuf| {
         let unfit = |why: String| {
@@ -22,7 +22,7 @@ pub(super) fn permissions(options: &WorldOptions) -> Result<Permissions, Failure
     };
     Ok(Permissions {
         sandbox_mode: if options.no_sandbox { SandboxMode::None } else { SandboxMode::Sandbox },
-        network: match options.allow.contains(&Allowance::Network) {
+        network: match options.allow.contains(&PermissionChoice::Network) {
             true => Network::Allowed,
             false => Network::Denied,
         },

@@ -8,14 +8,14 @@ use super::options::{OutputOptions, ReportOptions};
 use super::{shell, terminal};
 use crate::session::findings::Findings;
 use crate::session::interrupt::Interrupt;
-use crate::session::questions::Inquiry;
+use crate::session::questions::NamedCriterion;
 use crate::session::reopened::Reopened;
 use crate::session::search::Answer;
 
 const NO_VALUES: &str =
     "values were not looked at: `stripe run --values` keeps them, and `stripe explain` looks at them again";
 
-/// Does it.
+/// Reports the findings of a kept run.
 pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let reopened = Reopened::open(options.run.as_deref(), &Interrupt::default())?;
     let program = &reopened.target.program.executable().path;
@@ -37,7 +37,7 @@ pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit,
     Ok(Exit::Done)
 }
 
-/// Values that nobody has looked at cannot be told.
+/// Adds a warning if values are asked for that were not observed.
 fn without_values(mut answer: Answer, output: &OutputOptions) -> Answer {
     if output.values && answer.slice.values.is_none() {
         answer.slice.warnings.push(NO_VALUES.into());
@@ -45,7 +45,7 @@ fn without_values(mut answer: Answer, output: &OutputOptions) -> Answer {
     answer
 }
 
-/// The same where no text holds the warning: a picture shows nothing in place of values.
+/// Prints that warning where no text holds it: a picture shows nothing in place of values.
 fn mention_missing_values(findings: &Findings, output: &OutputOptions) {
     let is_missing = findings.answers.iter().any(|answered| answered.answer.slice.values.is_none());
     if output.asks_for_values() && !output.values && is_missing {
@@ -53,7 +53,11 @@ fn mention_missing_values(findings: &Findings, output: &OutputOptions) {
     }
 }
 
-fn answer(reopened: &Reopened, question: &Inquiry, options: &ReportOptions) -> Result<Answer, Failure> {
+fn answer(
+    reopened: &Reopened,
+    question: &NamedCriterion,
+    options: &ReportOptions,
+) -> Result<Answer, Failure> {
     if let Some(answer) = reopened.result(question, options.output.tells_history())? {
         return Ok(answer);
     }

@@ -12,11 +12,11 @@ use tracer::program::Program;
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::files::{self, Overwriting, Readers};
-use super::manner;
-use super::progress::Voice;
+use super::progress::ProgressPrinter;
 use super::reading;
+use super::reduction_method;
 use super::simplify_options::{CrashChoice, InputFormat, SimplifyOptions};
-use super::status::{Answers, Board, askers};
+use super::status::{Answers, SharedStatus, askers};
 use super::target::{Withheld, executable, invocation, outcome};
 use super::terminal::{self, tell};
 use super::then_run::{self, WrittenParts};
@@ -34,7 +34,7 @@ const TRIVIAL: &str = "the failure shows even if nothing is given: ask for more,
 const TRIVIAL_OF_GRAMMAR: &str = "the failure shows even with the shortest text that the grammar derives: ask for more, \
                                   for example with --expect-match or --expect-stderr-match";
 
-/// Simplifies.
+/// Simplifies the input of a failing program, and writes what is left.
 pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     let request = request(&options, &interrupt)?;
@@ -44,13 +44,13 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
         then_run::check(&options, &request, &kept)?;
     }
     interrupt.listen()?;
-    let loudness = options.result.loudness();
-    let board = Board::new("running the program as it is");
-    let answers = Answers::begin(board.clone(), askers(loudness))?;
-    let voice = Voice::new(loudness, terminal::style(color), &interrupt, &board);
+    let verbosity = options.result.verbosity();
+    let shared_status = SharedStatus::new("running the program as it is");
+    let answers = Answers::begin(shared_status.clone(), askers(verbosity))?;
+    let printer = ProgressPrinter::new(verbosity, terminal::style(color), &interrupt, &shared_status);
     let found = match options.prevent {
-        true => crate::session::prevent::prevent(&request, &interrupt, &voice)?,
-        false => crate::session::simplify::simplify(&request, &interrupt, &voice)?,
+        true => crate::session::prevent::prevent(&request, &interrupt, &printer)?,
+        false => crate::session::simplify::simplify(&request, &interrupt, &printer)?,
     };
     drop(answers);
     let written = write(&found, &targets, options.result.force);
@@ -78,7 +78,7 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
 fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyRequest, Failure> {
     let (path, words) = command(options)?;
     let criterion = criterion(options, interrupt)?;
-    let manner = manner::manner(options)?;
+    let method = reduction_method::method(options)?;
     let (mut invocation, withheld) = invocation(&options.world, path.clone(), words)?;
     if !options.result.quiet {
         Withheld(withheld).mention();
@@ -89,7 +89,7 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
     }
     let other = options.differs_from().map(|command| other(command, &invocation)).transpose()?;
     let mut given = given(options, &invocation)?;
-    let remarks = manner::derived(&manner, &mut given, options)?;
+    let remarks = reduction_method::derived(&method, &mut given, options)?;
     Ok(SimplifyRequest {
         program,
         invocation,
@@ -97,7 +97,7 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
         judges: judges(options),
         given,
         criterion,
-        manner,
+        method,
         remarks,
         strategy: Strategy { algorithm: Algorithm::Sweep, max_tests: options.limits.max_tests },
         max_time: options.limits.max_time,
@@ -130,7 +130,7 @@ fn command(options: &SimplifyOptions) -> Result<(PathBuf, Vec<OsString>), Failur
     }
 }
 
-/// Whether the program that is run is the command that judges.
+/// True if the program that is run is the command that judges.
 fn judges(options: &SimplifyOptions) -> bool {
     options.program.is_none() && options.arguments.is_empty()
 }
@@ -142,7 +142,7 @@ fn other(command: &str, invocation: &Invocation) -> Result<Invocation, Failure> 
     Ok(Invocation { program: shell()?, arguments, ..invocation.clone() })
 }
 
-/// What the user asks for; `None`: what the run as it is shows.
+/// The criterion that the options state; `None`: what the unchanged run shows.
 fn criterion(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<Option<Criterion>, Failure> {
     let failure = &options.failure;
     let mut criterion = outcome(&failure.outcome, interrupt)?;
@@ -158,7 +158,7 @@ fn criterion(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<Option<
     Ok((is_asked || failure.differs_from.is_some()).then_some(criterion))
 }
 
-/// What is simplified: what the user names, or else what is piped into stripe.
+/// The input that is simplified: what the user names, or else what is piped into stripe.
 fn given(options: &SimplifyOptions, invocation: &Invocation) -> Result<Given, Failure> {
     let mut parts = Vec::new();
     for path in &options.file {
@@ -192,12 +192,12 @@ fn given(options: &SimplifyOptions, invocation: &Invocation) -> Result<Given, Fa
     Ok(Given { parts })
 }
 
-/// Whether an argument or a variable is one of those that the user means; without an expression all are.
+/// True if an argument or a variable is one of those that the user means; without an expression all are.
 fn is_wanted(expression: &Option<Regex>, text: &[u8]) -> bool {
     expression.as_ref().is_none_or(|expression| expression.is_match(text))
 }
 
-/// A file as a part; of a folder all files that are in it, each of which may be left out.
+/// The parts of a path: a file, or all files that are in a folder, each of which may be left out.
 fn file_parts(path: &Path) -> Result<Vec<InputPart>, Failure> {
     let refusal = |reason: &dyn std::fmt::Display| {
         Failure::new(
@@ -224,12 +224,12 @@ fn file_part(path: &Path, is_optional: bool) -> Result<InputPart, Failure> {
     Ok(InputPart { path: place, ..InputPart::new(PartName::File(path.into()), content, is_optional) })
 }
 
-/// All regular files in a folder, however deep; links lead out of it.
+/// Collects all regular files in a folder, however deep; links lead out of it.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         match entry.file_type()? {
-            // What stripe keeps is no input of the program.
+            // The folder of stripe's archive is no input of the program.
             kind if kind.is_dir() && entry.file_name() == SHELF => {}
             kind if kind.is_dir() => collect(&entry.path(), files)?,
             kind if kind.is_file() => files.push(entry.path()),
@@ -239,13 +239,13 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Where what is left of a part is written.
+/// The output file for what is left of a part.
 struct ResultFile {
     part: usize,
     file: PathBuf,
 }
 
-/// Where the results go, before any work is done.
+/// The output files, checked before any work is done.
 fn targets(options: &SimplifyOptions, given: &Given) -> Result<Vec<ResultFile>, Failure> {
     let source = |part: &InputPart| match &part.name {
         PartName::File(path) => Some(path.clone()),
@@ -289,7 +289,7 @@ fn relative(source: &Path) -> PathBuf {
     source.components().filter(|component| matches!(component, Normal(_))).collect()
 }
 
-/// A name that nobody has: `in.min.txt`, `in.min-2.txt`.
+/// A name that is free: `in.min.txt`, `in.min-2.txt`.
 fn free_beside(source: &Path) -> PathBuf {
     let stem = source.file_stem().unwrap_or(OsStr::new("input"));
     let name = |number: u32| {

@@ -8,11 +8,11 @@ use regex::bytes::Regex;
 
 use super::limit_options::LimitOptions;
 use super::outcome_options::OutcomeOptions;
-use super::terminal::Loudness;
+use super::terminal::Verbosity;
 use super::values::regex;
 use super::world_options::WorldOptions;
 
-/// The heading of the options that say what is simplified.
+/// The heading of the options for what is simplified.
 const WHAT: &str = "What is simplified (and --stdin, where it is given)";
 
 /// `stripe simplify`.
@@ -182,8 +182,8 @@ pub enum StrategyChoice {
 }
 
 impl InputResultOptions {
-    /// How much the user wants to hear.
-    pub(super) fn loudness(&self) -> Loudness {
-        Loudness { quiet: self.quiet, verbose: self.verbose }
+    /// The verbosity that the options ask for.
+    pub(super) fn verbosity(&self) -> Verbosity {
+        Verbosity { quiet: self.quiet, verbose: self.verbose }
     }
 }

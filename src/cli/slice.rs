@@ -1,13 +1,13 @@
-//! `stripe slice`: what does the failure depend on, as far as dependences tell?
+//! `stripe slice`: what does the failure depend on, as far as dependences show?
 
 use tracer::dependence::ValueQuestion;
 
 use super::bounds::bounds;
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
-use super::progress::Voice;
+use super::progress::ProgressPrinter;
 use super::slice_options::{SliceFormat, SliceKindChoice, SliceOptions};
-use super::status::{Answers, Board, askers};
+use super::status::{Answers, SharedStatus, askers};
 use super::target::{Loaded, criterion};
 use super::terminal;
 use super::values::ValuePlace;
@@ -19,7 +19,7 @@ use crate::session::interrupt::Interrupt;
 use crate::session::listener::Listener;
 use crate::subject::{Ordinals, Recorded};
 
-/// Slices.
+/// Records and follows a run, and prints its dynamic slice.
 pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     let failure = criterion(&options.oracle, &interrupt)?;
@@ -29,12 +29,13 @@ pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, F
     if !options.quiet {
         withheld.mention();
     }
-    let board = Board::new("recording and following the run");
-    let answers = Answers::begin(board.clone(), askers(options.loudness()))?;
-    let voice = Voice::new(options.loudness(), terminal::style(color), &interrupt, &board);
+    let shared_status = SharedStatus::new("recording and following the run");
+    let answers = Answers::begin(shared_status.clone(), askers(options.verbosity()))?;
+    let printer =
+        ProgressPrinter::new(options.verbosity(), terminal::style(color), &interrupt, &shared_status);
     let (mut tracer, baseline) = record(&target, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
-    // Whether the run meets it is to be known before the long work.
+    // Whether the run meets the criterion is to be known before the long work.
     let (asked, place) = asked(&options, recorded, failure)?;
     if let SliceCriterion::Failure(criterion) = &asked {
         criterion.concern(&baseline.recording.run).map_err(Failure::of(Exit::NotReproduced))?;
@@ -43,7 +44,7 @@ pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, F
         SliceCriterion::Value(question) => vec![question.clone()],
         _ => Vec::new(),
     };
-    voice.tell("following the run instruction by instruction");
+    printer.tell("following the run instruction by instruction");
     let memory = target.conditions.limits.trace;
     let budget = FollowBudget {
         instructions: options.max_instructions,
@@ -69,7 +70,7 @@ pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, F
     super::print(text.as_bytes())
 }
 
-/// A place in the run is a criterion by itself.
+/// Checks that a place in the run is the only criterion.
 fn must_be_single(options: &SliceOptions, failure: &Criterion) -> Result<(), Failure> {
     let place = [
         (options.value.is_some(), "--value"),
@@ -85,7 +86,7 @@ fn must_be_single(options: &SliceOptions, failure: &Criterion) -> Result<(), Fai
     }
 }
 
-/// What is asked for, and its place in words.
+/// The criterion, and its place in words.
 fn asked(
     options: &SliceOptions,
     recorded: Recorded<'_>,

@@ -4,11 +4,11 @@ use clap::{Args, ValueEnum};
 
 use super::oracle_options::OracleOptions;
 use super::target_options::TargetOptions;
-use super::terminal::Loudness;
+use super::terminal::Verbosity;
 use super::values::ValuePlace;
 use crate::dynamic::SliceKind;
 
-/// A run is followed for so many instructions unless more is asked for: some minutes.
+/// The number of instructions up to which a run is followed unless more is asked for: some minutes.
 pub(super) const MOST_INSTRUCTIONS: u64 = 20_000_000;
 
 /// `stripe slice`.
@@ -47,9 +47,9 @@ pub struct SliceOptions {
 }
 
 impl SliceOptions {
-    /// How much the user wants to hear.
-    pub(super) fn loudness(&self) -> Loudness {
-        Loudness { quiet: self.quiet, verbose: false }
+    /// The verbosity that the options ask for.
+    pub(super) fn verbosity(&self) -> Verbosity {
+        Verbosity { quiet: self.quiet, verbose: false }
     }
 }
 

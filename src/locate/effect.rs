@@ -1,4 +1,4 @@
-//! Say what came of a change: whether the output is right now, or nearer to it.
+//! Determine the effect of a change: whether the output is right now, or nearer to it.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -11,47 +11,49 @@ use super::spacing::{Spacing, Squeezed};
 use crate::oracle::{Check, OracleError};
 use dd::Outcome;
 
-/// What the right output is.
+/// The correct output, or a command that judges it.
 #[derive(Clone, Debug)]
 pub enum Correct {
     /// These bytes, and an end by itself.
     Output(Bytes, Spacing),
-    /// What this command says: 0 right, 1 to 124 wrong, 125 it cannot tell.
+    /// The verdict of this command: 0 right, 1 to 124 wrong, 125 it cannot tell.
     Check(Check),
 }
 
-/// What came of a change.
+/// The effect of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effect {
-    /// Of which kind.
+    /// The kind of the effect.
     pub kind: EffectKind,
-    /// How many bytes of the output are as without the change, from the beginning on.
+    /// The number of bytes from the beginning of the output on that are as without the change.
     pub common: usize,
-    /// Whether the output differs from the correct one, and in white space only.
+    /// True if the output differs from the correct one, and in white space only.
     pub only_space: bool,
 }
 
-/// What came of a change, the best first.
+/// The kind of an effect, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EffectKind {
     /// The run is right.
     Right,
+    /// The run is right, but only with what happens to lie in undefined memory.
+    Undefined,
     /// More of the output is right than before: a longer beginning and no more wrong lines, or fewer wrong lines
     /// and no shorter beginning.
     Nearer,
-    /// It is another one.
+    /// The output is another one, but not nearer.
     Changed,
-    /// It is the same.
+    /// The output is the same.
     Unchanged,
     /// The program crashed.
     Crash,
-    /// It was ended: it took too long or too much.
+    /// The run was ended: it took too long or too much.
     Cut,
-    /// The user has asked for the end before it was over.
+    /// The change was not tried to its end: the user has asked for the end before.
     Untried,
 }
 
-/// Judges runs by what the unchanged run has printed, and by what would be right.
+/// A judge of changed runs, by the output of the unchanged run and by the correct one.
 pub struct Trials<'t> {
     measure: Measure<'t>,
     recorded: &'t Run,
@@ -59,39 +61,60 @@ pub struct Trials<'t> {
     hasher: RandomState,
 }
 
-/// What a run is compared with.
+/// The measure by which a run is judged.
 enum Measure<'t> {
-    Output(Yardstick<'t>),
+    Output(CorrectOutput<'t>),
     Check(&'t Check),
 }
 
-/// The correct output, and what of it counts.
-struct Yardstick<'t> {
+/// The correct output, and whether white space counts.
+struct CorrectOutput<'t> {
     correct: &'t [u8],
     squeezed: Squeezed,
     spacing: Spacing,
 }
 
-/// How far an output is from the correct one.
+/// The distance of an output from the correct one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Distance {
-    /// So many bytes of the beginning are right.
+    /// The number of bytes at the beginning that are right.
     beginning: usize,
-    /// So many lines are wrong.
+    /// The number of lines that are wrong.
     wrong: usize,
 }
 
+impl EffectKind {
+    /// Combines this effect, which a change has with undefined values as they happen to be, with its effect
+    /// with undefined values of a pattern. A change that is right by luck is reported; one that is
+    /// nearer by luck is not.
+    pub fn with_pattern(self, pattern: EffectKind) -> EffectKind {
+        match (self, pattern) {
+            (_, EffectKind::Untried) => EffectKind::Untried,
+            (EffectKind::Right, EffectKind::Right) => EffectKind::Right,
+            (EffectKind::Right, _) => EffectKind::Undefined,
+            (EffectKind::Nearer, EffectKind::Right | EffectKind::Nearer) => EffectKind::Nearer,
+            (EffectKind::Nearer, _) => EffectKind::Changed,
+            (other, _) => other,
+        }
+    }
+
+    /// True if a change with this effect is reported as one that helps.
+    pub fn helps(self) -> bool {
+        matches!(self, EffectKind::Right | EffectKind::Undefined | EffectKind::Nearer)
+    }
+}
+
 impl<'t> Trials<'t> {
-    /// Compares with the run without any change.
+    /// Creates a judge that compares with the run without any change.
     pub fn new(correct: &'t Correct, recorded: &'t Run) -> Trials<'t> {
         let nothing = Distance { beginning: 0, wrong: 0 };
         let (measure, distance) = match correct {
             Correct::Check(check) => (Measure::Check(check), nothing),
             Correct::Output(correct, spacing) => {
                 let squeezed = Squeezed::new(correct);
-                let yardstick = Yardstick { correct, squeezed, spacing: *spacing };
-                let distance = yardstick.distance(&recorded.stdout);
-                (Measure::Output(yardstick), distance)
+                let wanted = CorrectOutput { correct, squeezed, spacing: *spacing };
+                let distance = wanted.distance(&recorded.stdout);
+                (Measure::Output(wanted), distance)
             }
         };
         Trials { measure, recorded, distance, hasher: RandomState::new() }
@@ -102,16 +125,16 @@ impl<'t> Trials<'t> {
         self.recorded
     }
 
-    /// How many bytes the unchanged run has printed before the first wrong one, if that is known.
+    /// The number of bytes that the unchanged run has printed before the first wrong one, if that is known.
     pub fn first_wrong(&self) -> Option<usize> {
-        let Measure::Output(yardstick) = &self.measure else { return None };
-        Some(match yardstick.spacing {
+        let Measure::Output(wanted) = &self.measure else { return None };
+        Some(match wanted.spacing {
             Spacing::Exact => self.distance.beginning,
             Spacing::Ignored => Squeezed::new(&self.recorded.stdout).origin(self.distance.beginning),
         })
     }
 
-    /// Tells outputs apart.
+    /// A hash of the output, to tell outputs apart.
     pub fn fingerprint(&self, run: &Run) -> u64 {
         self.hasher.hash_one(&run.stdout[..])
     }
@@ -119,7 +142,7 @@ impl<'t> Trials<'t> {
     /// Judges a run.
     ///
     /// # Errors
-    /// If a command that has to judge does not.
+    /// If the check command gives no verdict.
     pub fn judge(&self, run: &Run) -> Result<Effect, OracleError> {
         let common = common(&run.stdout, &self.recorded.stdout);
         let (kind, only_space) = match &run.termination {
@@ -133,23 +156,23 @@ impl<'t> Trials<'t> {
         Ok(Effect { kind, common, only_space })
     }
 
-    /// What came of it, and whether the run is right but for white space.
+    /// The effect on the output of a run that has ended by itself, and whether it is right but for white space.
     fn of_output(&self, run: &Run, status: i32) -> Result<(EffectKind, bool), OracleError> {
         let (is_nearer, only_space) = match &self.measure {
             Measure::Check(check) => match check.judge(run)? {
                 None => return Ok((EffectKind::Right, false)),
                 Some(evidence) => (evidence.outcome == Outcome::Fail, false),
             },
-            Measure::Output(yardstick) => {
+            Measure::Output(wanted) => {
                 let usual =
                     matches!(self.recorded.termination, Termination::Exited(known) if known == status);
                 let is_end = status == 0 || usual;
-                let only_space = is_end && yardstick.differs_in_space_only(&run.stdout);
-                let is_right = run.stdout[..] == *yardstick.correct;
-                if is_end && is_right || only_space && yardstick.spacing == Spacing::Ignored {
+                let only_space = is_end && wanted.differs_in_space_only(&run.stdout);
+                let is_right = run.stdout[..] == *wanted.correct;
+                if is_end && is_right || only_space && wanted.spacing == Spacing::Ignored {
                     return Ok((EffectKind::Right, only_space));
                 }
-                let (now, before) = (yardstick.distance(&run.stdout), self.distance);
+                let (now, before) = (wanted.distance(&run.stdout), self.distance);
                 let is_nearer = now.beginning > before.beginning && now.wrong <= before.wrong
                     || now.wrong < before.wrong && now.beginning >= before.beginning;
                 (is_nearer, only_space)
@@ -165,7 +188,7 @@ impl<'t> Trials<'t> {
     }
 }
 
-impl Yardstick<'_> {
+impl CorrectOutput<'_> {
     fn distance(&self, output: &[u8]) -> Distance {
         match self.spacing {
             Spacing::Exact => distance(output, self.correct),
@@ -178,12 +201,13 @@ impl Yardstick<'_> {
     }
 }
 
-/// How many bytes two texts have in common at the beginning.
+/// The length of the common beginning of two texts, in bytes.
 fn common(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
-/// Lines count as wrong from the first to the last that differs, each in its place from the beginning or from the end.
+/// The distance of two outputs. Lines count as wrong from the first to the last that differs, each in its
+/// place from the beginning or from the end.
 fn distance(output: &[u8], correct: &[u8]) -> Distance {
     let lines =
         |text: &'_ [u8]| text.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
@@ -192,7 +216,7 @@ fn distance(output: &[u8], correct: &[u8]) -> Distance {
     let (own, right) = (&own[first..], &right[first..]);
     let last = own.iter().rev().zip(right.iter().rev()).take_while(|(own, right)| own == right).count();
     let (own, right) = (&own[..own.len() - last], &right[..right.len() - last]);
-    // Of those in between, the ones that are nowhere in the correct output, or missing.
+    // Of those in between, count the ones that are nowhere in the correct output, or missing.
     let known: HashSet<&[u8]> = right.iter().map(Vec::as_slice).collect();
     let surplus = own.iter().filter(|line| !known.contains(line.as_slice())).count();
     let printed: HashSet<&[u8]> = own.iter().map(Vec::as_slice).collect();
@@ -249,7 +273,7 @@ mod tests {
         assert_eq!(effect(recorded, correct, "x\nb\nc\nd\n"), EffectKind::Changed);
         assert_eq!(effect(recorded, correct, "a\nz\nc\ny\n"), EffectKind::Changed);
         assert_eq!(effect(recorded, correct, ""), EffectKind::Changed);
-        // What is missing, and what is surplus.
+        // Outputs with missing and with surplus lines.
         assert_eq!(effect("a\n", "a\nb\n", "a\nb\n"), EffectKind::Right);
         assert_eq!(effect("a\n", "a\nb\nc\n", "a\nb\n"), EffectKind::Nearer);
         assert_eq!(effect("a\nb\nc\n", "a\n", "a\nb\n"), EffectKind::Nearer);

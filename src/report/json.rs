@@ -23,7 +23,7 @@ use super::schema::{
 };
 use super::spelling;
 
-/// The slice as a document of the schema `stripe.slice/1`.
+/// Writes the slice as a document of the schema `stripe.slice/1`.
 ///
 /// With the dynamic slice `beside` it, if that is known.
 pub fn slice(
@@ -36,7 +36,7 @@ pub fn slice(
     serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
 }
 
-/// Several slices of one run as a document of the schema `stripe.slices/1`.
+/// Writes several slices of one run as a document of the schema `stripe.slices/1`.
 ///
 /// With the dynamic slices `beside` them, if these are known.
 pub fn slices(
@@ -85,10 +85,10 @@ fn slice_document<'a>(
         control: spelling::control(question.control),
         granularity: spelling::granularity(question.granularity),
         algorithm: spelling::algorithm(question.algorithm),
-        engine: spelling::engine(&question.manner.engine),
-        engine_reason: spelling::engine_reason(&question.manner.engine),
-        containment: spelling::containment(&question.manner.containment),
-        containment_reason: spelling::containment_reason(&question.manner.containment),
+        engine: spelling::engine(&question.method.engine),
+        engine_reason: spelling::engine_reason(&question.method.engine),
+        containment: spelling::containment(&question.method.containment),
+        containment_reason: spelling::containment_reason(&question.method.containment),
         status: spelling::status(slice.status),
         level: (slice.status == Status::Minimal).then(|| spelling::level(slice.level)),
         effects_tried: slice.effects == Effects::Tried,
@@ -105,7 +105,7 @@ fn slice_document<'a>(
     }
 }
 
-/// The recorded run of `command` as a document of the schema `stripe.trace/1`.
+/// Writes the recorded run of `command` as a document of the schema `stripe.trace/1`.
 pub fn trace(recorded: Recorded<'_>, command: &[String]) -> String {
     let document = Trace {
         schema: schema::TRACE,
@@ -144,7 +144,7 @@ pub(super) fn tests(slice: &CriticalSlice) -> Tests {
     }
 }
 
-/// A span of time to the millisecond.
+/// A duration in seconds, to the millisecond.
 pub(super) fn seconds(elapsed: Duration) -> f64 {
     elapsed.as_millis() as f64 / 1000.0
 }

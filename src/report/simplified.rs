@@ -19,10 +19,10 @@ use crate::session::simplify::Simplified;
 /// The name and version of the document.
 const INPUT: &str = "stripe.input/1";
 
-/// So many lines of an input are shown, and so many columns of each.
+/// The number of lines of an input that are shown.
 const MOST_LINES: usize = 40;
 
-/// What is left for people: each part, what the runs say before and after, and what the answer is worth.
+/// Writes the result for people: what is left of each part, what the runs say before and after, and the verdict.
 pub fn text(found: &Simplified, invocation: &Invocation, style: Style) -> String {
     let mut text = match &found.prevention {
         Some(prevention) => prevention::sets(prevention, style),
@@ -49,7 +49,7 @@ pub fn text(found: &Simplified, invocation: &Invocation, style: Style) -> String
     text
 }
 
-/// What is left of each part.
+/// Writes what is left of each part.
 fn left(found: &Simplified, invocation: &Invocation, style: Style) -> String {
     let mut text = String::new();
     let shown = found.parts().filter(|(before, ..)| !is_listed(before));
@@ -60,7 +60,7 @@ fn left(found: &Simplified, invocation: &Invocation, style: Style) -> String {
     text + &listed(found, invocation, style)
 }
 
-/// Arguments and variables are shown together.
+/// True for arguments and variables, which are shown together.
 fn is_listed(part: &InputPart) -> bool {
     matches!(part.name, PartName::Argument(_) | PartName::Variable(_))
 }
@@ -71,12 +71,12 @@ fn heading(before: &InputPart, after: &InputPart, unit: Unit) -> String {
     format!("{}: {left} of {from}", printable(&after.name.to_string()))
 }
 
-/// How many units a part has.
+/// The number of units of a part.
 fn size(part: &InputPart, unit: Unit) -> usize {
     part.content.as_deref().map_or(0, |content| unit.count_in(content))
 }
 
-/// The content, moved in, with what a terminal cannot show escaped.
+/// The content of a part, indented, with what a terminal cannot show escaped.
 fn content(part: &InputPart, style: Style) -> String {
     let Some(bytes) = &part.content else { return String::new() };
     let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
@@ -90,7 +90,7 @@ fn content(part: &InputPart, style: Style) -> String {
     text
 }
 
-/// The arguments and variables that are left.
+/// Writes the arguments and variables that are left.
 fn listed(found: &Simplified, invocation: &Invocation, style: Style) -> String {
     let mut text = String::new();
     let parts = || found.parts().map(|(_, after, _)| after);
@@ -116,7 +116,8 @@ fn listed(found: &Simplified, invocation: &Invocation, style: Style) -> String {
     text
 }
 
-/// What the program says with all, and with what is left: whether it is still the same failure is for people to see.
+/// Writes the messages of the program with the whole input, and with what is left: whether it is still the same
+/// failure is for people to see.
 fn messages(found: &Simplified, style: Style) -> String {
     const MOST: usize = 4;
     let told = |title: &str, stderr: &[u8]| {
@@ -154,9 +155,9 @@ fn verdict(found: &Simplified) -> String {
     format!("{} of {} bytes are left; {minimal}.", found.after.len(), found.before.len())
 }
 
-/// What the failure is, and what it cost to find out.
+/// The end of the verdict: what the failure is, and what it cost to find out.
 fn tail(found: &Simplified) -> String {
-    // Where the failure has to go away, that is what a search wants.
+    // In a search for preventers, Fail means that the failure has gone away.
     let (reproduced, not) = match found.prevention {
         Some(_) => (found.tests.pass, found.tests.fail),
         None => (found.tests.fail, found.tests.pass),
@@ -199,7 +200,7 @@ struct PartDocument<'a> {
     unit: &'static str,
     before: usize,
     after: usize,
-    /// Whether it is there at all.
+    /// True if the part is there at all.
     present: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
@@ -215,7 +216,7 @@ struct OtherDocument<'a> {
     parts: Vec<PartDocument<'a>>,
 }
 
-/// What is left as a document of the schema `stripe.input/1`.
+/// Writes what is left as a document of the schema `stripe.input/1`.
 pub fn json(found: &Simplified) -> String {
     let others = found.other_failures.iter().map(|failure| OtherDocument {
         what: &failure.what,

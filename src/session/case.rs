@@ -1,4 +1,4 @@
-//! Hold a recorded run, how it is searched, and a question about it.
+//! Hold a recorded run, the plan of its search, and a question about it.
 
 use std::sync::atomic::AtomicU64;
 
@@ -6,35 +6,35 @@ use tracer::Tracer;
 use tracer::invocation::Limits;
 
 use super::driver::Strategy;
-use super::questions::Inquiry;
+use super::questions::NamedCriterion;
 use crate::baseline::Baseline;
-use crate::circumstances::Turns;
-use crate::circumstances::events::{Control, EventGuess, Laboratory, RunMemo};
+use crate::circumstances::RunLock;
+use crate::circumstances::events::{Control, EventGuess, EventTestSetup, RunMemo};
 use crate::oracle::Oracle;
 use crate::slice::{Question, RunMethod};
 use crate::subject::{Recorded, Target};
 
-/// A recorded run, and how it is searched.
+/// A recorded run, with the plan of its search.
 #[derive(Clone, Copy)]
 pub struct Subject<'c> {
     /// The program.
     pub target: &'c Target,
     /// The recorded run.
     pub baseline: &'c Baseline,
-    /// How it was recorded.
-    pub manner: &'c RunMethod,
-    /// How it is searched.
+    /// The run method of the recording.
+    pub method: &'c RunMethod,
+    /// The plan of the search.
     pub plan: Plan,
-    /// What a replay may use up.
+    /// The limits of time and other resources of a replay.
     pub limits: Limits,
 }
 
-/// How a recorded run is searched.
+/// The plan of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// What makes a statement be executed again.
+    /// The control rule: what makes a statement be executed again.
     pub control: Control,
-    /// How subsets are chosen, and how many may be tested.
+    /// The strategy: how subsets are chosen, and how many may be tested.
     pub strategy: Strategy,
 }
 
@@ -44,10 +44,10 @@ pub struct Case<'c> {
     /// The recorded run.
     pub subject: Subject<'c>,
     /// The question.
-    pub question: &'c Inquiry,
-    /// The replays that other questions about the run have made.
+    pub question: &'c NamedCriterion,
+    /// The cache of replays that other questions about the run have made.
     pub memo: Option<&'c RunMemo>,
-    /// What may well be enough, to be tried first.
+    /// The guess: what may well be enough, to be tried first.
     pub guess: Option<&'c EventGuess>,
 }
 
@@ -57,23 +57,23 @@ impl<'c> Subject<'c> {
         Recorded { program: &self.target.program, trace: &self.baseline.recording.trace }
     }
 
-    /// What is asked about the run with this oracle, if programs are run in this manner.
-    pub fn question(&self, oracle: &Oracle, manner: RunMethod) -> Question {
+    /// The question about the run with this oracle and this run method.
+    pub fn question(&self, oracle: &Oracle, method: RunMethod) -> Question {
         Question {
             command: self.target.command.clone(),
             criterion: oracle.describe(),
             control: self.plan.control,
             granularity: self.target.granularity,
             algorithm: self.plan.strategy.algorithm,
-            manner,
+            method,
         }
     }
 }
 
 impl Case<'_> {
-    /// What the tests of the search share; `runs` counts the replays.
-    pub fn laboratory<'l>(&'l self, runs: &'l AtomicU64) -> Laboratory<'l> {
-        Laboratory {
+    /// The setup that the tests of the search share; `runs` counts the replays.
+    pub fn setup<'l>(&'l self, runs: &'l AtomicU64) -> EventTestSetup<'l> {
+        EventTestSetup {
             recorded: self.subject.recorded(),
             oracle: &self.question.oracle,
             patterns: &self.subject.baseline.patterns,
@@ -83,12 +83,12 @@ impl Case<'_> {
             runs,
             memo: self.memo,
             outputs: None,
-            turns: Turns::default(),
+            turns: RunLock::default(),
         }
     }
 }
 
-/// How a tracer runs programs.
-pub fn manner(tracer: &Tracer<'_>) -> RunMethod {
+/// The run method of a tracer.
+pub fn method(tracer: &Tracer<'_>) -> RunMethod {
     RunMethod { engine: tracer.engine(), containment: tracer.containment() }
 }

@@ -13,31 +13,31 @@ use super::interrupt::Interrupt;
 use super::simplify::patient_limits_of;
 use super::versions::Versions;
 use crate::circumstances::change::{
-    ChangeLaboratory, ChangeWorker, Examination, Inconsistency, Judge, Overlay,
+    ChangeTestSetup, ChangeWorker, Examination, Inconsistency, Judge, Overlay,
 };
 use crate::oracle::{Criterion, WantedCrash, message};
 
-/// A build or a test that nobody has limited.
+/// The limit of time of a build or a test without a limit of the user's.
 const LONGEST: Duration = Duration::from_secs(1800);
 
-/// What both versions have shown.
+/// The evidence of both versions.
 pub(super) struct Ends {
-    /// When a test shows the failure, in words.
+    /// A description, in words, of the tests that show the failure.
     pub(super) criterion: String,
-    /// What the test says of the failing version.
+    /// The outcome of the test of the failing version, in words.
     pub(super) shown: String,
 }
 
-/// What the first builds and tests may use up.
+/// The limits of the first builds and tests.
 pub(super) fn first_limits(asked: Option<Duration>) -> Limits {
     patient_limits_of(asked.unwrap_or(LONGEST))
 }
 
-/// Builds and tests both, and takes from them how long that may take.
+/// Builds and tests both versions, and derives the limits of further tests from them.
 pub(super) fn confirm<'p>(
     request: &ChangesRequest,
     versions: &Versions,
-    laboratory: &mut ChangeLaboratory<'p>,
+    setup: &mut ChangeTestSetup<'p>,
     worker: &mut ChangeWorker<'p>,
     interrupt: &Interrupt,
 ) -> Result<Ends, SessionError> {
@@ -46,17 +46,16 @@ pub(super) fn confirm<'p>(
     let criterion = match &request.judgement {
         Judgement::Command => "the test exits with 1 to 124".to_owned(),
         Judgement::Program(criterion) => {
-            let seen =
-                laboratory.examine_clean(&overlay, worker, &stop).map_err(|error| interrupt.or(error))?;
+            let seen = setup.examine_clean(&overlay, worker, &stop).map_err(|error| interrupt.or(error))?;
             if seen.inconsistency.is_none() {
-                judged(laboratory, (**criterion).clone(), &seen.run)?
+                judged(setup, (**criterion).clone(), &seen.run)?
             } else {
                 String::new()
             }
         }
     };
     let mut see = |overlay: &Overlay| -> Result<_, SessionError> {
-        let seen = laboratory.counted(overlay, worker, &stop).map_err(|error| interrupt.or(error))?;
+        let seen = setup.counted(overlay, worker, &stop).map_err(|error| interrupt.or(error))?;
         if interrupt.is_asked() {
             return Err(interrupt.or(SessionError::new(Cause::Failed, "interrupted")));
         }
@@ -66,16 +65,16 @@ pub(super) fn confirm<'p>(
     check(request, &good, &bad)?;
     let of_test = |place: usize| [&good, &bad].map(|seen| seen.usage[place]);
     if request.build_timeout.is_none() {
-        laboratory.build_limits = limits(of_test(0));
+        setup.build_limits = limits(of_test(0));
     }
     if request.timeout.is_none() {
-        laboratory.test_limits = limits(of_test(1));
+        setup.test_limits = limits(of_test(1));
     }
     Ok(Ends { criterion, shown: bad.evidence.why.clone() })
 }
 
-/// Generously more than both versions have needed: of the processor's time, which does not depend on the load of the
-/// machine, above all.
+/// The limits of further tests: generously more than both versions have needed, above all of processor
+/// time, which does not depend on the load of the machine.
 fn limits(needed: [Option<Usage>; 2]) -> Limits {
     let most = |of: fn(&Usage) -> Duration| needed.iter().flatten().map(of).max().unwrap_or(LONGEST);
     let (wall, cpu) = (most(|usage| usage.wall), most(|usage| usage.cpu));
@@ -87,9 +86,9 @@ fn limits(needed: [Option<Usage>; 2]) -> Limits {
     }
 }
 
-/// Makes an oracle of what is wanted, or of what a run shows; tells it in words.
+/// Builds an oracle from the user's criterion, or from what a run shows; with its description.
 fn judged(
-    laboratory: &mut ChangeLaboratory<'_>,
+    setup: &mut ChangeTestSetup<'_>,
     criterion: Option<Criterion>,
     run: &Run,
 ) -> Result<String, SessionError> {
@@ -97,7 +96,7 @@ fn judged(
         Some(criterion) => criterion,
         None => of_run(run)?,
     };
-    // In another version the same instruction is elsewhere.
+    // In another version the same instruction has another address.
     let signal = criterion.signal.take();
     if signal.is_some() {
         criterion.crash = Some(WantedCrash::Any);
@@ -107,11 +106,11 @@ fn judged(
         Some(signal) => format!("{} ({})", oracle.describe(), tracer::termination::signal_name(signal)),
         None => oracle.describe(),
     };
-    laboratory.judge = Judge::Program { oracle: Box::new(oracle), signal };
+    setup.judge = Judge::Program { oracle: Box::new(oracle), signal };
     Ok(told)
 }
 
-/// What a run shows that fails in a way that can be told without the user's help.
+/// The criterion of a failing run that can be recognised as failing without the user's help.
 fn of_run(run: &Run) -> Result<Criterion, SessionError> {
     let refuse = |what: String| {
         let remedy = "say what the failure is: --expect-output, --expect-match, --expect-exit, --expect-signal or --check";
@@ -129,7 +128,7 @@ fn of_run(run: &Run) -> Result<Criterion, SessionError> {
     }
 }
 
-/// The version that works has to, and the other one must not.
+/// Checks that the version that is said to work passes, and that the other one fails.
 fn check(request: &ChangesRequest, good: &Examination, bad: &Examination) -> Result<(), SessionError> {
     let name = |name: &std::ffi::OsString| name.to_string_lossy().into_owned();
     let (good_name, bad_name) =

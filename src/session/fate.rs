@@ -1,4 +1,4 @@
-//! Find out at which test of a search an execution was gone for good, and what went with it.
+//! Find the test of a search at which an execution was gone for good, and what went with it.
 //!
 //! Watches a search, or one that is remembered. Numbers tests as the history does.
 
@@ -13,17 +13,17 @@ use crate::oracle::Evidence;
 use crate::subject::Recorded;
 use dd::{Configuration, Counts, Observer, Outcome};
 
-/// How an execution went.
+/// The departure of an execution: the test that left it out for good.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Departure {
     /// The test without it that reproduced the failure, from 1.
     pub test: usize,
-    /// What else that test left out for the first time, in order.
+    /// The other executions that this test left out for the first time, in order.
     pub together: Vec<EventId>,
 }
 
 /// Watches for the departures of some events.
-pub struct Fates<'a> {
+pub struct Departures<'a> {
     recorded: Recorded<'a>,
     asked: Vec<EventId>,
     phase: Option<Phase>,
@@ -34,24 +34,24 @@ pub struct Fates<'a> {
 struct Phase {
     universe: Universe,
     best: Configuration,
-    /// What is asked about, with its number, as far as it can be left out.
+    /// The events that are watched, each with its circumstance, as far as they can be left out.
     asked: Vec<(EventId, usize)>,
 }
 
-impl<'a> Fates<'a> {
-    /// Watches for these.
-    pub fn of(recorded: Recorded<'a>, asked: &[EventId]) -> Fates<'a> {
+impl<'a> Departures<'a> {
+    /// Watches for the departures of these events.
+    pub fn of(recorded: Recorded<'a>, asked: &[EventId]) -> Departures<'a> {
         let asked = asked.to_vec();
-        Fates { recorded, asked, phase: None, tests: 0, departures: HashMap::new() }
+        Departures { recorded, asked, phase: None, tests: 0, departures: HashMap::new() }
     }
 
-    /// Those that are gone.
+    /// The departures of the events that are gone.
     pub fn departures(self) -> HashMap<EventId, Departure> {
         self.departures
     }
 }
 
-impl Observer<Evidence> for Fates<'_> {
+impl Observer<Evidence> for Departures<'_> {
     fn tested(&mut self, _: &Configuration, _: Outcome, _: &Evidence, _: Counts) {
         self.tests += 1;
     }
@@ -82,7 +82,7 @@ impl Observer<Evidence> for Fates<'_> {
     }
 }
 
-impl Watcher for Fates<'_> {
+impl Watcher for Departures<'_> {
     fn begins(&mut self, phase: &PhaseTitle, start: &Configuration) {
         let Recorded { program, trace } = self.recorded;
         let universe = Universe::new(program, trace, rule(phase.id));

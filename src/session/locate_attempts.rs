@@ -5,29 +5,72 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tracer::Processors;
+use tracer::intervention::Alterations;
 use tracer::invocation::{Invocation, Limits};
 use tracer::plain::Runner;
+use tracer::poison::Poison;
 use tracer::run::Run;
+use tracer::{Processors, Untouched};
 
 use super::error::SessionError;
+use crate::baseline::{Baseline, recording_limits};
 use crate::locate::{Candidate, Effect, EffectKind, Trials};
 use crate::printed::Printed;
+use crate::subject::Target;
 
 /// A run that is made again with changes.
 pub(super) struct Studied<'s> {
-    /// How the program is started.
+    /// The invocation of the program.
     pub(super) invocation: &'s Invocation,
-    /// What a run with a change may use up.
+    /// The limits of a run with a change.
     pub(super) limits: Limits,
-    /// What would be right, and what it does without a change.
+    /// The correct output, and the run without a change.
     pub(super) trials: Trials<'s>,
+    /// The patterns under which a change that helps must help as well.
+    pub(super) patterns: Patterns,
 }
 
-/// One change, in one of the runs.
+/// Patterns for undefined values: a change may seem to help because of what happens to lie there.
+#[derive(Default)]
+pub(super) struct Patterns {
+    /// Each pattern with the limits of a run under it.
+    all: Vec<(Poison, Limits)>,
+    /// The undefined memory that is not set to patterns.
+    untouched: Arc<Untouched>,
+}
+
+impl Patterns {
+    /// Selects those patterns of a recorded run under which a run that is not traced does the same, too; with a
+    /// warning if one of them is not.
+    pub(super) fn new(
+        (target, baseline): (&Target, &Baseline),
+        (runner, stop): (&mut Runner<'_>, &Arc<AtomicBool>),
+        unchanged: &Run,
+        limits_of: impl Fn(&Run) -> Limits,
+    ) -> Result<(Patterns, Option<String>), SessionError> {
+        let untouched = Arc::clone(&baseline.untouched);
+        let mut patterns = Patterns { all: Vec::new(), untouched };
+        let is_endless = baseline.recording.trace.endless().is_some();
+        // Filling each frame takes time; how much is not known yet.
+        let room = if is_endless { limits_of(unchanged) } else { recording_limits() };
+        for &poison in baseline.patterns.iter().filter(|poison| **poison != Poison::Off) {
+            let alterations = Alterations { interventions: &[], poison, untouched: &patterns.untouched };
+            let run = runner.run_changed(&target.invocation, &alterations, &room, stop)?;
+            if !is_endless && (run.stdout != unchanged.stdout || run.termination != unchanged.termination) {
+                let warning = "with other undefined values the program prints something else when its statements are \
+                               not traced, so that changes may make the output right by what happens to lie there";
+                return Ok((Patterns::default(), Some(warning.to_owned())));
+            }
+            patterns.all.push((poison, limits_of(&run)));
+        }
+        Ok((patterns, None))
+    }
+}
+
+/// An attempt: one change, in one of the runs.
 #[derive(Clone, Copy)]
 pub(super) struct Attempt {
-    /// The run, by its position.
+    /// The run, by its index.
     pub(super) run: usize,
     /// The change, by its number among the candidates.
     pub(super) candidate: usize,
@@ -39,19 +82,19 @@ pub(super) struct Attempts<'b> {
     pub(super) candidates: &'b [Candidate],
     pub(super) stop: Arc<AtomicBool>,
     pub(super) deadline: Option<Instant>,
-    /// At most so many runs.
+    /// The largest number of runs.
     pub(super) most: u64,
-    /// So many have been begun.
+    /// The number of runs that have been begun.
     pub(super) begun: u64,
     /// The different outputs that were seen.
     pub(super) outputs: HashSet<u64>,
-    /// What changes that help have made the first of the runs print.
+    /// The outputs of the first of the runs with each change that helps.
     pub(super) printed: HashMap<usize, Printed>,
 }
 
 impl Attempts<'_> {
-    /// What comes of each; of those for which there was no time or no room nothing. As many are made at the same time
-    /// as there are runners; what comes of one does not depend on that.
+    /// Makes the attempts and returns the effect of each; `None` for those for which there was no time or
+    /// no room. As many are made at the same time as there are runners; the effect of one does not depend on that.
     pub(super) fn make(
         &mut self,
         attempts: &[Attempt],
@@ -71,6 +114,7 @@ impl Attempts<'_> {
                 let trials = &own.runs[attempt.run].trials;
                 let run = own.run(runner, attempt)?;
                 let effect = trials.judge(&run)?;
+                let effect = Effect { kind: own.confirmed(runner, attempt, effect.kind)?, ..effect };
                 let print = trials.fingerprint(&run);
                 outputs.lock().unwrap_or_else(PoisonError::into_inner).insert(print);
                 let text = printed_by_help(attempt, &run, (&effect, trials));
@@ -101,10 +145,31 @@ impl Attempts<'_> {
     fn run(&self, runner: &mut Runner<'_>, attempt: Attempt) -> Result<Run, SessionError> {
         let Studied { invocation, limits, .. } = &self.runs[attempt.run];
         let change = [self.candidates[attempt.candidate].intervention];
-        Ok(runner.run_changed(invocation, &[], &change, limits, &self.stop)?)
+        Ok(runner.run_changed(invocation, &Alterations::of(&change), limits, &self.stop)?)
     }
 
-    /// The next one, unless the time is over.
+    /// The effect of a change that helps, with other undefined values.
+    fn confirmed(
+        &self,
+        runner: &mut Runner<'_>,
+        attempt: Attempt,
+        mut kind: EffectKind,
+    ) -> Result<EffectKind, SessionError> {
+        let Studied { invocation, trials, patterns, .. } = &self.runs[attempt.run];
+        let change = [self.candidates[attempt.candidate].intervention];
+        for (poison, limits) in &patterns.all {
+            if !matches!(kind, EffectKind::Right | EffectKind::Nearer) {
+                break;
+            }
+            let alterations =
+                Alterations { interventions: &change, poison: *poison, untouched: &patterns.untouched };
+            let run = runner.run_changed(invocation, &alterations, limits, &self.stop)?;
+            kind = kind.with_pattern(trials.judge(&run)?.kind);
+        }
+        Ok(kind)
+    }
+
+    /// The next attempt, unless the time is over.
     fn take(&self, next: &AtomicUsize, attempts: &[Attempt]) -> Option<(usize, Attempt)> {
         let is_over = self.stop.load(Ordering::Relaxed)
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -114,14 +179,13 @@ impl Attempts<'_> {
     }
 }
 
-/// What the first run has printed with a change that helps.
+/// The output of the first run with a change that helps.
 fn printed_by_help(attempt: Attempt, run: &Run, (effect, trials): (&Effect, &Trials<'_>)) -> Option<Printed> {
-    let helps = matches!(effect.kind, EffectKind::Right | EffectKind::Nearer);
-    (attempt.run == 0 && helps).then(|| Printed::of(run, trials.unchanged()))
+    (attempt.run == 0 && effect.kind.helps()).then(|| Printed::of(run, trials.unchanged()))
 }
 
-/// What a run with a change may use up: a loop that does not end any more is seen by the processor's time, which does
-/// not depend on the load of the machine. `limits`: what a run like the recorded one may use up.
+/// The limits of a run with a change: a loop that does not end any more is detected by processor time, which does
+/// not depend on the load of the machine. `limits`: those of a run like the recorded one.
 pub(super) fn changed_limits(
     recorded: &Run,
     is_endless: bool,
@@ -132,7 +196,7 @@ pub(super) fn changed_limits(
     let least = Duration::from_millis(100);
     let usual = match is_endless {
         false => (10 * recorded.cpu).max(least),
-        // How long a right run takes is not known; what was recorded took many times as long as it does untraced.
+        // The time of a right run is not known; what was recorded took many times as long as it does untraced.
         true => recorded.wall.clamp(least, Duration::from_secs(5)),
     };
     let cpu = timeout.unwrap_or(usual);

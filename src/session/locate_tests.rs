@@ -1,4 +1,4 @@
-//! Run the further tests of a program as they are: which of them fail, and what each executes.
+//! Run the further tests of a program unchanged: which of them fail, and which statements each executes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tracer::Bytes;
+use tracer::intervention::Alterations;
 use tracer::invocation::{Input, Invocation, Limits};
 use tracer::plain::Runner;
 use tracer::program::Statement;
@@ -31,7 +32,7 @@ pub struct LocateTest {
     pub stdin: Input,
     /// The correct output, if it is known.
     pub reference: Option<Bytes>,
-    /// Whether it is said to pass.
+    /// The expected verdict: whether it is said to pass.
     pub passes: Option<bool>,
 }
 
@@ -39,23 +40,23 @@ pub struct LocateTest {
 pub(super) struct Tried {
     pub(super) name: String,
     pub(super) invocation: Invocation,
-    /// What would be right, if that is known.
+    /// The correct output, if that is known.
     pub(super) correct: Option<Correct>,
     pub(super) fails: bool,
     /// The statements that it executes.
     pub(super) statements: BTreeSet<Statement>,
-    /// Whether the run differs from what would be right, and in white space only.
+    /// True if the run differs from what would be right, and in white space only.
     pub(super) only_space: bool,
     /// The run without a change.
     pub(super) unchanged: Run,
-    /// What a run with a change may use up.
+    /// The limits of a run with a change.
     pub(super) limits: Limits,
 }
 
-/// What judges tests.
-pub(super) struct Jury<'j> {
+/// The oracles of tests.
+pub(super) struct TestOracles<'j> {
     pub(super) target: &'j mut Target,
-    /// The command that says what is right, where a test has no reference.
+    /// The command that judges tests without a reference.
     pub(super) check: Option<&'j Correct>,
     /// Whether white space counts.
     pub(super) spacing: Spacing,
@@ -64,8 +65,8 @@ pub(super) struct Jury<'j> {
     pub(super) listener: &'j dyn Listener,
 }
 
-impl Jury<'_> {
-    /// Runs each test; and says of which no use can be made, each in a sentence.
+impl TestOracles<'_> {
+    /// Runs each test; with a sentence about each that cannot be used.
     pub(super) fn try_all(
         &mut self,
         tests: &[LocateTest],
@@ -105,7 +106,7 @@ impl Jury<'_> {
             Some(effect) => effect.kind != EffectKind::Right,
             None => test.passes == Some(false),
         };
-        // What a passing test prints is right.
+        // The output of a passing test is right.
         let correct = known.or_else(|| (!fails).then(|| output(run.stdout.clone())));
         Ok(Tried {
             name: test.name.clone(),
@@ -120,7 +121,7 @@ impl Jury<'_> {
     }
 }
 
-/// That a test does not do what is said of it.
+/// A sentence, if a test contradicts its expected verdict.
 fn contradiction(test: &LocateTest, tried: &Tried) -> Option<String> {
     let name = &test.name;
     match (test.passes?, tried.fails) {
@@ -134,7 +135,7 @@ fn contradiction(test: &LocateTest, tried: &Tried) -> Option<String> {
     }
 }
 
-/// That white space alone decides whether a test passes.
+/// A sentence, if white space alone decides whether a test passes.
 fn only_space(tried: &Tried) -> Option<String> {
     let name = &tried.name;
     match (tried.only_space, tried.fails) {
@@ -147,18 +148,18 @@ fn only_space(tried: &Tried) -> Option<String> {
 }
 
 impl Tried {
-    /// Whether it starts the program as another one does.
+    /// True if it starts the program with the same input and arguments as `invocation`.
     pub(super) fn is_same_run(&self, invocation: &Invocation) -> bool {
         self.invocation.arguments == invocation.arguments && self.invocation.stdin[..] == invocation.stdin[..]
     }
 
-    /// Whether it does without the tracer what it does with it.
+    /// True if it prints the same without the tracer as with it.
     pub(super) fn is_steady(
         &self,
         runner: &mut Runner<'_>,
         stop: &Arc<AtomicBool>,
     ) -> Result<bool, SessionError> {
-        let run = runner.run_changed(&self.invocation, &[], &[], &self.limits, stop)?;
+        let run = runner.run_changed(&self.invocation, &Alterations::of(&[]), &self.limits, stop)?;
         Ok(run.stdout == self.unchanged.stdout)
     }
 }

@@ -8,7 +8,7 @@ use super::error::{Cause, SessionError};
 use crate::oracle::{Criterion, Oracle, OracleError, Part};
 use crate::subject::Recorded;
 
-/// As many lines of an output are asked about one by one.
+/// The largest number of lines of an output that are asked about one by one.
 const MOST_LINES: usize = 100;
 
 /// Several criteria for one run.
@@ -21,12 +21,12 @@ pub enum Several {
 }
 
 /// A criterion, with its name if there are several.
-pub struct Inquiry {
+pub struct NamedCriterion {
     /// The name; `None` if there is a single one.
     pub name: Option<String>,
-    /// Judges runs by it.
+    /// The oracle.
     pub oracle: Oracle,
-    /// Whether it is known to be about wrong output.
+    /// True if it is known to be about wrong output.
     pub is_wrong: bool,
 }
 
@@ -71,17 +71,17 @@ fn each_line(run: &Run) -> Result<Vec<(String, Part)>, SessionError> {
     }
 }
 
-/// The questions about a recorded run. A correct output tells which of several are about wrong output.
+/// Builds the questions about a recorded run. A correct output tells which of several are about wrong output.
 pub fn questions(
     criterion: &Criterion,
     parts: &[(String, Part)],
     run: &Run,
     recorded: Recorded<'_>,
-) -> Result<Vec<Inquiry>, SessionError> {
+) -> Result<Vec<NamedCriterion>, SessionError> {
     if parts.is_empty() {
         let oracle = criterion.clone().oracle(run).map_err(unmet)?.telling(run, recorded.program);
         let oracle = oracle.placed(recorded);
-        return Ok(vec![Inquiry { name: None, oracle, is_wrong: false }]);
+        return Ok(vec![NamedCriterion { name: None, oracle, is_wrong: false }]);
     }
     let question = |(name, part): &(String, Part)| {
         let reference = criterion.reference.clone();
@@ -89,12 +89,12 @@ pub fn questions(
         let oracle = criterion.oracle(run).map_err(|error| {
             SessionError::new(Cause::NotReproduced, format!("--criterion {name}: {error}"))
         })?;
-        Ok(Inquiry { name: Some(name.clone()), is_wrong: oracle.is_about_wrong_output(), oracle })
+        Ok(NamedCriterion { name: Some(name.clone()), is_wrong: oracle.is_about_wrong_output(), oracle })
     };
     parts.iter().map(question).collect()
 }
 
-/// Why the recorded run does not show the failure.
+/// The error that the recorded run does not show the failure.
 fn unmet(error: OracleError) -> SessionError {
     let cause = match error {
         OracleError::LineMissing { .. } => Cause::OutputMissing,
@@ -103,8 +103,8 @@ fn unmet(error: OracleError) -> SessionError {
     SessionError::new(cause, error)
 }
 
-/// The questions in words, for a list.
-pub fn described(questions: &[Inquiry]) -> String {
+/// A description of the questions, for a list.
+pub fn described(questions: &[NamedCriterion]) -> String {
     let names: Vec<&str> = questions.iter().filter_map(|question| question.name.as_deref()).collect();
     match (&names[..], questions) {
         ([], [only]) => only.oracle.describe(),

@@ -9,22 +9,22 @@ use super::findings::Findings;
 use super::keeping::Keeping;
 use super::listener::{Begun, Listener};
 use super::past::{Past, past};
-use super::questions::Inquiry;
+use super::questions::NamedCriterion;
 use super::reopened::Reopened;
-use super::search::{Answer, Crew};
+use super::search::{Answer, SearchResources};
 use crate::archive::ArchiveError;
 use crate::circumstances::Status;
 use crate::circumstances::events::RunMemo;
 use crate::slice::Level;
 
-/// What the searches that go on may spend, and what is wanted of those that have ended.
+/// The budget of searches that go on, and what is wanted of those that have ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Expenditure {
-    /// At most so many further tests in all.
+    /// The largest number of further tests in all.
     pub max_tests: Option<u64>,
-    /// At most this time in all.
+    /// The limit of time in all.
     pub max_time: Option<Duration>,
-    /// Whether the tests of ended searches are wanted too, which takes some time.
+    /// True if the tests of ended searches are wanted too, which takes some time.
     pub tells_history: bool,
 }
 
@@ -32,21 +32,21 @@ pub struct Expenditure {
 pub struct Continuation<'c, 'p> {
     /// The kept run.
     pub reopened: &'c Reopened,
-    /// Where it is kept.
+    /// The folder in which it is kept.
     pub keeping: &'c Keeping<'c>,
-    /// Who is told.
+    /// The listener for the progress.
     pub listener: &'c dyn Listener,
-    /// What they may spend.
+    /// The budget of the searches.
     pub allowance: Expenditure,
-    /// Who does the work.
-    pub crew: Crew<'c, 'p>,
+    /// The tracers and processors that do the work.
+    pub resources: SearchResources<'c, 'p>,
 }
 
 impl Continuation<'_, '_> {
-    /// The results of the searches that had ended, and of the others, which go on.
+    /// Returns the results of the searches that had ended, and of the others, which go on.
     ///
     /// # Errors
-    /// If the run cannot be read or is being searched, if there is nothing to be found, or the set-up is broken.
+    /// If the run cannot be read or is being searched, if there is nothing to be found, or the test setup is broken.
     pub fn all(&mut self) -> Result<Findings, SessionError> {
         let memo = RunMemo::default();
         let mut findings = Findings::of(self.keeping.name());
@@ -70,7 +70,7 @@ impl Continuation<'_, '_> {
     }
 
     /// The result of a search that had nothing left to do.
-    fn finished(&self, question: &Inquiry) -> Result<Option<Answer>, SessionError> {
+    fn finished(&self, question: &NamedCriterion) -> Result<Option<Answer>, SessionError> {
         let result = self.reopened.result(question, self.allowance.tells_history)?;
         let is_finished = |answer: &Answer| {
             answer.slice.status == Status::Minimal && answer.slice.level == Level::Execution
@@ -84,7 +84,7 @@ impl Continuation<'_, '_> {
 
     fn go_on(
         &mut self,
-        question: &Inquiry,
+        question: &NamedCriterion,
         memo: &RunMemo,
         budget: &mut Budget,
     ) -> Result<Answer, SessionError> {
@@ -99,7 +99,7 @@ impl Continuation<'_, '_> {
         let progress = self.listener.search(Begun { criterion, time: share.time, known: Some(known) });
         let memo = (self.reopened.questions.len() > 1).then_some(memo);
         let answer = Case { subject, question, memo, guess: None }.search(
-            &mut self.crew,
+            &mut self.resources,
             past,
             progress,
             self.keeping,
@@ -108,8 +108,8 @@ impl Continuation<'_, '_> {
         Ok(answer)
     }
 
-    /// What the search has found so far, with the journal in which it goes on.
-    fn past(&self, question: &Inquiry) -> Result<Past, SessionError> {
+    /// The memory of the search so far, with the journal in which it goes on.
+    fn past(&self, question: &NamedCriterion) -> Result<Past, SessionError> {
         let Reopened { folder, run, .. } = self.reopened;
         let part = question.name.as_deref();
         let (journal, content) = folder.resume_journal(run, part)?;
@@ -129,7 +129,7 @@ impl Continuation<'_, '_> {
         Ok(past)
     }
 
-    fn name(&self, question: &Inquiry) -> String {
+    fn name(&self, question: &NamedCriterion) -> String {
         let run = self.reopened.folder.name();
         question.name.as_ref().map_or_else(|| format!("run {run}"), |name| format!("{name} of run {run}"))
     }

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use tracer::invocation::Stdout;
 use tracer::{Processors, Tracer};
 
-use super::case::{Case, Plan, Subject, manner};
+use super::case::{Case, Plan, Subject, method};
 use super::doubts::doubts;
-use super::driver::{self, Means, Obstacle};
+use super::driver::{self, Obstacle, SearchMeans};
 use super::error::{Cause, SessionError};
 use super::history::History;
 use super::interrupt::Interrupt;
@@ -22,42 +22,42 @@ use super::permissions::openings;
 use super::remarks::remarks;
 use super::watcher::Watcher;
 use crate::circumstances::Status;
-use crate::circumstances::events::{self, Events, Laboratory, Universe};
+use crate::circumstances::events::{self, EventTestSetup, Events, Universe};
 use crate::oracle::Evidence;
 use crate::printed::Outputs;
 use crate::slice::{ByProduct, CriticalSlice, Effects, RunMethod};
 use crate::subject::{Recorded, Target};
 
-/// Who does the work, and when it was begun.
-pub struct Crew<'m, 'p> {
-    /// One for each worker.
+/// The resources of a search: tracers, processors, and the time at which it was begun.
+pub struct SearchResources<'m, 'p> {
+    /// The tracers, one for each worker.
     pub tracers: &'m mut [Tracer<'p>],
-    /// Where they may run.
+    /// The processors on which they may run.
     pub processors: &'m Processors,
-    /// Whether the user has asked for the end.
+    /// The interrupt: whether the user has asked for the end.
     pub interrupt: &'m Interrupt,
-    /// When the session was begun.
+    /// The time at which the session was begun.
     pub started: Instant,
 }
 
-/// The answer to a question, and how it was found out.
+/// The answer to a question, with the history of its search.
 pub struct Answer {
     /// The result.
     pub slice: CriticalSlice,
-    /// Whether the failure shows even if nothing is executed.
+    /// True if the failure shows even if nothing is executed.
     pub is_trivial: bool,
-    /// The tests that were made.
+    /// The history: the tests that were made.
     pub history: History,
 }
 
 impl Case<'_> {
-    /// Searches to the end, or to that of a budget; and keeps the result.
+    /// Searches to the end, or until the budget is used up; and keeps the result.
     ///
     /// # Errors
-    /// If there is nothing to be found, or the set-up is broken.
+    /// If there is nothing to be found, or the test setup is broken.
     pub fn search(
         &self,
-        crew: &mut Crew<'_, '_>,
+        resources: &mut SearchResources<'_, '_>,
         past: Past,
         mut progress: Box<dyn SearchWatcher + '_>,
         keeping: &Keeping<'_>,
@@ -67,43 +67,44 @@ impl Case<'_> {
         }
         let runs = AtomicU64::new(past.runs);
         let outputs = Outputs::new(&self.subject.baseline.recording.run).knowing(past.memory.printed());
-        let laboratory = Laboratory { outputs: Some(&outputs), ..self.laboratory(&runs) };
+        let setup = EventTestSetup { outputs: Some(&outputs), ..self.setup(&runs) };
         let trouble = |message: &str| keeping.warn(message);
         let mut history = History::default();
         let mut watcher = history.beside(&mut *progress);
         let keeper = Keeper::new(past.journal, &mut watcher, &runs, &trouble);
-        let mut keeper = keeper.since(crew.started, past.elapsed);
-        let found = self.found(&laboratory, &mut *crew.tracers, crew.processors, &past.memory, &mut keeper);
+        let mut keeper = keeper.since(resources.started, past.elapsed);
+        let found =
+            self.found(&setup, &mut *resources.tracers, resources.processors, &past.memory, &mut keeper);
         let spent = keeper.finish();
         drop(watcher);
         progress.ends();
-        let finding = found.map_err(|obstacle| refused(obstacle, crew.interrupt))?;
+        let finding = found.map_err(|obstacle| refused(obstacle, resources.interrupt))?;
         let more = self.warnings(&finding);
-        let manner = crew.tracers.first().map_or_else(|| self.subject.manner.clone(), manner);
-        let answer = self.answer(finding, history, manner, spent, more);
+        let method = resources.tracers.first().map_or_else(|| self.subject.method.clone(), method);
+        let answer = self.answer(finding, history, method, spent, more);
         keeping.conclude(self.question.name.as_deref(), &answer.slice);
         Ok(answer)
     }
 
-    /// What an ended search has found, from its memory alone; `watcher` sees it find the way again.
+    /// Restores the result of an ended search from its memory alone; `watcher` watches it being replayed.
     ///
     /// # Errors
     /// If it has found nothing.
     pub fn remember(&self, past: &Past, watcher: &mut dyn Watcher) -> Result<Answer, SessionError> {
         let runs = AtomicU64::new(past.runs);
         let mut history = History::default();
-        let laboratory = self.laboratory(&runs);
+        let setup = self.setup(&runs);
         let mut beside = history.beside(watcher);
-        let found = self.found(&laboratory, &mut [], &Processors::available(), &past.memory, &mut beside);
+        let found = self.found(&setup, &mut [], &Processors::available(), &past.memory, &mut beside);
         drop(beside);
         let finding = found.map_err(|obstacle| refused(obstacle, &Interrupt::default()))?;
         let spent = (past.runs, past.elapsed);
-        Ok(self.answer(finding, history, self.subject.manner.clone(), spent, Vec::new()))
+        Ok(self.answer(finding, history, self.subject.method.clone(), spent, Vec::new()))
     }
 
     fn found(
         &self,
-        laboratory: &Laboratory<'_>,
+        setup: &EventTestSetup<'_>,
         tracers: &mut [Tracer<'_>],
         processors: &Processors,
         memory: &Memory,
@@ -111,17 +112,17 @@ impl Case<'_> {
     ) -> Result<Finding, Obstacle> {
         let Plan { control, strategy } = self.subject.plan;
         let (algorithm, guess) = (strategy.algorithm, self.guess);
-        let mut events = Events { laboratory, control, algorithm, guess, tracers };
-        let found = driver::search(&mut events, strategy, Means { processors, memory }, watcher)?;
+        let mut events = Events { setup, control, algorithm, guess, tracers };
+        let found = driver::search(&mut events, strategy, SearchMeans { processors, memory }, watcher)?;
         Ok(Finding::of(found, self.subject.recorded(), control))
     }
 
-    /// The answer, for which so many runs were made in this time.
+    /// The answer, with the effort of so many runs and this time.
     fn answer(
         &self,
         finding: Finding,
         history: History,
-        manner: RunMethod,
+        method: RunMethod,
         (runs, elapsed): (u64, Duration),
         more: Vec<String>,
     ) -> Answer {
@@ -135,7 +136,7 @@ impl Case<'_> {
         let remarks = self.question.oracle.remarks().iter().cloned().chain(remarks);
         let slice = CriticalSlice {
             crashed_at: last.filter(|_| is_alone),
-            question: self.subject.question(&self.question.oracle, manner),
+            question: self.subject.question(&self.question.oracle, method),
             status: finding.status,
             level: finding.level,
             effects: if history.phase() == Some(events::TRACE) { Effects::Tried } else { Effects::Untried },
@@ -153,7 +154,7 @@ impl Case<'_> {
         Answer { slice, is_trivial: finding.is_trivial, history }
     }
 
-    /// The other failures that came up, with the events behind them.
+    /// The other failures that came up, with their events.
     fn by_products(&self, history: &History) -> Vec<ByProduct> {
         let Recorded { program, trace } = self.subject.recorded();
         let mut universes: Vec<Universe> = Vec::new();
@@ -170,7 +171,7 @@ impl Case<'_> {
         other_failures.collect()
     }
 
-    /// What weakens the answer, besides what the baseline knows.
+    /// Warnings that weaken the answer, besides those of the baseline.
     fn warnings(&self, finding: &Finding) -> Vec<String> {
         let Subject { target, baseline, .. } = self.subject;
         let run = &baseline.recording.run;
@@ -204,7 +205,7 @@ impl Case<'_> {
     }
 }
 
-/// What is not looked for in the program's runs, as a warning.
+/// A warning that leaks are not looked for in the program's runs.
 fn unseen_leaks(target: &Target) -> Option<String> {
     let name = target.leak_checker()?.name();
     Some(format!(
@@ -213,7 +214,7 @@ fn unseen_leaks(target: &Target) -> Option<String> {
     ))
 }
 
-/// The search was led astray: by something that passes from run to run, or by time.
+/// A warning that the search was led astray: by something that passes from run to run, or by time.
 fn unconfirmed(seen: &Evidence) -> String {
     format!(
         "the result was replayed once more from the beginning, and the failure was not reproduced: {}",

@@ -1,6 +1,6 @@
-//! Simplify what a failing program is given.
+//! Simplify the input of a failing program.
 //!
-//! The program is run as it is, that run says what the failure is if the user has not, and the search leaves out
+//! The program is run as it is, that run shows the failure if the user has not stated it, and the search leaves out
 //! what the failure does not need. Nothing is traced.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use tracer::termination::Termination;
 use tracer::trace::Trace;
 use tracer::{Containment, Processors};
 
-use super::driver::{self, Found, Means, Obstacle, Strategy};
+use super::driver::{self, Found, Obstacle, SearchMeans, Strategy};
 use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
 use super::listener::{Begun, Listener};
@@ -27,9 +27,9 @@ use super::prevention::Prevention;
 use super::simplify_request::{OutcomeKeeping, SimplifyRequest};
 use crate::baseline::not_reproduced;
 use crate::circumstances::input::{
-    Given, InputLaboratory, InputPart, InputWorker, Inputs, OtherInput, Unit, Wanted,
+    Given, InputPart, InputTestSetup, InputWorker, Inputs, OtherInput, Unit, Wanted,
 };
-use crate::circumstances::{Status, Turns};
+use crate::circumstances::{RunLock, Status};
 use crate::oracle::{Criterion, Evidence, Oracle, WantedCrash, message};
 use crate::subject::Recorded;
 
@@ -69,13 +69,13 @@ pub struct Simplified {
     pub warnings: Vec<String>,
 }
 
-/// How long a program that does not end is watched, if the user does not say.
+/// The time for which a program that does not end is watched, if the user does not set it.
 const HANG: Duration = Duration::from_secs(1);
 
-/// Simplifies. The outcomes of its tests are kept until it has come to its end.
+/// Simplifies the input. The outcomes of its tests are kept until it has come to its end.
 ///
 /// # Errors
-/// If the program does not show the failure, or the set-up is broken.
+/// If the program does not show the failure, or the test setup is broken.
 pub fn simplify(
     request: &SimplifyRequest,
     interrupt: &Interrupt,
@@ -106,31 +106,31 @@ fn search(
     let mut workers = workers(request, &processors)?;
     processors.bind(0);
     let nothing = Oracle::accepting();
-    let mut laboratory = laboratory(request, &nothing);
+    let mut setup = setup(request, &nothing);
     let keep = |given: u128, evidence: &Evidence| outcomes.note(given, evidence);
-    laboratory.recalled = outcomes.recalled.clone();
-    laboratory.keep = Some(&keep);
+    setup.recalled = outcomes.recalled.clone();
+    setup.keep = Some(&keep);
     let stop = interrupt.flag();
-    let first = laboratory.examine(given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?.0;
+    let first = setup.examine(given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?.0;
     if interrupt.is_asked() {
         return Err(interrupt.or(SessionError::new(Cause::Failed, "")));
     }
     let oracle = oracle(request, &first)?;
-    laboratory.oracle = &oracle;
-    laboratory.limits = limits(request, &first, laboratory.hangs);
-    must_fail(&laboratory, given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?;
-    let described = described(&oracle, &laboratory);
+    setup.oracle = &oracle;
+    setup.limits = limits(request, &first, setup.hangs);
+    must_fail(&setup, given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?;
+    let described = described(&oracle, &setup);
     listener.tell(&format!("the failure: {described}"));
 
     let known = (request.keeping == OutcomeKeeping::Resumed).then_some(outcomes.recalled.len() as u64);
     let Strategy { algorithm, max_tests } = request.strategy;
     let inner = listener.search(Begun { criterion: None, time: request.max_time, known });
-    // Known tests are counted as others are, and do not use up what may be spent.
+    // Known tests are counted as others are, and do not use up the budget.
     let most = max_tests.filter(|_| known.is_some());
-    let mut progress = OfFurther { inner, fresh: &laboratory.fresh, most };
+    let mut progress = OfFurther { inner, fresh: &setup.fresh, most };
     let strategy = Strategy { algorithm, max_tests: max_tests.filter(|_| known.is_none()) };
-    let mut inputs = Inputs::new(&laboratory, &mut workers, &request.manner, given.clone());
-    let means = Means { processors: &processors, memory: &Memory::default() };
+    let mut inputs = Inputs::new(&setup, &mut workers, &request.method, given.clone());
+    let means = SearchMeans { processors: &processors, memory: &Memory::default() };
     let found = driver::search(&mut inputs, strategy, means, &mut progress);
     progress.inner.ends();
     drop(progress);
@@ -139,8 +139,8 @@ fn search(
     let units = inputs.finest_units();
     let containment = workers[0].containment();
     // The user may have asked for the end of the search; this run is a part of its result.
-    let last = laboratory.examine(&after, &mut workers[0], &Arc::default())?.0;
-    let other_failures = other_failures(&laboratory);
+    let last = setup.examine(&after, &mut workers[0], &Arc::default())?.0;
+    let other_failures = other_failures(&setup);
     Ok(Simplified {
         prevention: None,
         status: found.status(),
@@ -149,9 +149,9 @@ fn search(
         after,
         units,
         is_trivial: found.is_trivial,
-        is_derived: request.manner.grammar.is_some(),
+        is_derived: request.method.grammar.is_some(),
         tests: found.tests(),
-        runs: laboratory.runs.load(Ordering::Relaxed),
+        runs: setup.runs.load(Ordering::Relaxed),
         elapsed: started.elapsed(),
         first,
         last,
@@ -166,10 +166,10 @@ fn search(
     })
 }
 
-/// The laboratory for the first runs, in which each run that ends or crashes is as good as any.
-pub(super) fn laboratory<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle) -> InputLaboratory<'r> {
+/// The setup for the first runs, in which each run that ends or crashes is accepted.
+pub(super) fn setup<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle) -> InputTestSetup<'r> {
     let hangs = request.criterion.as_ref().is_some_and(|criterion| criterion.endless.is_some());
-    InputLaboratory {
+    InputTestSetup {
         program: &request.program,
         invocation: &request.invocation,
         other: request.other.clone(),
@@ -179,7 +179,7 @@ pub(super) fn laboratory<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle
         judges: request.judges,
         wanted: Wanted::Failure,
         runs: AtomicU64::new(0),
-        turns: Turns::default(),
+        turns: RunLock::default(),
         known: Mutex::default(),
         recalled: HashMap::new(),
         fresh: AtomicU64::new(0),
@@ -189,43 +189,43 @@ pub(super) fn laboratory<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle
 }
 
 /// The failures of another kind that came up, the most frequent first.
-pub(super) fn other_failures(laboratory: &InputLaboratory<'_>) -> Vec<OtherInput> {
+pub(super) fn other_failures(setup: &InputTestSetup<'_>) -> Vec<OtherInput> {
     let mut failures =
-        std::mem::take(&mut *laboratory.other_failures.lock().unwrap_or_else(PoisonError::into_inner));
+        std::mem::take(&mut *setup.other_failures.lock().unwrap_or_else(PoisonError::into_inner));
     failures.sort_by_key(|failure| std::cmp::Reverse(failure.tests));
     failures
 }
 
-/// The failure: what the user says, or else what the run with all that is given shows.
+/// The oracle of the failure: what the user says, or else what the run with the whole input shows.
 pub(super) fn oracle(request: &SimplifyRequest, first: &Run) -> Result<Oracle, SessionError> {
     let criterion = match &request.criterion {
         Some(criterion) => criterion.clone(),
         None => of_run(first)?,
     };
     match criterion.is_empty() {
-        // What the other program does is all that counts.
+        // The behaviour of the other program is all that counts.
         true => Ok(Oracle::accepting()),
         false => Ok(criterion.oracle(first)?.telling(first, &request.program)),
     }
 }
 
-/// The failure must show with all that is given.
+/// Checks that the failure shows with the whole input.
 fn must_fail(
-    laboratory: &InputLaboratory<'_>,
+    setup: &InputTestSetup<'_>,
     given: &Given,
     worker: &mut InputWorker<'_>,
     stop: &Arc<AtomicBool>,
 ) -> Result<(), SessionError> {
-    let (run, evidence) = laboratory.examine(given, worker, stop)?;
+    let (run, evidence) = setup.examine(given, worker, stop)?;
     if evidence.outcome == Outcome::Fail {
         return Ok(());
     }
-    let recorded = Recorded { program: laboratory.program, trace: &Trace::default() };
-    let why = not_reproduced(&evidence.why, laboratory.oracle.unmet_text(&run), recorded, &run);
+    let recorded = Recorded { program: setup.program, trace: &Trace::default() };
+    let why = not_reproduced(&evidence.why, setup.oracle.unmet_text(&run), recorded, &run);
     Err(SessionError::new(Cause::NotReproduced, why))
 }
 
-/// Why a result is less than minimal.
+/// The reason why a result is less than minimal.
 pub(super) fn weakness<S>(found: &Found<S>) -> Option<String> {
     match found.status() {
         Status::Minimal => None,
@@ -249,19 +249,19 @@ pub(super) fn workers<'r>(
     Ok(workers.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn described(oracle: &Oracle, laboratory: &InputLaboratory<'_>) -> String {
-    match (&laboratory.other, laboratory.hangs) {
+pub(super) fn described(oracle: &Oracle, setup: &InputTestSetup<'_>) -> String {
+    match (&setup.other, setup.hangs) {
         (Some(_), _) => "the two programs differ in their output or exit status".into(),
         (None, true) => format!(
             "{}, for {:.1} s of the processor's time or asleep",
             oracle.describe(),
-            laboratory.limits.cpu.as_secs_f64()
+            setup.limits.cpu.as_secs_f64()
         ),
         (None, false) => oracle.describe(),
     }
 }
 
-/// What a run shows that fails in a way that can be told without the user's help: a crash, the report of a
+/// The criterion of a failing run that can be recognised as failing without the user's help: a crash, the report of a
 /// sanitizer, or a failing exit status with a message.
 ///
 /// # Errors
@@ -295,9 +295,9 @@ pub fn of_run(run: &Run) -> Result<Criterion, SessionError> {
     }
 }
 
-/// So many processes may a run start: compilers and builds start many.
+/// The largest number of processes that a run may start: compilers and builds start many.
 const MOST_TASKS: u32 = 10_000;
-/// So much may a file have that it writes.
+/// The largest size, in bytes, of a file that a run writes.
 const LONGEST_FILE: u64 = 256 << 20;
 const MOST_OUTPUT: u64 = 64 << 20;
 
@@ -316,7 +316,8 @@ fn limits_of(time: Duration) -> Limits {
     }
 }
 
-/// On a busy machine a program uses little of its time: what counts is the processor's, or that it sleeps.
+/// The limits of a run on a busy machine, where a program uses little of its time: what counts is processor time, or
+/// that it sleeps.
 pub(super) fn patient_limits_of(time: Duration) -> Limits {
     Limits { wall: 10 * time + Duration::from_secs(5), ..limits_of(time) }
 }
@@ -330,7 +331,7 @@ fn first_limits(request: &SimplifyRequest, hangs: bool) -> Limits {
     }
 }
 
-/// What a test may use up: generously more than the first run did.
+/// The limits of a test: generously more than the first run used.
 pub(super) fn limits(request: &SimplifyRequest, first: &Run, hangs: bool) -> Limits {
     let usage = first.usage;
     if hangs || request.timeout.is_some() {
@@ -338,7 +339,7 @@ pub(super) fn limits(request: &SimplifyRequest, first: &Run, hangs: bool) -> Lim
     }
     let wall = (20 * usage.wall).clamp(Duration::from_secs(10), Duration::from_secs(600));
     let cpu = (10 * usage.cpu).max(Duration::from_secs(1));
-    // Sleeping takes no time where clocks are made up: who sleeps waits for somebody.
+    // Sleeping takes no time where clocks are made up: a program that sleeps waits for another one.
     let idle = (4 * usage.wall).clamp(Duration::from_secs(1), Duration::from_secs(60));
     let memory = (usage.memory > 0).then(|| (4 * usage.memory).max(usage.memory + (256 << 20)));
     Limits { cpu, idle, memory, tolerated: first.denied, ..limits_of(wall) }

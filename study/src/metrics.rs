@@ -1,4 +1,4 @@
-//! Measure how good a ranking is: where the faulty lines stand in it.
+//! The metrics of a ranking: how early the faulty lines are in it.
 //!
 //! Lines that are tied can be read in any order. So each place is told three times: the *best*, where the faulty line is
 //! read first among its ties, the *worst*, where it is read last, and the *average* over all orders.
@@ -9,40 +9,40 @@ use crate::source_line::SourceLine;
 /// A place in a ranking, from 1, in the best and the worst order of tied lines and on average over all orders.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TiedPlace {
-    /// Read first among its ties.
+    /// The best case: read first among its ties.
     pub best: f64,
-    /// On average over all orders.
+    /// The average over all orders.
     pub average: f64,
-    /// Read last among its ties.
+    /// The worst case: read last among its ties.
     pub worst: f64,
 }
 
-/// Where the faulty lines stand.
+/// The places of the faulty lines in a ranking.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
-    /// How many lines can be executed.
+pub struct FaultyRank {
+    /// The number of lines that can be executed.
     pub lines: usize,
-    /// How many of them the technique names.
+    /// The number of them that the technique names.
     pub suspects: usize,
     /// Whether it names a faulty line.
     pub hit: bool,
-    /// Each faulty line and where it stands; `None` for one that the ranking does not have.
+    /// The faulty lines with their places; `None` for one that the ranking does not have.
     pub faulty: Vec<(SourceLine, Option<TiedPlace>)>,
-    /// How many lines are read up to the first faulty one, itself included.
+    /// The number of lines that are read up to the first faulty one, itself included.
     pub first: TiedPlace,
     /// The average place of all faulty lines.
     pub mean: TiedPlace,
 }
 
-/// How ties are counted.
+/// The rule by which ties are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TieRule {
-    /// The faulty line is read first.
+    /// The best case: the faulty line is read first.
     Best,
-    /// On average over all orders.
+    /// The average over all orders.
     #[default]
     Average,
-    /// It is read last.
+    /// The worst case: it is read last.
     Worst,
 }
 
@@ -61,10 +61,10 @@ impl TiedPlace {
     }
 }
 
-impl Standing {
-    /// Where lines stand that a manifest calls faulty. A faulty line that cannot be executed is found last of all: its
-    /// place is the number of lines.
-    pub fn of(ranking: &LineRanking, faulty: &[SourceLine]) -> Standing {
+impl FaultyRank {
+    /// The places of lines that a manifest calls faulty. A faulty line that cannot be executed is found last of all:
+    /// its place is the number of lines.
+    pub fn of(ranking: &LineRanking, faulty: &[SourceLine]) -> FaultyRank {
         let all = ranking.lines();
         let unfound = TiedPlace::all(all as f64);
         let places: Vec<(SourceLine, Option<TiedPlace>)> =
@@ -78,7 +78,7 @@ impl Standing {
             let mut suspects = ranking.groups.iter().filter(|group| group.is_suspect);
             suspects.any(|group| group.lines.iter().any(|one| line.means(one)))
         };
-        Standing {
+        FaultyRank {
             lines: all,
             suspects: ranking.suspects(),
             hit: faulty.iter().any(is_named),
@@ -92,23 +92,23 @@ impl Standing {
         }
     }
 
-    /// The share of all lines that is read up to the first faulty one.
+    /// The EXAM score: the share of all lines that is read up to the first faulty one.
     pub fn exam(&self, rule: TieRule) -> f64 {
         if self.lines == 0 { 1.0 } else { self.first.by(rule) / self.lines as f64 }
     }
 
-    /// How many lines are read in vain before the first faulty one.
+    /// The wasted effort: the number of lines that are read in vain before the first faulty one.
     pub fn wasted_effort(&self, rule: TieRule) -> f64 {
         (self.first.by(rule) - 1.0).max(0.0)
     }
 
-    /// 1 for the first place, 1/2 for the second one.
+    /// The reciprocal rank: 1 for the first place, 1/2 for the second one.
     pub fn reciprocal_rank(&self, rule: TieRule) -> f64 {
         1.0 / self.first.by(rule).max(1.0)
     }
 }
 
-/// Where a single line stands.
+/// The place of a single line.
 fn place(ranking: &LineRanking, line: &SourceLine) -> Option<TiedPlace> {
     let mut before = 0;
     for group in &ranking.groups {
@@ -121,8 +121,8 @@ fn place(ranking: &LineRanking, line: &SourceLine) -> Option<TiedPlace> {
     None
 }
 
-/// How many lines are read up to the first faulty one. Of `ties` lines in any order, `several` of which are faulty, the
-/// first faulty one stands at (ties + 1) / (several + 1) on average, and behind all the others at worst.
+/// The number of lines that are read up to the first faulty one. Of `ties` lines in any order, `several` of which are
+/// faulty, the first faulty one is at (ties + 1) / (several + 1) on average, and after all the others at worst.
 fn first(ranking: &LineRanking, faulty: &[SourceLine]) -> Option<TiedPlace> {
     let mut before = 0;
     for group in &ranking.groups {
@@ -148,7 +148,7 @@ mod tests {
         numbers.iter().map(|&number| SourceLine::new("a.c", number)).collect()
     }
 
-    /// 1 | 2 3 4 | 5 6, of 8 lines; 7 and 8 are not executed.
+    /// A ranking 1 | 2 3 4 | 5 6, of 8 lines; 7 and 8 are not executed.
     fn ranking() -> LineRanking {
         let named = vec![lines(&[1]), lines(&[2, 3, 4])];
         LineRanking::of_groups(named, vec![lines(&[5, 6])], &lines(&[1, 2, 3, 4, 5, 6, 7, 8]))
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_faulty_line_among_three_that_are_tied() {
-        let standing = Standing::of(&ranking(), &lines(&[3]));
+        let standing = FaultyRank::of(&ranking(), &lines(&[3]));
         assert_eq!(standing.first, place(2.0, 3.0, 4.0));
         assert_eq!(standing.mean, standing.first);
         assert_eq!((standing.hit, standing.suspects, standing.lines), (true, 4, 8));
@@ -172,27 +172,27 @@ mod tests {
     #[test]
     fn of_two_faulty_lines_among_three_that_are_tied_one_is_found_sooner() {
         // The six orders have the first faulty line at 1, 1, 1, 1, 2, 2 of the group: 4/3 on average.
-        let standing = Standing::of(&ranking(), &lines(&[2, 4]));
+        let standing = FaultyRank::of(&ranking(), &lines(&[2, 4]));
         assert_eq!(standing.first, place(2.0, 1.0 + 4.0 / 3.0, 3.0));
         assert_eq!(standing.mean, place(2.0, 3.0, 4.0));
     }
 
     #[test]
     fn of_faulty_lines_in_several_groups_the_first_one_counts_and_the_mean_of_all() {
-        let standing = Standing::of(&ranking(), &lines(&[1, 6]));
+        let standing = FaultyRank::of(&ranking(), &lines(&[1, 6]));
         assert_eq!(standing.first, place(1.0, 1.0, 1.0));
         assert_eq!(standing.mean, place(3.0, 3.25, 3.5));
     }
 
     #[test]
     fn a_faulty_line_that_no_test_has_executed_is_tied_with_all_such_lines() {
-        let standing = Standing::of(&ranking(), &lines(&[7]));
+        let standing = FaultyRank::of(&ranking(), &lines(&[7]));
         assert_eq!((standing.hit, standing.first), (false, place(7.0, 7.5, 8.0)));
     }
 
     #[test]
     fn a_faulty_line_that_cannot_be_executed_is_found_last() {
-        let standing = Standing::of(&ranking(), &lines(&[99]));
+        let standing = FaultyRank::of(&ranking(), &lines(&[99]));
         assert_eq!((standing.hit, standing.first), (false, place(8.0, 8.0, 8.0)));
         assert_eq!((standing.exam(TieRule::Best), standing.faulty[0].1), (1.0, None));
     }
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn with_one_faulty_line_the_first_place_and_the_place_agree() {
         for line in 1..=8 {
-            let standing = Standing::of(&ranking(), &lines(&[line]));
+            let standing = FaultyRank::of(&ranking(), &lines(&[line]));
             assert_eq!(Some(standing.first), standing.faulty[0].1, "line {line}");
         }
     }

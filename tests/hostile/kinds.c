@@ -44,6 +44,7 @@
 #include <sys/timex.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <termios.h>
 #include <time.h>
@@ -433,7 +434,7 @@ static void to_bounds(void) {
     if (is("long-line")) for (i = 0; i < 1 << 14; i++) fwrite(block, 1, sizeof block, stdout);
     if (is("deep-stack")) { volatile char *p = alloca(1 << 30); *p = 1; }
     if (is("children-in-turn")) for (i = 0; i < 50; i++) if (fork() == 0) _exit(0);
-    if (is("children-of-children")) while (fork() == 0) {}
+    if (is("children-of-children")) { while (fork() == 0) {} wait(NULL); }
     if (is("sessions")) for (i = 0; i < 100; i++) if (fork() == 0) { setsid(); pause(); }
     if (is("stopped-children")) for (i = 0; i < 10; i++) if (fork() == 0) { raise(SIGSTOP); pause(); }
     if (is("children-of-exec")) for (i = 0; i < 10; i++) if (fork() == 0) { execl("/bin/sleep", "sleep", "100", NULL); _exit(1); }

@@ -20,15 +20,10 @@ pub fn real_programs(of: u64) -> Vec<&'static Case> {
 
 /// Does the work for each item on two threads, each bound to a processor: a stop then costs a fourth.
 pub fn in_two_threads<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
-    in_threads(2, items, work);
-}
-
-/// The same on so many threads.
-pub fn in_threads<T: Sync>(threads: usize, items: &[T], work: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     let processors = Processors::available();
     std::thread::scope(|scope| {
-        for worker in 0..threads {
+        for worker in 0..2 {
             let (next, processors, work) = (&next, &processors, &work);
             scope.spawn(move || {
                 processors.bind(worker);

@@ -1,4 +1,4 @@
-//! Record and replay by jumps to the agent inside of the program.
+//! The engine by jumps: record and replay by an agent inside of the program.
 //!
 //! A recording runs the program once, while a thread takes the arrivals that the agent writes down. For
 //! replays the program is started once for each pattern of undefined values, and held at its first
@@ -9,10 +9,10 @@ use std::thread::Builder;
 use std::time::Instant;
 
 use agent::poison::Poison;
-use agent::session::{Duty, End};
+use agent::session::{AgentMode, End};
 
 use crate::engine::{
-    Conditions, Drain, Inside, Method, Onlooker, Placement, Recorder, Server, Tape, Terms, Unable,
+    Conditions, Drain, Inside, Method, Placement, Recorder, ReplayPosition, Server, Tape, Terms, Unable,
 };
 use crate::invocation::Stdout;
 use crate::process::{Attachments, ProcessError, Processors, patiently};
@@ -26,17 +26,17 @@ use crate::trace::Trace;
 /// The agent for the runs of one worker.
 pub(crate) struct Jump {
     placement: Placement,
-    /// As it is for recordings, with undefined values left alone and with others; and for replays.
+    /// The agent for recordings, with undefined values left alone and with others; and for replays.
     recorder: Option<Inside>,
     poisoning_recorder: Option<Inside>,
     replayer: Option<Inside>,
-    /// Those who do the replays of the latest recorded run.
+    /// The servers that do the replays of the latest recorded run.
     latest: Option<RunServers>,
-    /// A checkpoint is made where it saves so many events.
+    /// The number of events that a checkpoint has to save.
     distance: u32,
 }
 
-/// What belongs to one recorded run.
+/// The servers of one recorded run.
 struct RunServers {
     tape: Tape,
     servers: Vec<Server>,
@@ -69,7 +69,7 @@ impl Jump {
         })
     }
 
-    /// Runs the program and takes down its events.
+    /// Runs the program and records its events.
     pub(crate) fn record<'p>(
         &mut self,
         stage: &mut Stage<'p>,
@@ -78,8 +78,8 @@ impl Jump {
         stage.clear()?;
         // Fresh frames are made undefined by the agent, which then has to be asked at each arrival.
         let (inside, arrivals, duty) = match conditions.poison {
-            Poison::Off => (&mut self.recorder, Arrivals::TakenDown, Duty::Assist),
-            _ => (&mut self.poisoning_recorder, Arrivals::Asked, Duty::Record),
+            Poison::Off => (&mut self.recorder, Arrivals::TakenDown, AgentMode::Assist),
+            _ => (&mut self.poisoning_recorder, Arrivals::Asked, AgentMode::Record),
         };
         let inside = made(inside, stage, &self.placement, arrivals)?;
         inside.adopt(stage.program, conditions)?;
@@ -95,7 +95,7 @@ impl Jump {
         let run = std::thread::scope(|scope| {
             let winding = patiently(|| {
                 Builder::new().spawn_scoped(scope, || {
-                    // It works while the program runs: on another processor, if there is one.
+                    // The thread works while the program runs: on another processor, if there is one.
                     Processors::available().release();
                     drain.drain();
                 })
@@ -147,7 +147,7 @@ impl Jump {
         let (mut tracee, taken_over) = server.fork(schedule, conditions)?;
         let mut run = loop {
             let mut start = Start { tracee, stack_base: 0, time };
-            let mut onlooker = Onlooker { talk: server.talk(), trace };
+            let mut onlooker = ReplayPosition { talk: server.talk(), trace };
             let run = stage.run(&mut start, course(inside, conditions), &mut onlooker)?;
             if !server.holds(&run.termination) {
                 start.tracee.end();
@@ -203,7 +203,7 @@ impl RunServers {
         Ok(Continue(self.servers.iter_mut().find(|server| server.has(&terms)).expect("just hired")))
     }
 
-    /// Starts the program, and lets it run up to its first leader; tells the run if it had to be ended before.
+    /// Starts the program, and lets it run up to its first leader; returns the run if it had to be ended before.
     fn start_server(
         &self,
         stage: &Stage<'_>,
@@ -218,7 +218,7 @@ impl RunServers {
         let (mut start, output) = stage.start(conditions, Attachments { files: &files, size })?;
         talk.set_stack(start.stack_base);
         inside.enter(stage.program, &mut start.tracee, &talk, Some(&self.tape))?;
-        let mut onlooker = Onlooker { talk: &talk, trace: &self.tape.trace };
+        let mut onlooker = ReplayPosition { talk: &talk, trace: &self.tape.trace };
         let run = stage.run(&mut start, course(inside, conditions), &mut onlooker)?;
         match run.termination {
             Termination::Cut(Cut::Stopped) => {
@@ -235,14 +235,14 @@ fn course<'c>(inside: &'c mut Inside, conditions: &'c Conditions) -> Course<'c> 
     Course { conditions, placement, method: Method::Inside(detours) }
 }
 
-/// What the agent says about the end of a run that it has ended.
+/// The termination of a run that the agent has ended.
 fn account(end: End) -> Result<Termination, Unable> {
     match end {
         End::Left(deviation) => Ok(Termination::Left(deviation)),
         End::Enough => Ok(Termination::Cut(Cut::Arrivals)),
         End::LoopsOn => Ok(Termination::Endless(Cut::Arrivals)),
         End::TooDeep => Err(Unable::Unfit("too many calls are open at the same time".into())),
-        // What has ended was no server.
+        // A process that ends with this was no server.
         End::Serving => Ok(Termination::Cut(Cut::Overwrote)),
     }
 }

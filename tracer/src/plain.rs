@@ -1,4 +1,4 @@
-//! Run a program as it is, again and again, each time with other circumstances: another standard input, other
+//! Runs of a program as it is, again and again, each time with other circumstances: another standard input, other
 //! arguments, another environment, other contents of files.
 //!
 //! Nothing is traced, so that it may be any program that can be started: a script, one without debug
@@ -10,10 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use agent::poison::Poison;
-
 use crate::engine::{Changed, Changes, Placement, crash_of_untraced};
-use crate::intervention::Intervention;
+use crate::intervention::Alterations;
 use crate::invocation::{Input, Invocation, Limits};
 use crate::process::{
     Alarm, Attachments, Containment, Launch, Output, ProcessError, SIGTRAP, SIGXFSZ, Sandbox, Stop, Subject,
@@ -23,16 +21,16 @@ use crate::program::Program;
 use crate::run::{Run, Usage};
 use crate::termination::{Cut, Termination};
 
-/// A file that a run finds instead of what lies there; nothing that it does to it is real.
+/// A replacement of a file: a run finds this content instead; nothing that it does to it is real.
 #[derive(Clone, Debug)]
 pub struct Replacement {
     /// The file, absolute, without symbolic links on the way. There is one, and it is a regular file.
     pub path: PathBuf,
-    /// What it holds instead; `None` if it is not to be there.
+    /// The content; `None` if there is to be no file.
     pub content: Option<Input>,
 }
 
-/// One worker's place for runs of a program of which nothing is traced.
+/// A runner: one worker's place for runs of a program of which nothing is traced.
 pub struct Runner<'p> {
     program: &'p Program,
     sandbox: Sandbox,
@@ -55,7 +53,7 @@ impl<'p> Runner<'p> {
         })
     }
 
-    /// How well the runs are contained.
+    /// The level of containment of the runs.
     pub fn containment(&self) -> Containment {
         self.sandbox.containment()
     }
@@ -73,18 +71,29 @@ impl<'p> Runner<'p> {
         limits: &Limits,
         stop: &Arc<AtomicBool>,
     ) -> Result<Run, ProcessError> {
-        self.run_changed(invocation, files, &[], limits, stop)
+        self.run_with(invocation, files, &Alterations::of(&[]), limits, stop)
     }
 
-    /// The same with changes of its control flow, which need a [`Program::load`]ed one.
+    /// Runs the program as [`Runner::run`] does, with the files as they are and with alterations, which need a
+    /// [`Program::load`]ed program.
     ///
     /// # Errors
     /// As of [`Runner::run`].
     pub fn run_changed(
         &mut self,
         invocation: &Invocation,
+        alterations: &Alterations<'_>,
+        limits: &Limits,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Run, ProcessError> {
+        self.run_with(invocation, &[], alterations, limits, stop)
+    }
+
+    fn run_with(
+        &mut self,
+        invocation: &Invocation,
         files: &[Replacement],
-        interventions: &[Intervention],
+        alterations: &Alterations<'_>,
         limits: &Limits,
         stop: &Arc<AtomicBool>,
     ) -> Result<Run, ProcessError> {
@@ -94,8 +103,8 @@ impl<'p> Runner<'p> {
             self.sandbox.replace(path, content.as_deref())?;
         }
         let output = Output::new(invocation.stdout, limits.file_size)?;
-        let launch =
-            Launch { output: &output, limits, poison: Poison::Off, attachments: Attachments::default() };
+        let poison = alterations.heap_poison();
+        let launch = Launch { output: &output, limits, poison, attachments: Attachments::default() };
         let started = Instant::now();
         let mut tracee = Tracee::start(&self.sandbox, &launch)?;
         let alarm = self.watchdog.watch(tracee.pid(), Subject::Family, limits, stop)?;
@@ -105,7 +114,7 @@ impl<'p> Runner<'p> {
             usage: Usage::default(),
             alarm: &alarm,
         };
-        let termination = course.follow(&mut tracee, interventions)?;
+        let termination = course.follow(&mut tracee, alterations)?;
         let mut usage = course.usage;
         let termination = match (termination, alarm.end()) {
             (Termination::Cut(Cut::Stopped), Some(cut)) => Termination::Cut(cut),
@@ -123,7 +132,7 @@ impl<'p> Runner<'p> {
 
 /// A program under way.
 struct Course<'c> {
-    /// What it is; `None` once it has become another one, or if nothing is known of it.
+    /// The program; `None` once the process has become another one, or if nothing is known of it.
     program: Option<&'c Program>,
     placement: &'c mut Placement,
     usage: Usage,
@@ -135,12 +144,12 @@ impl Course<'_> {
     fn follow(
         &mut self,
         tracee: &mut Tracee,
-        interventions: &[Intervention],
+        alterations: &Alterations<'_>,
     ) -> Result<Termination, ProcessError> {
         let mut changes = None;
         if let Some(program) = self.program {
             self.placement.start(program, tracee);
-            changes = Some(Changes::make(interventions, program, self.placement, tracee));
+            changes = Some(Changes::make(alterations, program, self.placement, tracee));
         }
         tracee.stop_at_exit();
         let (mut signal, mut seen) = (0, None);
@@ -154,7 +163,7 @@ impl Course<'_> {
             };
             signal = match (stop, &mut changes) {
                 (Stop::Signal(signal), _) => signal,
-                (Stop::Trap, Some(changes)) => match changes.trap(tracee)? {
+                (Stop::Trap, Some(changes)) => match self.trap(changes, tracee)? {
                     Changed::Served => 0,
                     Changed::Foreign => SIGTRAP,
                     Changed::Stopped(stop) => {
@@ -180,13 +189,20 @@ impl Course<'_> {
         }
     }
 
-    /// Serves a stop that is neither a trap nor a signal; the termination if it is the last.
-    fn event(&mut self, stop: Stop, tracee: &Tracee, changes: Option<&Changes>) -> Option<Termination> {
+    fn trap(&self, changes: &mut Changes<'_>, tracee: &mut Tracee) -> Result<Changed, ProcessError> {
+        match self.program {
+            Some(program) => changes.trap(program, self.placement, tracee),
+            None => Ok(Changed::Foreign),
+        }
+    }
+
+    /// Handles a stop that is neither a trap nor a signal; returns the termination if it is the last.
+    fn event(&mut self, stop: Stop, tracee: &Tracee, changes: Option<&Changes<'_>>) -> Option<Termination> {
         match stop {
             Stop::Exited(status) => return Some(Termination::Exited(status)),
             Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),
             Stop::Cut(cut) => return Some(Termination::Cut(cut)),
-            // Of its threads another than the first one was hit, or somebody has killed it.
+            // A signal has hit another of its threads than the first one, or somebody has killed it.
             Stop::Killed(signal) => {
                 self.program = None;
                 let killed = || self.crashed(tracee, signal);
@@ -204,7 +220,7 @@ impl Course<'_> {
         None
     }
 
-    /// The end by a fatal signal.
+    /// The termination by a fatal signal.
     fn crashed(&self, tracee: &Tracee, signal: i32) -> Termination {
         if signal == SIGXFSZ {
             return Termination::Cut(Cut::FileSize);

@@ -1,4 +1,4 @@
-//! Name the undefined memory that no pattern is written to.
+//! The undefined memory that no pattern is written to.
 
 use std::collections::BTreeSet;
 
@@ -12,4 +12,9 @@ pub struct Untouched {
     pub frames: BTreeSet<FunctionId>,
     /// Whether freshly allocated memory stays as it is.
     pub heap: bool,
+}
+
+impl Untouched {
+    /// No untouched memory.
+    pub const NONE: &'static Untouched = &Untouched { frames: BTreeSet::new(), heap: false };
 }

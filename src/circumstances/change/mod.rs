@@ -1,4 +1,4 @@
-//! Leave out changes: of all that is different between a version that works and one that does not, which breaks it?
+//! Leave out changes: which of the differences between a version that works and one that does not break it?
 //!
 //! First the changes that are failure-inducing are found by dd+, with a loop that adds to what does not build the
 //! changes that the messages ask for. What that leads to is reduced without the loop, so that the result is 1-minimal;
@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 use dd::{Algorithm, Configuration};
 
 pub use bench::{
-    ChangeCounts, ChangeLaboratory, ChangeWorker, Examination, Inconsistency, Judge, Records, shell_command,
+    ChangeCounts, ChangeTestSetup, ChangeWorker, Examination, Inconsistency, Judge, Records, shell_command,
 };
 pub use difference::{Change, ChangeEdit, ChangeSet, ChangedFile, Separation};
 pub use git::{Commit, Repository, is_pointer};
@@ -36,7 +36,7 @@ pub use workshop::{BaseVersion, WorkTree, write_tree};
 
 use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
 
-/// Whether messages of failed builds lead to further changes.
+/// Failure resolution: whether messages of failed builds lead to further changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
     /// They do.
@@ -45,35 +45,36 @@ pub enum Resolution {
     Off,
 }
 
-/// What a phase does.
+/// The stage of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Finds what is failure-inducing.
+    /// Finds the failure-inducing changes.
     Inducing,
     /// Shows that no change can be left out.
     Minimal,
-    /// The same line by line.
+    /// Shows that no line can be left out.
     Lines,
 }
 
-/// How changes are reduced.
+/// The plan by which changes are reduced.
 #[derive(Clone, Debug)]
 pub struct ChangePlan {
-    /// What is tried together.
+    /// The groups of changes that are tried together.
     pub groups: Vec<ChangeGroup>,
-    /// Whether failed builds lead to further changes, while what is failure-inducing is looked for.
+    /// Failure resolution while failure-inducing changes are looked for: whether failed builds lead to
+    /// further changes.
     pub resolution: Resolution,
-    /// Of how many lines in all a result is that is reduced line by line.
+    /// The largest number of lines of a result that is reduced line by line.
     pub most_lines: usize,
-    /// Which changes break the version, perhaps.
+    /// A guess: the changes that may break the version.
     pub guess: Option<Configuration>,
-    /// What one change is called.
+    /// The name of one change.
     pub unit: &'static str,
 }
 
 /// The changes between two versions, and the workers that test versions with some of them.
 pub struct Changes<'m, 'p> {
-    laboratory: &'m ChangeLaboratory<'p>,
+    setup: &'m ChangeTestSetup<'p>,
     workers: &'m mut [ChangeWorker<'p>],
     plan: ChangePlan,
     set: ChangeSet,
@@ -81,25 +82,25 @@ pub struct Changes<'m, 'p> {
 }
 
 impl<'m, 'p> Changes<'m, 'p> {
-    /// These changes, which are ordered.
+    /// Creates the kind with these changes, which are ordered.
     pub fn new(
-        laboratory: &'m ChangeLaboratory<'p>,
+        setup: &'m ChangeTestSetup<'p>,
         workers: &'m mut [ChangeWorker<'p>],
         plan: ChangePlan,
         set: ChangeSet,
     ) -> Changes<'m, 'p> {
-        Changes { laboratory, workers, plan, set, stage: Stage::Inducing }
+        Changes { setup, workers, plan, set, stage: Stage::Inducing }
     }
 
-    /// What is left if the last phase has found this: changes without which it is the version that works.
+    /// The changes that are left with this result of the last phase: without them it is the version that works.
     pub fn left(&self, found: &Configuration) -> ChangeSet {
         self.set.chosen(&self.applied(found))
     }
 
-    /// What was applied for a configuration: more than that, where a failed build has asked for it.
+    /// The changes that were applied for a configuration: more than that, where a failed build has asked for it.
     fn applied(&self, found: &Configuration) -> Configuration {
         match self.stage {
-            Stage::Inducing => self.laboratory.applied(&self.set, found, self.plan.resolution),
+            Stage::Inducing => self.setup.applied(&self.set, found, self.plan.resolution),
             Stage::Minimal | Stage::Lines => found.clone(),
         }
     }
@@ -109,7 +110,7 @@ impl<'m, 'p> Changes<'m, 'p> {
     }
 
     fn phase(&self, id: u8, what: String, unit: &'static str, start: PhaseStart) -> NextPhase<ChangeSpace> {
-        self.laboratory.begin_phase();
+        self.setup.begin_phase();
         NextPhase { title: PhaseTitle { id: PhaseId(id), what, unit }, space: self.space(), start }
     }
 
@@ -163,14 +164,14 @@ impl<'p> Kind for Changes<'_, 'p> {
     }
 
     fn trials<'t>(&'t mut self, space: &'t ChangeSpace) -> Vec<ChangeTest<'t, 'p>> {
-        let Changes { laboratory, workers, set, plan, stage } = self;
+        let Changes { setup, workers, set, plan, stage } = self;
         let resolution = match stage {
             Stage::Inducing => plan.resolution,
             Stage::Minimal | Stage::Lines => Resolution::Off,
         };
-        let (laboratory, set) = (&**laboratory, &*set);
+        let (setup, set) = (&**setup, &*set);
         let worker = |worker: &'t mut ChangeWorker<'p>| ChangeTest {
-            laboratory,
+            setup,
             worker,
             set,
             space,

@@ -1,4 +1,4 @@
-//! Leave out statement executions.
+//! Test configurations of statement executions.
 //!
 //! A test replays the recorded run without the events that are not chosen, and lets the oracle judge.
 //! Undefined values are set to one pattern; only if the failure shows, the test is repeated under the
@@ -17,69 +17,63 @@ use dd::{Cancellation, Configuration, Outcome, Test};
 
 use super::memo::RunMemo;
 use super::universe::{Draft, Universe};
-use crate::circumstances::turns::{Turns, confirmation};
+use crate::circumstances::run_lock::{RunLock, confirmation};
 use crate::circumstances::{TestError, Trial};
 use crate::oracle::{Evidence, Oracle};
 use crate::printed::Outputs;
 use crate::subject::Recorded;
 
-/// What all tests of a reduction share.
+/// The setup that all tests of a reduction share.
 #[derive(Clone)]
-pub struct Laboratory<'a> {
+pub struct EventTestSetup<'a> {
     /// The recorded run.
     pub recorded: Recorded<'a>,
-    /// Judges the runs.
+    /// The oracle, which judges the runs.
     pub oracle: &'a Oracle,
     /// The patterns for undefined values, in the order in which a test uses them.
     pub patterns: &'a [Poison],
-    /// The undefined memory that none of them is written to.
+    /// The undefined memory that no pattern is written to.
     pub untouched: &'a Arc<Untouched>,
     /// The variable whose value is asked for where a run ends.
     pub asked: &'a Option<Arc<str>>,
-    /// What a run may use up.
+    /// The limits of time and other resources of a run.
     pub limits: Limits,
-    /// Counts all replays.
+    /// The counter of all replays.
     pub runs: &'a AtomicU64,
-    /// Replays that other questions about the same run have made.
+    /// The cache of replays that other questions about the same run have made.
     pub memo: Option<&'a RunMemo>,
-    /// Keeps what the tests print, if anybody wants to see it.
+    /// The store of what the tests print, if it is wanted.
     pub outputs: Option<&'a Outputs<'a>>,
-    /// Says who may run while another one does.
-    pub turns: Turns,
+    /// The lock that says which runs may go on at the same time.
+    pub turns: RunLock,
 }
 
 /// One worker's testing function.
 pub struct EventTest<'a, 't, 'p> {
-    laboratory: &'a Laboratory<'a>,
+    setup: &'a EventTestSetup<'a>,
     draft: Draft<'a>,
     tracer: &'t mut Tracer<'p>,
     stop: Arc<AtomicBool>,
-    /// Replays that need not be made again.
+    /// The cache of replays that need not be made again.
     memo: Option<&'a RunMemo>,
 }
 
 impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
-    /// A testing function that replays with `tracer`.
-    pub fn new(laboratory: &'a Laboratory<'a>, universe: &'a Universe, tracer: &'t mut Tracer<'p>) -> Self {
-        EventTest {
-            laboratory,
-            draft: Draft::new(universe),
-            tracer,
-            stop: Arc::default(),
-            memo: laboratory.memo,
-        }
+    /// Creates a testing function that replays with `tracer`.
+    pub fn new(setup: &'a EventTestSetup<'a>, universe: &'a Universe, tracer: &'t mut Tracer<'p>) -> Self {
+        EventTest { setup, draft: Draft::new(universe), tracer, stop: Arc::default(), memo: setup.memo }
     }
 
-    /// Replays under each pattern as long as the failure shows; tells the last run with its evidence. A run that
-    /// was out of time says nothing, whatever the pattern is: it might have shown the failure.
+    /// Replays under each pattern as long as the failure shows; returns the last run with its evidence. A run
+    /// that was out of time says nothing, whatever the pattern is: it might have shown the failure.
     ///
     /// # Errors
-    /// If the set-up is broken.
+    /// If the test setup is broken.
     pub fn examine(&mut self, schedule: &Schedule) -> Result<(Run, Evidence), TestError> {
         let mut examined = None;
-        for (number, &poison) in self.laboratory.patterns.iter().enumerate() {
+        for (number, &poison) in self.setup.patterns.iter().enumerate() {
             let run = self.replay(schedule, poison)?;
-            let mut evidence = self.laboratory.oracle.judge(&run, self.laboratory.recorded)?;
+            let mut evidence = self.setup.oracle.judge(&run, self.setup.recorded)?;
             let reproduced = evidence.outcome == Outcome::Fail;
             if !reproduced && number > 0 && confirmation(&run).is_none() {
                 let why = format!("reproduced only with some values of undefined memory: {}", evidence.why);
@@ -93,7 +87,7 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         Ok(examined.expect("there is at least one pattern, if only that of no poison"))
     }
 
-    /// Replays once, unless that was done before.
+    /// Replays once, unless the run is in the cache.
     fn replay(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
         let memo = self.memo;
         if let Some(run) = memo.and_then(|memo| memo.recall(schedule, poison)) {
@@ -104,10 +98,11 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         Ok(run)
     }
 
-    /// Replays once. One time-out proves nothing, because all limits of time can be reached by a machine that is
-    /// busy enough: it is confirmed by a run that has ten times as much, and that no other worker disturbs.
+    /// Replays once. One time-out proves nothing, because all limits of time can be reached by a machine that
+    /// is busy enough: it is confirmed by a run that has ten times as much, and that no other worker
+    /// disturbs.
     fn replay_anew(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
-        let Laboratory { limits, turns, .. } = self.laboratory;
+        let EventTestSetup { limits, turns, .. } = self.setup;
         let conditions = self.conditions(poison);
         let run = turns.beside_others(|| self.replay_once(schedule, &conditions))?;
         let Some(times) = confirmation(&run) else { return Ok(run) };
@@ -116,14 +111,14 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     }
 
     fn conditions(&self, poison: Poison) -> Conditions {
-        let Laboratory { untouched, asked, limits, .. } = *self.laboratory;
+        let EventTestSetup { untouched, asked, limits, .. } = *self.setup;
         let (untouched, stop) = (Arc::clone(untouched), Arc::clone(&self.stop));
         Conditions { poison, untouched, limits, stop, asked: asked.clone() }
     }
 
     fn replay_once(&mut self, schedule: &Schedule, conditions: &Conditions) -> Result<Run, ProcessError> {
-        self.laboratory.runs.fetch_add(1, Ordering::Relaxed);
-        self.tracer.replay(self.laboratory.recorded.trace, schedule, conditions)
+        self.setup.runs.fetch_add(1, Ordering::Relaxed);
+        self.tracer.replay(self.setup.recorded.trace, schedule, conditions)
     }
 }
 
@@ -139,7 +134,7 @@ impl Test for EventTest<'_, '_, '_> {
         self.stop = Arc::clone(cancellation.flag());
         let schedule = self.draft.schedule(configuration);
         let (run, evidence) = self.examine(&schedule)?;
-        let printed = self.laboratory.outputs.and_then(|outputs| outputs.keep(&run));
+        let printed = self.setup.outputs.and_then(|outputs| outputs.keep(&run));
         Ok((evidence.outcome, Evidence { printed, ..evidence }))
     }
 }
@@ -151,7 +146,7 @@ impl Trial for EventTest<'_, '_, '_> {
     }
 
     fn confirm(&mut self, configuration: &Configuration) -> Result<Evidence, TestError> {
-        for &poison in self.laboratory.patterns {
+        for &poison in self.setup.patterns {
             self.tracer.start_anew(&self.conditions(poison));
         }
         self.memo = None;

@@ -12,16 +12,16 @@
 mod brackets;
 mod course;
 mod derivations;
-mod ladder;
-mod manner;
 mod part;
 mod preventers;
+mod reduction_method;
 mod rewriting;
 mod simpler;
 mod snippets;
 mod step;
 mod swaps;
 mod test;
+mod unit_levels;
 mod units;
 
 use std::collections::HashSet;
@@ -29,13 +29,13 @@ use std::collections::HashSet;
 use dd::Configuration;
 
 pub use derivations::DerivationStrategy;
-pub use ladder::Granularity;
-pub use manner::Manner;
 pub use part::{Given, InputPart, PartName, arguments, variables};
 pub use preventers::Preventers;
+pub use reduction_method::ReductionMethod;
 pub use snippets::Snippets;
 pub use swaps::InputSpace;
-pub use test::{InputLaboratory, InputTest, InputWorker, OtherInput, OutcomeListener, Wanted};
+pub use test::{InputTest, InputTestSetup, InputWorker, OtherInput, OutcomeListener, Wanted};
+pub use unit_levels::Granularity;
 pub use units::Unit;
 
 use self::course::{Course, Way};
@@ -43,38 +43,39 @@ use self::step::Step;
 use self::test::input_tests;
 use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
 
-/// What a program is given, and the workers that run it with less.
+/// The input of a program, and the workers that run it with less.
 pub struct Inputs<'m, 'p> {
-    laboratory: &'m InputLaboratory<'p>,
+    setup: &'m InputTestSetup<'p>,
     workers: &'m mut [InputWorker<'p>],
-    /// How each part is made smaller.
+    /// The way in which each part is reduced.
     ways: Vec<Way>,
-    /// What is left.
+    /// The input that is left.
     given: Given,
     step: Option<Step>,
     /// Whose turn it is to be cut into units.
     turn: usize,
     course: Option<Course>,
-    /// For each part the state of all at the end of its last turn: if that is still theirs, the part is minimal.
+    /// For each part the fingerprint of all at the end of its last turn: if that has not changed, the part
+    /// is minimal.
     minimal: Vec<Option<u128>>,
-    /// The same for whole parts.
+    /// The fingerprint for whole parts, in the same way.
     whole_minimal: Option<u128>,
-    /// What was given in tests of single swaps that did not show the failure.
+    /// The inputs, by fingerprint, in tests of single swaps that did not show the failure.
     refuted: HashSet<u128>,
 }
 
 impl<'m, 'p> Inputs<'m, 'p> {
-    /// All that is given.
+    /// Creates the kind for all that is given.
     pub fn new(
-        laboratory: &'m InputLaboratory<'p>,
+        setup: &'m InputTestSetup<'p>,
         workers: &'m mut [InputWorker<'p>],
-        manner: &Manner,
+        method: &ReductionMethod,
         given: Given,
     ) -> Inputs<'m, 'p> {
         let minimal = vec![None; given.parts.len()];
-        let ways = given.parts.iter().map(|part| Way::of(part, manner)).collect();
+        let ways = given.parts.iter().map(|part| Way::of(part, method)).collect();
         Inputs {
-            laboratory,
+            setup,
             workers,
             ways,
             given,
@@ -92,12 +93,12 @@ impl<'m, 'p> Inputs<'m, 'p> {
         self.ways.iter().map(Way::finest_unit).collect()
     }
 
-    /// What is left if the last phase has found this.
+    /// The input that is left with this result of the last phase.
     pub fn left(&self, found: &Configuration) -> Given {
         self.step.as_ref().map_or_else(|| self.given.clone(), |step| step.choose(&self.given, found))
     }
 
-    /// Takes over what a phase has found. Whether that is less than before.
+    /// Takes over the result of a phase; returns whether that is less than before.
     fn take_over(&mut self, found: &Configuration) -> bool {
         let Some(step) = self.step.take() else { return false };
         if let Step::Swaps { .. } = step {
@@ -109,7 +110,7 @@ impl<'m, 'p> Inputs<'m, 'p> {
         found.len() < step.len()
     }
 
-    /// The parts that are left, as a step.
+    /// The step that leaves out whole parts.
     fn whole_parts(&self) -> Step {
         let parts = self.given.parts.iter().enumerate();
         Step::Parts(parts.filter(|(_, part)| part.content.is_some()).map(|(number, _)| number).collect())
@@ -197,8 +198,8 @@ impl<'p> Kind for Inputs<'_, 'p> {
     }
 
     fn trials<'t>(&'t mut self, _: &'t InputSpace) -> Vec<InputTest<'t, 'p>> {
-        let Inputs { laboratory, workers, step, given, .. } = self;
+        let Inputs { setup, workers, step, given, .. } = self;
         let Some(step) = step else { return Vec::new() };
-        input_tests(laboratory, workers, step, given)
+        input_tests(setup, workers, step, given)
     }
 }

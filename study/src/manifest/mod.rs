@@ -1,4 +1,4 @@
-//! Read a manifest: a table of faults in TOML, CSV or JSON Lines.
+//! The manifest of a study: a table of faults in TOML, CSV or JSON Lines.
 //!
 //! All mistakes are told, each with its line, and the faults without any are used. Does not build or run anything.
 
@@ -19,24 +19,24 @@ pub use mistake::Mistake;
 pub use suite::{StudyTest, read_tests};
 
 use crate::technique::Technique;
-use keys::{FAULT_KEYS, TOP_KEYS, Taker};
+use keys::{FAULT_KEYS, KeyReader, TOP_KEYS};
 use record::{Given, GivenValue, Record};
 
-/// A table of faults.
+/// The manifest: a table of faults.
 #[derive(Clone, Debug, Default)]
 pub struct StudyManifest {
     /// The text of the file.
     pub text: String,
-    /// What is compared.
+    /// The techniques to be compared.
     pub techniques: Vec<Technique>,
     /// The faults that can be used, in the order of the file.
     pub faults: Vec<StudyFault>,
-    /// What is wrong with the others, and with the rest of the file.
+    /// The mistakes in the others, and in the rest of the file.
     pub mistakes: Vec<Mistake>,
 }
 
 impl StudyManifest {
-    /// Reads a file; its ending tells the format.
+    /// Reads a manifest from a file, whose ending tells the format.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -46,10 +46,10 @@ impl StudyManifest {
         Ok(StudyManifest::parse(&text, path, &folder.canonicalize()?))
     }
 
-    /// Reads a text whose paths begin in `folder`.
+    /// Parses a manifest whose paths begin in `folder`.
     pub fn parse(text: &str, path: &Path, folder: &Path) -> StudyManifest {
         let mut manifest = StudyManifest { text: text.to_owned(), ..StudyManifest::default() };
-        let mut taker = Taker { file: path, mistakes: &mut manifest.mistakes };
+        let mut taker = KeyReader { file: path, mistakes: &mut manifest.mistakes };
         let records = match path.extension().and_then(|extension| extension.to_str()) {
             Some("toml") => {
                 let (top, complaints) = formats::toml(text);
@@ -82,7 +82,7 @@ impl StudyManifest {
     }
 }
 
-fn techniques(top: &Record, taker: &mut Taker<'_>) -> Vec<Technique> {
+fn techniques(top: &Record, taker: &mut KeyReader<'_>) -> Vec<Technique> {
     taker.only(top, &TOP_KEYS);
     let mut techniques = Vec::new();
     let Some((line, names)) = taker.texts(top, "techniques") else { return techniques };
@@ -99,7 +99,7 @@ fn techniques(top: &Record, taker: &mut Taker<'_>) -> Vec<Technique> {
 }
 
 /// The faults that can be used; of two with the same name the first.
-fn faults(records: &[Record], folder: &Path, taker: &mut Taker<'_>) -> Vec<StudyFault> {
+fn faults(records: &[Record], folder: &Path, taker: &mut KeyReader<'_>) -> Vec<StudyFault> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut faults = Vec::new();
     for record in records {
@@ -115,7 +115,7 @@ fn faults(records: &[Record], folder: &Path, taker: &mut Taker<'_>) -> Vec<Study
 }
 
 /// The records of the faults, each with the defaults.
-fn records_of(top: &Record, taker: &mut Taker<'_>) -> Vec<Record> {
+fn records_of(top: &Record, taker: &mut KeyReader<'_>) -> Vec<Record> {
     let defaults = match top.get("defaults") {
         None => Record::default(),
         Some(Given { value: GivenValue::Table(defaults), .. }) => {

@@ -1,34 +1,34 @@
-//! Find the tests of a fault: in the manifest, in a file of their own, or in a folder.
+//! The tests of a fault: in the manifest, in a file of their own, or in a folder.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::formats;
-use super::keys::{TEST_KEYS, Taker};
+use super::keys::{KeyReader, TEST_KEYS};
 use super::mistake::{Mistake, remedy};
 use super::record::{GivenValue, Record};
 
 /// The name of the failing run that a fault names itself.
 const FAILING_RUN: &str = "failing run";
 
-/// A run of a program, and what is known of it.
+/// A test: a run of a program, and what is known of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StudyTest {
     /// Its name.
     pub name: String,
     /// The arguments of the program.
     pub arguments: Vec<String>,
-    /// Its standard input; `None`: empty.
+    /// The file of its standard input; `None`: empty.
     pub input: Option<PathBuf>,
-    /// The correct output.
+    /// The file with the correct output.
     pub reference: Option<PathBuf>,
-    /// Whether it is said to pass.
+    /// Whether the manifest says that it passes.
     pub passes: Option<bool>,
 }
 
 impl StudyTest {
-    /// Whether it runs the program as another one does.
+    /// Whether it runs the program in the same way as another test.
     pub fn is_same_run(&self, other: &StudyTest) -> bool {
         (&self.arguments, &self.input) == (&other.arguments, &other.input)
     }
@@ -39,7 +39,7 @@ pub(crate) fn failing_run(
     record: &Record,
     directory: &Path,
     fill: &dyn Fn(String) -> String,
-    taker: &mut Taker<'_>,
+    taker: &mut KeyReader<'_>,
 ) -> Option<StudyTest> {
     let run = test(record, directory, fill, taker);
     let is_named = ["arguments", "input", "reference"].iter().any(|key| record.get(key).is_some());
@@ -50,23 +50,23 @@ pub(crate) fn failing_run(
     })
 }
 
-/// The tests that a folder holds, or a file in TOML, CSV or JSON Lines; and what is wrong with others.
+/// Reads the tests of a folder, or of a file in TOML, CSV or JSON Lines; and the mistakes in others.
 pub fn read_tests(path: &Path) -> (Vec<StudyTest>, Vec<Mistake>) {
     let mut mistakes = Vec::new();
-    let mut taker = Taker { file: path, mistakes: &mut mistakes };
+    let mut taker = KeyReader { file: path, mistakes: &mut mistakes };
     let text = path.to_string_lossy();
     let tests = of_path(Path::new("."), &text, 1, &|text| text, &mut taker);
     (unique(tests, 1, &mut taker), mistakes)
 }
 
-/// The keys that a fault and a test share.
+/// Makes a test of the keys that a fault and a test share.
 fn test(
     record: &Record,
     directory: &Path,
     fill: &dyn Fn(String) -> String,
-    taker: &mut Taker<'_>,
+    taker: &mut KeyReader<'_>,
 ) -> StudyTest {
-    let file = |key: &str, taker: &mut Taker<'_>| {
+    let file = |key: &str, taker: &mut KeyReader<'_>| {
         let (line, text) = taker.text(record, key)?;
         let text = fill(text);
         let path = directory.join(&text);
@@ -81,12 +81,12 @@ fn test(
     StudyTest { name: String::new(), arguments, input, reference, passes: None }
 }
 
-/// The further tests.
+/// The further tests of a fault.
 pub(crate) fn tests(
     record: &Record,
     directory: &Path,
     fill: &dyn Fn(String) -> String,
-    taker: &mut Taker<'_>,
+    taker: &mut KeyReader<'_>,
 ) -> Vec<StudyTest> {
     let Some(given) = record.get("tests") else { return Vec::new() };
     let tests = match &given.value {
@@ -114,8 +114,8 @@ pub(crate) fn tests(
     unique(tests, given.line, taker)
 }
 
-/// Of tests of the same name the first.
-fn unique(tests: Vec<StudyTest>, line: usize, taker: &mut Taker<'_>) -> Vec<StudyTest> {
+/// Removes all but the first of tests of the same name.
+fn unique(tests: Vec<StudyTest>, line: usize, taker: &mut KeyReader<'_>) -> Vec<StudyTest> {
     let mut seen = BTreeSet::new();
     let mut kept = Vec::new();
     for test in tests {
@@ -132,7 +132,7 @@ fn of_record(
     record: &Record,
     directory: &Path,
     fill: &dyn Fn(String) -> String,
-    taker: &mut Taker<'_>,
+    taker: &mut KeyReader<'_>,
 ) -> Option<StudyTest> {
     taker.only(record, &TEST_KEYS);
     let test = test(record, directory, fill, taker);
@@ -152,13 +152,13 @@ fn of_record(
     }
 }
 
-/// The tests of a folder, or of a file with a test a line.
+/// Reads the tests of a folder, or of a file with a test a line.
 fn of_path(
     directory: &Path,
     text: &str,
     line: usize,
     fill: &dyn Fn(String) -> String,
-    taker: &mut Taker<'_>,
+    taker: &mut KeyReader<'_>,
 ) -> Vec<StudyTest> {
     let path = directory.join(text);
     if path.is_dir() {
@@ -187,7 +187,7 @@ fn of_path(
     }
     // Its mistakes stand in that file; its paths begin where it lies.
     let folder = path.parent().unwrap_or(directory).to_owned();
-    let mut taker = Taker { file: &path, mistakes: taker.mistakes };
+    let mut taker = KeyReader { file: &path, mistakes: taker.mistakes };
     let records = match ending {
         Some("toml") => records_of_toml(&content, &mut taker),
         _ => {
@@ -200,8 +200,8 @@ fn of_path(
     records.iter().filter_map(|record| of_record(record, &folder, fill, &mut taker)).collect()
 }
 
-/// A record for each `[[test]]`.
-fn records_of_toml(text: &str, taker: &mut Taker<'_>) -> Vec<Record> {
+/// The records of a TOML text, one for each `[[test]]`.
+fn records_of_toml(text: &str, taker: &mut KeyReader<'_>) -> Vec<Record> {
     let (top, complaints) = formats::toml(text);
     complaints.into_iter().for_each(|(line, what)| taker.complain(line, what));
     taker.only(&top, &["test"]);
@@ -220,7 +220,7 @@ fn records_of_toml(text: &str, taker: &mut Taker<'_>) -> Vec<Record> {
     records
 }
 
-/// NAME.in with NAME.out and perhaps NAME.args; or in/NAME with out/NAME.
+/// Finds the tests of a folder: NAME.in with NAME.out and perhaps NAME.args; or in/NAME with out/NAME.
 fn of_folder(folder: &Path) -> Vec<StudyTest> {
     let files = |folder: PathBuf| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -252,7 +252,7 @@ fn of_folder(folder: &Path) -> Vec<StudyTest> {
     tests.collect()
 }
 
-/// A test of files; an argument is a line.
+/// Makes a test of files; an argument is a line.
 fn of_files(name: &str, input: Option<PathBuf>, reference: PathBuf, arguments: &Path) -> StudyTest {
     let arguments = fs::read_to_string(arguments).unwrap_or_default();
     StudyTest {

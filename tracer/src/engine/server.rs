@@ -1,13 +1,13 @@
-//! Hold a program at its first statement, and let it fork a child for each test.
+//! The server: a program held at its first statement, which forks a child for each test.
 
 use std::thread::ThreadId;
 
 use agent::lockstep::CHECKPOINT;
 use agent::names::LeaderId;
 use agent::poison::Poison;
-use agent::session::{Duty, End, Service, Session, Verdict, Wanted};
+use agent::session::{AgentMode, End, Service, Session, Verdict, Wanted};
 
-use super::checkpoint::{self, Checkpoint, Moment};
+use super::checkpoint::{self, Checkpoint, ReplayState};
 use super::inside::{Channel, Unable, offset};
 use super::integrity::Integrity;
 use super::{Conditions, Guide, waits_for_ever};
@@ -16,40 +16,40 @@ use crate::schedule::Schedule;
 use crate::termination::{Cut, Termination};
 use crate::trace::{EventId, Trace};
 
-/// So often a checkpoint may turn out to be of no use before a server makes no more.
+/// The number of useless checkpoints after which a server makes no more.
 const PATIENCE: u32 = 3;
 
-/// A process that waits at the first leader of the program, and others that wait further on: each is a
-/// child of the one before.
+/// The server: a process that waits at the first leader of the program, and others, its checkpoints, that wait further
+/// on; each is a child of the one before.
 pub(crate) struct Server {
     tracee: Tracee,
     output: Output,
     talk: Channel,
     terms: Terms,
     wanted: Wanted,
-    first: Moment,
+    first: ReplayState,
     checkpoints: Vec<Checkpoint>,
-    /// The latest test.
+    /// The schedule of the latest test.
     latest: Option<Schedule>,
-    /// Where the test under way is to be held.
+    /// The event at which the test under way is to be held.
     held_at: Option<EventId>,
-    /// How many more checkpoints may turn out to be of no use before it is given up.
+    /// The number of further useless checkpoints that are allowed.
     patience: u32,
-    /// What the test under way must leave as it is.
+    /// The integrity of the session: what the test under way must leave as it is.
     integrity: Integrity,
-    /// Whether a test has done what others would see.
+    /// Whether a test has done what later ones would see.
     is_spoiled: bool,
 }
 
-/// What all tests of a server have in common, because it was started with it.
+/// The terms that all tests of a server have in common, because it was started with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
     poison: Poison,
     memory: Option<u64>,
     file_size: u64,
-    /// A checkpoint is made where it saves so many events.
+    /// The number of events that a checkpoint has to save.
     distance: u32,
-    /// ptrace ties a program to the thread that started it.
+    /// The tracer's thread: ptrace ties a program to the one that started it.
     thread: ThreadId,
 }
 
@@ -66,7 +66,7 @@ impl Terms {
 }
 
 impl Server {
-    /// Takes over a program that has reached its first leader.
+    /// Makes a server of a program that has reached its first leader.
     pub(crate) fn new(
         mut tracee: Tracee,
         mut output: Output,
@@ -82,9 +82,9 @@ impl Server {
             let reason = "before its first statement it has opened files, shared memory or set a timer";
             return Err(Unable::Unfit(reason.into()));
         }
-        (talk.session.duty, talk.session.service) = (Duty::Replay, service);
+        (talk.session.duty, talk.session.service) = (AgentMode::Replay, service);
         talk.memory.set(offset::DUTY, talk.session.duty);
-        let first = Moment::first(&talk, trace, output.written()?);
+        let first = ReplayState::first(&talk, trace, output.written()?);
         tracee.serves()?;
         Ok(Server {
             tracee,
@@ -113,8 +113,8 @@ impl Server {
         !self.is_spoiled && self.terms.thread == std::thread::current().id() && self.tracee.is_alive()
     }
 
-    /// Whether the test under way has left alone what the tracer has told it: only then its session can be
-    /// believed. Otherwise there will be no more tests here.
+    /// Whether the session is intact: the test under way has left alone what the tracer has written. Only then its
+    /// session can be believed. Otherwise there will be no more tests here.
     pub(crate) fn is_intact(&mut self) -> bool {
         let is_intact = self.integrity.holds(&self.talk, self.kept(EventId(0)), self.wanted.0);
         if !is_intact {
@@ -126,8 +126,8 @@ impl Server {
         is_intact
     }
 
-    /// Starts a test: a child that is stopped before the first arrival, or at the last checkpoint on its
-    /// way; and how many events of the trace lie before that.
+    /// Starts a test: forks a child that is stopped before the first arrival, or at the last checkpoint on its way;
+    /// returns it, and the number of events of the trace before that.
     pub(crate) fn fork(
         &mut self,
         schedule: &Schedule,
@@ -172,19 +172,19 @@ impl Server {
             self.ask(self.wanted.go_on(self.next_rank()));
             return Ok(held);
         }
-        let moment = Moment::now(&self.talk, self.output.written()?);
+        let moment = ReplayState::now(&self.talk, self.output.written()?);
         held.serves()?;
         self.checkpoints.push(Checkpoint { tracee: held, moment, event, schedule: schedule.clone() });
         self.start(schedule, conditions)
     }
 
-    /// Where the agent reads whether the event is kept, from the beginning of the session.
+    /// The offset at which the agent reads whether the event is kept, from the beginning of the session.
     fn kept(&self, event: EventId) -> u64 {
         let session = &self.talk.session;
         Channel::REST + session.kept.address - session.calls.address + u64::from(event.0)
     }
 
-    /// The rank of what waits behind the last checkpoint.
+    /// The rank of the process after the last checkpoint.
     fn next_rank(&self) -> u8 {
         self.checkpoints.len() as u8 + 1
     }
@@ -211,7 +211,7 @@ impl Server {
         if self.checkpoints.is_empty() {
             return patiently(|| self.ask_for_child(conditions));
         }
-        // A test that ran amok has killed who is asked, perhaps, or there is no room for so many processes.
+        // A test that ran amok may have killed the process that is asked, or there is no room for so many processes.
         match self.ask_for_child(conditions) {
             Err(ProcessError::NotForked { .. }) => {
                 self.leave_checkpoint()?;
@@ -238,7 +238,7 @@ impl Server {
         self.output.take_back(&last.moment.written, &earlier.written)
     }
 
-    /// Everything that the latest test, whose process is gone, has written.
+    /// The output of the latest test, whose process is gone.
     pub(crate) fn take_output(&mut self) -> Result<Written, ProcessError> {
         let now = self.output.written()?;
         let last = self.checkpoints.last().map_or(&self.first, |last| &last.moment);
@@ -248,19 +248,19 @@ impl Server {
         Ok(now)
     }
 
-    /// What the children have in common with this process.
+    /// The channel to the agent, which the children have in common with this process.
     pub(crate) fn talk(&self) -> &Channel {
         &self.talk
     }
 }
 
-/// Knows where a replay is that the agent guides.
-pub(crate) struct Onlooker<'a> {
+/// The position of a replay that the agent guides.
+pub(crate) struct ReplayPosition<'a> {
     pub(crate) talk: &'a Channel,
     pub(crate) trace: &'a Trace,
 }
 
-impl Guide for Onlooker<'_> {
+impl Guide for ReplayPosition<'_> {
     fn position(&self) -> Vec<Option<LeaderId>> {
         let leaders = self.talk.stack(self.trace).into_iter();
         leaders.map(|event| event.map(|event| self.trace.leader(event))).collect()

@@ -1,4 +1,4 @@
-//! Bring the readers of this module together: from files to one [`Program`].
+//! The images of a program: the readers of this module brought together, from files to one [`Program`].
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -13,29 +13,29 @@ use super::flow::JumpTables;
 use super::functions::{self, Extent};
 use super::guard::guarded;
 use super::leaders::{self, FoundLeader};
-use super::lines::{self, Files, Home, Row, UnitLines};
-use super::moving::{self, Landings};
+use super::lines::{self, Files, Row, UnitLines, UnitOrigin};
+use super::moving::{self, JumpTargets};
 use super::only_calls;
 use super::sanitizer::Sanitizer;
 use super::scope::Candidate;
-use super::split::Companions;
-use super::stack::Heights;
+use super::split::SplitFiles;
+use super::stack::StackHeights;
 use super::{
     Function, FunctionId, Granularity, ImageId, Leader, LeaderId, LeaderKind, LoadError, Program, Scope,
     Statement, flow,
 };
 use crate::address::FileAddress;
 
-/// One ELF file of the program.
+/// An image: one ELF file of the program.
 #[derive(Clone, Debug)]
 pub struct Image {
-    /// Where it was loaded from.
+    /// The path from which it was loaded.
     pub path: PathBuf,
-    /// Its first instruction.
+    /// The address of its first instruction.
     pub entry: FileAddress,
     /// The lowest address of its segments.
     pub base: FileAddress,
-    /// The address behind its segments.
+    /// The address after its segments.
     pub end: FileAddress,
     /// Whether the dynamic loader starts it.
     pub is_dynamic: bool,
@@ -53,8 +53,8 @@ pub struct Image {
     pub text: Vec<(FileAddress, Vec<u8>)>,
 }
 
-/// What starts threads: how its symbol begins, and what programmers call it. `std::async` and the like are made
-/// of `std::thread`. Who calls the kernel itself is found when it does.
+/// The functions that start threads: the beginning of the symbol, and the name that programmers know. `std::async` and
+/// the like are made of `std::thread`. A program that calls the kernel itself is found when it does.
 const THREAD_STARTERS: [(&str, &str); 5] = [
     ("pthread_create", "pthread_create"),
     ("thrd_create", "thrd_create"),
@@ -64,7 +64,7 @@ const THREAD_STARTERS: [(&str, &str); 5] = [
 ];
 
 impl Image {
-    /// The file at `path`, of whose code nothing is known yet.
+    /// The image of the file at `path`, of whose code nothing is known yet.
     fn of(path: &Path, elf: &Elf<'_>) -> Image {
         Image {
             path: path.into(),
@@ -81,7 +81,7 @@ impl Image {
         }
     }
 
-    /// The executable at `path`, of which nothing is traced.
+    /// The image of the executable at `path`, of which nothing is traced.
     pub(super) fn untraced(path: &Path) -> Result<Image, LoadError> {
         guarded(path, || {
             let data = elf::contents(path)?;
@@ -89,7 +89,7 @@ impl Image {
         })
     }
 
-    /// What it takes from other images that starts threads, if it does.
+    /// The function that starts threads among its imports, if there is one.
     #[must_use]
     pub fn thread_starter(&self) -> Option<&'static str> {
         let is_imported = |symbol: &str| self.imports.iter().any(|import| import.starts_with(symbol));
@@ -107,11 +107,11 @@ pub(super) struct Builder<'a> {
     functions: Vec<Function>,
     leaders: Vec<Leader>,
     code_files: CodeFiles,
-    /// Where the functions of the image at hand jump to outside of themselves.
+    /// The targets of the current image's jumps from a function to outside of it.
     jumps_out: Vec<u64>,
 }
 
-/// What the debug information of an image says, before anything is decoded.
+/// The debug information of an image, before anything is decoded.
 struct DebugInfo {
     units: Vec<UnitLines>,
     functions: Vec<Extent>,
@@ -195,7 +195,7 @@ impl<'a> Builder<'a> {
         let mut claims = Claims::of(elf.size() + size(&dwarf));
         let symbols = elf.functions();
         let names = functions::names(&symbols, &mut claims).map_err(damaged)?;
-        let companions = Companions::of(path, self.scope)?;
+        let companions = SplitFiles::of(path, self.scope)?;
         let mut info = self.units(dwarf, &companions, &names, &mut claims).map_err(damaged)?;
         info.functions.extend(functions::of_symbols(&symbols, &names));
         let mut known = HashSet::new();
@@ -208,7 +208,7 @@ impl<'a> Builder<'a> {
     fn units(
         &mut self,
         mut dwarf: Dwarf<lines::Slice<'_>>,
-        companions: &Companions<'_>,
+        companions: &SplitFiles<'_>,
         names: &HashMap<u64, String>,
         claims: &mut Claims,
     ) -> Result<DebugInfo, Damage> {
@@ -255,7 +255,7 @@ impl<'a> Builder<'a> {
             return Ok(false);
         };
         let rows = self.rows_in_scope(extent, rows);
-        let heights = Heights::new(&code, entry);
+        let heights = StackHeights::new(&code, entry);
         let found = leaders::find(&code, &rows, entry, &heights, self.granularity);
         if found.is_empty() {
             return Ok(false);
@@ -264,7 +264,7 @@ impl<'a> Builder<'a> {
         let memory = |address: u64, length: u64| elf.code(address, address.checked_add(length)?);
         let tables = JumpTables::read(&code, &memory);
         let follow = flow::connect(&code, &insns, &tables);
-        let landings = Landings::new(&code, &insns, &tables, || elf.pointers());
+        let landings = JumpTargets::new(&code, &insns, &tables, || elf.pointers());
         self.jumps_out.extend(moving::jumps_out(&code));
         let flags_live = moving::flags_live(&code);
         let only_call = only_calls::only_call(&code, &insns);
@@ -335,14 +335,14 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// How many bytes of debug information there are, uncompressed.
+/// The size of the debug information in bytes, uncompressed.
 fn size(dwarf: &Dwarf<lines::Slice<'_>>) -> usize {
     dwarf.debug_info.reader().len() + dwarf.debug_line.reader().len() + dwarf.debug_str.reader().len()
 }
 
 /// All rows of an image in the order of their addresses.
 struct RowIndex<'a> {
-    sequences: Vec<(&'a Home, &'a lines::Sequence)>,
+    sequences: Vec<(&'a UnitOrigin, &'a lines::Sequence)>,
 }
 
 impl<'a> RowIndex<'a> {
@@ -359,20 +359,20 @@ impl<'a> RowIndex<'a> {
         &self,
         start: u64,
         end: u64,
-    ) -> impl Iterator<Item = &(&'a Home, &'a lines::Sequence)> {
+    ) -> impl Iterator<Item = &(&'a UnitOrigin, &'a lines::Sequence)> {
         let behind = self.sequences.partition_point(|(_, sequence)| sequence.rows[0].address < end);
         self.sequences[..behind].iter().rev().take_while(move |(_, sequence)| sequence.end > start)
     }
 
     /// The last row that begins at or before `address`.
-    fn at(&self, address: u64) -> Option<(&'a Home, Row)> {
+    fn at(&self, address: u64) -> Option<(&'a UnitOrigin, Row)> {
         self.sequences_within(address, address.saturating_add(1)).find_map(|&(home, sequence)| {
             let behind = sequence.rows.partition_point(|row| row.address <= address);
             Some((home, *sequence.rows.get(behind.checked_sub(1)?)?))
         })
     }
 
-    fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (&'a Home, Row)> {
+    fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (&'a UnitOrigin, Row)> {
         self.sequences_within(start, end).flat_map(move |&(home, sequence)| {
             let first = sequence.rows.partition_point(|row| row.address < start);
             let last = sequence.rows.partition_point(|row| row.address < end);

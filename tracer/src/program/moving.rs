@@ -1,8 +1,8 @@
-//! Tell how much of the code behind a leader may be moved away, so that a jump can stand in its place.
+//! The code after a leader that may be moved away, so that a jump can stand in its place.
 //!
-//! Whatever control can come to from elsewhere has to stay where it is: leaders, the targets of jumps,
-//! the places behind calls, landing pads of exceptions. Where an indirect jump goes, its table tells;
-//! or else everything in the image's data that looks like an address in the function.
+//! Whatever control can come to from elsewhere has to stay where it is: leaders, the targets of jumps, the places after
+//! calls, landing pads of exceptions. Where an indirect jump goes, its table tells; or else everything in the image's
+//! data that looks like an address in the function.
 
 use std::collections::HashSet;
 
@@ -15,17 +15,17 @@ use super::flow::JumpTables;
 const MOST: u64 = 64;
 
 /// The instructions of a function, by index, to which control can come other than from the one before.
-pub(super) struct Landings(HashSet<usize>);
+pub(super) struct JumpTargets(HashSet<usize>);
 
-impl Landings {
-    /// Those of the function with this code. `pointers` hands out what looks like an address of code in
-    /// the image's data.
+impl JumpTargets {
+    /// The jump targets of the function with this code. `pointers` hands out what looks like an address of code in the
+    /// image's data.
     pub(super) fn new<'p>(
         code: &Code,
         leaders: &[usize],
         tables: &JumpTables,
         pointers: impl FnOnce() -> &'p [u64],
-    ) -> Landings {
+    ) -> JumpTargets {
         let predecessors = code.predecessors();
         let stands_alone = |insn: &usize| {
             predecessors[*insn].is_empty() || code.at(*insn).iced.mnemonic() == Mnemonic::Endbr64
@@ -38,11 +38,11 @@ impl Landings {
         if !tables.are_complete() {
             landings.extend(pointers().iter().filter_map(|&pointer| code.index_of(pointer)));
         }
-        Landings(landings)
+        JumpTargets(landings)
     }
 
-    /// How many bytes of code from `start` on may be moved: whole instructions, up to the next landing
-    /// or behind the first that ends the straight line.
+    /// The number of bytes of code from `start` on that may be moved: whole instructions, up to the next landing or the
+    /// end of the first that ends the straight line.
     pub(super) fn movable(&self, code: &Code, start: usize) -> u8 {
         let first = code.at(start).address;
         let mut end = code.at(start).end();
@@ -65,8 +65,8 @@ pub(super) fn jumps_out(code: &Code) -> impl Iterator<Item = u64> {
     targets.filter(|&target| code.index_of(target).is_none())
 }
 
-/// Whether a status flag is read behind each instruction before it is written. Calls and returns hand
-/// on no flags (System V ABI); where an indirect jump goes is not asked.
+/// Whether a status flag is live after each instruction: read before it is written. Calls and returns hand on no flags
+/// (System V ABI); where an indirect jump goes is not asked.
 pub(super) fn flags_live(code: &Code) -> Vec<bool> {
     let mut live = vec![0; code.insns().len()];
     let mut changed = true;

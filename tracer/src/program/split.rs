@@ -1,4 +1,4 @@
-//! Find the part of a unit's debug information that a compiler has put into a file of its own.
+//! Split DWARF: the part of a unit's debug information that a compiler has put into a file of its own.
 //!
 //! With `-gsplit-dwarf` a program has only a *skeleton* of each unit, with its line table and its addresses.
 //! What the functions are is in a `.dwo` file, or in `PROGRAM.dwp`, a package of these. Sources: DWARF 5,
@@ -14,21 +14,21 @@ use super::lines::{self, Slice};
 use super::{LoadError, Scope};
 
 /// The files beside a program that hold what its units lack.
-pub(super) struct Companions<'p> {
+pub(super) struct SplitFiles<'p> {
     program: &'p Path,
     package: Option<DwarfPackageSections<Vec<u8>>>,
     /// Whether units may go without: the user names what is traced, and the symbol table has functions.
     may_lack: bool,
 }
 
-impl<'p> Companions<'p> {
-    /// Those of the program at this path.
-    pub(super) fn of(program: &'p Path, scope: &Scope) -> Result<Companions<'p>, LoadError> {
+impl<'p> SplitFiles<'p> {
+    /// The split files of the program at this path.
+    pub(super) fn of(program: &'p Path, scope: &Scope) -> Result<SplitFiles<'p>, LoadError> {
         let mut name = program.as_os_str().to_owned();
         name.push(".dwp");
         let package = Path::new(&name);
         let package = if package.is_file() { Some(read_package(package)?) } else { None };
-        Ok(Companions { program, package, may_lack: scope.names_what_is_traced() })
+        Ok(SplitFiles { program, package, may_lack: scope.names_what_is_traced() })
     }
 
     /// Hands out the whole unit that belongs to a skeleton; `None` if `skeleton` is no such thing, or if it
@@ -62,7 +62,7 @@ impl<'p> Companions<'p> {
         with_unit(&dwo, skeleton, &file, work).map(Some)
     }
 
-    /// Where the compiler has left the file, or beside the program.
+    /// The path of a split file: where the compiler has left it, or beside the program.
     fn find(&self, directory: &Path, name: &str) -> Option<PathBuf> {
         let beside = self.program.parent()?.join(Path::new(name).file_name()?);
         [directory.join(name), beside].into_iter().find(|file| file.is_file())

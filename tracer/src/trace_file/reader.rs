@@ -1,4 +1,4 @@
-//! Read a trace by letting its events arrive again.
+//! The reader of traces, which lets the events of a file arrive again.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::blocks::{Block, BlockReader, Unsound, read_plain};
 use super::bytes::ByteCursor;
-use super::moves::Foresight;
+use super::moves::MovePredictor;
 use super::{IDENTITY_BYTES, Identity, MAGIC, TraceFileError, VERSION};
 use crate::program::{LeaderId, LeaderKind, Program};
 use crate::trace::{Trace, TraceBuilder};
@@ -84,18 +84,18 @@ fn events(mut blocks: BlockReader<impl Read>, program: &Program) -> Result<Trace
     }
 }
 
-/// The outermost call has this stack pointer at its entry, each further one a little less. The real
-/// ones are not needed: which calls are open is all that they tell.
+/// The stack pointer at the entry of the outermost call; each further one has a little less. The real ones are not
+/// needed: which calls are open is all that they tell.
 const STACK: u64 = 1 << 62;
 
-/// Between the entries of two calls there is room for a statement of the outer one.
+/// The distance between the entries of two calls, with room for a statement of the outer one.
 const FRAME: u64 = 16;
 
-/// Lets the events of a file arrive again.
+/// The arrivals of a file's events at a builder.
 struct Arrivals<'p> {
     program: &'p Program,
     builder: TraceBuilder,
-    foresight: Foresight,
+    foresight: MovePredictor,
     /// The last leader in each open call, outermost first.
     open: Vec<u32>,
     /// The leader of the last event; before the first, their number.
@@ -108,7 +108,7 @@ impl<'p> Arrivals<'p> {
         Arrivals {
             program,
             builder: TraceBuilder::default(),
-            foresight: Foresight::new(leaders),
+            foresight: MovePredictor::new(leaders),
             open: Vec::new(),
             here: leaders as u32,
         }

@@ -1,4 +1,4 @@
-//! Give runs a copy of the working directory, where they cannot have a view of their own.
+//! A copy of the working directory for runs, where they cannot have a view of their own.
 //!
 //! The copy lies in the directory for temporary files. It is made anew before a run, if the latest one
 //! has changed anything in it. It is without what stripe keeps of runs in that directory, which may be much,
@@ -18,20 +18,20 @@ use nix::sys::stat::{UtimensatFlags, utimensat};
 use nix::sys::statvfs::statvfs;
 use nix::sys::time::TimeSpec;
 
-use super::watch::{News, Watch};
+use super::watch::{Watch, WatchReport};
 use crate::invocation::SHELF;
 
-/// How much a working directory may hold.
+/// The largest working directory that is copied, in bytes and in files.
 const MOST_BYTES: u64 = 1 << 30;
 const MOST_FILES: usize = 100_000;
-/// How much less there may be on the disk than before, in bytes and in files.
+/// The most that may be taken of the disk by a run, in bytes and in files.
 const DISK: u64 = 1 << 30;
 const FILES: u64 = 200_000;
 const PREFIX: &str = "stripe-sandbox-";
 /// A file in the folder of a copy that its owner holds locked.
 const LOCK: &str = "lock";
 
-/// Where copies are made.
+/// The folder in which copies are made.
 pub(super) fn base() -> PathBuf {
     std::env::temp_dir()
 }
@@ -39,19 +39,19 @@ pub(super) fn base() -> PathBuf {
 /// A copy of a working directory.
 pub(super) struct Copied {
     original: PathBuf,
-    /// Holds the copy and its lock.
+    /// The temporary folder that holds the copy and its lock.
     folder: tempfile::TempDir,
-    /// Closed at the end, which unlocks it: an unlock that is refused would be a panic.
+    /// The lock file. Closed at the end, which unlocks it: an unlock that is refused would be a panic.
     _lock: File,
     copy: PathBuf,
     contents: Vec<Item>,
-    /// `None` where it cannot be watched, and has to be looked through.
+    /// The watch for changes; `None` where the copy cannot be watched, and has to be looked through.
     watch: Option<Watch>,
-    /// What was free before: bytes and files.
+    /// The free space on the disk before the run: bytes and files.
     free: (u64, u64),
 }
 
-/// What tells that a file has not been changed.
+/// The attributes of a file that tell that it has not been changed.
 #[derive(PartialEq, Eq)]
 struct Item {
     path: PathBuf,
@@ -62,7 +62,7 @@ struct Item {
 
 impl Copied {
     pub(super) fn new(original: &Path) -> io::Result<Copied> {
-        measure(&Spot::new(original), &mut Budget::default())?;
+        measure(&TreePlace::new(original), &mut Budget::default())?;
         let base = base();
         sweep(&base);
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&base)?;
@@ -92,17 +92,17 @@ impl Copied {
         self.folder.path().join("world")
     }
 
-    /// The copy.
+    /// The path of the copy.
     pub(super) fn directory(&self) -> &Path {
         &self.copy
     }
 
-    /// Makes the copy anew if it was changed; tells whether it was. `has_hidden_changes`: flags of its files
-    /// may have been changed, of which a watch does not tell.
+    /// Makes the copy anew if it was changed; returns true if it was. `has_hidden_changes`: flags of its files may have
+    /// been changed, of which a watch does not tell.
     pub(super) fn refresh(&mut self, has_hidden_changes: bool) -> io::Result<bool> {
-        let is_changed = match self.watch.as_ref().map_or(News::Perhaps, Watch::news) {
-            News::Change => true,
-            News::Nothing if !has_hidden_changes => false,
+        let is_changed = match self.watch.as_ref().map_or(WatchReport::Perhaps, Watch::news) {
+            WatchReport::Change => true,
+            WatchReport::Nothing if !has_hidden_changes => false,
             _ => inventory(&self.place()).map_or(true, |contents| contents != self.contents),
         };
         if is_changed {
@@ -129,7 +129,7 @@ impl Copied {
     }
 
     fn make(&mut self) -> io::Result<()> {
-        copy(&Spot::new(&self.original), &Spot::new(&self.copy), &mut Budget::default())?;
+        copy(&TreePlace::new(&self.original), &TreePlace::new(&self.copy), &mut Budget::default())?;
         self.contents = inventory(&self.place())?;
         let folders = self.contents.iter().filter(|item| item.is_folder);
         self.watch = Watch::over(folders.map(|folder| folder.path.as_path()));
@@ -155,7 +155,7 @@ fn free(place: &Path) -> (u64, u64) {
 fn taken(folder: &Path) -> Option<(u64, u64)> {
     const BLOCK: u64 = 512;
     let (mut bytes, mut files) = (0, 0);
-    let mut open = vec![Spot::new(folder)];
+    let mut open = vec![TreePlace::new(folder)];
     while let Some(spot) = open.pop() {
         let folder = spot.anchored().ok()?;
         for entry in fs::read_dir(&folder.short).ok()? {
@@ -192,15 +192,15 @@ fn is_old(time: SystemTime) -> bool {
     time.elapsed().is_ok_and(|age| age > MINUTE)
 }
 
-/// So many folders may lie within each other: each takes about a kilobyte of the stack, of which there are 8 MiB.
+/// The deepest nesting of folders: each takes about a kilobyte of the stack, of which there are 8 MiB.
 const DEEPEST: u32 = 4000;
 
 struct Budget {
     bytes: u64,
     files: usize,
-    /// How much deeper folders may lie than the one at hand.
+    /// The number of levels that may still lie below the folder at hand.
     depth: u32,
-    /// The device and number of the folder in which copies lie, which may be below what is copied.
+    /// The device and inode number of the folder in which copies lie, which may be below what is copied.
     copies: Option<(u64, u64)>,
 }
 
@@ -221,7 +221,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Does something with what is in a folder.
+    /// Calls `act` one level deeper, with what is in a folder.
     fn within(&mut self, act: impl FnOnce(&mut Budget) -> io::Result<()>) -> io::Result<()> {
         let rest = self.depth.checked_sub(1);
         self.depth = rest.ok_or_else(|| io::Error::other("it holds folders more than 4,000 deep"))?;
@@ -230,7 +230,7 @@ impl Budget {
         done
     }
 
-    /// What in a folder does not belong into a copy, by the beginning of its name: other copies.
+    /// The beginning of the names of other copies, which are left out, if this is the folder in which they lie.
     fn foreign(&self, folder: &Metadata) -> Option<&'static str> {
         (self.copies == Some((folder.dev(), folder.ino()))).then_some(PREFIX)
     }
@@ -239,21 +239,21 @@ impl Budget {
 /// A file or folder in a tree. The kernel walks a path from its beginning each time, so that deep ones are
 /// reached by way of an open folder.
 #[derive(Clone)]
-struct Spot {
+struct TreePlace {
     path: PathBuf,
-    /// What leads there in a few steps.
+    /// A path that leads there in a few steps.
     short: PathBuf,
     steps: u32,
     _anchor: Option<Arc<File>>,
 }
 
-impl Spot {
-    fn new(path: &Path) -> Spot {
-        Spot { path: path.into(), short: path.into(), steps: 0, _anchor: None }
+impl TreePlace {
+    fn new(path: &Path) -> TreePlace {
+        TreePlace { path: path.into(), short: path.into(), steps: 0, _anchor: None }
     }
 
-    fn below(&self, name: &OsStr) -> Spot {
-        Spot {
+    fn below(&self, name: &OsStr) -> TreePlace {
+        TreePlace {
             path: self.path.join(name),
             short: self.short.join(name),
             steps: self.steps + 1,
@@ -262,7 +262,7 @@ impl Spot {
     }
 
     /// The same folder; what is below it can be reached in a few steps.
-    fn anchored(&self) -> io::Result<Spot> {
+    fn anchored(&self) -> io::Result<TreePlace> {
         const MOST_STEPS: u32 = 64;
         if self.steps < MOST_STEPS {
             return Ok(self.clone());
@@ -270,12 +270,12 @@ impl Spot {
         let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW;
         let folder = File::options().read(true).custom_flags(flags).open(&self.short)?;
         let short = format!("/proc/self/fd/{}", folder.as_raw_fd()).into();
-        Ok(Spot { path: self.path.clone(), short, steps: 0, _anchor: Some(Arc::new(folder)) })
+        Ok(TreePlace { path: self.path.clone(), short, steps: 0, _anchor: Some(Arc::new(folder)) })
     }
 }
 
-/// Whether a file or a folder can be copied, which for a large one takes long to find out by doing it.
-fn measure(spot: &Spot, budget: &mut Budget) -> io::Result<()> {
+/// Checks whether a file or a folder can be copied, which for a large one takes long to find out by doing it.
+fn measure(spot: &TreePlace, budget: &mut Budget) -> io::Result<()> {
     let data = fs::symlink_metadata(&spot.short)?;
     budget.spend(if data.is_file() { data.len() } else { 0 })?;
     if !data.is_dir() {
@@ -286,9 +286,9 @@ fn measure(spot: &Spot, budget: &mut Budget) -> io::Result<()> {
     budget.within(|budget| for_each(&folder, foreign, |name| measure(&folder.below(name), budget)))
 }
 
-/// Does something with the name of all in a folder that belongs into a copy.
+/// Calls a function with the name of each entry of a folder that belongs into a copy.
 fn for_each(
-    folder: &Spot,
+    folder: &TreePlace,
     foreign: Option<&str>,
     mut act: impl FnMut(&OsStr) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -309,7 +309,7 @@ fn for_each(
 }
 
 /// Copies a file or a folder with what is in it. Sockets, pipes and devices stay out.
-fn copy(from: &Spot, to: &Spot, budget: &mut Budget) -> io::Result<()> {
+fn copy(from: &TreePlace, to: &TreePlace, budget: &mut Budget) -> io::Result<()> {
     let data = fs::symlink_metadata(&from.short)?;
     let kind = data.file_type();
     if kind.is_dir() {
@@ -343,10 +343,10 @@ fn copy(from: &Spot, to: &Spot, budget: &mut Budget) -> io::Result<()> {
     Ok(utimensat(nix::fcntl::AT_FDCWD, to, &read, &written, UtimensatFlags::NoFollowSymlink)?)
 }
 
-/// All that is below a folder, in order.
+/// Lists all that is below a folder, in order.
 fn inventory(folder: &Path) -> io::Result<Vec<Item>> {
     let mut items = Vec::new();
-    let mut open = vec![Spot::new(folder)];
+    let mut open = vec![TreePlace::new(folder)];
     while let Some(spot) = open.pop() {
         let data = fs::symlink_metadata(&spot.short)?;
         if data.is_dir() {
@@ -368,7 +368,7 @@ fn inventory(folder: &Path) -> io::Result<Vec<Item>> {
 
 /// Removes a folder with all that is in it, however deep it is and whatever its mode is.
 fn remove(folder: &Path) -> io::Result<()> {
-    let mut folders = vec![Spot::new(folder)];
+    let mut folders = vec![TreePlace::new(folder)];
     let mut emptied = 0;
     while let Some(spot) = folders.get(emptied).cloned() {
         fs::set_permissions(&spot.short, Permissions::from_mode(0o700))?;
@@ -462,7 +462,7 @@ mod tests {
         let mut budget = Budget { copies: Some((data.dev(), data.ino())), ..Budget::default() };
         let target = tempfile::tempdir().expect("a folder");
         let to = target.path().join("copy");
-        copy(&Spot::new(original.path()), &Spot::new(&to), &mut budget).expect("copied");
+        copy(&TreePlace::new(original.path()), &TreePlace::new(&to), &mut budget).expect("copied");
         let names = fs::read_dir(to.join("deep")).expect("copied").flatten().map(|entry| entry.file_name());
         let mut names: Vec<_> = names.collect();
         names.sort();
@@ -484,7 +484,7 @@ mod tests {
             for number in 0..5 {
                 let before = fs::metadata(&path).expect("there").len();
                 let to = folder.path().join(format!("copy{number}"));
-                copy(&Spot::new(&path), &Spot::new(&to), &mut Budget::default()).expect("copied");
+                copy(&TreePlace::new(&path), &TreePlace::new(&to), &mut Budget::default()).expect("copied");
                 let copied = fs::metadata(&to).expect("copied").len();
                 let after = fs::metadata(&path).expect("there").len();
                 assert!((before..=after).contains(&copied), "{before} {copied} {after}");
@@ -504,7 +504,7 @@ mod tests {
         // Deeper than a path may be long.
         const DEPTH: usize = 3000;
         let original = tempfile::tempdir().expect("a folder");
-        let mut spot = Spot::new(original.path());
+        let mut spot = TreePlace::new(original.path());
         for _ in 0..DEPTH {
             spot = spot.anchored().expect("opened").below("d".as_ref());
             fs::create_dir(&spot.short).expect("made");

@@ -1,33 +1,33 @@
-//! Say how what a program is given is made smaller.
+//! Define the method by which an input is reduced.
 
 use std::sync::Arc;
 
 use super::derivations::DerivationStrategy;
-use super::ladder::Granularity;
 use super::part::{InputPart, PartName};
+use super::unit_levels::Granularity;
 use crate::grammar::Grammar;
 
-/// How what a program is given is made smaller.
+/// The method by which an input is reduced.
 #[derive(Clone, Debug, Default)]
-pub struct Manner {
-    /// How fine the parts are reduced.
+pub struct ReductionMethod {
+    /// The granularity of units.
     pub granularity: Granularity,
-    /// What derives the standard input and each file; of these smaller derivations are tried then.
+    /// The grammar of the standard input and of each file; smaller derivations of these are tried then.
     pub grammar: Option<Arc<Grammar>>,
-    /// Which of them.
+    /// The strategy that chooses derivations.
     pub derivations: DerivationStrategy,
-    /// Whether nothing is put in the place of what goes, but for what was in it.
+    /// True if nothing is put in the place of what goes, but for what was in it.
     pub only_deletes: bool,
 }
 
-impl Manner {
+impl ReductionMethod {
     /// The grammar that derives a part, if any does.
     pub fn grammar_of(&self, part: &InputPart) -> Option<&Arc<Grammar>> {
         let is_content = matches!(part.name, PartName::Stdin | PartName::File(_));
         self.grammar.as_ref().filter(|_| is_content)
     }
 
-    /// Which derivations are tried.
+    /// The strategy that chooses derivations.
     pub(super) fn strategy(&self) -> DerivationStrategy {
         if self.only_deletes { DerivationStrategy::Subtrees } else { self.derivations }
     }

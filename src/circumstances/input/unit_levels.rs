@@ -1,11 +1,11 @@
-//! Choose in which units a text is reduced, one after the other: from coarse to fine.
+//! Choose the units in which a text is reduced, one after the other: from coarse to fine.
 
 use super::units::{Unit, Units};
 
-/// How fine a text is reduced.
+/// The granularity of a reduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Granularity {
-    /// What is text to single characters, by way of its lines and brackets; anything else to single bytes.
+    /// Text to single characters, by way of its lines and brackets; anything else to single bytes.
     #[default]
     Auto,
     /// To single lines.
@@ -21,7 +21,7 @@ pub enum Granularity {
 }
 
 impl Granularity {
-    /// How fine this text is reduced.
+    /// The granularity for this text.
     pub(super) fn of(self, text: &[u8]) -> Granularity {
         if self == Granularity::Auto && !is_text(text) { Granularity::Bytes } else { self }
     }
@@ -38,19 +38,19 @@ impl Granularity {
     }
 }
 
-/// The units in which a text is reduced.
-pub(super) struct Ladder {
-    rungs: Vec<Rung>,
+/// The sequence of units in which a text is reduced.
+pub(super) struct UnitLevels {
+    rungs: Vec<UnitLevel>,
     at: usize,
-    /// Within how many brackets elements are taken next.
+    /// The depth of brackets at which elements are taken next.
     depth: usize,
-    /// Whether anything went since the outermost elements were taken, if these are the finest units.
+    /// True if anything went since the outermost elements were taken, if these are the finest units.
     is_unsettled: bool,
     is_begun: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rung {
+enum UnitLevel {
     Units(Unit),
     /// Elements within brackets, from the outermost to the innermost.
     AllElements,
@@ -58,11 +58,11 @@ enum Rung {
     Pairs,
 }
 
-impl Ladder {
-    /// For a text that was not reduced yet, or else for its finest units only.
-    pub(super) fn new(granularity: Granularity, is_first_time: bool) -> Ladder {
-        use Rung::{AllElements, Pairs, Units};
-        let rungs: &[Rung] = match granularity {
+impl UnitLevels {
+    /// Creates the sequence for a text that was not reduced yet, or else for its finest units only.
+    pub(super) fn new(granularity: Granularity, is_first_time: bool) -> UnitLevels {
+        use UnitLevel::{AllElements, Pairs, Units};
+        let rungs: &[UnitLevel] = match granularity {
             Granularity::Auto if is_first_time => {
                 &[Units(Unit::Lines), AllElements, Units(Unit::Characters), Pairs]
             }
@@ -77,34 +77,35 @@ impl Ladder {
             Granularity::Characters => &[Units(Unit::Characters)],
             Granularity::Bytes => &[Units(Unit::Bytes)],
         };
-        Ladder { rungs: rungs.to_vec(), at: 0, depth: 0, is_unsettled: false, is_begun: false }
+        UnitLevels { rungs: rungs.to_vec(), at: 0, depth: 0, is_unsettled: false, is_begun: false }
     }
 
     /// The units of the next phase; `is_less`: the one before has left something out.
     pub(super) fn next(&mut self, text: &[u8], is_less: bool) -> Option<(Unit, Units)> {
         let is_less = std::mem::replace(&mut self.is_begun, true) && is_less;
         self.is_unsettled |= is_less;
-        if is_less && self.at > 0 && self.rungs[self.at - 1] == Rung::Pairs {
+        if is_less && self.at > 0 && self.rungs[self.at - 1] == UnitLevel::Pairs {
             self.at -= 2;
         }
         while let Some(&rung) = self.rungs.get(self.at) {
             let unit = match rung {
-                Rung::Units(unit) => unit,
-                Rung::Pairs => Unit::Pairs,
-                Rung::AllElements => Unit::Elements(self.depth),
+                UnitLevel::Units(unit) => unit,
+                UnitLevel::Pairs => Unit::Pairs,
+                UnitLevel::AllElements => Unit::Elements(self.depth),
             };
             let units = Units::of(text, unit);
             match rung {
-                Rung::AllElements if units.len() > 0 => self.depth += 1,
+                UnitLevel::AllElements if units.len() > 0 => self.depth += 1,
                 // Where these are the finest units, what went within may have kept what is around it.
-                Rung::AllElements if self.at + 1 == self.rungs.len() && self.is_unsettled => {
+                UnitLevel::AllElements if self.at + 1 == self.rungs.len() && self.is_unsettled => {
                     (self.depth, self.is_unsettled) = (0, false);
                     continue;
                 }
                 _ => (self.at, self.depth) = (self.at + 1, 0),
             }
-            // A single coarse unit is all that there is.
-            let least = if matches!(rung, Rung::Units(Unit::Lines)) && self.rungs.len() > 1 { 2 } else { 1 };
+            // A single coarse unit is the whole text.
+            let least =
+                if matches!(rung, UnitLevel::Units(Unit::Lines)) && self.rungs.len() > 1 { 2 } else { 1 };
             if units.len() >= least {
                 return Some((unit, units));
             }
@@ -113,7 +114,7 @@ impl Ladder {
     }
 }
 
-/// Whether people would read it: UTF-8 without the control characters that texts do not have.
+/// True for text that people would read: UTF-8 without the control characters that texts do not have.
 fn is_text(bytes: &[u8]) -> bool {
     let is_control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c);
     str::from_utf8(bytes).is_ok() && !bytes.iter().any(is_control)

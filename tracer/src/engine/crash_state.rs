@@ -1,4 +1,4 @@
-//! Hold a program that has stopped where it crashes.
+//! The state of a program that has stopped where it crashes.
 
 use std::cell::OnceCell;
 
@@ -9,8 +9,8 @@ use crate::program::Program;
 use crate::program::detour::Detours;
 use crate::program::variables::Memory;
 
-/// A program that has stopped where it crashes.
-pub(super) struct Scene<'s> {
+/// The state of a program that has stopped where it crashes.
+pub(super) struct CrashState<'s> {
     pub(super) program: &'s Program,
     pub(super) placement: &'s Placement,
     pub(super) tracee: &'s Tracee,
