@@ -3,6 +3,7 @@
 mod bounds;
 mod changes;
 mod changes_options;
+mod changes_output;
 mod choices;
 mod delivery;
 mod demo;

@@ -155,7 +155,7 @@ pub(super) fn by_product(text: &str) -> Result<ByProductNumber, String> {
 }
 
 /// What a user typed need not be UTF-8.
-fn split_at_equals(text: &OsStr) -> Option<(&OsStr, &OsStr)> {
+pub(super) fn split_at_equals(text: &OsStr) -> Option<(&OsStr, &OsStr)> {
     let bytes = text.as_bytes();
     let place = bytes.iter().position(|&byte| byte == b'=')?;
     Some((OsStr::from_bytes(&bytes[..place]), OsStr::from_bytes(&bytes[place + 1..])))

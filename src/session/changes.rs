@@ -2,7 +2,6 @@
 //! passing and a failing version as close as can be.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use dd::Configuration;
@@ -24,7 +23,7 @@ use super::version_tester::{CountingWatcher, VersionTester};
 use super::versions::{VersionHistory, VersionName, Versions};
 use crate::circumstances::change::{
     BaseVersion, ChangeEdit, ChangeLaboratory, ChangePlan, ChangeSet, ChangeSpace, ChangeWorker, Changes,
-    Commit, Judge, Resolution, Tree, ordered, patch,
+    Commit, Judge, Records, Resolution, Tree, ordered, patch,
 };
 use crate::circumstances::{Status, Turns};
 use crate::oracle::{Evidence, Oracle};
@@ -69,9 +68,10 @@ pub fn changes(
     let found = found.map_err(|error| interrupt.or(error))?;
     let elapsed = started.elapsed();
     let containment = workers[0].containment();
-    let (tests, runs) = (laboratory.counts(), laboratory.runs.load(Ordering::Relaxed));
+    let (tests, runs) = (laboratory.records.counts(), laboratory.runs.load(Ordering::Relaxed));
     let warnings = warnings(request, &versions, &laboratory, &found);
     let patches = patches(&found.result)?;
+    let tried = laboratory.records.phases();
     drop((workers, laboratory));
     Ok(GuiltyChanges {
         names: [&request.good, &request.bad].map(|name| name.to_string_lossy().into_owned()),
@@ -83,6 +83,7 @@ pub fn changes(
         containment,
         warnings,
         patches,
+        tried,
         kept: Some(base),
         ..found.result
     })
@@ -115,8 +116,10 @@ fn laboratory<'a>(
         error_pattern: request.error_pattern.clone(),
         turns: Turns::default(),
         interrupt: Default::default(),
-        records: Mutex::default(),
+        records: Records::default(),
         runs: AtomicU64::new(0),
+        fresh: AtomicU64::new(0),
+        keep: &|_, _| (),
     }
 }
 
@@ -231,7 +234,7 @@ impl<'p> Search<'_, 'p> {
         let mut changes = Changes::new(self.laboratory, self.workers, plan, set);
         let (processors, memory) = (Processors::any(), Memory::default());
         let means = Means { processors: &processors, memory: &memory };
-        let spent = self.laboratory.counts().total;
+        let spent = self.laboratory.records.counts().total;
         let max_tests = self.request.strategy.max_tests.map(|most| most.saturating_sub(spent));
         let strategy = Strategy { max_tests, ..self.request.strategy };
         let found = driver::search(&mut changes, strategy, means, watcher).map_err(refused)?;
@@ -379,9 +382,8 @@ fn warnings(
 ) -> Vec<String> {
     let mut warnings = openings(&request.test.permissions);
     warnings.extend(versions.warnings.iter().cloned());
-    let records = laboratory.records.lock().unwrap_or_else(PoisonError::into_inner);
-    if !records.tampered.is_empty() {
-        let files: Vec<&str> = records.tampered.iter().map(String::as_str).collect();
+    let files = laboratory.records.tampered();
+    if !files.is_empty() {
         warnings.push(format!(
             "builds or tests have changed files of the tree, which were restored before the next test: {}",
             files.join(", ")

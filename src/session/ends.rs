@@ -46,10 +46,10 @@ pub(super) fn confirm<'p>(
     let criterion = match &request.judgement {
         Judgement::Command => "the test exits with 1 to 124".to_owned(),
         Judgement::Program(criterion) => {
-            let seen =
+            let (seen, run) =
                 laboratory.examine_clean(&overlay, worker, &stop).map_err(|error| interrupt.or(error))?;
             if seen.inconsistency.is_none() {
-                judged(laboratory, (**criterion).clone(), &seen.run)?
+                judged(laboratory, (**criterion).clone(), &run)?
             } else {
                 String::new()
             }

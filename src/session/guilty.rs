@@ -7,7 +7,7 @@ use dd::Configuration;
 use tracer::Containment;
 
 use crate::circumstances::Status;
-use crate::circumstances::change::{BaseVersion, ChangeCounts, ChangeSet, Commit, Overlay, Tree};
+use crate::circumstances::change::{BaseVersion, ChangeCounts, ChangeSet, Commit, Overlay, Tree, TriedPhase};
 use crate::oracle::Evidence;
 
 /// What was found.
@@ -44,6 +44,8 @@ pub struct GuiltyChanges {
     pub kept: Option<BaseVersion>,
     /// What they make different.
     pub overlay: Overlay,
+    /// The tests, by phases.
+    pub tried: Vec<TriedPhase>,
     /// The versions tested.
     pub tests: ChangeCounts,
     /// Outcomes that needed no test.
@@ -78,6 +80,7 @@ impl GuiltyChanges {
             base,
             kept: None,
             overlay: Overlay::new(),
+            tried: Vec::new(),
             tests: ChangeCounts::default(),
             predicted: 0,
             runs: 0,

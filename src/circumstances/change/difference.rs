@@ -11,9 +11,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use dd::Configuration;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::text::{LinedText, heading, is_binary};
+use super::text::{LinedText, heading, is_binary, stretches};
 use super::tree::{Content, EntryMode, Overlay, Tree, TreeEntry};
 
 /// A file of more lines than this is one change: to compare it may take for ever.
@@ -350,11 +349,7 @@ fn hunks(
     Separation(separation): Separation,
 ) -> Vec<(Range<usize>, Range<usize>)> {
     let mut hunks: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-    for operation in capture_diff_slices(Algorithm::Patience, &old.all(), &new.all()) {
-        if let DiffOp::Equal { .. } = operation {
-            continue;
-        }
-        let (before, after) = (operation.old_range(), operation.new_range());
+    for (before, after) in stretches(old, new) {
         match hunks.last_mut() {
             Some(last) if before.start - last.0.end < separation.max(1) => {
                 (last.0.end, last.1.end) = (before.end, after.end);
@@ -430,5 +425,22 @@ mod tests {
         };
         assert_eq!((text("a"), text("n")), ("1\ny\n3\n".to_owned(), "q\n".to_owned()));
         assert_eq!(set.changes[6].needs, Some(4));
+    }
+
+    #[test]
+    fn all_changes_lead_from_any_text_to_any_other() {
+        let mut state = 7_u64;
+        let mut random = move |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for _ in 0..2000 {
+            let (kinds, lines) = (1 + random(6), random(30));
+            let mut text = || (0..lines).map(|_| format!("{}\n", random(kinds))).collect::<String>();
+            let (old, new) = (Tree::of_texts(&[("a", &text())]), Tree::of_texts(&[("a", &text())]));
+            let set = between(&old, &new);
+            let full = Configuration::full(set.changes.len());
+            assert_eq!(old.with(&set.apply(&full)).entries, new.entries);
+        }
     }
 }

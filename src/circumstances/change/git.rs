@@ -11,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use super::tree::{Content, EntryMode, Tree, TreeEntry};
-use super::workshop::BaseVersion;
+use super::work_tree::BaseVersion;
 
 /// How a file begins of which git has stored only where it is.
 const POINTER: &[u8] = b"version https://git-lfs";

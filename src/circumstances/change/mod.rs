@@ -6,33 +6,37 @@
 //!
 //! Source: A. Zeller, "Yesterday, my program worked. Today, it does not. Why?", ESEC/FSE 1999.
 
-mod bench;
+mod building;
 mod difference;
 mod git;
 mod messages;
 mod patch;
+mod place;
+mod records;
 mod space;
 mod test;
 mod text;
 mod tree;
-mod workshop;
+mod work_tree;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dd::{Algorithm, Configuration};
 
-pub use bench::{
-    ChangeCounts, ChangeLaboratory, ChangeWorker, Examination, Inconsistency, Judge, Records, shell_command,
-};
+pub use building::{ChangeLaboratory, ChangeWorker, Judge, shell_command};
 pub use difference::{Change, ChangeEdit, ChangeSet, ChangedFile, Separation};
 pub use git::{Commit, Repository, is_pointer};
-pub use patch::{changed_lines, patch};
+pub use patch::{changed_lines, compared_lines, patch};
+pub use place::place;
+pub use records::{
+    ChangeCounts, Examination, Inconsistency, Records, TriedMember, TriedPhase, TriedVersion,
+};
 pub use space::{ChangeGroup, ChangeSpace, ordered};
 pub use test::ChangeTest;
 pub use text::LinedText;
 pub use tree::{Content, EntryMode, Overlay, Tree, TreeEntry};
-pub use workshop::{BaseVersion, WorkTree, write_tree};
+pub use work_tree::{BaseVersion, WorkTree, write_tree};
 
 use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
 
@@ -109,7 +113,7 @@ impl<'m, 'p> Changes<'m, 'p> {
     }
 
     fn phase(&self, id: u8, what: String, unit: &'static str, start: PhaseStart) -> NextPhase<ChangeSpace> {
-        self.laboratory.begin_phase();
+        self.laboratory.records.begin_phase(PhaseId(id), self.set.members());
         NextPhase { title: PhaseTitle { id: PhaseId(id), what, unit }, space: self.space(), start }
     }
 

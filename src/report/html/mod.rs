@@ -5,6 +5,7 @@
 //! and `search` choose what there is room for, and say what they have left out. All numbers are those of
 //! the JSON result.
 
+pub mod changes;
 mod data;
 pub mod located;
 mod matrix;
