@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use dd::Configuration;
 
+use super::moves::moves;
 use super::text::{LinedText, heading, is_binary, stretches};
 use super::tree::{Content, EntryMode, Overlay, Tree, TreeEntry};
 
@@ -79,7 +80,7 @@ impl ChangeSet {
     /// If a file cannot be read.
     pub fn between(old: &Tree, new: &Tree, separation: Separation) -> io::Result<ChangeSet> {
         let overlay = old.overlay_to(new);
-        let moves = moves(old, &overlay);
+        let moves = moves(old, &overlay)?;
         let mut set = ChangeSet { files: Vec::new(), changes: Vec::new() };
         for (path, entry) in &overlay {
             let moved_from = moves.get(path).cloned();
@@ -135,7 +136,8 @@ impl ChangeSet {
         let gone: BTreeMap<&Path, usize> = (self.changes.iter().enumerate())
             .filter_map(|(number, change)| {
                 let file = &self.files[whole(change)?];
-                file.new.is_none().then_some((&*file.path, number))
+                let left = if file.new.is_none() { Some(&file.path) } else { file.moved_from.as_ref() };
+                Some((&**left?, number))
             })
             .collect();
         let below =
@@ -148,8 +150,8 @@ impl ChangeSet {
                 above.or_else(|| below(&file.path))
             })
             .collect();
-        for (change, needs) in self.changes.iter_mut().zip(needs) {
-            change.needs = needs;
+        for (number, needed) in needs.iter().enumerate() {
+            self.changes[number].needs = needed.filter(|&needed| !leads_back(&needs, needed, number));
         }
     }
 
@@ -321,25 +323,11 @@ impl ChangedFile {
     }
 }
 
-/// Files that are elsewhere now and hold the same: where they were, by where they are.
-fn moves(old: &Tree, overlay: &Overlay) -> BTreeMap<PathBuf, PathBuf> {
-    let mut gone: BTreeMap<u128, Vec<&PathBuf>> = BTreeMap::new();
-    for (path, _) in overlay.iter().filter(|(_, entry)| entry.is_none()) {
-        let Some(entry) = old.entries.get(path) else { continue };
-        gone.entry(entry.content.key()).or_default().push(path);
-    }
-    let mut moves = BTreeMap::new();
-    for (path, entry) in overlay {
-        let Some(entry) = entry.as_ref().filter(|_| !old.entries.contains_key(path)) else { continue };
-        // Where one is as good as another nobody knows which has moved.
-        if let Some([from]) = gone.remove(&entry.content.key()).as_deref() {
-            let is_nested = from.starts_with(path) || path.starts_with(from);
-            if !is_nested && old.entries[*from].mode == entry.mode {
-                moves.insert(path.clone(), (*from).clone());
-            }
-        }
-    }
-    moves
+/// Whether what a change needs comes to need that change, as of two files of which each moves into the place of the
+/// other one.
+fn leads_back(needs: &[Option<usize>], needed: usize, change: usize) -> bool {
+    let chain = std::iter::successors(Some(needed), |&one| needs[one]);
+    chain.take(needs.len() + 1).any(|one| one == change)
 }
 
 /// The stretches of lines that differ; those with fewer unchanged lines in between are one.
@@ -409,6 +397,36 @@ mod tests {
             assert_eq!(old.with(&set.apply(&Configuration::empty(count))).entries, old.entries);
             assert!(set.changes.iter().any(|change| change.needs.is_some()));
         }
+    }
+
+    #[test]
+    fn a_file_that_moved_can_stay_where_it_was_and_be_changed_there_or_move_as_it_was() {
+        let old = Tree::of_texts(&[("a", &numbered(&["1", "2", "3", "4", "5", "6"]))]);
+        let new = Tree::of_texts(&[("d/b", &numbered(&["1", "2", "3", "4", "x", "6"]))]);
+        let set = between(&old, &new);
+        assert_eq!(set.changes.len(), 2);
+        let made = |chosen: &[usize]| {
+            let made = old.with(&set.apply(&Configuration::from_iter(2, chosen.iter().copied())));
+            let (path, entry) = made.entries.into_iter().next().expect("a file");
+            let text = entry.content.read().expect("there").into_owned();
+            (path.display().to_string(), String::from_utf8_lossy(&text).into_owned())
+        };
+        assert_eq!(made(&[0]), ("d/b".into(), "1\n2\n3\n4\n5\n6\n".into()));
+        assert_eq!(made(&[1]), ("a".into(), "1\n2\n3\n4\nx\n6\n".into()));
+        assert_eq!(old.with(&set.apply(&Configuration::full(2))).entries, new.entries);
+    }
+
+    #[test]
+    fn what_takes_the_place_of_a_file_that_moved_needs_the_move() {
+        let old = Tree::of_texts(&[("a", "1\n2\n"), ("b", "3\n4\n")]);
+        let into_a_folder = Tree::of_texts(&[("c", "1\n2\n"), ("a/x", "new\n"), ("b", "3\n4\n")]);
+        let set = between(&old, &into_a_folder);
+        assert_eq!(set.changes.iter().filter(|change| change.needs.is_some()).count(), 1);
+        let crossed = Tree::of_texts(&[("b/x", "1\n2\n"), ("a/y", "3\n4\n")]);
+        let set = between(&old, &crossed);
+        let chains = set.changes.iter().filter(|change| change.needs.is_some()).count();
+        assert!(chains < set.changes.len(), "the chain of what is needed has an end");
+        assert_eq!(old.with(&set.apply(&Configuration::full(2))).entries, crossed.entries);
     }
 
     #[test]

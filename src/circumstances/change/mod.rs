@@ -10,6 +10,7 @@ mod building;
 mod difference;
 mod git;
 mod messages;
+mod moves;
 mod patch;
 mod place;
 mod records;

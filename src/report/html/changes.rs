@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use dd::Configuration;
+use dd::{Configuration, Outcome};
 use serde::Serialize;
 
 use super::super::changed;
@@ -248,20 +248,27 @@ fn matrix(found: &GuiltyChanges, phases: &[(usize, &TriedPhase)]) -> TestMatrix 
         more => format!("The columns of {more} tests in the middle are not shown."),
     };
     let is_of_commits = phases[0].1.id == PhaseId(b'h');
-    let directories = directories(members, &guilty_members(found, phases[0].1), is_of_commits);
+    let directories = directories(members, &guilty_members(found, phases), is_of_commits);
     TestMatrix { title: title.into(), unit, all: members.len(), directories, tests, note }
 }
 
-/// The members that are a part of the result: by their places, which are told in the same words.
-fn guilty_members(found: &GuiltyChanges, phase: &TriedPhase) -> BTreeSet<usize> {
-    let left: Vec<TriedMember> = found.set.members();
+/// The members with which the search has ended: those of the smallest test that shows the failure.
+fn guilty_members(found: &GuiltyChanges, phases: &[(usize, &TriedPhase)]) -> BTreeSet<usize> {
+    let (_, first) = phases[0];
     let commits: Vec<&str> = found.suspects.iter().flatten().map(|commit| commit.short()).collect();
-    let is_guilty = |member: &TriedMember| match phase.id {
-        PhaseId(b'h') => commits.contains(&&*member.file),
-        _ => left.contains(member),
-    };
-    let numbered = phase.members.iter().enumerate();
-    numbered.filter(|(_, member)| is_guilty(member)).map(|(number, _)| number).collect()
+    match first.id {
+        PhaseId(b'h') => {
+            let numbered = first.members.iter().enumerate();
+            numbered.filter(|(_, member)| commits.contains(&&*member.file)).map(|(number, _)| number).collect()
+        }
+        PhaseId(b'd') => (0..first.members.len()).collect(),
+        _ => {
+            let tests = phases.iter().flat_map(|(_, phase)| &phase.tests);
+            let failing = tests.filter(|test| test.seen.evidence.outcome == Outcome::Fail);
+            let smallest = failing.min_by_key(|test| test.applied.len());
+            smallest.map(|test| test.applied.iter().collect()).unwrap_or_default()
+        }
+    }
 }
 
 fn directories(
