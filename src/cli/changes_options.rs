@@ -10,7 +10,7 @@ use regex::bytes::Regex;
 
 use super::limit_options::LimitOptions;
 use super::outcome_options::OutcomeOptions;
-use super::terminal::Loudness;
+use super::terminal::Verbosity;
 use super::values::{duration, regex, split_at_equals};
 use super::world_options::WorldOptions;
 
@@ -193,7 +193,7 @@ fn changes_emission(text: OsString) -> Result<ChangesEmission, String> {
 
 impl ChangesResultOptions {
     /// How much the user wants to hear.
-    pub(super) fn loudness(&self) -> Loudness {
-        Loudness { quiet: self.quiet, verbose: self.verbose }
+    pub(super) fn verbosity(&self) -> Verbosity {
+        Verbosity { quiet: self.quiet, verbose: self.verbose }
     }
 }

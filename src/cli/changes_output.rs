@@ -47,8 +47,7 @@ pub(super) fn check_files(emit: &[ChangesEmission], force: bool) -> Result<(), F
         match place(file).map_err(|error| refusal(&error))? {
             OutputPlace::Special => {}
             OutputPlace::File(_) if !force => {
-                let message =
-                    format!("{}: exists: give --emit another file, or add --force", file.display());
+                let message = format!("{}: exists: give --emit another file, or add --force", file.display());
                 return Err(Failure::new(Exit::Usage, message));
             }
             OutputPlace::File(target) => drop(temporary_beside(&target).map_err(|error| refusal(&error))?),

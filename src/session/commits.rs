@@ -83,7 +83,7 @@ pub(super) fn guilty(
     if commits.is_empty() {
         return Ok(None);
     }
-    let passing = tester.laboratory.base.tree.clone();
+    let passing = tester.setup.base.tree.clone();
     let stretch = Stretch { commits, uncommitted, passing_commit: history.good.clone(), passing };
     let mut found = search(tester, history, stretch, watcher)?;
     while found.status == Status::Minimal {
@@ -140,7 +140,7 @@ fn search(
     let count = stretch.commits.len();
     let space = CommitLine(count);
     let members = stretch.commits.iter().map(member).collect();
-    tester.laboratory.records.begin_phase(PhaseId(b'h'), members);
+    tester.setup.records.begin_phase(PhaseId(b'h'), members);
     let title = PhaseTitle { id: PhaseId(b'h'), what: "commits".into(), unit: "commit" };
     watcher.begins(&title, &Configuration::full(count));
     let max_tests = tester.tests_left();

@@ -16,7 +16,7 @@ use tracer::termination::Termination;
 use tracer::trace::Trace;
 use tracer::{Containment, Processors};
 
-use super::driver::{self, Found, Means, Obstacle, Strategy};
+use super::driver::{self, Found, Obstacle, SearchMeans, Strategy};
 use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
 use super::listener::{Begun, Listener};
@@ -27,9 +27,9 @@ use super::prevention::Prevention;
 use super::simplify_request::{OutcomeKeeping, SimplifyRequest};
 use crate::baseline::not_reproduced;
 use crate::circumstances::input::{
-    Given, InputLaboratory, InputPart, InputWorker, Inputs, OtherInput, Unit, Wanted,
+    Given, InputPart, InputTestSetup, InputWorker, Inputs, OtherInput, Unit, Wanted,
 };
-use crate::circumstances::{Status, Turns};
+use crate::circumstances::{RunLock, Status};
 use crate::oracle::{Criterion, Evidence, Oracle, WantedCrash, message};
 use crate::subject::Recorded;
 
@@ -106,20 +106,20 @@ fn search(
     let mut workers = workers(request, &processors)?;
     processors.bind(0);
     let nothing = Oracle::accepting();
-    let mut laboratory = laboratory(request, &nothing);
+    let mut setup = setup(request, &nothing);
     let keep = |given: u128, evidence: &Evidence| outcomes.note(given, evidence);
-    laboratory.recalled = outcomes.recalled.clone();
-    laboratory.keep = Some(&keep);
+    setup.recalled = outcomes.recalled.clone();
+    setup.keep = Some(&keep);
     let stop = interrupt.flag();
-    let first = laboratory.examine(given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?.0;
+    let first = setup.examine(given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?.0;
     if interrupt.is_asked() {
         return Err(interrupt.or(SessionError::new(Cause::Failed, "")));
     }
     let oracle = oracle(request, &first)?;
-    laboratory.oracle = &oracle;
-    laboratory.limits = limits(request, &first, laboratory.hangs);
-    must_fail(&laboratory, given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?;
-    let described = described(&oracle, &laboratory);
+    setup.oracle = &oracle;
+    setup.limits = limits(request, &first, setup.hangs);
+    must_fail(&setup, given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?;
+    let described = described(&oracle, &setup);
     listener.tell(&format!("the failure: {described}"));
 
     let known = (request.keeping == OutcomeKeeping::Resumed).then_some(outcomes.recalled.len() as u64);
@@ -127,10 +127,10 @@ fn search(
     let inner = listener.search(Begun { criterion: None, time: request.max_time, known });
     // Known tests are counted as others are, and do not use up what may be spent.
     let most = max_tests.filter(|_| known.is_some());
-    let mut progress = OfFurther { inner, fresh: &laboratory.fresh, most };
+    let mut progress = OfFurther { inner, fresh: &setup.fresh, most };
     let strategy = Strategy { algorithm, max_tests: max_tests.filter(|_| known.is_none()) };
-    let mut inputs = Inputs::new(&laboratory, &mut workers, &request.manner, given.clone());
-    let means = Means { processors: &processors, memory: &Memory::default() };
+    let mut inputs = Inputs::new(&setup, &mut workers, &request.method, given.clone());
+    let means = SearchMeans { processors: &processors, memory: &Memory::default() };
     let found = driver::search(&mut inputs, strategy, means, &mut progress);
     progress.inner.ends();
     drop(progress);
@@ -139,8 +139,8 @@ fn search(
     let units = inputs.finest_units();
     let containment = workers[0].containment();
     // The user may have asked for the end of the search; this run is a part of its result.
-    let last = laboratory.examine(&after, &mut workers[0], &Arc::default())?.0;
-    let other_failures = other_failures(&laboratory);
+    let last = setup.examine(&after, &mut workers[0], &Arc::default())?.0;
+    let other_failures = other_failures(&setup);
     Ok(Simplified {
         prevention: None,
         status: found.status(),
@@ -149,9 +149,9 @@ fn search(
         after,
         units,
         is_trivial: found.is_trivial,
-        is_derived: request.manner.grammar.is_some(),
+        is_derived: request.method.grammar.is_some(),
         tests: found.tests(),
-        runs: laboratory.runs.load(Ordering::Relaxed),
+        runs: setup.runs.load(Ordering::Relaxed),
         elapsed: started.elapsed(),
         first,
         last,
@@ -166,10 +166,10 @@ fn search(
     })
 }
 
-/// The laboratory for the first runs, in which each run that ends or crashes is as good as any.
-pub(super) fn laboratory<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle) -> InputLaboratory<'r> {
+/// The setup for the first runs, in which each run that ends or crashes is as good as any.
+pub(super) fn setup<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle) -> InputTestSetup<'r> {
     let hangs = request.criterion.as_ref().is_some_and(|criterion| criterion.endless.is_some());
-    InputLaboratory {
+    InputTestSetup {
         program: &request.program,
         invocation: &request.invocation,
         other: request.other.clone(),
@@ -179,7 +179,7 @@ pub(super) fn laboratory<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle
         judges: request.judges,
         wanted: Wanted::Failure,
         runs: AtomicU64::new(0),
-        turns: Turns::default(),
+        turns: RunLock::default(),
         known: Mutex::default(),
         recalled: HashMap::new(),
         fresh: AtomicU64::new(0),
@@ -189,9 +189,9 @@ pub(super) fn laboratory<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle
 }
 
 /// The failures of another kind that came up, the most frequent first.
-pub(super) fn other_failures(laboratory: &InputLaboratory<'_>) -> Vec<OtherInput> {
+pub(super) fn other_failures(setup: &InputTestSetup<'_>) -> Vec<OtherInput> {
     let mut failures =
-        std::mem::take(&mut *laboratory.other_failures.lock().unwrap_or_else(PoisonError::into_inner));
+        std::mem::take(&mut *setup.other_failures.lock().unwrap_or_else(PoisonError::into_inner));
     failures.sort_by_key(|failure| std::cmp::Reverse(failure.tests));
     failures
 }
@@ -211,17 +211,17 @@ pub(super) fn oracle(request: &SimplifyRequest, first: &Run) -> Result<Oracle, S
 
 /// The failure must show with all that is given.
 fn must_fail(
-    laboratory: &InputLaboratory<'_>,
+    setup: &InputTestSetup<'_>,
     given: &Given,
     worker: &mut InputWorker<'_>,
     stop: &Arc<AtomicBool>,
 ) -> Result<(), SessionError> {
-    let (run, evidence) = laboratory.examine(given, worker, stop)?;
+    let (run, evidence) = setup.examine(given, worker, stop)?;
     if evidence.outcome == Outcome::Fail {
         return Ok(());
     }
-    let recorded = Recorded { program: laboratory.program, trace: &Trace::default() };
-    let why = not_reproduced(&evidence.why, laboratory.oracle.unmet_text(&run), recorded, &run);
+    let recorded = Recorded { program: setup.program, trace: &Trace::default() };
+    let why = not_reproduced(&evidence.why, setup.oracle.unmet_text(&run), recorded, &run);
     Err(SessionError::new(Cause::NotReproduced, why))
 }
 
@@ -249,13 +249,13 @@ pub(super) fn workers<'r>(
     Ok(workers.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn described(oracle: &Oracle, laboratory: &InputLaboratory<'_>) -> String {
-    match (&laboratory.other, laboratory.hangs) {
+pub(super) fn described(oracle: &Oracle, setup: &InputTestSetup<'_>) -> String {
+    match (&setup.other, setup.hangs) {
         (Some(_), _) => "the two programs differ in their output or exit status".into(),
         (None, true) => format!(
             "{}, for {:.1} s of the processor's time or asleep",
             oracle.describe(),
-            laboratory.limits.cpu.as_secs_f64()
+            setup.limits.cpu.as_secs_f64()
         ),
         (None, false) => oracle.describe(),
     }

@@ -3,8 +3,8 @@
 //! Contained as plain runs are, but that builds and tests may write in their tree. What a version has shown is known
 //! from then on, whatever changes have led to it.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use tracer::{Containment, ProcessError};
 use super::records::{Examination, Inconsistency, Records};
 use super::tree::{Overlay, fingerprint};
 use super::work_tree::{BaseVersion, WorkTree};
-use crate::circumstances::{TestError, Turns};
+use crate::circumstances::{RunLock, TestError};
 use crate::oracle::{Evidence, Oracle};
 use crate::subject::Recorded;
 
@@ -42,7 +42,7 @@ pub enum Judge {
 }
 
 /// What all tests of versions share.
-pub struct ChangeLaboratory<'a> {
+pub struct ChangeTestSetup<'a> {
     /// The version that works.
     pub base: &'a BaseVersion,
     /// What is started; nothing of it is traced.
@@ -64,7 +64,7 @@ pub struct ChangeLaboratory<'a> {
     /// Finds names in what builds print, besides those in quotes.
     pub error_pattern: Option<Regex>,
     /// Who may run while another one does.
-    pub turns: Turns,
+    pub turns: RunLock,
     /// Whether the user has asked for the end.
     pub interrupt: Arc<AtomicBool>,
     /// What was learnt.
@@ -90,12 +90,12 @@ impl<'p> ChangeWorker<'p> {
     ///
     /// # Errors
     /// If the machine refuses what they need.
-    pub fn new(laboratory: &ChangeLaboratory<'p>, number: usize) -> Result<ChangeWorker<'p>, TestError> {
-        let tree = laboratory.base.work_tree(number).map_err(TestError::Files)?;
-        let program = laboratory.program;
-        let build = laboratory.build.as_ref().map(|build| within(&tree, build)).transpose()?;
+    pub fn new(setup: &ChangeTestSetup<'p>, number: usize) -> Result<ChangeWorker<'p>, TestError> {
+        let tree = setup.base.work_tree(number).map_err(TestError::Files)?;
+        let program = setup.program;
+        let build = setup.build.as_ref().map(|build| within(&tree, build)).transpose()?;
         let build = build.map(|build| runner(program, build)).transpose()?;
-        let test = runner(program, within(&tree, &laboratory.test)?)?;
+        let test = runner(program, within(&tree, &setup.test)?)?;
         Ok(ChangeWorker { tree, build, test, program })
     }
 
@@ -142,7 +142,7 @@ pub fn shell_command(like: &Invocation, command: &str) -> Invocation {
     }
 }
 
-impl<'a> ChangeLaboratory<'a> {
+impl<'a> ChangeTestSetup<'a> {
     /// Builds and tests a version, unless what it shows is known, and counts it.
     ///
     /// # Errors

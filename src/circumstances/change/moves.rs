@@ -80,7 +80,8 @@ impl<'p> Sketch<'p> {
         if least * 100 < most * LEAST_SHARED {
             return 0;
         }
-        let shared = |(line, bytes): (&Vec<u8>, &usize)| other.lines.get(line).map_or(0, |all| *all.min(bytes));
+        let shared =
+            |(line, bytes): (&Vec<u8>, &usize)| other.lines.get(line).map_or(0, |all| *all.min(bytes));
         self.lines.iter().map(shared).sum::<usize>() * 100 / most
     }
 }
@@ -104,11 +105,17 @@ fn changed(old: &Tree, overlay: &Overlay, known: &Moves) -> io::Result<Vec<(Path
             let is_named_alike = from.path.file_name() == to.path.file_name();
             if (has_room || is_named_alike) && !is_nested(from.path, to.path) {
                 let likeness = from.likeness(to);
-                pairs.extend((likeness >= LEAST_SHARED).then_some((likeness, is_named_alike, from.path, to.path)));
+                pairs.extend((likeness >= LEAST_SHARED).then_some((
+                    likeness,
+                    is_named_alike,
+                    from.path,
+                    to.path,
+                )));
             }
         }
     }
-    pairs.sort_by_key(|&(likeness, is_named_alike, from, to)| (Reverse((likeness, is_named_alike)), from, to));
+    pairs
+        .sort_by_key(|&(likeness, is_named_alike, from, to)| (Reverse((likeness, is_named_alike)), from, to));
     let mut moves: Vec<(PathBuf, PathBuf)> = Vec::new();
     for (.., from, to) in pairs {
         if moves.iter().all(|(before, after)| before != from && after != to) {

@@ -109,8 +109,7 @@ fn steps(old: &LinedText, new: &LinedText) -> Vec<DiffOp> {
         let (old_index, new_index, len) = (at.0, at.1, before.start - at.0);
         steps.extend((len > 0).then_some(DiffOp::Equal { old_index, new_index, len }));
         at = (before.end, after.end);
-        let (old_index, old_len, new_index, new_len) =
-            (before.start, before.len(), after.start, after.len());
+        let (old_index, old_len, new_index, new_len) = (before.start, before.len(), after.start, after.len());
         steps.extend(match (old_len, new_len) {
             (0, 0) => None,
             (_, 0) => Some(DiffOp::Delete { old_index, old_len, new_index }),
@@ -141,10 +140,7 @@ fn body(old: &LinedText, new: &LinedText, operation: &DiffOp, patch: &mut Vec<u8
 }
 
 /// Texts beside each other, as far as they differ, with lines around: a sign, and the numbers of the line in both.
-pub fn compared_lines(
-    old: &LinedText,
-    new: &LinedText,
-) -> Vec<Vec<(char, Option<usize>, Option<usize>)>> {
+pub fn compared_lines(old: &LinedText, new: &LinedText) -> Vec<Vec<(char, Option<usize>, Option<usize>)>> {
     let step = |step: &DiffOp| -> Vec<(char, Option<usize>, Option<usize>)> {
         let (before, after) = (step.old_range(), step.new_range());
         match step {

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use dd::{Cancellation, Configuration, Outcome, Space, Test};
 
 use super::Resolution;
-use super::building::{ChangeLaboratory, ChangeWorker};
+use super::building::{ChangeTestSetup, ChangeWorker};
 use super::difference::ChangeSet;
 use super::messages::{mentioning, names};
 use super::records::Inconsistency;
@@ -21,7 +21,7 @@ const MOST_ROUNDS: usize = 12;
 
 /// One worker's testing function.
 pub struct ChangeTest<'t, 'p> {
-    pub(super) laboratory: &'t ChangeLaboratory<'p>,
+    pub(super) setup: &'t ChangeTestSetup<'p>,
     pub(super) worker: &'t mut ChangeWorker<'p>,
     pub(super) set: &'t ChangeSet,
     pub(super) space: &'t ChangeSpace,
@@ -29,7 +29,7 @@ pub struct ChangeTest<'t, 'p> {
     pub(super) stop: Arc<AtomicBool>,
 }
 
-impl ChangeLaboratory<'_> {
+impl ChangeTestSetup<'_> {
     /// What was applied in the end for a configuration that was tested.
     pub(super) fn applied(
         &self,
@@ -81,15 +81,15 @@ impl ChangeTest<'_, '_> {
             }
             let overlay = self.set.apply(&applied);
             trail.push(fingerprint(&overlay));
-            let seen = self.laboratory.examine(&overlay, self.worker, stop)?;
+            let seen = self.setup.examine(&overlay, self.worker, stop)?;
             let may_go_on = self.resolution == Resolution::On && trail.len() <= MOST_ROUNDS;
-            let asked = may_go_on.then(|| self.laboratory.asked_for(self.set, &applied)).flatten();
+            let asked = may_go_on.then(|| self.setup.asked_for(self.set, &applied)).flatten();
             match asked {
                 Some(more) => more.into_iter().for_each(|change| applied.insert(change)),
                 None => break seen.evidence.clone(),
             }
         };
-        self.laboratory.records.keep_trail(configuration, trail, applied);
+        self.setup.records.keep_trail(configuration, trail, applied);
         Ok(evidence)
     }
 
@@ -130,8 +130,8 @@ impl Trial for ChangeTest<'_, '_> {
     }
 
     fn confirm(&mut self, configuration: &Configuration) -> Result<Evidence, TestError> {
-        let applied = self.laboratory.applied(self.set, configuration, self.resolution);
+        let applied = self.setup.applied(self.set, configuration, self.resolution);
         let overlay = self.set.apply(&applied);
-        Ok(self.laboratory.examine_clean(&overlay, self.worker, &self.stop)?.0.evidence)
+        Ok(self.setup.examine_clean(&overlay, self.worker, &self.stop)?.0.evidence)
     }
 }

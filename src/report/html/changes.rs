@@ -222,7 +222,8 @@ fn matrices(found: &GuiltyChanges) -> Vec<TestMatrix> {
             _ => groups.push(vec![(first, phase)]),
         }
     }
-    let has_tests = |group: &Vec<(usize, &TriedPhase)>| group.iter().any(|(_, phase)| !phase.tests.is_empty());
+    let has_tests =
+        |group: &Vec<(usize, &TriedPhase)>| group.iter().any(|(_, phase)| !phase.tests.is_empty());
     groups.iter().filter(|group| has_tests(group)).map(|group| matrix(found, group)).collect()
 }
 
@@ -259,7 +260,10 @@ fn guilty_members(found: &GuiltyChanges, phases: &[(usize, &TriedPhase)]) -> BTr
     match first.id {
         PhaseId(b'h') => {
             let numbered = first.members.iter().enumerate();
-            numbered.filter(|(_, member)| commits.contains(&&*member.file)).map(|(number, _)| number).collect()
+            numbered
+                .filter(|(_, member)| commits.contains(&&*member.file))
+                .map(|(number, _)| number)
+                .collect()
         }
         PhaseId(b'd') => (0..first.members.len()).collect(),
         _ => {
