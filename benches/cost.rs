@@ -29,7 +29,7 @@ use tracer::run::{Recording, Run};
 use tracer::schedule::{Control, Omission, Schedule};
 use tracer::trace::Trace;
 use tracer::trace_file::{self, Identity};
-use tracer::{Conditions, Inquest, Preference, Processors, Tracer};
+use tracer::{Conditions, DependenceRequest, Preference, Processors, Tracer};
 
 /// Runs to the end without a traced statement between two stops.
 const STOPS: &str = r#"#include <stdlib.h>
@@ -329,9 +329,13 @@ fn dependences(table: &mut Table) {
     let follow = |asks_for_potential| {
         let mut tracer =
             Tracer::new(&subject.program, &subject.invocation(), Preference::Auto).expect("a tracer");
-        let inquest =
-            Inquest { questions: &[], instructions: u64::MAX, memory: u64::MAX, asks_for_potential };
-        tracer.dependences(bench.trace(), &inquest, &conditions(Poison::Off)).expect("followed").0
+        let wanted = DependenceRequest {
+            questions: &[],
+            instructions: u64::MAX,
+            memory: u64::MAX,
+            asks_for_potential,
+        };
+        tracer.dependences(bench.trace(), &wanted, &conditions(Poison::Off)).expect("followed").0
     };
     let found = follow(false);
     let (instructions, events) = (found.instructions as f64, bench.trace().len() as f64);

@@ -125,9 +125,9 @@ fn workers() {
         let alone = || search(&fake(), &mut Sequential::new(fake()), Some(TESTS));
         let together = || {
             std::thread::scope(|scope| {
-                let crew = vec![fake(), fake()];
+                let resources = vec![fake(), fake()];
                 let prepare = |worker| processors.bind(worker);
-                let mut pool = Pool::new(scope, crew, prepare, |attempt| attempt()).expect("threads");
+                let mut pool = Pool::new(scope, resources, prepare, |attempt| attempt()).expect("threads");
                 search(&fake(), &mut pool, Some(TESTS))
             })
         };

@@ -71,7 +71,7 @@ pub struct Question {
     /// How subsets were chosen.
     pub algorithm: Algorithm,
     /// How the program was run.
-    pub manner: RunMethod,
+    pub method: RunMethod,
 }
 
 /// How programs are run.

@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicU64;
 
 use dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 use stripe::baseline::recording_limits;
-use stripe::circumstances::events::{Control, Events, Laboratory};
-use stripe::circumstances::{PhaseTitle, Status, Turns};
+use stripe::circumstances::events::{Control, EventTestSetup, Events};
+use stripe::circumstances::{PhaseTitle, RunLock, Status};
 use stripe::oracle::{Criterion, Evidence, Oracle};
-use stripe::session::driver::{Means, Strategy, search};
+use stripe::session::driver::{SearchMeans, Strategy, search};
 use stripe::session::memory::{Memory, PhaseMemory};
 use stripe::session::needed::Finding;
 use stripe::session::watcher::Watcher;
@@ -77,7 +77,7 @@ impl Subject {
     /// Searches with so many workers; tells how many replays that took.
     fn search(&self, control: Control, workers: usize, memory: &Memory) -> (Finding, Notes, u64) {
         let runs = AtomicU64::new(0);
-        let laboratory = Laboratory {
+        let setup = EventTestSetup {
             recorded: Recorded { program: &self.program, trace: &self.recording.trace },
             oracle: &self.oracle,
             patterns: &Poison::PATTERNS,
@@ -87,18 +87,17 @@ impl Subject {
             runs: &runs,
             memo: None,
             outputs: None,
-            turns: Turns::default(),
+            turns: RunLock::default(),
         };
         let new = |_| Tracer::new(&self.program, &self.start, Preference::Auto).expect("a tracer");
         let mut tracers: Vec<Tracer<'_>> = (0..workers).map(new).collect();
-        let means = Means { processors: &Processors::available(), memory };
+        let means = SearchMeans { processors: &Processors::available(), memory };
         let algorithm = Algorithm::Sweep;
-        let mut kind =
-            Events { laboratory: &laboratory, control, algorithm, guess: None, tracers: &mut tracers };
+        let mut kind = Events { setup: &setup, control, algorithm, guess: None, tracers: &mut tracers };
         let mut notes = Notes::default();
         let strategy = Strategy { algorithm, max_tests: None };
         let found = search(&mut kind, strategy, means, &mut notes).expect("a finding");
-        let finding = Finding::of(found, laboratory.recorded, control);
+        let finding = Finding::of(found, setup.recorded, control);
         (finding, notes, runs.into_inner())
     }
 }

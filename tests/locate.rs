@@ -1,6 +1,7 @@
 //! `stripe locate`: changes that make a failing run right are real, and faults stand where they are expected.
 
 mod faults;
+mod locating;
 mod support;
 
 use std::fs;
@@ -28,6 +29,12 @@ fn locate(program: &Program, options: &[&str]) -> Output {
         .current_dir(&program.directory)
         .stdin(Stdio::null());
     command.output().expect("stripe starts")
+}
+
+fn replayed(program: &Program, options: &[&str]) -> Output {
+    let mut command = stripe();
+    command.arg("replay").arg(&program.path).args(options).current_dir(&program.directory);
+    command.stdin(Stdio::null()).output().expect("stripe starts")
 }
 
 fn faulty(fault: &Fault) -> Program {
@@ -262,11 +269,7 @@ fn white_space_is_told_and_counts_unless_it_is_ignored() {
 #[test]
 fn a_change_of_ones_own_is_told_and_places_that_are_none_are_refused() {
     let program = faulty(&FAULTS[6]);
-    let replayed = |options: &[&str]| {
-        let mut command = stripe();
-        command.arg("replay").arg(&program.path).args(options).current_dir(&program.directory);
-        command.stdin(Stdio::null()).output().expect("stripe starts")
-    };
+    let replayed = |options: &[&str]| replayed(&program, options);
     let left_out = replayed(&["--omit-line", "surplus-call.c:5"]);
     assert_eq!((text(&left_out.stdout).as_str(), left_out.status.code()), ("one\ntwo\n", Some(1)));
     assert_says(&text(&left_out.stderr), &["surplus-call.c:5 left out", "not reproduced"]);

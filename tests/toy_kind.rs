@@ -5,9 +5,9 @@ use stripe::circumstances::{
     Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle, Status, TestError, Trial,
 };
 use stripe::oracle::Evidence;
-use stripe::session::driver::{Means, Obstacle, Strategy, search};
+use stripe::session::driver::{Obstacle, SearchMeans, Strategy, search};
 use stripe::session::memory::Memory;
-use stripe::session::watcher::Nobody;
+use stripe::session::watcher::NoWatcher;
 use tracer::Processors;
 
 /// The lines of a text, and what fails for some of them.
@@ -68,14 +68,14 @@ fn a_text_is_reduced_to_its_needed_lines_by_any_number_of_workers() {
     let fails = |text: &str| text.contains('(') && text.contains(')');
     for (workers, algorithm) in [(1, Algorithm::Sweep), (3, Algorithm::Sweep), (2, Algorithm::Ddmin)] {
         let (processors, memory) = (Processors::available(), Memory::default());
-        let means = Means { processors: &processors, memory: &memory };
+        let means = SearchMeans { processors: &processors, memory: &memory };
         let mut lines = Lines { lines: text.lines().collect(), fails, workers };
         let strategy = Strategy { algorithm, max_tests: None };
-        let found = search(&mut lines, strategy, means, &mut Nobody).expect("it fails");
+        let found = search(&mut lines, strategy, means, &mut NoWatcher).expect("it fails");
         assert_eq!((found.status(), found.last().level), (Status::Minimal, Level::Members));
         assert_eq!(found.last().configuration.iter().collect::<Vec<_>>(), [1, 4]);
         let mut never = Lines { fails: |_| false, ..lines };
-        let refused = search(&mut never, strategy, means, &mut Nobody);
+        let refused = search(&mut never, strategy, means, &mut NoWatcher);
         assert!(matches!(refused, Err(Obstacle::NotReplayable(_))));
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use siphasher::sip::SipHasher13;
 use siphasher::sip128::{Hasher128, SipHasher13 as SipHasher128};
-use stripe::archive::{ArchiveError, JournalContent, Shelf};
+use stripe::archive::{Archive, ArchiveError, JournalContent};
 
 use crate::subject;
 
@@ -37,7 +37,7 @@ pub fn run(input: &[u8]) {
 pub fn opens(document: &[u8]) -> bool {
     write("run.json", document);
     ["input", "output", "errors"].into_iter().for_each(|name| write(name, b""));
-    let run = judge(Shelf::of(&subject::folder()).find(Some(&folder())));
+    let run = judge(Archive::of(&subject::folder()).find(Some(&folder())));
     let run = run.expect("the folder is there");
     black_box(judge(run.entry()));
     black_box(judge(run.progress(None, UNIVERSE)));

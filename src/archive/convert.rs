@@ -104,7 +104,7 @@ pub(super) fn kept_run(
             jobs: search.jobs,
             preference: search.preference,
         },
-        manner: RunMethod { engine: recorded.engine.clone(), containment: recorded.containment.clone() },
+        method: RunMethod { engine: recorded.engine.clone(), containment: recorded.containment.clone() },
         events: recorded.events,
         endless: match &recorded.end {
             EndDocument::Endless(document) => Some(endless::endless(document)),
@@ -270,8 +270,8 @@ fn search_document(search: &KeptSearch) -> SearchDocument {
 fn recorded_document(run: &KeptRun) -> RecordedDocument {
     let Run { termination, usage, arrivals, denied, .. } = &run.run;
     RecordedDocument {
-        engine: run.manner.engine.clone(),
-        containment: run.manner.containment.clone(),
+        engine: run.method.engine.clone(),
+        containment: run.method.containment.clone(),
         denied: denied.bits(),
         end: match (&run.endless, termination) {
             (Some(never), _) => EndDocument::Endless(endless::document(never)),

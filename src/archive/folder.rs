@@ -11,7 +11,7 @@ use super::error::ArchiveError;
 
 /// The folder of all runs that were made in a working directory.
 #[derive(Clone, Debug)]
-pub struct Shelf(PathBuf);
+pub struct Archive(PathBuf);
 
 /// The folder of one run.
 #[derive(Clone, Debug)]
@@ -21,17 +21,17 @@ pub struct RunFolder {
     pub(super) number: Option<u32>,
 }
 
-impl Shelf {
-    /// The shelf in a working directory, which need not be there yet.
-    pub fn of(directory: &Path) -> Shelf {
-        Shelf(directory.join(SHELF))
+impl Archive {
+    /// The archive in a working directory, which need not be there yet.
+    pub fn of(directory: &Path) -> Archive {
+        Archive(directory.join(SHELF))
     }
 
     /// Makes the folder for the next run of `program`. Whoever does the same at the same time gets
     /// another number.
     ///
     /// # Errors
-    /// If the shelf cannot be written.
+    /// If the archive cannot be written.
     pub fn reserve(&self, program: &Path) -> Result<RunFolder, ArchiveError> {
         self.make().map_err(ArchiveError::unwritable(&self.0))?;
         let mut number = self.last().map_err(ArchiveError::unreadable(&self.0))?;
@@ -49,7 +49,7 @@ impl Shelf {
         self.0.join(name)
     }
 
-    /// The same on a shelf that is there.
+    /// The same in an archive that is there.
     pub(super) fn make_file(&self, name: &str) -> Result<PathBuf, ArchiveError> {
         self.make().map_err(ArchiveError::unwritable(&self.0))?;
         Ok(self.file(name))
@@ -58,7 +58,7 @@ impl Shelf {
     /// All runs, by number.
     ///
     /// # Errors
-    /// If the shelf cannot be read.
+    /// If the archive cannot be read.
     pub fn runs(&self) -> Result<Vec<RunFolder>, ArchiveError> {
         let mut runs = self.numbered().map_err(ArchiveError::unreadable(&self.0))?;
         runs.sort_by_key(|run| run.number);
@@ -193,14 +193,14 @@ impl RunFolder {
 
     /// Makes this the one that `latest` leads to.
     pub(super) fn make_latest(&self) -> io::Result<()> {
-        let (Some(_), Some(shelf), Some(name)) = (self.number, self.path.parent(), self.path.file_name())
+        let (Some(_), Some(archive), Some(name)) = (self.number, self.path.parent(), self.path.file_name())
         else {
             return Ok(());
         };
-        let temporary = shelf.join(format!(".latest-{}", std::process::id()));
+        let temporary = archive.join(format!(".latest-{}", std::process::id()));
         let _ = fs::remove_file(&temporary);
         symlink(name, &temporary)?;
-        fs::rename(&temporary, shelf.join("latest"))
+        fs::rename(&temporary, archive.join("latest"))
     }
 
     fn is_called(&self, word: &str) -> bool {

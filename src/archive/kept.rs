@@ -55,7 +55,7 @@ pub struct KeptRun {
     /// The recorded run.
     pub run: Run,
     /// How it was recorded.
-    pub manner: RunMethod,
+    pub method: RunMethod,
     /// How many events it has.
     pub events: usize,
     /// The loop in which it has not ended.

@@ -45,7 +45,7 @@ mod texts;
 
 pub use claim::Claim;
 pub use error::ArchiveError;
-pub use folder::{RunFolder, Shelf};
+pub use folder::{Archive, RunFolder};
 pub use journal::{Journal, JournalContent, PhaseContent};
 pub use kept::{KeptRun, KeptSearch};
 pub use listing::{Entry, KeptSize, SearchProgress, Stage};

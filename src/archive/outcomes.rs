@@ -16,7 +16,7 @@ use dd::Outcome;
 use super::claim::lock;
 use super::error::ArchiveError;
 use super::files::{hash, private, read_whole};
-use super::folder::Shelf;
+use super::folder::Archive;
 use crate::oracle::Evidence;
 
 const MAGIC: &str = "stripe outcomes 1\n";
@@ -34,8 +34,8 @@ impl OutcomeJournal {
     ///
     /// # Errors
     /// If the file cannot be written, or another process is at work on the same question.
-    pub fn begin(shelf: &Shelf, question: u128) -> Result<OutcomeJournal, ArchiveError> {
-        let path = shelf.make_file(&name(question))?;
+    pub fn begin(archive: &Archive, question: u128) -> Result<OutcomeJournal, ArchiveError> {
+        let path = archive.make_file(&name(question))?;
         let file = private().create(true).truncate(false).open(&path);
         let mut file = lock(file.map_err(ArchiveError::unwritable(&path))?, &path)?;
         let begun = file.set_len(0).and_then(|()| file.write_all(MAGIC.as_bytes()));
@@ -48,10 +48,10 @@ impl OutcomeJournal {
     /// # Errors
     /// If there is none for this question, or it cannot be read or written, or another process is at work on it.
     pub fn resume(
-        shelf: &Shelf,
+        archive: &Archive,
         question: u128,
     ) -> Result<(OutcomeJournal, HashMap<u128, Evidence>), ArchiveError> {
-        let path = shelf.file(&name(question));
+        let path = archive.file(&name(question));
         let file = match private().open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(ArchiveError::NoOutcomes(path));
@@ -145,9 +145,9 @@ mod tests {
     #[test]
     fn outcomes_are_read_as_they_were_written_up_to_a_torn_one() {
         let folder = tempfile::tempdir().expect("a folder");
-        let shelf = Shelf::of(folder.path());
-        assert!(matches!(OutcomeJournal::resume(&shelf, 7), Err(ArchiveError::NoOutcomes(_))));
-        let journal = OutcomeJournal::begin(&shelf, 7).expect("begun");
+        let archive = Archive::of(folder.path());
+        assert!(matches!(OutcomeJournal::resume(&archive, 7), Err(ArchiveError::NoOutcomes(_))));
+        let journal = OutcomeJournal::begin(&archive, 7).expect("begun");
         let some = [
             (1, Evidence::new(Outcome::Fail, "a \"reason\"\nin two lines")),
             (u128::MAX, Evidence::new(Outcome::Pass, "")),
@@ -155,24 +155,24 @@ mod tests {
         ];
         some.iter().for_each(|(given, evidence)| journal.note(*given, evidence).expect("written"));
         drop(journal);
-        let path = shelf.file(&name(7));
+        let path = archive.file(&name(7));
         let whole = fs::read(&path).expect("written");
         for cut in MAGIC.len()..=whole.len() {
             fs::write(&path, &whole[..cut]).expect("torn");
-            let (journal, outcomes) = OutcomeJournal::resume(&shelf, 7).expect("resumed");
+            let (journal, outcomes) = OutcomeJournal::resume(&archive, 7).expect("resumed");
             let complete = whole[MAGIC.len()..cut].iter().filter(|&&byte| byte == b'\n').count();
             assert_eq!(outcomes.len(), complete);
             assert!(some[..complete].iter().all(|(given, evidence)| outcomes.get(given) == Some(evidence)));
             // What comes next stands behind what is complete.
             journal.note(9, &some[0].1).expect("written");
             drop(journal);
-            assert_eq!(OutcomeJournal::resume(&shelf, 7).expect("resumed").1.len(), complete + 1);
+            assert_eq!(OutcomeJournal::resume(&archive, 7).expect("resumed").1.len(), complete + 1);
         }
         let mut damaged = whole.clone();
         damaged[MAGIC.len() + 40] ^= 1;
         fs::write(&path, &damaged).expect("damaged");
-        assert!(OutcomeJournal::resume(&shelf, 7).expect("resumed").1.is_empty());
+        assert!(OutcomeJournal::resume(&archive, 7).expect("resumed").1.is_empty());
         fs::write(&path, "something else").expect("replaced");
-        assert!(matches!(OutcomeJournal::resume(&shelf, 7), Err(ArchiveError::Format { .. })));
+        assert!(matches!(OutcomeJournal::resume(&archive, 7), Err(ArchiveError::Format { .. })));
     }
 }

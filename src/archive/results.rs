@@ -23,8 +23,8 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
         without: needed.without.as_ref().map(seen),
     };
     ResultDocument {
-        engine: slice.question.manner.engine.clone(),
-        containment: slice.question.manner.containment.clone(),
+        engine: slice.question.method.engine.clone(),
+        containment: slice.question.method.containment.clone(),
         status: slice.status,
         level: slice.level,
         effects_tried: Some(slice.effects == Effects::Tried),
@@ -56,10 +56,10 @@ pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSli
         without: needed.without.map(seen),
     };
     let CountsDocument { reproduced: fail, not_reproduced: pass, unresolved, cached } = document.tests;
-    let manner = RunMethod { engine: document.engine, containment: document.containment };
+    let method = RunMethod { engine: document.engine, containment: document.containment };
     let tried = document.effects_tried.unwrap_or(question.control != Control::Program);
     CriticalSlice {
-        question: Question { manner, ..question },
+        question: Question { method, ..question },
         status: document.status,
         level: document.level,
         effects: if tried { Effects::Tried } else { Effects::Untried },

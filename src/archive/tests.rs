@@ -10,7 +10,7 @@ use crate::circumstances::events::{PROGRAM, TRACE};
 use tempfile::TempDir;
 use tracer::run::Run;
 
-use super::{ArchiveError, Journal, JournalContent, Shelf};
+use super::{Archive, ArchiveError, Journal, JournalContent};
 use crate::oracle::Evidence;
 use crate::printed::Printed;
 use dd::{Configuration, Outcome};
@@ -152,8 +152,8 @@ fn what_was_found_before_is_no_news() {
 #[test]
 fn numbers_are_given_away_once() {
     let folder = tempfile::tempdir().unwrap();
-    let shelf = Shelf::of(folder.path());
-    let reserve = |program: &'static str| shelf.reserve(Path::new(program)).unwrap().number().unwrap();
+    let archive = Archive::of(folder.path());
+    let reserve = |program: &'static str| archive.reserve(Path::new(program)).unwrap().number().unwrap();
     let mut numbers: Vec<u32> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..4)
             .map(|worker| {
@@ -166,6 +166,6 @@ fn numbers_are_given_away_once() {
     numbers.sort_unstable();
     numbers.dedup();
     assert_eq!(numbers.len(), 100, "each number once");
-    let names: Vec<_> = shelf.runs().unwrap().iter().map(|run| run.path().to_path_buf()).collect();
+    let names: Vec<_> = archive.runs().unwrap().iter().map(|run| run.path().to_path_buf()).collect();
     assert!(names.iter().any(|name| name.to_string_lossy().ends_with("-e_f")));
 }

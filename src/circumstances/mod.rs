@@ -11,9 +11,9 @@ pub mod change;
 pub mod events;
 pub mod input;
 mod kind;
+mod run_lock;
 mod status;
-mod turns;
 
 pub use kind::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle, TestError, Trial};
+pub use run_lock::RunLock;
 pub use status::Status;
-pub use turns::Turns;

@@ -10,8 +10,8 @@ use super::changes_options::{ChangeUnitChoice, ChangesFormat, ChangesOptions, Gr
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::files::{self, Overwriting, Readers};
-use super::progress::Voice;
-use super::status::{Answers, Board, askers};
+use super::progress::ProgressPrinter;
+use super::status::{Answers, SharedStatus, askers};
 use super::target::{Withheld, executable, invocation, outcome};
 use super::terminal::{self, tell};
 use crate::circumstances::change::{ChangeGroup, Resolution, Separation, patch, shell_command, write_tree};
@@ -33,11 +33,11 @@ pub(super) fn changes(mut options: ChangesOptions, color: ColorChoice) -> Result
     let request = request(&mut options, &interrupt)?;
     check_targets(&options)?;
     interrupt.listen()?;
-    let loudness = options.result.loudness();
-    let board = Board::new("building and testing the two versions");
-    let answers = Answers::begin(board.clone(), askers(loudness))?;
-    let voice = Voice::new(loudness, terminal::style(color), &interrupt, &board);
-    let found = crate::session::changes::changes(&request, &interrupt, &voice)?;
+    let verbosity = options.result.verbosity();
+    let shared_status = SharedStatus::new("building and testing the two versions");
+    let answers = Answers::begin(shared_status.clone(), askers(verbosity))?;
+    let printer = ProgressPrinter::new(verbosity, terminal::style(color), &interrupt, &shared_status);
+    let found = crate::session::changes::changes(&request, &interrupt, &printer)?;
     drop(answers);
     let written = write(&found, &options);
     let text = match options.result.format {

@@ -9,7 +9,7 @@ use regex::bytes::Regex;
 
 use super::limit_options::LimitOptions;
 use super::outcome_options::OutcomeOptions;
-use super::terminal::Loudness;
+use super::terminal::Verbosity;
 use super::values::{duration, regex};
 use super::world_options::WorldOptions;
 
@@ -166,8 +166,8 @@ fn patch_file(text: &str) -> Result<PathBuf, String> {
 
 impl ChangesResultOptions {
     /// How much the user wants to hear.
-    pub(super) fn loudness(&self) -> Loudness {
-        Loudness { quiet: self.quiet, verbose: self.verbose }
+    pub(super) fn verbosity(&self) -> Verbosity {
+        Verbosity { quiet: self.quiet, verbose: self.verbose }
     }
 }
 

@@ -16,7 +16,7 @@ pub enum ColorChoice {
 
 /// What runs may do to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Allowance {
+pub enum PermissionChoice {
     /// Use the network, and sockets of other programs.
     Network,
 }

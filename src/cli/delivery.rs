@@ -5,7 +5,7 @@ use tracer::termination::Termination;
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::options::OutputOptions;
-use super::progress::Voice;
+use super::progress::ProgressPrinter;
 use super::rendering::Rendering;
 use super::values::Emission;
 use crate::report::{Detail, Style};
@@ -53,9 +53,9 @@ pub(super) fn exit_of(findings: &Findings, interrupt: &Interrupt) -> Exit {
 }
 
 /// Says how to go on with a search that was ended early.
-pub(super) fn mention(keeping: &Keeping<'_>, exit: Exit, voice: &Voice) {
+pub(super) fn mention(keeping: &Keeping<'_>, exit: Exit, printer: &ProgressPrinter) {
     if let (Some(name), Exit::Budget | Exit::Interrupted(_)) = (keeping.name(), exit) {
-        voice.tell(&format!("stripe: kept as run {name}; `stripe reduce {name}` goes on"));
+        printer.tell(&format!("stripe: kept as run {name}; `stripe reduce {name}` goes on"));
     }
 }
 

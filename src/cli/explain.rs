@@ -28,10 +28,10 @@ use crate::oracle::Evidence;
 use crate::report::Style;
 use crate::report::explanation::{self, Known, Retest};
 use crate::session::case::Case;
-use crate::session::fate::{Departure, Fates};
+use crate::session::fate::{Departure, Departures};
 use crate::session::interrupt::Interrupt;
 use crate::session::observing::{self, Reach};
-use crate::session::questions::Inquiry;
+use crate::session::questions::NamedCriterion;
 use crate::session::reopened::{self, Reopened};
 use crate::session::search::Answer;
 use crate::slice::{CriticalSlice, Necessity};
@@ -81,8 +81,8 @@ fn chosen<'r>(
     reopened: &'r Reopened,
     criterion: Option<&str>,
     place: Where,
-) -> Result<(Vec<&'r Inquiry>, Where), Failure> {
-    let mut questions: Vec<&Inquiry> = reopened.questions.iter().collect();
+) -> Result<(Vec<&'r NamedCriterion>, Where), Failure> {
+    let mut questions: Vec<&NamedCriterion> = reopened.questions.iter().collect();
     let names: Vec<&str> = questions.iter().filter_map(|question| question.name.as_deref()).collect();
     if let Some(name) = criterion {
         questions.retain(|question| question.name.as_deref() == Some(name));
@@ -106,7 +106,7 @@ fn chosen<'r>(
 }
 
 /// The last needed execution before the failure, so far if the search has not ended.
-fn last_needed(reopened: &Reopened, question: &Inquiry) -> Result<EventId, Failure> {
+fn last_needed(reopened: &Reopened, question: &NamedCriterion) -> Result<EventId, Failure> {
     let slice = match reopened.result(question, false)? {
         Some(answer) => answer.slice,
         None => reopened.best_so_far(question)?.slice,
@@ -169,7 +169,7 @@ enum Source {
 /// What is to be explained.
 struct Explanation<'e> {
     reopened: &'e Reopened,
-    questions: Vec<&'e Inquiry>,
+    questions: Vec<&'e NamedCriterion>,
     ordinals: &'e Ordinals<'e>,
     events: &'e [EventId],
     style: Style,
@@ -177,7 +177,7 @@ struct Explanation<'e> {
 
 /// What is known of the events under one of the criteria.
 struct Part<'e> {
-    question: &'e Inquiry,
+    question: &'e NamedCriterion,
     slice: CriticalSlice,
     departures: HashMap<EventId, Departure>,
 }
@@ -250,7 +250,7 @@ impl<'e> Explanation<'e> {
     }
 
     /// What the search for an answer has found, so far if it has not ended.
-    fn part(&self, question: &'e Inquiry) -> Result<Part<'e>, Failure> {
+    fn part(&self, question: &'e NamedCriterion) -> Result<Part<'e>, Failure> {
         let asked: Vec<EventId> = self.events.iter().copied().take(MOST_ASKED).collect();
         let result = self.reopened.result(question, false)?;
         if let Some(Answer { slice, .. }) = result.as_ref()
@@ -259,7 +259,7 @@ impl<'e> Explanation<'e> {
             let slice = slice.clone();
             return Ok(Part { question, slice, departures: HashMap::new() });
         }
-        let mut fates = Fates::of(self.reopened.subject().recorded(), &asked);
+        let mut fates = Departures::of(self.reopened.subject().recorded(), &asked);
         let remembered = self.reopened.watched(question, &mut fates)?;
         let Answer { slice, .. } = result.unwrap_or(remembered);
         Ok(Part { question, slice, departures: fates.departures() })
@@ -333,9 +333,9 @@ impl<'e> Explanation<'e> {
         let subject = self.reopened.subject();
         let runs = AtomicU64::new(0);
         let case = Case { subject, question: part.question, memo: None, guess: None };
-        let laboratory = case.laboratory(&runs);
+        let setup = case.setup(&runs);
         let schedule = universe.schedule(tested);
-        let (run, evidence) = EventTest::new(&laboratory, universe, tracer).examine(&schedule)?;
+        let (run, evidence) = EventTest::new(&setup, universe, tracer).examine(&schedule)?;
         let (difference, deviation) = match &run.termination {
             Termination::Left(deviation) => (String::new(), Some(*deviation)),
             _ => (self.difference(&run.stdout, &run.stderr), None),

@@ -5,7 +5,7 @@ use tracer::Tracer;
 use super::choices::GuessChoice;
 use super::exit::Failure;
 use super::options::RunOptions;
-use super::progress::Voice;
+use super::progress::ProgressPrinter;
 use super::slice_options::MOST_INSTRUCTIONS;
 use crate::circumstances::events::EventGuess;
 use crate::session::dynamic::{FollowBudget, FollowedRun, follow};
@@ -22,14 +22,14 @@ const MOST_FOR_GUESS: u64 = 2_000_000;
 /// A run of `stripe run` and what is known of its dependences.
 pub(super) struct Follower<'f> {
     recording: &'f Recording<'f>,
-    voice: &'f Voice,
+    printer: &'f ProgressPrinter,
     followed: Option<FollowedRun<'f>>,
 }
 
 impl<'f> Follower<'f> {
     /// Nothing is known yet.
-    pub(super) fn new(recording: &'f Recording<'f>, voice: &'f Voice) -> Follower<'f> {
-        Follower { recording, voice, followed: None }
+    pub(super) fn new(recording: &'f Recording<'f>, printer: &'f ProgressPrinter) -> Follower<'f> {
+        Follower { recording, printer, followed: None }
     }
 
     /// What is guessed for each question, if the options ask for it. A run that cannot be followed is searched without.
@@ -39,7 +39,7 @@ impl<'f> Follower<'f> {
         }
         let most = if options.compare { MOST_INSTRUCTIONS } else { MOST_FOR_GUESS };
         let trouble = |why: &dyn std::fmt::Display| {
-            self.voice.tell(&format!(
+            self.printer.tell(&format!(
                 "stripe: nothing is guessed, and the search starts from the whole run: {why}"
             ));
         };
@@ -70,7 +70,7 @@ impl<'f> Follower<'f> {
     }
 
     fn follow(&self, tracer: &mut Tracer<'_>, instructions: u64) -> Result<FollowedRun<'f>, SessionError> {
-        self.voice.tell("following the run instruction by instruction");
+        self.printer.tell("following the run instruction by instruction");
         let target = &self.recording.request.target;
         let memory = target.conditions.limits.trace;
         let budget = FollowBudget { instructions, memory, asks_for_potential: false };

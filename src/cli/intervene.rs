@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tracer::Tracer;
 use tracer::address::FileAddress;
-use tracer::intervention::Intervention;
+use tracer::intervention::{Alterations, Intervention};
 use tracer::invocation::Limits;
 use tracer::plain::Runner;
 
@@ -63,7 +63,12 @@ fn change(
     }
     let interventions: Vec<Intervention> = changes.iter().map(|change| change.intervention).collect();
     let mut runner = Runner::new(&target.program, &target.invocation)?;
-    let run = runner.run_changed(&target.invocation, &[], &interventions, &limits, &interrupt.flag())?;
+    let run = runner.run_changed(
+        &target.invocation,
+        &Alterations::of(&interventions),
+        &limits,
+        &interrupt.flag(),
+    )?;
     super::print(&run.stdout)?;
     tell(&run.stderr);
     for change in &changes {

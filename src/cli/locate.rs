@@ -11,10 +11,10 @@ use super::bounds::bounds;
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::locate_options::{LocateFormat, LocateOptions};
-use super::progress::Voice;
+use super::progress::ProgressPrinter;
 use super::reading;
 use super::shell;
-use super::status::{Answers, Board, askers};
+use super::status::{Answers, SharedStatus, askers};
 use super::target::Loaded;
 use super::terminal;
 use crate::baseline::Ending;
@@ -30,14 +30,15 @@ use crate::subject::{Recorded, Target};
 pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     let mut request = request(&options, &interrupt)?;
-    let board = Board::new("recording the run, and trying changes");
-    let answers = Answers::begin(board.clone(), askers(options.loudness()))?;
-    let voice = Voice::new(options.loudness(), terminal::style(color), &interrupt, &board);
+    let shared_status = SharedStatus::new("recording the run, and trying changes");
+    let answers = Answers::begin(shared_status.clone(), askers(options.verbosity()))?;
+    let printer =
+        ProgressPrinter::new(options.verbosity(), terminal::style(color), &interrupt, &shared_status);
     if options.format == LocateFormat::Gdb {
         let Target { program, invocation, .. } = &request.target;
         gdb::repairs::check(program, invocation).map_err(Failure::of(Exit::Failed))?;
     }
-    let found = crate::session::locate::locate(&mut request, &interrupt, &voice)?;
+    let found = crate::session::locate::locate(&mut request, &interrupt, &printer)?;
     drop(answers);
     let recorded = Recorded { program: &request.target.program, trace: &found.baseline.recording.trace };
     let text = match options.format {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{ArgGroup, Args, ValueEnum};
 
 use super::target_options::TargetOptions;
-use super::terminal::Loudness;
+use super::terminal::Verbosity;
 use super::values::duration;
 
 /// `stripe locate`.
@@ -70,8 +70,8 @@ pub struct LocateOptions {
 
 impl LocateOptions {
     /// How much the user wants to hear.
-    pub(super) fn loudness(&self) -> Loudness {
-        Loudness { quiet: self.quiet, verbose: false }
+    pub(super) fn verbosity(&self) -> Verbosity {
+        Verbosity { quiet: self.quiet, verbose: false }
     }
 }
 

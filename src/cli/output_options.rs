@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-use super::terminal::Loudness;
+use super::terminal::Verbosity;
 use super::values::{Emission, EmissionKind, emission};
 use crate::report::{EventsListed, ValuesTold};
 
@@ -43,8 +43,8 @@ pub struct OutputOptions {
 
 impl OutputOptions {
     /// How much the user wants to hear.
-    pub(super) fn loudness(&self) -> Loudness {
-        Loudness { quiet: self.quiet, verbose: self.verbose }
+    pub(super) fn verbosity(&self) -> Verbosity {
+        Verbosity { quiet: self.quiet, verbose: self.verbose }
     }
 
     /// All kinds in which the user wants the result.

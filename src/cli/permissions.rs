@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tracer::invocation::{Network, Permissions, SandboxMode};
 
-use super::choices::Allowance;
+use super::choices::PermissionChoice;
 use super::exit::{Exit, Failure};
 use super::world_options::WorldOptions;
 
@@ -22,7 +22,7 @@ pub(super) fn permissions(options: &WorldOptions) -> Result<Permissions, Failure
     };
     Ok(Permissions {
         sandbox_mode: if options.no_sandbox { SandboxMode::None } else { SandboxMode::Sandbox },
-        network: match options.allow.contains(&Allowance::Network) {
+        network: match options.allow.contains(&PermissionChoice::Network) {
             true => Network::Allowed,
             false => Network::Denied,
         },

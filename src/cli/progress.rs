@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::choices::LevelChoice;
-use super::status::{Board, REPEATED};
-use super::terminal::{self, Loudness, say, tell};
+use super::status::{REPEATED, SharedStatus};
+use super::terminal::{self, Verbosity, say, tell};
 use crate::circumstances::{PhaseTitle, Status};
 use crate::oracle::Evidence;
 use crate::report::{Style, bullets, printable, words};
@@ -35,17 +35,17 @@ enum Detail {
 }
 
 /// Tells the user how a session goes on.
-pub(super) struct Voice {
+pub(super) struct ProgressPrinter {
     detail: Detail,
     style: Style,
     interrupt: Interrupt,
-    board: Board,
+    shared_status: SharedStatus,
     level: LevelChoice,
 }
 
 /// Watches a search.
 struct Progress<'v> {
-    voice: &'v Voice,
+    printer: &'v ProgressPrinter,
     started: Instant,
     deadline: Option<Instant>,
     drawn: Option<Instant>,
@@ -56,25 +56,30 @@ struct Progress<'v> {
     tests_now: u64,
 }
 
-impl Voice {
-    pub(super) fn new(loudness: Loudness, style: Style, interrupt: &Interrupt, board: &Board) -> Voice {
-        let detail = match (loudness.quiet, loudness.verbose, terminal::draws_again()) {
+impl ProgressPrinter {
+    pub(super) fn new(
+        verbosity: Verbosity,
+        style: Style,
+        interrupt: &Interrupt,
+        shared_status: &SharedStatus,
+    ) -> ProgressPrinter {
+        let detail = match (verbosity.quiet, verbosity.verbose, terminal::draws_again()) {
             (true, ..) => Detail::Nothing,
             (_, true, _) => Detail::Tests,
             (_, _, true) => Detail::Live,
             _ => Detail::Improvements,
         };
-        let (interrupt, board) = (interrupt.clone(), board.clone());
-        Voice { detail, style, interrupt, board, level: LevelChoice::default() }
+        let (interrupt, shared_status) = (interrupt.clone(), shared_status.clone());
+        ProgressPrinter { detail, style, interrupt, shared_status, level: LevelChoice::default() }
     }
 
     /// Searches end with what is minimal of this level.
-    pub(super) fn to(self, level: LevelChoice) -> Voice {
-        Voice { level, ..self }
+    pub(super) fn to(self, level: LevelChoice) -> ProgressPrinter {
+        ProgressPrinter { level, ..self }
     }
 }
 
-impl Listener for Voice {
+impl Listener for ProgressPrinter {
     fn tell(&self, line: &str) {
         if self.detail != Detail::Nothing {
             tell(line);
@@ -82,11 +87,11 @@ impl Listener for Voice {
     }
 
     fn search<'l>(&'l self, search: Begun<'_>) -> Box<dyn SearchWatcher + 'l> {
-        self.board.begin_search();
-        self.board.note(|stand| stand.criterion = search.criterion.map(str::to_owned));
+        self.shared_status.begin_search();
+        self.shared_status.note(|stand| stand.criterion = search.criterion.map(str::to_owned));
         let started = Instant::now();
         Box::new(Progress {
-            voice: self,
+            printer: self,
             started,
             deadline: search.time.map(|time| started + time),
             drawn: None,
@@ -100,8 +105,8 @@ impl Listener for Voice {
 impl Progress<'_> {
     fn draw(&mut self) {
         let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= INTERVAL);
-        if self.voice.detail == Detail::Live && due {
-            say(&format!("\r\x1b[K{}", terminal::clipped(&printable(&self.voice.board.line()))));
+        if self.printer.detail == Detail::Live && due {
+            say(&format!("\r\x1b[K{}", terminal::clipped(&printable(&self.printer.shared_status.line()))));
             self.drawn = Some(Instant::now());
         }
     }
@@ -111,27 +116,28 @@ impl Observer<Evidence> for Progress<'_> {
     fn tested(&mut self, configuration: &Configuration, outcome: Outcome, _: &Evidence, _: Counts) {
         self.tests += 1;
         self.tests_now += 1;
-        self.voice.board.note(|stand| {
+        self.printer.shared_status.note(|stand| {
             stand.tests = self.tests;
             stand.tests_now += 1;
         });
-        if self.voice.detail == Detail::Tests {
-            say(&format!("{}\n", bullets::row(self.tests, configuration, outcome, self.voice.style)));
-            self.voice.board.was_shown(Instant::now());
+        if self.printer.detail == Detail::Tests {
+            say(&format!("{}\n", bullets::row(self.tests, configuration, outcome, self.printer.style)));
+            self.printer.shared_status.was_shown(Instant::now());
         }
         self.draw();
     }
 
     fn improved(&mut self, smaller: &Configuration) {
-        self.voice.board.note(|stand| {
+        self.printer.shared_status.note(|stand| {
             stand.units = stand.units.map(|(all, _)| (all, smaller.len()));
         });
         let now = Instant::now();
-        let board = &self.voice.board;
-        if self.voice.detail == Detail::Improvements && (self.drawn.is_none() || board.is_due(now, REPEATED))
+        let shared_status = &self.printer.shared_status;
+        if self.printer.detail == Detail::Improvements
+            && (self.drawn.is_none() || shared_status.is_due(now, REPEATED))
         {
             self.drawn = Some(now);
-            board.was_shown(now);
+            shared_status.was_shown(now);
             let elapsed = self.started.elapsed().as_secs_f64();
             let left = words::count(smaller.len() as u64, self.unit);
             let tests = words::count(self.tests, "test");
@@ -144,7 +150,7 @@ impl Observer<Evidence> for Progress<'_> {
     fn goes_finer(&mut self, level: dd::Level, tests: u64) -> bool {
         let each = self.started.elapsed().as_secs_f64() / self.tests_now.max(1) as f64;
         let is_short = tests <= ALWAYS || each * tests as f64 <= WORTH_WHILE.as_secs_f64();
-        match (self.voice.level, level) {
+        match (self.printer.level, level) {
             (LevelChoice::Auto, _) => is_short,
             (LevelChoice::Execution, _) | (LevelChoice::History, dd::Level::Groups(_)) => true,
             (LevelChoice::History, dd::Level::Members) | (LevelChoice::Statement, _) => false,
@@ -152,28 +158,28 @@ impl Observer<Evidence> for Progress<'_> {
     }
 
     fn should_stop(&mut self) -> bool {
-        self.voice.interrupt.is_asked() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.printer.interrupt.is_asked() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 
 impl Watcher for Progress<'_> {
     fn begins(&mut self, phase: &PhaseTitle, start: &Configuration) {
         self.unit = phase.unit;
-        self.voice.board.note(|stand| {
+        self.printer.shared_status.note(|stand| {
             stand.phase = phase.what.clone();
             stand.units = Some((start.len(), start.len()));
         });
     }
 
     fn reason(&self) -> Status {
-        if self.voice.interrupt.signal().is_some() { Status::Interrupted } else { Status::Budget }
+        if self.printer.interrupt.signal().is_some() { Status::Interrupted } else { Status::Budget }
     }
 }
 
 impl SearchWatcher for Progress<'_> {
     /// Takes the live line away, so that what follows stands alone.
     fn ends(&mut self) {
-        if self.drawn.take().is_some() && self.voice.detail == Detail::Live {
+        if self.drawn.take().is_some() && self.printer.detail == Detail::Live {
             say("\r\x1b[K");
         }
     }

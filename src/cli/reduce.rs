@@ -9,16 +9,16 @@ use super::delivery::{Delivery, exit_of, mention};
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::options::ReduceOptions;
-use super::progress::Voice;
+use super::progress::ProgressPrinter;
 use super::run::look;
-use super::status::{Answers, Board, askers};
+use super::status::{Answers, SharedStatus, askers};
 use super::{shell, terminal};
 use crate::session::interrupt::Interrupt;
 use crate::session::keeping::Keeping;
 use crate::session::recording::tracers;
 use crate::session::reopened::Reopened;
 use crate::session::resume::{Continuation, Expenditure};
-use crate::session::search::Crew;
+use crate::session::search::SearchResources;
 
 /// Goes on with what has not ended.
 pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit, Failure> {
@@ -34,27 +34,29 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let jobs = options.limits.jobs.or(kept.jobs);
     let mut tracers = tracers(&reopened.target, kept.preference, jobs, &processors)?;
     processors.bind(0);
-    let board = Board::new("finding the way again");
-    let answers = Answers::begin(board.clone(), askers(output.loudness()))?;
-    let voice =
-        Voice::new(output.loudness(), terminal::style(color), &interrupt, &board).to(LevelChoice::Execution);
-    let keeping = Keeping::of(reopened.folder.clone(), &voice);
-    let crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
+    let shared_status = SharedStatus::new("finding the way again");
+    let answers = Answers::begin(shared_status.clone(), askers(output.verbosity()))?;
+    let printer =
+        ProgressPrinter::new(output.verbosity(), terminal::style(color), &interrupt, &shared_status)
+            .to(LevelChoice::Execution);
+    let keeping = Keeping::of(reopened.folder.clone(), &printer);
+    let resources =
+        SearchResources { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
     let allowance = Expenditure {
         max_tests: options.limits.max_tests.or(kept.max_tests),
         max_time: options.limits.max_time.or(kept.max_time),
         tells_history: output.tells_history(),
     };
     let mut continuation =
-        Continuation { reopened: &reopened, keeping: &keeping, listener: &voice, allowance, crew };
+        Continuation { reopened: &reopened, keeping: &keeping, listener: &printer, allowance, resources };
     let mut findings = continuation.all()?;
     let subject = reopened.subject();
-    look(&mut findings, &subject, &mut continuation.crew, output, &keeping);
+    look(&mut findings, &subject, &mut continuation.resources, output, &keeping);
     drop(answers);
     let exit = exit_of(&findings, &interrupt);
     let command_line = shell::stripe(reopened.run.line.iter().cloned());
     let delivery = Delivery { subject, findings: &findings, command_line: &command_line, layers: &[] };
     delivery.deliver(output, terminal::style(color))?;
-    mention(&keeping, exit, &voice);
+    mention(&keeping, exit, &printer);
     delivery.ended(exit)
 }

@@ -16,8 +16,8 @@ use super::options::{ReplayOptions, names_run};
 use super::run::{poison, preference};
 use super::target::{Loaded, criterion};
 use super::values::{ByProductNumber, EventList};
-use crate::circumstances::Turns;
-use crate::circumstances::events::{EventTest, Laboratory, Universe};
+use crate::circumstances::RunLock;
+use crate::circumstances::events::{EventTest, EventTestSetup, Universe};
 use crate::oracle::Evidence;
 use crate::oracle::Oracle;
 use crate::report::{printable, words};
@@ -171,7 +171,7 @@ impl Experiment<'_> {
         let schedule = self.schedule(&universe)?;
         let mut exit = Exit::Done;
         for (position, &(name, oracle)) in questions.iter().enumerate() {
-            let laboratory = Laboratory {
+            let setup = EventTestSetup {
                 recorded: self.recorded,
                 oracle,
                 patterns: self.patterns,
@@ -181,9 +181,9 @@ impl Experiment<'_> {
                 runs: &AtomicU64::new(0),
                 memo: None,
                 outputs: None,
-                turns: Turns::default(),
+                turns: RunLock::default(),
             };
-            let (run, evidence) = EventTest::new(&laboratory, &universe, tracer).examine(&schedule)?;
+            let (run, evidence) = EventTest::new(&setup, &universe, tracer).examine(&schedule)?;
             if position == 0 {
                 super::print(&run.stdout)?;
                 tell(&run.stderr);

@@ -14,7 +14,7 @@ use super::{shell, terminal};
 use crate::archive::KeptSimplification;
 use crate::session::findings::Findings;
 use crate::session::interrupt::Interrupt;
-use crate::session::questions::Inquiry;
+use crate::session::questions::NamedCriterion;
 use crate::session::reopened::Reopened;
 use crate::session::search::Answer;
 use crate::session::simplification;
@@ -93,7 +93,11 @@ fn mention_missing_values(findings: &Findings, output: &OutputOptions) {
     }
 }
 
-fn answer(reopened: &Reopened, question: &Inquiry, options: &ReportOptions) -> Result<Answer, Failure> {
+fn answer(
+    reopened: &Reopened,
+    question: &NamedCriterion,
+    options: &ReportOptions,
+) -> Result<Answer, Failure> {
     if let Some(answer) = reopened.result(question, options.output.tells_history())? {
         return Ok(answer);
     }

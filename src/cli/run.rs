@@ -13,10 +13,10 @@ use super::exit::{Exit, Failure};
 use super::follow::Follower;
 use super::offers::{self, Offers};
 use super::options::{KeepOptions, OutputOptions, RunOptions, SearchOptions, SeveralOptions};
-use super::progress::Voice;
+use super::progress::ProgressPrinter;
 use super::rendering;
 use super::shell;
-use super::status::{Answers, Board, askers};
+use super::status::{Answers, SharedStatus, askers};
 use super::target::{Loaded, criterion};
 use super::terminal;
 use super::values::EmissionKind;
@@ -33,7 +33,7 @@ use crate::session::observing::Reach;
 use crate::session::questions::Several;
 use crate::session::recording::{Recording, tracers};
 use crate::session::request::{Keep, Request};
-use crate::session::search::Crew;
+use crate::session::search::SearchResources;
 use dd::Algorithm;
 
 /// Records and reduces.
@@ -60,26 +60,28 @@ pub(super) fn search(
     let interrupt = Interrupt::default();
     options.search.total_time.map(|time| interrupt.ask_after(time)).transpose()?;
     let request = request(&options, preference, line, &interrupt)?;
-    let board = Board::new("recording the run");
-    let answers = Answers::begin(board.clone(), askers(output.loudness()))?;
+    let shared_status = SharedStatus::new("recording the run");
+    let answers = Answers::begin(shared_status.clone(), askers(output.verbosity()))?;
     let processors = Processors::available();
     let mut tracers = tracers(&request.target, preference, request.jobs, &processors)?;
     processors.bind(0);
-    let voice =
-        Voice::new(output.loudness(), terminal::style(color), &interrupt, &board).to(options.search.level);
-    let mut keeping = Keeping::reserve(&request, &voice)?;
+    let printer =
+        ProgressPrinter::new(output.verbosity(), terminal::style(color), &interrupt, &shared_status)
+            .to(options.search.level);
+    let mut keeping = Keeping::reserve(&request, &printer)?;
     let recording = Recording::make(&request, &mut tracers[0], &interrupt).map_err(offers::failure)?;
     let subject = recording.subject();
     rendering::check(subject, output)?;
     keeping.record(&recording);
-    let mut crew = Crew { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
-    let mut follower = Follower::new(&recording, &voice);
-    let guesses = follower.guess(&options, &mut crew.tracers[0]);
+    let mut resources =
+        SearchResources { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
+    let mut follower = Follower::new(&recording, &printer);
+    let guesses = follower.guess(&options, &mut resources.tracers[0]);
     let asked = (&recording, &guesses[..]);
-    let mut findings = crate::session::run::search(asked, &mut crew, &mut keeping, &voice)?;
-    look(&mut findings, &subject, &mut crew, output, &keeping);
+    let mut findings = crate::session::run::search(asked, &mut resources, &mut keeping, &printer)?;
+    look(&mut findings, &subject, &mut resources, output, &keeping);
     let beside = match options.compare {
-        true => follower.compare(&findings, &mut crew.tracers[0])?,
+        true => follower.compare(&findings, &mut resources.tracers[0])?,
         false => Vec::new(),
     };
     drop(answers);
@@ -88,9 +90,9 @@ pub(super) fn search(
     let delivery = Delivery { subject, findings: &findings, command_line: &command_line, layers: &beside };
     // The terminal may have another size by now.
     deliver(delivery, output, terminal::style(color))?;
-    mention(&keeping, exit, &voice);
+    mention(&keeping, exit, &printer);
     if let (Some(offers), None) = (Offers::own(), interrupt.signal()) {
-        offers.tell(&recording, &voice);
+        offers.tell(&recording, &printer);
     }
     delivery.ended(exit)
 }
@@ -104,14 +106,14 @@ fn has_layers(kind: EmissionKind) -> bool {
 pub(super) fn look(
     findings: &mut Findings,
     subject: &Subject<'_>,
-    crew: &mut Crew<'_, '_>,
+    resources: &mut SearchResources<'_, '_>,
     output: &OutputOptions,
     keeping: &Keeping<'_>,
 ) {
     let is_short = output.values_told().includes(findings.executions());
     if output.asks_for_values() || findings.crashes_anyway() || is_short {
         let reach = if output.values { Reach::Whole } else { Reach::Near };
-        findings.look(subject, &mut crew.tracers[0], reach, keeping);
+        findings.look(subject, &mut resources.tracers[0], reach, keeping);
     }
 }
 
@@ -188,7 +190,7 @@ fn keep(options: &KeepOptions) -> Keep {
     match &options.out {
         _ if options.no_save => Keep::Nowhere,
         Some(folder) => Keep::In(folder.clone()),
-        None => Keep::OnShelf,
+        None => Keep::InArchive,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::archive::{Entry, KeptSize, RunFolder, SearchProgress, Stage};
 use crate::circumstances::Status;
 use crate::report::{Style, printable};
 use crate::session::SessionError;
-use crate::session::keeping::shelf;
+use crate::session::keeping::archive;
 
 const TITLES: [&str; 7] = ["run", "when (UTC)", "status", "kept", "tests", "command", "criterion"];
 
@@ -18,7 +18,7 @@ const NUMBERS: [usize; 3] = [0, 3, 4];
 
 /// Does it.
 pub(super) fn runs(color: ColorChoice) -> Result<Exit, Failure> {
-    let runs = shelf().runs().map_err(SessionError::from)?;
+    let runs = archive().runs().map_err(SessionError::from)?;
     if runs.is_empty() {
         return super::print(b"There are no runs here; `stripe run` makes one.\n");
     }

@@ -12,12 +12,12 @@ use tracer::program::Program;
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::files::{self, Overwriting, Readers};
-use super::manner;
-use super::progress::Voice;
+use super::progress::ProgressPrinter;
 use super::reading;
+use super::reduction_method;
 use super::shell;
 use super::simplify_options::{CrashChoice, SimplifyFormat, SimplifyOptions};
-use super::status::{Answers, Board, askers};
+use super::status::{Answers, SharedStatus, askers};
 use super::target::{Withheld, executable, invocation, outcome};
 use super::terminal::{self, tell};
 use super::then_run::{self, WrittenParts};
@@ -46,13 +46,13 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
         then_run::check(&options, &request, &kept)?;
     }
     interrupt.listen()?;
-    let loudness = options.result.loudness();
-    let board = Board::new("running the program as it is");
-    let answers = Answers::begin(board.clone(), askers(loudness))?;
-    let voice = Voice::new(loudness, terminal::style(color), &interrupt, &board);
+    let verbosity = options.result.verbosity();
+    let shared_status = SharedStatus::new("running the program as it is");
+    let answers = Answers::begin(shared_status.clone(), askers(verbosity))?;
+    let printer = ProgressPrinter::new(verbosity, terminal::style(color), &interrupt, &shared_status);
     let simplification = match options.prevent {
-        true => crate::session::prevent::prevent(&request, &interrupt, &voice)?,
-        false => crate::session::simplify::simplify(&request, &interrupt, &voice)?,
+        true => crate::session::prevent::prevent(&request, &interrupt, &printer)?,
+        false => crate::session::simplify::simplify(&request, &interrupt, &printer)?,
     };
     drop(answers);
     let found = &simplification.found;
@@ -99,7 +99,7 @@ pub(super) fn rendered(
 fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyRequest, Failure> {
     let (path, words) = command(options)?;
     let criterion = criterion(options, interrupt)?;
-    let manner = manner::manner(options)?;
+    let method = reduction_method::method(options)?;
     let shown = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let (mut invocation, withheld) = invocation(&options.world, path.clone(), words)?;
     if !options.result.quiet {
@@ -111,7 +111,7 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
     }
     let other = options.differs_from().map(|command| other(command, &invocation)).transpose()?;
     let mut given = given(options, &invocation)?;
-    let remarks = manner::derived(&manner, &mut given, options)?;
+    let remarks = reduction_method::derived(&method, &mut given, options)?;
     Ok(SimplifyRequest {
         program,
         invocation,
@@ -121,7 +121,7 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
         judges: judges(options),
         given,
         criterion,
-        manner,
+        method,
         remarks,
         strategy: Strategy { algorithm: Algorithm::Sweep, max_tests: options.limits.max_tests },
         max_time: options.limits.max_time,

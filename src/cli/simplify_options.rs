@@ -8,7 +8,7 @@ use regex::bytes::Regex;
 
 use super::limit_options::LimitOptions;
 use super::outcome_options::OutcomeOptions;
-use super::terminal::Loudness;
+use super::terminal::Verbosity;
 use super::values::regex;
 use super::world_options::WorldOptions;
 
@@ -185,7 +185,7 @@ pub enum StrategyChoice {
 
 impl InputResultOptions {
     /// How much the user wants to hear.
-    pub(super) fn loudness(&self) -> Loudness {
-        Loudness { quiet: self.quiet, verbose: self.verbose }
+    pub(super) fn verbosity(&self) -> Verbosity {
+        Verbosity { quiet: self.quiet, verbose: self.verbose }
     }
 }

@@ -5,9 +5,9 @@ use tracer::dependence::ValueQuestion;
 use super::bounds::bounds;
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
-use super::progress::Voice;
+use super::progress::ProgressPrinter;
 use super::slice_options::{SliceFormat, SliceKindChoice, SliceOptions};
-use super::status::{Answers, Board, askers};
+use super::status::{Answers, SharedStatus, askers};
 use super::target::{Loaded, criterion};
 use super::terminal;
 use super::values::ValuePlace;
@@ -29,9 +29,10 @@ pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, F
     if !options.quiet {
         withheld.mention();
     }
-    let board = Board::new("recording and following the run");
-    let answers = Answers::begin(board.clone(), askers(options.loudness()))?;
-    let voice = Voice::new(options.loudness(), terminal::style(color), &interrupt, &board);
+    let shared_status = SharedStatus::new("recording and following the run");
+    let answers = Answers::begin(shared_status.clone(), askers(options.verbosity()))?;
+    let printer =
+        ProgressPrinter::new(options.verbosity(), terminal::style(color), &interrupt, &shared_status);
     let (mut tracer, baseline) = record(&target, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
     // Whether the run meets it is to be known before the long work.
@@ -43,7 +44,7 @@ pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, F
         SliceCriterion::Value(question) => vec![question.clone()],
         _ => Vec::new(),
     };
-    voice.tell("following the run instruction by instruction");
+    printer.tell("following the run instruction by instruction");
     let memory = target.conditions.limits.trace;
     let budget = FollowBudget {
         instructions: options.max_instructions,

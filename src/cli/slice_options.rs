@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::oracle_options::OracleOptions;
 use super::target_options::TargetOptions;
-use super::terminal::Loudness;
+use super::terminal::Verbosity;
 use super::values::ValuePlace;
 use crate::dynamic::SliceKind;
 
@@ -48,8 +48,8 @@ pub struct SliceOptions {
 
 impl SliceOptions {
     /// How much the user wants to hear.
-    pub(super) fn loudness(&self) -> Loudness {
-        Loudness { quiet: self.quiet, verbose: false }
+    pub(super) fn verbosity(&self) -> Verbosity {
+        Verbosity { quiet: self.quiet, verbose: false }
     }
 }
 

@@ -11,7 +11,7 @@ use signal_hook::consts::SIGUSR1;
 use tracer::{Keyboard, patiently};
 
 use super::exit::{Exit, Failure};
-use super::terminal::Loudness;
+use super::terminal::Verbosity;
 use super::terminal::{self, say};
 use crate::report::{printable, words};
 
@@ -40,17 +40,17 @@ pub(super) struct WorkProgress {
     pub(super) since: Instant,
 }
 
-/// The board on which the work writes how far it has come.
+/// How far the work has come: written by who does it, read by who asks (the key t, a signal).
 #[derive(Clone, Debug)]
-pub(super) struct Board {
+pub(super) struct SharedStatus {
     stand: Arc<Mutex<WorkProgress>>,
     started: Instant,
     /// When something was shown last.
     shown: Arc<Mutex<Instant>>,
 }
 
-impl Board {
-    pub(super) fn new(phase: &str) -> Board {
+impl SharedStatus {
+    pub(super) fn new(phase: &str) -> SharedStatus {
         let started = Instant::now();
         let stand = WorkProgress {
             phase: phase.to_owned(),
@@ -60,7 +60,7 @@ impl Board {
             tests_now: 0,
             since: started,
         };
-        Board { stand: Arc::new(Mutex::new(stand)), started, shown: Arc::new(Mutex::new(started)) }
+        SharedStatus { stand: Arc::new(Mutex::new(stand)), started, shown: Arc::new(Mutex::new(started)) }
     }
 
     /// Changes what is written there.
@@ -142,14 +142,14 @@ pub(super) enum Askers {
 }
 
 /// Who may ask, as far as the user of these options wants to be told.
-pub(super) fn askers(loudness: Loudness) -> Askers {
-    if loudness.quiet { Askers::Signals } else { Askers::SignalsAndKeys }
+pub(super) fn askers(verbosity: Verbosity) -> Askers {
+    if verbosity.quiet { Askers::Signals } else { Askers::SignalsAndKeys }
 }
 
 impl Answers {
-    /// Answers from `board` from now on. Keys are read only where the standard input and the standard error
+    /// Answers from `shared_status` from now on. Keys are read only where the standard input and the standard error
     /// are a terminal.
-    pub(super) fn begin(board: Board, askers: Askers) -> Result<Answers, Failure> {
+    pub(super) fn begin(shared_status: SharedStatus, askers: Askers) -> Result<Answers, Failure> {
         let failed = |error| {
             let advice = "free memory or process slots and try again";
             Failure::new(Exit::Failed, format!("waiting for questions failed: {error}: {advice}"))
@@ -165,16 +165,16 @@ impl Answers {
         let over = Arc::new(AtomicBool::new(false));
         let thread = patiently(|| {
             let (keyboard, ended) = (Arc::clone(&keyboard), Arc::clone(&over));
-            let (asked, board) = (Arc::clone(&asked), board.clone());
+            let (asked, shared_status) = (Arc::clone(&asked), shared_status.clone());
             std::thread::Builder::new().name("answers".into()).spawn(move || {
                 let mut keyboard = keyboard.lock().unwrap_or_else(PoisonError::into_inner).take();
                 while !ended.load(Ordering::Relaxed) {
                     let pressed = wait(keyboard.as_mut());
                     if askers == Askers::SignalsAndKeys {
-                        board.show();
+                        shared_status.show();
                     }
                     if asked.swap(false, Ordering::Relaxed) || pressed {
-                        say(&answer(&board));
+                        say(&answer(&shared_status));
                     }
                 }
             })
@@ -195,10 +195,10 @@ fn wait(keyboard: Option<&mut Keyboard>) -> bool {
     }
 }
 
-fn answer(board: &Board) -> String {
+fn answer(shared_status: &SharedStatus) -> String {
     // A line may stand there that is drawn again and again.
     let clear = if terminal::draws_again() { "\r\x1b[K" } else { "" };
-    format!("{clear}stripe: {}\n", printable(&board.line()))
+    format!("{clear}stripe: {}\n", printable(&shared_status.line()))
 }
 
 impl Drop for Answers {
@@ -218,15 +218,18 @@ mod tests {
 
     #[test]
     fn where_nothing_is_drawn_again_there_is_a_line_each_ten_seconds_whatever_a_search_removes() {
-        let board = Board::new("recording");
-        let at = |seconds| board.started + Duration::from_secs(seconds);
-        assert_eq!([9, 10, 19].map(|second| board.repeated(at(second)).is_some()), [false, true, false]);
-        board.note(|stand| stand.units = Some((34, 34)));
-        assert_says_left(board.repeated(at(20)));
+        let shared_status = SharedStatus::new("recording");
+        let at = |seconds| shared_status.started + Duration::from_secs(seconds);
+        assert_eq!(
+            [9, 10, 19].map(|second| shared_status.repeated(at(second)).is_some()),
+            [false, true, false]
+        );
+        shared_status.note(|stand| stand.units = Some((34, 34)));
+        assert_says_left(shared_status.repeated(at(20)));
         // A search tells its improvements itself.
-        board.was_shown(at(25));
-        assert_eq!(board.repeated(at(30)), None);
-        assert_says_left(board.repeated(at(35)));
+        shared_status.was_shown(at(25));
+        assert_eq!(shared_status.repeated(at(30)), None);
+        assert_says_left(shared_status.repeated(at(35)));
     }
 
     fn assert_says_left(line: Option<String>) {
@@ -236,14 +239,14 @@ mod tests {
 
     #[test]
     fn a_line_tells_phase_criterion_executions_tests_and_time() {
-        let board = Board::new("recording");
-        assert_eq!(board.line(), "recording, 0 s");
-        board.note(|stand| {
+        let shared_status = SharedStatus::new("recording");
+        assert_eq!(shared_status.line(), "recording, 0 s");
+        shared_status.note(|stand| {
             stand.phase = "branches decide".into();
             stand.criterion = Some("sum".into());
             stand.units = Some((34, 20));
             stand.tests = 100;
         });
-        assert_eq!(board.line(), "sum: branches decide, 20 of 34 left, 100 tests, 0/s, 0 s");
+        assert_eq!(shared_status.line(), "sum: branches decide, 20 of 34 left, 100 tests, 0/s, 0 s");
     }
 }

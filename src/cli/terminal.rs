@@ -8,7 +8,7 @@ use crate::report::{Style, printable};
 
 /// How much the user wants to hear.
 #[derive(Clone, Copy)]
-pub(super) struct Loudness {
+pub(super) struct Verbosity {
     pub(super) quiet: bool,
     pub(super) verbose: bool,
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-use super::choices::Allowance;
+use super::choices::PermissionChoice;
 use super::values::{duration, environment_variable};
 
 /// The world that a program sees.
@@ -52,7 +52,7 @@ pub struct WorldOptions {
     pub no_sandbox: bool,
     /// Let its runs reach out.
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "The sandbox")]
-    pub allow: Vec<Allowance>,
+    pub allow: Vec<PermissionChoice>,
     /// Let its runs change files in this directory for good. May be given more than once.
     #[arg(long, value_name = "DIR", help_heading = "The sandbox")]
     pub allow_write: Vec<PathBuf>,

@@ -36,6 +36,8 @@ pub struct Effect {
 pub enum EffectKind {
     /// The run is right.
     Right,
+    /// The run is right, but only with what happens to lie in undefined memory.
+    Undefined,
     /// More of the output is right than before: a longer beginning and no more wrong lines, or fewer wrong lines
     /// and no shorter beginning.
     Nearer,
@@ -61,12 +63,12 @@ pub struct Trials<'t> {
 
 /// What a run is compared with.
 enum Measure<'t> {
-    Output(Yardstick<'t>),
+    Output(CorrectOutput<'t>),
     Check(&'t Check),
 }
 
 /// The correct output, and what of it counts.
-struct Yardstick<'t> {
+struct CorrectOutput<'t> {
     correct: &'t [u8],
     squeezed: Squeezed,
     spacing: Spacing,
@@ -81,6 +83,26 @@ struct Distance {
     wrong: usize,
 }
 
+impl EffectKind {
+    /// What to call a change that has this effect with undefined values as they happen to be, and that one with
+    /// undefined values of a pattern. That it is right by luck is worth telling; that it is nearer is not.
+    pub fn with_pattern(self, pattern: EffectKind) -> EffectKind {
+        match (self, pattern) {
+            (_, EffectKind::Untried) => EffectKind::Untried,
+            (EffectKind::Right, EffectKind::Right) => EffectKind::Right,
+            (EffectKind::Right, _) => EffectKind::Undefined,
+            (EffectKind::Nearer, EffectKind::Right | EffectKind::Nearer) => EffectKind::Nearer,
+            (EffectKind::Nearer, _) => EffectKind::Changed,
+            (other, _) => other,
+        }
+    }
+
+    /// Whether it is worth telling.
+    pub fn helps(self) -> bool {
+        matches!(self, EffectKind::Right | EffectKind::Undefined | EffectKind::Nearer)
+    }
+}
+
 impl<'t> Trials<'t> {
     /// Compares with the run without any change.
     pub fn new(correct: &'t Correct, recorded: &'t Run) -> Trials<'t> {
@@ -89,9 +111,9 @@ impl<'t> Trials<'t> {
             Correct::Check(check) => (Measure::Check(check), nothing),
             Correct::Output(correct, spacing) => {
                 let squeezed = Squeezed::new(correct);
-                let yardstick = Yardstick { correct, squeezed, spacing: *spacing };
-                let distance = yardstick.distance(&recorded.stdout);
-                (Measure::Output(yardstick), distance)
+                let wanted = CorrectOutput { correct, squeezed, spacing: *spacing };
+                let distance = wanted.distance(&recorded.stdout);
+                (Measure::Output(wanted), distance)
             }
         };
         Trials { measure, recorded, distance, hasher: RandomState::new() }
@@ -104,8 +126,8 @@ impl<'t> Trials<'t> {
 
     /// How many bytes the unchanged run has printed before the first wrong one, if that is known.
     pub fn first_wrong(&self) -> Option<usize> {
-        let Measure::Output(yardstick) = &self.measure else { return None };
-        Some(match yardstick.spacing {
+        let Measure::Output(wanted) = &self.measure else { return None };
+        Some(match wanted.spacing {
             Spacing::Exact => self.distance.beginning,
             Spacing::Ignored => Squeezed::new(&self.recorded.stdout).origin(self.distance.beginning),
         })
@@ -140,16 +162,16 @@ impl<'t> Trials<'t> {
                 None => return Ok((EffectKind::Right, false)),
                 Some(evidence) => (evidence.outcome == Outcome::Fail, false),
             },
-            Measure::Output(yardstick) => {
+            Measure::Output(wanted) => {
                 let usual =
                     matches!(self.recorded.termination, Termination::Exited(known) if known == status);
                 let is_end = status == 0 || usual;
-                let only_space = is_end && yardstick.differs_in_space_only(&run.stdout);
-                let is_right = run.stdout[..] == *yardstick.correct;
-                if is_end && is_right || only_space && yardstick.spacing == Spacing::Ignored {
+                let only_space = is_end && wanted.differs_in_space_only(&run.stdout);
+                let is_right = run.stdout[..] == *wanted.correct;
+                if is_end && is_right || only_space && wanted.spacing == Spacing::Ignored {
                     return Ok((EffectKind::Right, only_space));
                 }
-                let (now, before) = (yardstick.distance(&run.stdout), self.distance);
+                let (now, before) = (wanted.distance(&run.stdout), self.distance);
                 let is_nearer = now.beginning > before.beginning && now.wrong <= before.wrong
                     || now.wrong < before.wrong && now.beginning >= before.beginning;
                 (is_nearer, only_space)
@@ -165,7 +187,7 @@ impl<'t> Trials<'t> {
     }
 }
 
-impl Yardstick<'_> {
+impl CorrectOutput<'_> {
     fn distance(&self, output: &[u8]) -> Distance {
         match self.spacing {
             Spacing::Exact => distance(output, self.correct),

@@ -19,6 +19,8 @@ pub enum RankReason {
     FlipRepairs,
     /// Something left out makes it right.
     OmissionRepairs,
+    /// A change makes it right, but only with what happens to lie in undefined memory.
+    UndefinedRepairs,
     /// A change brings the output nearer.
     Nearer,
     /// It was executed before the first wrong byte of the output.
@@ -109,7 +111,7 @@ pub fn ranking(recorded: Recorded<'_>, known: &Experiments<'_>, order: &[RankKey
         let Some(line) = lines.get_mut(&(statement.file, statement.line)) else { continue };
         line.reason = line.reason.min(reason);
         line.repairs.push(number);
-        if let Some(with) = known.on_tests[number].filter(|_| reason < RankReason::Nearer) {
+        if let Some(with) = known.on_tests[number].filter(|_| reason < RankReason::UndefinedRepairs) {
             line.is_plausible |= known.tests.are_satisfied(with);
             line.on_tests = line.on_tests.max(Some(with));
         }
@@ -192,6 +194,7 @@ fn reason(kind: CandidateKind, effect: EffectKind) -> Option<RankReason> {
     match (effect, kind) {
         (EffectKind::Right, CandidateKind::Omit) => Some(RankReason::OmissionRepairs),
         (EffectKind::Right, _) => Some(RankReason::FlipRepairs),
+        (EffectKind::Undefined, _) => Some(RankReason::UndefinedRepairs),
         (EffectKind::Nearer, _) => Some(RankReason::Nearer),
         _ => None,
     }

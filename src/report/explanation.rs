@@ -19,7 +19,7 @@ use super::happening;
 use super::needed::feeding;
 use super::source::{Sources, printable};
 use super::style::{Style, length, wrap};
-use super::values::Teller;
+use super::values::ValueWriter;
 use super::words;
 
 /// Of a line with more executions, the first ones are told one by one.
@@ -113,13 +113,13 @@ struct Told<'a, 'k> {
     known: &'k Known<'a>,
     style: Style,
     sources: Sources<'a>,
-    teller: Option<Teller<'a>>,
+    teller: Option<ValueWriter<'a>>,
     text: String,
 }
 
 impl<'a, 'k> Told<'a, 'k> {
     fn new(known: &'k Known<'a>, style: Style) -> Told<'a, 'k> {
-        let teller = known.values.map(|values| Teller::new(known.recorded, values, style));
+        let teller = known.values.map(|values| ValueWriter::new(known.recorded, values, style));
         Told { known, style, sources: Sources::new(known.recorded.program), teller, text: String::new() }
     }
 

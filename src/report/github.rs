@@ -11,8 +11,8 @@ use crate::subject::Recorded;
 
 use super::comparison::Compared;
 use super::located::{shown, verdict as verdict_of_ranking};
+use super::needed_statements::{self, NeededStatement};
 use super::ranked::{RankedLine, ranked};
-use super::spots::{self, Spot};
 use super::verdict::verdict;
 
 /// The annotations, one a line. The title has the name of the criterion, if it has one.
@@ -26,7 +26,7 @@ fn annotations(recorded: Recorded<'_>, slice: &CriticalSlice, title: &str) -> St
     let criterion = format!("Failure: {}", slice.question.criterion);
     let general = [criterion + "\n" + &verdict(slice)].into_iter().chain(slice.warnings.iter().cloned());
     let general = general.map(|text| format!("::warning title={title}::{}\n", message(&text)));
-    let spots = spots::find(recorded, slice);
+    let spots = needed_statements::find(recorded, slice);
     general.chain(spots.iter().map(|spot| notice(recorded.program, spot, title))).collect()
 }
 
@@ -42,7 +42,7 @@ pub fn ranking(recorded: Recorded<'_>, found: &Located, is_full: bool) -> String
 }
 
 /// The path is as users know it: GitHub looks for it in the repository.
-fn notice(program: &Program, spot: &Spot, title: &str) -> String {
+fn notice(program: &Program, spot: &NeededStatement, title: &str) -> String {
     let file = property(&program.file(spot.file).shown);
     let column = if spot.column == 0 { String::new() } else { format!(",col={}", spot.column) };
     format!("::notice file={file},line={}{column},title={title}::{}\n", spot.line, message(&spot.remark))

@@ -94,6 +94,9 @@ pub(super) fn experiment(recorded: Recorded<'_>, found: &Located, number: usize,
 pub(super) fn what_came(found: &Located, number: usize) -> &'static str {
     match found.effects[number].map(|effect| (effect.kind, effect.only_space)) {
         Some((EffectKind::Right, false)) => "the output is right",
+        Some((EffectKind::Undefined, _)) => {
+            "the output is right, but only with what happens to lie in undefined memory"
+        }
         Some((_, true)) => "the output is right but for white space",
         _ => "the output is nearer to the correct one",
     }
@@ -103,6 +106,7 @@ pub(super) fn what_came(found: &Located, number: usize) -> &'static str {
 pub(super) fn outcome(found: &Located, number: usize) -> &'static str {
     match found.effects[number].map(|effect| effect.kind) {
         Some(EffectKind::Right) => "right",
+        Some(EffectKind::Undefined) => "undefined",
         _ => "nearer",
     }
 }
@@ -203,6 +207,7 @@ pub(super) fn verdict(found: &Located) -> String {
         ),
     };
     let tests = tests_in_words(found);
+    let undefined = undefined_in_words(found);
     let spaces = spaces_in_words(found, right);
     let luck = if right > 0 && found.outputs <= 8 {
         " The program prints few different outputs: that one is right may be luck."
@@ -210,12 +215,24 @@ pub(super) fn verdict(found: &Located) -> String {
         ""
     };
     format!(
-        "{tried_of}, {} seen: {repairs}.{spaces}{tests}{luck} A line is where one change makes this run right, which is not always the \
+        "{tried_of}, {} seen: {repairs}.{undefined}{spaces}{tests}{luck} A line is where one change makes this run right, which is not always the \
          fault; where code is missing, look at the decisions. {}, {}.",
         count(found.outputs as u64, "different output"),
         capitalised(&contained(&found.containment)),
         duration(found.elapsed)
     )
+}
+
+/// How many changes are no repairs, because they need luck.
+fn undefined_in_words(found: &Located) -> String {
+    match found.by_undefined_memory() as u64 {
+        0 => String::new(),
+        1 => " 1 change makes it right only with what happens to lie in undefined memory, and is no repair."
+            .to_owned(),
+        changes => format!(
+            " {changes} changes make it right only with what happens to lie in undefined memory, and are no repairs."
+        ),
+    }
 }
 
 /// How many changes lead to outputs that are right but for white space.
@@ -292,6 +309,8 @@ struct Runs {
     total: usize,
     right: usize,
     nearer: usize,
+    /// Those that make the output right only with what happens to lie in undefined memory.
+    undefined: usize,
     /// Those that make the output right but for white space.
     only_space: usize,
     outputs: usize,
@@ -355,6 +374,7 @@ pub fn json(recorded: Recorded<'_>, found: &Located) -> String {
             total,
             right,
             nearer,
+            undefined: found.by_undefined_memory(),
             only_space: found.only_space(),
             outputs: found.outputs,
         },
@@ -398,6 +418,7 @@ pub(super) fn why(reason: RankReason) -> &'static str {
     match reason {
         RankReason::FlipRepairs => "flip repairs",
         RankReason::OmissionRepairs => "omission repairs",
+        RankReason::UndefinedRepairs => "undefined memory repairs",
         RankReason::Nearer => "nearer",
         RankReason::Before => "executed before the first wrong byte",
         RankReason::After => "executed after the first wrong byte",

@@ -11,7 +11,7 @@ use super::places::Places;
 use super::schema::{Fed, NeededEvent, Read, Values, Without, Written};
 use super::spelling;
 use super::style::Style;
-use super::values::Teller;
+use super::values::ValueWriter;
 
 /// The needed events in order, the first `most` of them.
 pub(super) fn events<'a>(
@@ -21,7 +21,7 @@ pub(super) fn events<'a>(
 ) -> Vec<NeededEvent<'a>> {
     let mut places = Places::new(recorded);
     let mut needed = slice.needed.iter().peekable();
-    let mut teller = slice.values.as_ref().map(|values| Teller::new(recorded, values, Style::default()));
+    let mut teller = slice.values.as_ref().map(|values| ValueWriter::new(recorded, values, Style::default()));
     let needed_event = |event| {
         let place = places.next(event);
         let needed = needed.next_if(|needed| needed.event == event)?;
@@ -44,7 +44,7 @@ fn without(evidence: &Evidence) -> Without<'_> {
 }
 
 /// What an event did with values; `None` if it was not looked at.
-fn values<'a>(all: &'a Observation, event: EventId, teller: &mut Teller<'_>) -> Option<Values<'a>> {
+fn values<'a>(all: &'a Observation, event: EventId, teller: &mut ValueWriter<'_>) -> Option<Values<'a>> {
     let Seen { reads, writes } = all.seen.get(&event)?;
     let written = |Writing { name, before, after }: &'a Writing| Written { name, before, after };
     let fed = |flow: &'a Flow| Fed { event: flow.from.time(), name: &flow.name };

@@ -9,16 +9,18 @@ use crate::subject::Recorded;
 
 use super::comparison::Compared;
 use super::located::shown;
+use super::needed_statements::{self, NeededStatement};
 use super::ranked::{RankedLine, ranked};
 use super::source::printable;
-use super::spots::{self, Spot};
 
 /// A line for each needed statement, in the order of their first needed executions. The text begins with the
 /// name of the criterion, if it has one.
 pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
     let of_one = |one: &Compared<'_>| {
         let name = if one.has_name() { format!("{}: ", one.name) } else { String::new() };
-        spots::find(recorded, one.slice).into_iter().map(move |spot| line(recorded.program, &spot, &name))
+        needed_statements::find(recorded, one.slice)
+            .into_iter()
+            .map(move |spot| line(recorded.program, &spot, &name))
     };
     all.iter().flat_map(of_one).collect()
 }
@@ -32,7 +34,7 @@ pub fn ranking(recorded: Recorded<'_>, found: &Located, is_full: bool) -> String
     ranked(recorded, found, shown(is_full)).into_iter().map(row).collect()
 }
 
-fn line(program: &Program, spot: &Spot, name: &str) -> String {
+fn line(program: &Program, spot: &NeededStatement, name: &str) -> String {
     // Editors know no escapes in it: what would end the line is replaced.
     let path = printable(&program.file(spot.file).path.to_string_lossy());
     // Editors count from 1; without a column the first one is meant.

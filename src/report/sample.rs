@@ -20,7 +20,7 @@ use crate::circumstances::Status;
 use crate::circumstances::events::Control;
 use crate::oracle::Evidence;
 use crate::session::history::History;
-use crate::session::watcher::Nobody;
+use crate::session::watcher::NoWatcher;
 use crate::slice::{CriticalSlice, Effects, Level, Necessity, Needed, Question, RunMethod};
 use crate::subject::Recorded;
 use dd::{Algorithm, Configuration, Counts, Observer, Outcome};
@@ -162,7 +162,7 @@ pub(super) fn history(tests: &[(usize, &[usize], Outcome)]) -> History {
         let evidence = Evidence::new(outcome, why);
         let counts = Counts { total: number as u64 + 1, ..Counts::default() };
         let configuration = Configuration::from_iter(universe, chosen.iter().copied());
-        history.beside(&mut Nobody).tested(&configuration, outcome, &evidence, counts);
+        history.beside(&mut NoWatcher).tested(&configuration, outcome, &evidence, counts);
     }
     history
 }
@@ -174,7 +174,7 @@ fn question() -> Question {
         control: Control::Both,
         granularity: Granularity::Statement,
         algorithm: Algorithm::Sweep,
-        manner: RunMethod { engine: Engine::Jump, containment: Containment::Full },
+        method: RunMethod { engine: Engine::Jump, containment: Containment::Full },
     }
 }
 

@@ -143,7 +143,7 @@ mod tests {
     use super::super::sample;
     use super::*;
     use crate::oracle::Evidence;
-    use crate::session::watcher::Nobody;
+    use crate::session::watcher::NoWatcher;
     use dd::{Configuration, Counts, Observer, Outcome};
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
             let printed = Some(Arc::new(Printed::of(&Run::with_output(stdout, b""), &recorded)));
             let evidence = Evidence { printed, ..Evidence::new(Outcome::Pass, "") };
             let counts = Counts { total: number as u64 + 1, ..Counts::default() };
-            history.beside(&mut Nobody).tested(&Configuration::full(1), Outcome::Pass, &evidence, counts);
+            history.beside(&mut NoWatcher).tested(&Configuration::full(1), Outcome::Pass, &evidence, counts);
         }
         let lines = jsonl(&recorded, &[("", &history)]);
         let ends: Vec<&str> = lines.lines().map(|line| line.split_once("\"why\":\"\",").unwrap().1).collect();

@@ -16,7 +16,7 @@ const MOST: usize = 200;
 /// The executions of a slice with what they did; empty if nobody has looked.
 pub(super) fn section(recorded: Recorded<'_>, slice: &CriticalSlice, style: Style) -> String {
     let Some(values) = &slice.values else { return String::new() };
-    let mut teller = Teller::new(recorded, values, style);
+    let mut teller = ValueWriter::new(recorded, values, style);
     let told = slice.told().filter_map(|event| {
         let text = teller.told(event).filter(|text| !text.is_empty())?;
         Some((teller.name(event), text))
@@ -49,16 +49,16 @@ pub fn of_criterion(recorded: Recorded<'_>, slice: &CriticalSlice, name: &str, s
 }
 
 /// Tells what events did.
-pub(super) struct Teller<'a> {
+pub(super) struct ValueWriter<'a> {
     recorded: Recorded<'a>,
     values: &'a Observation,
     sources: Sources<'a>,
     style: Style,
 }
 
-impl<'a> Teller<'a> {
-    pub(super) fn new(recorded: Recorded<'a>, values: &'a Observation, style: Style) -> Teller<'a> {
-        Teller { recorded, values, sources: Sources::new(recorded.program), style }
+impl<'a> ValueWriter<'a> {
+    pub(super) fn new(recorded: Recorded<'a>, values: &'a Observation, style: Style) -> ValueWriter<'a> {
+        ValueWriter { recorded, values, sources: Sources::new(recorded.program), style }
     }
 
     /// What an event did with values; `None` if it was not looked at.

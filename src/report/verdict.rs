@@ -106,7 +106,7 @@ fn effort(slice: &CriticalSlice) -> String {
         ),
     };
     let (total, runs) = (count(tests.total, "test"), count(slice.runs, "run"));
-    let contained = contained(&slice.question.manner.containment);
+    let contained = contained(&slice.question.method.containment);
     format!("{total}{outcomes}; {runs} in {}, {contained}", duration(slice.elapsed))
 }
 

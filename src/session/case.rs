@@ -6,10 +6,10 @@ use tracer::Tracer;
 use tracer::invocation::Limits;
 
 use super::driver::Strategy;
-use super::questions::Inquiry;
+use super::questions::NamedCriterion;
 use crate::baseline::Baseline;
-use crate::circumstances::Turns;
-use crate::circumstances::events::{Control, EventGuess, Laboratory, RunMemo};
+use crate::circumstances::RunLock;
+use crate::circumstances::events::{Control, EventGuess, EventTestSetup, RunMemo};
 use crate::oracle::Oracle;
 use crate::slice::{Question, RunMethod};
 use crate::subject::{Recorded, Target};
@@ -22,7 +22,7 @@ pub struct Subject<'c> {
     /// The recorded run.
     pub baseline: &'c Baseline,
     /// How it was recorded.
-    pub manner: &'c RunMethod,
+    pub method: &'c RunMethod,
     /// How it is searched.
     pub plan: Plan,
     /// What a replay may use up.
@@ -44,7 +44,7 @@ pub struct Case<'c> {
     /// The recorded run.
     pub subject: Subject<'c>,
     /// The question.
-    pub question: &'c Inquiry,
+    pub question: &'c NamedCriterion,
     /// The replays that other questions about the run have made.
     pub memo: Option<&'c RunMemo>,
     /// What may well be enough, to be tried first.
@@ -57,23 +57,23 @@ impl<'c> Subject<'c> {
         Recorded { program: &self.target.program, trace: &self.baseline.recording.trace }
     }
 
-    /// What is asked about the run with this oracle, if programs are run in this manner.
-    pub fn question(&self, oracle: &Oracle, manner: RunMethod) -> Question {
+    /// What is asked about the run with this oracle, if programs are run in this method.
+    pub fn question(&self, oracle: &Oracle, method: RunMethod) -> Question {
         Question {
             command: self.target.command.clone(),
             criterion: oracle.describe(),
             control: self.plan.control,
             granularity: self.target.granularity,
             algorithm: self.plan.strategy.algorithm,
-            manner,
+            method,
         }
     }
 }
 
 impl Case<'_> {
     /// What the tests of the search share; `runs` counts the replays.
-    pub fn laboratory<'l>(&'l self, runs: &'l AtomicU64) -> Laboratory<'l> {
-        Laboratory {
+    pub fn setup<'l>(&'l self, runs: &'l AtomicU64) -> EventTestSetup<'l> {
+        EventTestSetup {
             recorded: self.subject.recorded(),
             oracle: &self.question.oracle,
             patterns: &self.subject.baseline.patterns,
@@ -83,12 +83,12 @@ impl Case<'_> {
             runs,
             memo: self.memo,
             outputs: None,
-            turns: Turns::default(),
+            turns: RunLock::default(),
         }
     }
 }
 
 /// How a tracer runs programs.
-pub fn manner(tracer: &Tracer<'_>) -> RunMethod {
+pub fn method(tracer: &Tracer<'_>) -> RunMethod {
     RunMethod { engine: tracer.engine(), containment: tracer.containment() }
 }

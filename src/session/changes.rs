@@ -12,7 +12,7 @@ use tracer::program::Program;
 
 use super::change_request::{ChangeGranularity, ChangesRequest, HistoryUse, Judgement};
 use super::commits::{self, GuiltyCommits};
-use super::driver::{self, Found, Means, Obstacle, Strategy};
+use super::driver::{self, Found, Obstacle, SearchMeans, Strategy};
 use super::ends::{self, Ends};
 use super::error::{Cause, SessionError};
 use super::guilty::GuiltyChanges;
@@ -23,10 +23,10 @@ use super::permissions::openings;
 use super::version_tester::{CountingWatcher, VersionTester};
 use super::versions::{VersionHistory, VersionName, Versions};
 use crate::circumstances::change::{
-    BaseVersion, ChangeEdit, ChangeLaboratory, ChangePlan, ChangeSet, ChangeSpace, ChangeWorker, Changes,
+    BaseVersion, ChangeEdit, ChangePlan, ChangeSet, ChangeSpace, ChangeTestSetup, ChangeWorker, Changes,
     Commit, Judge, Resolution, Tree, ordered, patch,
 };
-use crate::circumstances::{Status, Turns};
+use crate::circumstances::{RunLock, Status};
 use crate::oracle::{Evidence, Oracle};
 
 /// A result of more lines is not reduced line by line, unless the user asks for it.
@@ -51,28 +51,28 @@ pub fn changes(
     }
     versions.good = base.tree.clone();
     let program = Program::untraced(&request.test.program);
-    let mut laboratory = laboratory(request, &base, &program, &versions);
-    laboratory.interrupt = interrupt.flag();
-    let mut workers = vec![ChangeWorker::new(&laboratory, 0)?];
+    let mut setup = setup(request, &base, &program, &versions);
+    setup.interrupt = interrupt.flag();
+    let mut workers = vec![ChangeWorker::new(&setup, 0)?];
     let Ends { criterion, shown } =
-        ends::confirm(request, &versions, &mut laboratory, &mut workers[0], interrupt)?;
+        ends::confirm(request, &versions, &mut setup, &mut workers[0], interrupt)?;
     listener.tell(&format!("the failure: {criterion}"));
     let jobs = request.jobs.map_or(Processors::available().count(), usize::from);
     for number in 1..jobs {
-        workers.push(ChangeWorker::new(&laboratory, number)?);
+        workers.push(ChangeWorker::new(&setup, number)?);
     }
     let mut progress = listener.search(Begun { criterion: None, time: request.max_time, known: None });
-    let mut search = Search { request, versions: &versions, laboratory: &laboratory, workers: &mut workers };
+    let mut search = Search { request, versions: &versions, setup: &setup, workers: &mut workers };
     let found = search.all(&mut *progress, listener);
     progress.ends();
     drop(progress);
     let found = found.map_err(|error| interrupt.or(error))?;
     let elapsed = started.elapsed();
     let containment = workers[0].containment();
-    let (tests, runs) = (laboratory.counts(), laboratory.runs.load(Ordering::Relaxed));
-    let warnings = warnings(request, &versions, &laboratory, &found);
+    let (tests, runs) = (setup.counts(), setup.runs.load(Ordering::Relaxed));
+    let warnings = warnings(request, &versions, &setup, &found);
     let patches = patches(&found.result)?;
-    drop((workers, laboratory));
+    drop((workers, setup));
     Ok(GuiltyChanges {
         names: [&request.good, &request.bad].map(|name| name.to_string_lossy().into_owned()),
         criterion,
@@ -88,12 +88,12 @@ pub fn changes(
     })
 }
 
-fn laboratory<'a>(
+fn setup<'a>(
     request: &ChangesRequest,
     base: &'a BaseVersion,
     program: &'a Program,
     versions: &Versions,
-) -> ChangeLaboratory<'a> {
+) -> ChangeTestSetup<'a> {
     let below = |invocation: &Invocation| {
         let directory = versions.below.join(&invocation.directory);
         Invocation { directory, ..invocation.clone() }
@@ -102,7 +102,7 @@ fn laboratory<'a>(
         Judgement::Command => Judge::Command,
         Judgement::Program(_) => Judge::Program { oracle: Box::new(Oracle::accepting()), signal: None },
     };
-    ChangeLaboratory {
+    ChangeTestSetup {
         base,
         program,
         build: request.build.as_ref().map(below),
@@ -113,7 +113,7 @@ fn laboratory<'a>(
         repeat: request.repeat,
         is_always_clean: request.is_always_clean,
         error_pattern: request.error_pattern.clone(),
-        turns: Turns::default(),
+        turns: RunLock::default(),
         interrupt: Default::default(),
         records: Mutex::default(),
         runs: AtomicU64::new(0),
@@ -124,7 +124,7 @@ fn laboratory<'a>(
 struct Search<'s, 'p> {
     request: &'s ChangesRequest,
     versions: &'s Versions,
-    laboratory: &'s ChangeLaboratory<'p>,
+    setup: &'s ChangeTestSetup<'p>,
     workers: &'s mut [ChangeWorker<'p>],
 }
 
@@ -142,7 +142,7 @@ impl<'p> Search<'_, 'p> {
         progress: &mut dyn SearchWatcher,
         listener: &dyn Listener,
     ) -> Result<Outcomes, SessionError> {
-        let mut watcher = CountingWatcher::new(self.laboratory, progress);
+        let mut watcher = CountingWatcher::new(self.setup, progress);
         let guilty = self.commits(&mut watcher)?;
         if let Some(guilty) = &guilty {
             commits::told(guilty).iter().for_each(|line| listener.tell(line));
@@ -177,7 +177,7 @@ impl<'p> Search<'_, 'p> {
         let max_tests = self.request.strategy.max_tests;
         let excluded = self.request.excluded.as_ref();
         let mut tester =
-            VersionTester { laboratory: self.laboratory, worker: &mut self.workers[0], max_tests, excluded };
+            VersionTester { setup: self.setup, worker: &mut self.workers[0], max_tests, excluded };
         commits::guilty(&mut tester, history, &self.versions.bad, watcher)
     }
 
@@ -215,11 +215,7 @@ impl<'p> Search<'_, 'p> {
         let (all, unit) = (set.changes.len(), self.unit());
         let plan = ChangePlan {
             groups: self.request.groups.clone(),
-            resolution: if self.laboratory.build.is_some() {
-                self.request.resolution
-            } else {
-                Resolution::Off
-            },
+            resolution: if self.setup.build.is_some() { self.request.resolution } else { Resolution::Off },
             most_lines: match self.request.granularity {
                 ChangeGranularity::Auto => FEW_LINES,
                 ChangeGranularity::Lines => usize::MAX,
@@ -228,10 +224,10 @@ impl<'p> Search<'_, 'p> {
             guess,
             unit,
         };
-        let mut changes = Changes::new(self.laboratory, self.workers, plan, set);
+        let mut changes = Changes::new(self.setup, self.workers, plan, set);
         let (processors, memory) = (Processors::any(), Memory::default());
-        let means = Means { processors: &processors, memory: &memory };
-        let spent = self.laboratory.counts().total;
+        let means = SearchMeans { processors: &processors, memory: &memory };
+        let spent = self.setup.counts().total;
         let max_tests = self.request.strategy.max_tests.map(|most| most.saturating_sub(spent));
         let strategy = Strategy { max_tests, ..self.request.strategy };
         let found = driver::search(&mut changes, strategy, means, watcher).map_err(refused)?;
@@ -288,7 +284,7 @@ impl<'p> Search<'_, 'p> {
             let space = ChangeSpace::new(set, &[]);
             let max_tests = self.request.strategy.max_tests;
             let worker = &mut self.workers[0];
-            let mut tester = VersionTester { laboratory: self.laboratory, worker, max_tests, excluded: None };
+            let mut tester = VersionTester { setup: self.setup, worker, max_tests, excluded: None };
             difference = tester.isolated(set, &space, watcher)?;
         }
         let difference = difference.map(|side| side.iter().collect());
@@ -374,12 +370,12 @@ fn refused(obstacle: Obstacle) -> SessionError {
 fn warnings(
     request: &ChangesRequest,
     versions: &Versions,
-    laboratory: &ChangeLaboratory<'_>,
+    setup: &ChangeTestSetup<'_>,
     found: &Outcomes,
 ) -> Vec<String> {
     let mut warnings = openings(&request.test.permissions);
     warnings.extend(versions.warnings.iter().cloned());
-    let records = laboratory.records.lock().unwrap_or_else(PoisonError::into_inner);
+    let records = setup.records.lock().unwrap_or_else(PoisonError::into_inner);
     if !records.tampered.is_empty() {
         let files: Vec<&str> = records.tampered.iter().map(String::as_str).collect();
         warnings.push(format!(

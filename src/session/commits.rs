@@ -81,7 +81,7 @@ pub(super) fn guilty(
     if commits.is_empty() {
         return Ok(None);
     }
-    let passing = tester.laboratory.base.tree.clone();
+    let passing = tester.setup.base.tree.clone();
     let stretch = Stretch { commits, uncommitted, passing_commit: history.good.clone(), passing };
     let mut found = search(tester, history, stretch, watcher)?;
     while found.status == Status::Minimal {
@@ -131,7 +131,7 @@ fn search(
 ) -> Result<GuiltyCommits, SessionError> {
     let count = stretch.commits.len();
     let space = CommitLine(count);
-    tester.laboratory.begin_phase();
+    tester.setup.begin_phase();
     let title = PhaseTitle { id: PhaseId(b'h'), what: "commits".into(), unit: "commit" };
     watcher.begins(&title, &Configuration::full(count));
     let max_tests = tester.tests_left();

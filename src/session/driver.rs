@@ -34,7 +34,7 @@ pub struct Strategy {
 
 /// The means of a search: where its workers may run, and what is known already.
 #[derive(Clone, Copy)]
-pub struct Means<'m> {
+pub struct SearchMeans<'m> {
     /// The processors, one for each worker in turn.
     pub processors: &'m Processors,
     /// What an earlier search with the same plan for the same run has left behind.
@@ -112,7 +112,7 @@ impl<S> Found<S> {
 pub fn search<K: Kind>(
     kind: &mut K,
     strategy: Strategy,
-    means: Means<'_>,
+    means: SearchMeans<'_>,
     watcher: &mut dyn Watcher,
 ) -> Result<Found<K::Space>, Obstacle> {
     let mut found = Found { phases: Vec::new(), is_trivial: false, unconfirmed: None };
@@ -154,7 +154,7 @@ fn before<S>(found: &Found<S>) -> Option<Before<'_, S>> {
 }
 
 /// Tests all circumstances together once; the phase's first test does it again.
-fn rehearse<K: Kind>(kind: &mut K, space: &K::Space, means: Means<'_>) -> Result<(), Obstacle> {
+fn rehearse<K: Kind>(kind: &mut K, space: &K::Space, means: SearchMeans<'_>) -> Result<(), Obstacle> {
     let mut trials = kind.trials(space);
     let Some(trial) = trials.first_mut() else { return Ok(()) };
     means.processors.bind(0);
@@ -170,7 +170,7 @@ fn rehearse<K: Kind>(kind: &mut K, space: &K::Space, means: Means<'_>) -> Result
 fn confirm<K: Kind>(
     kind: &mut K,
     found: &Found<K::Space>,
-    means: Means<'_>,
+    means: SearchMeans<'_>,
 ) -> Result<Option<Evidence>, Obstacle> {
     let last = found.last();
     if found.is_trivial || last.status == Status::Interrupted {

@@ -10,7 +10,7 @@ use tracer::invocation::{Limits, Stdout};
 use tracer::run::Run;
 use tracer::termination::Termination;
 use tracer::trace::EventId;
-use tracer::{Conditions, Inquest, Preference, Processors, Tracer};
+use tracer::{Conditions, DependenceRequest, Preference, Processors, Tracer};
 
 use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
@@ -93,9 +93,9 @@ pub fn follow<'b>(
     let limits = Limits { cpu: PATIENCE, wall: PATIENCE, idle: PATIENCE, arrivals: u64::MAX, ..limits };
     let conditions = Conditions { limits, ..target.conditions.clone() };
     let FollowBudget { instructions, memory, asks_for_potential } = budget;
-    let inquest = Inquest { questions, instructions, memory, asks_for_potential };
+    let wanted = DependenceRequest { questions, instructions, memory, asks_for_potential };
     let trace = &baseline.recording.trace;
-    let (dependences, run) = tracer.dependences(trace, &inquest, &conditions)?;
+    let (dependences, run) = tracer.dependences(trace, &wanted, &conditions)?;
     if let Some(incomplete) = dependences.incomplete {
         return Err(not_followed(incomplete, &run, trace.len()));
     }

@@ -13,7 +13,7 @@ use super::interrupt::Interrupt;
 use super::simplify::patient_limits_of;
 use super::versions::Versions;
 use crate::circumstances::change::{
-    ChangeLaboratory, ChangeWorker, Examination, Inconsistency, Judge, Overlay,
+    ChangeTestSetup, ChangeWorker, Examination, Inconsistency, Judge, Overlay,
 };
 use crate::oracle::{Criterion, WantedCrash, message};
 
@@ -37,7 +37,7 @@ pub(super) fn first_limits(asked: Option<Duration>) -> Limits {
 pub(super) fn confirm<'p>(
     request: &ChangesRequest,
     versions: &Versions,
-    laboratory: &mut ChangeLaboratory<'p>,
+    setup: &mut ChangeTestSetup<'p>,
     worker: &mut ChangeWorker<'p>,
     interrupt: &Interrupt,
 ) -> Result<Ends, SessionError> {
@@ -46,17 +46,16 @@ pub(super) fn confirm<'p>(
     let criterion = match &request.judgement {
         Judgement::Command => "the test exits with 1 to 124".to_owned(),
         Judgement::Program(criterion) => {
-            let seen =
-                laboratory.examine_clean(&overlay, worker, &stop).map_err(|error| interrupt.or(error))?;
+            let seen = setup.examine_clean(&overlay, worker, &stop).map_err(|error| interrupt.or(error))?;
             if seen.inconsistency.is_none() {
-                judged(laboratory, (**criterion).clone(), &seen.run)?
+                judged(setup, (**criterion).clone(), &seen.run)?
             } else {
                 String::new()
             }
         }
     };
     let mut see = |overlay: &Overlay| -> Result<_, SessionError> {
-        let seen = laboratory.counted(overlay, worker, &stop).map_err(|error| interrupt.or(error))?;
+        let seen = setup.counted(overlay, worker, &stop).map_err(|error| interrupt.or(error))?;
         if interrupt.is_asked() {
             return Err(interrupt.or(SessionError::new(Cause::Failed, "interrupted")));
         }
@@ -66,10 +65,10 @@ pub(super) fn confirm<'p>(
     check(request, &good, &bad)?;
     let of_test = |place: usize| [&good, &bad].map(|seen| seen.usage[place]);
     if request.build_timeout.is_none() {
-        laboratory.build_limits = limits(of_test(0));
+        setup.build_limits = limits(of_test(0));
     }
     if request.timeout.is_none() {
-        laboratory.test_limits = limits(of_test(1));
+        setup.test_limits = limits(of_test(1));
     }
     Ok(Ends { criterion, shown: bad.evidence.why.clone() })
 }
@@ -89,7 +88,7 @@ fn limits(needed: [Option<Usage>; 2]) -> Limits {
 
 /// Makes an oracle of what is wanted, or of what a run shows; tells it in words.
 fn judged(
-    laboratory: &mut ChangeLaboratory<'_>,
+    setup: &mut ChangeTestSetup<'_>,
     criterion: Option<Criterion>,
     run: &Run,
 ) -> Result<String, SessionError> {
@@ -107,7 +106,7 @@ fn judged(
         Some(signal) => format!("{} ({})", oracle.describe(), tracer::termination::signal_name(signal)),
         None => oracle.describe(),
     };
-    laboratory.judge = Judge::Program { oracle: Box::new(oracle), signal };
+    setup.judge = Judge::Program { oracle: Box::new(oracle), signal };
     Ok(told)
 }
 

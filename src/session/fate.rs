@@ -23,7 +23,7 @@ pub struct Departure {
 }
 
 /// Watches for the departures of some events.
-pub struct Fates<'a> {
+pub struct Departures<'a> {
     recorded: Recorded<'a>,
     asked: Vec<EventId>,
     phase: Option<Phase>,
@@ -38,11 +38,11 @@ struct Phase {
     asked: Vec<(EventId, usize)>,
 }
 
-impl<'a> Fates<'a> {
+impl<'a> Departures<'a> {
     /// Watches for these.
-    pub fn of(recorded: Recorded<'a>, asked: &[EventId]) -> Fates<'a> {
+    pub fn of(recorded: Recorded<'a>, asked: &[EventId]) -> Departures<'a> {
         let asked = asked.to_vec();
-        Fates { recorded, asked, phase: None, tests: 0, departures: HashMap::new() }
+        Departures { recorded, asked, phase: None, tests: 0, departures: HashMap::new() }
     }
 
     /// Those that are gone.
@@ -51,7 +51,7 @@ impl<'a> Fates<'a> {
     }
 }
 
-impl Observer<Evidence> for Fates<'_> {
+impl Observer<Evidence> for Departures<'_> {
     fn tested(&mut self, _: &Configuration, _: Outcome, _: &Evidence, _: Counts) {
         self.tests += 1;
     }
@@ -82,7 +82,7 @@ impl Observer<Evidence> for Fates<'_> {
     }
 }
 
-impl Watcher for Fates<'_> {
+impl Watcher for Departures<'_> {
     fn begins(&mut self, phase: &PhaseTitle, start: &Configuration) {
         let Recorded { program, trace } = self.recorded;
         let universe = Universe::new(program, trace, rule(phase.id));

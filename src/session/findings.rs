@@ -8,7 +8,7 @@ use tracer::trace::EventId;
 use super::case::Subject;
 use super::keeping::Keeping;
 use super::observing::{self, Reach};
-use super::questions::Inquiry;
+use super::questions::NamedCriterion;
 use super::search::Answer;
 use crate::circumstances::Status;
 
@@ -44,7 +44,7 @@ impl Findings {
     }
 
     /// Adds what a question has led to.
-    pub fn add(&mut self, question: &Inquiry, mut answer: Answer) {
+    pub fn add(&mut self, question: &NamedCriterion, mut answer: Answer) {
         answer.slice.kept_as.clone_from(&self.run);
         let (name, is_wrong) = (question.name.clone(), question.is_wrong);
         self.answers.push(Answered { name, is_wrong, answer });

@@ -67,12 +67,12 @@ pub struct History {
     begun: Vec<(usize, String)>,
     /// Of each so many tests one has its configuration.
     stride: usize,
-    room: Room,
+    room: HistoryLimit,
 }
 
 /// How many configurations are kept, and how many may be.
 #[derive(Clone, Copy, Debug)]
-struct Room {
+struct HistoryLimit {
     kept: usize,
     most: usize,
     bytes: usize,
@@ -93,7 +93,7 @@ impl History {
             phases: 0,
             begun: Vec::new(),
             stride: 1,
-            room: Room { kept: 0, most, bytes },
+            room: HistoryLimit { kept: 0, most, bytes },
         }
     }
 
@@ -243,7 +243,7 @@ impl Watcher for Pair<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::watcher::Nobody;
+    use crate::session::watcher::NoWatcher;
 
     /// A history that was told of phases of so many tests.
     fn told(mut history: History, phases: &[u64]) -> History {
@@ -252,7 +252,7 @@ mod tests {
             for total in 1..=tests {
                 let counts = Counts { total, ..Counts::default() };
                 let chosen = Configuration::from_iter(16, [1, 2]);
-                history.beside(&mut Nobody).tested(&chosen, evidence.outcome, &evidence, counts);
+                history.beside(&mut NoWatcher).tested(&chosen, evidence.outcome, &evidence, counts);
             }
         }
         history
@@ -282,7 +282,7 @@ mod tests {
     fn another_failure_is_kept_once_with_its_smallest_test() {
         let mut history = History::default();
         let title = PhaseTitle { id: PhaseId(0), what: "all".into(), unit: "circumstance" };
-        history.beside(&mut Nobody).begins(&title, &Configuration::full(16));
+        history.beside(&mut NoWatcher).begins(&title, &Configuration::full(16));
         let evidence = |outcome, why: &str| Evidence::new(outcome, why);
         let crashed = evidence(Outcome::Unresolved, "crashed in another way: SIGSEGV at a.c:3 in main");
         let reported = evidence(Outcome::Unresolved, "reported another error: AddressSanitizer: SEGV");
@@ -290,7 +290,7 @@ mod tests {
         let seen = [(&crashed, 5), (&reported, 9), (&left, 1), (&crashed, 3), (&crashed, 4)];
         for (evidence, size) in seen {
             let chosen = Configuration::from_iter(16, 0..size);
-            history.beside(&mut Nobody).tested(&chosen, evidence.outcome, evidence, Counts::default());
+            history.beside(&mut NoWatcher).tested(&chosen, evidence.outcome, evidence, Counts::default());
         }
         let other_failures: Vec<_> =
             history.other_failures().iter().map(|other| (&*other.what, other.tests)).collect();

@@ -13,7 +13,7 @@ use super::listener::Listener;
 use super::questions::described;
 use super::recording::Recording;
 use super::request::{Keep, Request};
-use crate::archive::{ArchiveError, Claim, Entry, Journal, KeptRun, KeptSearch, RunFolder, Shelf, Stage};
+use crate::archive::{Archive, ArchiveError, Claim, Entry, Journal, KeptRun, KeptSearch, RunFolder, Stage};
 use crate::circumstances::Status;
 use crate::slice::CriticalSlice;
 
@@ -28,9 +28,9 @@ pub struct Keeping<'l> {
     claim: Option<Claim>,
 }
 
-/// The shelf of the working directory.
-pub fn shelf() -> Shelf {
-    Shelf::of(Path::new("."))
+/// The archive of the working directory.
+pub fn archive() -> Archive {
+    Archive::of(Path::new("."))
 }
 
 impl<'l> Keeping<'l> {
@@ -43,16 +43,16 @@ impl<'l> Keeping<'l> {
         let folder = match &request.keep {
             Keep::Nowhere => None,
             Keep::In(folder) => Some(RunFolder::create(folder).map_err(SessionError::of(Cause::Request))?),
-            Keep::OnShelf => Keeping { folder: None, listener, claim: None }.reserved(request),
+            Keep::InArchive => Keeping { folder: None, listener, claim: None }.reserved(request),
         };
         Ok(Keeping { folder, listener, claim: None })
     }
 
-    /// A folder on the shelf, if there is room.
+    /// A folder in the archive, if there is room.
     fn reserved(&self, request: &Request) -> Option<RunFolder> {
-        let shelf = shelf();
-        self.mention_unfinished(&shelf, request);
-        let folder = shelf.reserve(&request.target.invocation.program);
+        let archive = archive();
+        self.mention_unfinished(&archive, request);
+        let folder = archive.reserve(&request.target.invocation.program);
         folder.map_err(|error| self.warn(&format!("{error}: this run is not kept"))).ok()
     }
 
@@ -118,8 +118,8 @@ impl<'l> Keeping<'l> {
     }
 
     /// Whoever gives the same command again may not know that the search could go on.
-    fn mention_unfinished(&self, shelf: &Shelf, request: &Request) {
-        let runs = shelf.runs().unwrap_or_default();
+    fn mention_unfinished(&self, archive: &Archive, request: &Request) {
+        let runs = archive.runs().unwrap_or_default();
         let same = |run: &&RunFolder| {
             run.entry().is_ok_and(|entry| entry.line == request.line && is_unfinished(&entry))
         };
@@ -147,7 +147,7 @@ fn is_unfinished(entry: &Entry) -> bool {
 }
 
 fn kept_run(recording: &Recording<'_>, identity: Identity) -> KeptRun {
-    let Subject { target, baseline, manner, plan, .. } = recording.subject();
+    let Subject { target, baseline, method, plan, .. } = recording.subject();
     let wrong = recording.questions.iter().filter(|question| question.is_wrong);
     let images = &target.program.images()[1..];
     let request = recording.request;
@@ -175,7 +175,7 @@ fn kept_run(recording: &Recording<'_>, identity: Identity) -> KeptRun {
             jobs: request.jobs,
             preference: request.preference,
         },
-        manner: manner.clone(),
+        method: method.clone(),
         run: baseline.recording.run.clone(),
         events: baseline.recording.trace.len(),
         endless: baseline.recording.trace.endless().cloned(),

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
+use tracer::intervention::Alterations;
 use tracer::invocation::Limits;
 use tracer::plain::Runner;
 use tracer::run::Run;
@@ -12,10 +13,10 @@ use tracer::{Containment, Preference, Processors, Tracer};
 use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
 use super::listener::Listener;
-use super::locate_attempts::{Attempt, Attempts, Studied, changed_limits};
+use super::locate_attempts::{Attempt, Attempts, Patterns, Studied, changed_limits};
 use super::locate_further::{Chosen, leave_out_unsteady};
 pub use super::locate_tests::LocateTest;
-use super::locate_tests::{Jury, Tried};
+use super::locate_tests::{TestOracles, Tried};
 use super::recording::establish;
 use crate::baseline::{Baseline, Demands, Ending, PoisonChoice};
 use crate::circumstances::Status;
@@ -98,20 +99,26 @@ pub fn locate(
     let target = &request.target;
     let mut tracer = Tracer::new(&target.program, &target.invocation, Preference::Auto)?;
     let demands =
-        Demands { poison: PoisonChoice::Off, only_lines: None, ending: request.ending, inner: None };
+        Demands { poison: PoisonChoice::Auto, only_lines: None, ending: request.ending, inner: None };
     let baseline = establish(target, &mut tracer, &demands, interrupt)?;
     drop(tracer);
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
     let limits = free_limits(&baseline, request.timeout);
     let mut runners = runners(request, &processors)?;
-    let unchanged = runners[0].run_changed(&target.invocation, &[], &[], &limits, &interrupt.flag())?;
+    let unchanged =
+        runners[0].run_changed(&target.invocation, &Alterations::of(&[]), &limits, &interrupt.flag())?;
     let trials = Trials::new(&correct, &unchanged);
     warnings.extend(must_be_wrong(&trials, &unchanged, &baseline)?);
     leave_out_unsteady(&mut tests, &mut runners[0], &interrupt.flag(), &mut warnings)?;
     let all = candidates(recorded);
     listener.tell(&format!("{} changes can be tried", all.len()));
     let first_wrong = trials.first_wrong();
-    let own = Studied { invocation: &target.invocation, limits, trials };
+    let limits_of =
+        |run: &Run| changed_limits(run, is_endless(&baseline), baseline.limits(), request.timeout);
+    let worker = (&mut runners[0], &interrupt.flag());
+    let (patterns, warning) = Patterns::new((target, &baseline), worker, &unchanged, limits_of)?;
+    warnings.extend(warning);
+    let own = Studied { invocation: &target.invocation, limits, trials, patterns };
     let chosen = Chosen::new(&tests);
     let runs: Vec<Studied<'_>> = std::iter::once(own).chain(chosen.studied()).collect();
     let mut attempts = Attempts {
@@ -183,7 +190,7 @@ fn suite(
 ) -> Result<Suite, SessionError> {
     let given = request.target.invocation.clone();
     let check = request.correct.clone().filter(|correct| matches!(correct, Correct::Check(_)));
-    let mut jury = Jury {
+    let mut oracles = TestOracles {
         target: &mut request.target,
         check: check.as_ref(),
         spacing: request.spacing,
@@ -191,7 +198,7 @@ fn suite(
         interrupt,
         listener,
     };
-    let (mut tests, warnings) = jury.try_all(&request.tests)?;
+    let (mut tests, warnings) = oracles.try_all(&request.tests)?;
     request.target.invocation = given;
     let Some(correct) = request.correct.clone() else {
         let is_fit = |test: &Tried| test.fails && test.correct.is_some();
@@ -229,8 +236,11 @@ fn runners<'r>(request: &'r LocateRequest, processors: &Processors) -> Result<Ve
 
 /// What a run with a change may use up.
 pub fn free_limits(baseline: &Baseline, timeout: Option<Duration>) -> Limits {
-    let is_endless = baseline.recording.trace.endless().is_some();
-    changed_limits(&baseline.recording.run, is_endless, baseline.limits(), timeout)
+    changed_limits(&baseline.recording.run, is_endless(baseline), baseline.limits(), timeout)
+}
+
+fn is_endless(baseline: &Baseline) -> bool {
+    baseline.recording.trace.endless().is_some()
 }
 
 /// The run as it is must be wrong, and do without the tracer what it does with it. A warning if it is wrong by white
@@ -278,6 +288,11 @@ impl Located {
     pub fn only_space(&self) -> usize {
         let is_changed = |effect: &&Effect| effect.only_space && effect.kind != EffectKind::Unchanged;
         self.effects.iter().flatten().filter(is_changed).count()
+    }
+
+    /// How many changes make the run right only with what happens to lie in undefined memory.
+    pub fn by_undefined_memory(&self) -> usize {
+        self.effects.iter().flatten().filter(|effect| effect.kind == EffectKind::Undefined).count()
     }
 
     /// Whether a change is about a single execution of several.

@@ -5,14 +5,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tracer::Processors;
+use tracer::intervention::Alterations;
 use tracer::invocation::{Invocation, Limits};
 use tracer::plain::Runner;
+use tracer::poison::Poison;
 use tracer::run::Run;
+use tracer::{Processors, Untouched};
 
 use super::error::SessionError;
+use crate::baseline::{Baseline, recording_limits};
 use crate::locate::{Candidate, Effect, EffectKind, Trials};
 use crate::printed::Printed;
+use crate::subject::Target;
 
 /// A run that is made again with changes.
 pub(super) struct Studied<'s> {
@@ -22,6 +26,45 @@ pub(super) struct Studied<'s> {
     pub(super) limits: Limits,
     /// What would be right, and what it does without a change.
     pub(super) trials: Trials<'s>,
+    /// Under which a change that helps must help as well.
+    pub(super) patterns: Patterns,
+}
+
+/// Patterns for undefined values: a change may seem to help where it is luck what lies there.
+#[derive(Default)]
+pub(super) struct Patterns {
+    /// Each with what a run may use up under it.
+    all: Vec<(Poison, Limits)>,
+    /// What they leave as it is.
+    untouched: Arc<Untouched>,
+}
+
+impl Patterns {
+    /// Of the patterns of a recorded run those under which a run that is not traced does the same, too; and a
+    /// warning if one of them is none.
+    pub(super) fn new(
+        (target, baseline): (&Target, &Baseline),
+        (runner, stop): (&mut Runner<'_>, &Arc<AtomicBool>),
+        unchanged: &Run,
+        limits_of: impl Fn(&Run) -> Limits,
+    ) -> Result<(Patterns, Option<String>), SessionError> {
+        let untouched = Arc::clone(&baseline.untouched);
+        let mut patterns = Patterns { all: Vec::new(), untouched };
+        let is_endless = baseline.recording.trace.endless().is_some();
+        // To fill each frame takes time, how much is not known yet.
+        let room = if is_endless { limits_of(unchanged) } else { recording_limits() };
+        for &poison in baseline.patterns.iter().filter(|poison| **poison != Poison::Off) {
+            let alterations = Alterations { interventions: &[], poison, untouched: &patterns.untouched };
+            let run = runner.run_changed(&target.invocation, &alterations, &room, stop)?;
+            if !is_endless && (run.stdout != unchanged.stdout || run.termination != unchanged.termination) {
+                let warning = "with other undefined values the program prints something else when its statements are \
+                               not traced, so that changes may make the output right by what happens to lie there";
+                return Ok((Patterns::default(), Some(warning.to_owned())));
+            }
+            patterns.all.push((poison, limits_of(&run)));
+        }
+        Ok((patterns, None))
+    }
 }
 
 /// One change, in one of the runs.
@@ -71,6 +114,7 @@ impl Attempts<'_> {
                 let trials = &own.runs[attempt.run].trials;
                 let run = own.run(runner, attempt)?;
                 let effect = trials.judge(&run)?;
+                let effect = Effect { kind: own.confirmed(runner, attempt, effect.kind)?, ..effect };
                 let print = trials.fingerprint(&run);
                 outputs.lock().unwrap_or_else(PoisonError::into_inner).insert(print);
                 let text = printed_by_help(attempt, &run, (&effect, trials));
@@ -101,7 +145,28 @@ impl Attempts<'_> {
     fn run(&self, runner: &mut Runner<'_>, attempt: Attempt) -> Result<Run, SessionError> {
         let Studied { invocation, limits, .. } = &self.runs[attempt.run];
         let change = [self.candidates[attempt.candidate].intervention];
-        Ok(runner.run_changed(invocation, &[], &change, limits, &self.stop)?)
+        Ok(runner.run_changed(invocation, &Alterations::of(&change), limits, &self.stop)?)
+    }
+
+    /// What is left of a change that helps if undefined values are others.
+    fn confirmed(
+        &self,
+        runner: &mut Runner<'_>,
+        attempt: Attempt,
+        mut kind: EffectKind,
+    ) -> Result<EffectKind, SessionError> {
+        let Studied { invocation, trials, patterns, .. } = &self.runs[attempt.run];
+        let change = [self.candidates[attempt.candidate].intervention];
+        for (poison, limits) in &patterns.all {
+            if !matches!(kind, EffectKind::Right | EffectKind::Nearer) {
+                break;
+            }
+            let alterations =
+                Alterations { interventions: &change, poison: *poison, untouched: &patterns.untouched };
+            let run = runner.run_changed(invocation, &alterations, limits, &self.stop)?;
+            kind = kind.with_pattern(trials.judge(&run)?.kind);
+        }
+        Ok(kind)
     }
 
     /// The next one, unless the time is over.
@@ -116,8 +181,7 @@ impl Attempts<'_> {
 
 /// What the first run has printed with a change that helps.
 fn printed_by_help(attempt: Attempt, run: &Run, (effect, trials): (&Effect, &Trials<'_>)) -> Option<Printed> {
-    let helps = matches!(effect.kind, EffectKind::Right | EffectKind::Nearer);
-    (attempt.run == 0 && helps).then(|| Printed::of(run, trials.unchanged()))
+    (attempt.run == 0 && effect.kind.helps()).then(|| Printed::of(run, trials.unchanged()))
 }
 
 /// What a run with a change may use up: a loop that does not end any more is seen by the processor's time, which does

@@ -8,7 +8,7 @@ use tracer::plain::Runner;
 
 use super::coverage::executed;
 use super::error::SessionError;
-use super::locate_attempts::{Attempt, Attempts, Studied};
+use super::locate_attempts::{Attempt, Attempts, Patterns, Studied};
 use super::locate_tests::Tried;
 use crate::locate::{Effect, EffectKind, FurtherTests, Granule, OnTests, TestCoverage, Trials};
 use crate::subject::Recorded;
@@ -64,7 +64,7 @@ impl<'t> Chosen<'t> {
         self.tests.iter().filter_map(|test| {
             let Tried { invocation, correct, unchanged, limits, .. } = *test;
             let trials = Trials::new(correct.as_ref()?, unchanged);
-            Some(Studied { invocation, limits: *limits, trials })
+            Some(Studied { invocation, limits: *limits, trials, patterns: Patterns::default() })
         })
     }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tracer::Bytes;
+use tracer::intervention::Alterations;
 use tracer::invocation::{Input, Invocation, Limits};
 use tracer::plain::Runner;
 use tracer::program::Statement;
@@ -53,7 +54,7 @@ pub(super) struct Tried {
 }
 
 /// What judges tests.
-pub(super) struct Jury<'j> {
+pub(super) struct TestOracles<'j> {
     pub(super) target: &'j mut Target,
     /// The command that says what is right, where a test has no reference.
     pub(super) check: Option<&'j Correct>,
@@ -64,7 +65,7 @@ pub(super) struct Jury<'j> {
     pub(super) listener: &'j dyn Listener,
 }
 
-impl Jury<'_> {
+impl TestOracles<'_> {
     /// Runs each test; and says of which no use can be made, each in a sentence.
     pub(super) fn try_all(
         &mut self,
@@ -158,7 +159,7 @@ impl Tried {
         runner: &mut Runner<'_>,
         stop: &Arc<AtomicBool>,
     ) -> Result<bool, SessionError> {
-        let run = runner.run_changed(&self.invocation, &[], &[], &self.limits, stop)?;
+        let run = runner.run_changed(&self.invocation, &Alterations::of(&[]), &self.limits, stop)?;
         Ok(run.stdout == self.unchanged.stdout)
     }
 }

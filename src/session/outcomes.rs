@@ -14,7 +14,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use tracer::invocation::Invocation;
 
 use super::error::SessionError;
-use super::keeping::shelf;
+use super::keeping::archive;
 use super::listener::{Listener, SearchWatcher};
 use super::simplify_request::{OutcomeKeeping, SimplifyRequest};
 use super::watcher::Watcher;
@@ -43,12 +43,12 @@ impl KeptOutcomes {
     ) -> Result<KeptOutcomes, SessionError> {
         let (question, trouble) = (question(request), Mutex::default());
         if request.keeping == OutcomeKeeping::Resumed {
-            let (journal, recalled) = OutcomeJournal::resume(&shelf(), question)?;
+            let (journal, recalled) = OutcomeJournal::resume(&archive(), question)?;
             let (known, tests) = (recalled.len(), if recalled.len() == 1 { "test" } else { "tests" });
             listener.tell(&format!("stripe: going on behind {known} {tests}"));
             return Ok(KeptOutcomes { question, journal: Some(journal), recalled, trouble });
         }
-        let journal = OutcomeJournal::begin(&shelf(), question);
+        let journal = OutcomeJournal::begin(&archive(), question);
         let journal = journal.map_err(|error| {
             listener.tell(&format!("stripe: warning: {error}; the tests of this search are not kept"));
         });
@@ -85,7 +85,7 @@ impl KeptOutcomes {
 
 /// A number that stands for all that the outcomes of tests depend on, as far as stripe knows.
 fn question(request: &SimplifyRequest) -> u128 {
-    let SimplifyRequest { invocation, other, judges, given, criterion, manner, timeout, .. } = request;
+    let SimplifyRequest { invocation, other, judges, given, criterion, method, timeout, .. } = request;
     let mut hasher = SipHasher13::new();
     let mut text = String::from(env!("CARGO_PKG_VERSION"));
     for invocation in std::iter::once(invocation).chain(other) {
@@ -101,7 +101,7 @@ fn question(request: &SimplifyRequest) -> u128 {
         }
     }
     let names: Vec<_> = given.parts.iter().map(|part| (&part.name, &part.path, part.is_optional)).collect();
-    let _ = write!(text, "{names:?}{judges}{criterion:?}{manner:?}{timeout:?}");
+    let _ = write!(text, "{names:?}{judges}{criterion:?}{method:?}{timeout:?}");
     if let Some(criterion) = criterion {
         for expected in [&criterion.output, &criterion.stderr].into_iter().flatten() {
             hasher.write(expected);

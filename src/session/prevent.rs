@@ -15,19 +15,19 @@ use tracer::run::Run;
 use tracer::termination::Termination;
 use tracer::trace::Trace;
 
-use super::driver::{self, Means, Strategy};
+use super::driver::{self, SearchMeans, Strategy};
 use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
 use super::listener::{Begun, Listener, SearchWatcher};
 use super::memory::Memory;
 use super::permissions::openings;
-use super::simplification::Shelved;
+use super::simplification::SimplificationKeeping;
 use super::simplify::{
-    Simplification, described, laboratory, limits, oracle, other_failures, refused, weakness, workers,
+    Simplification, described, limits, oracle, other_failures, refused, setup, weakness, workers,
 };
 use super::simplify_request::SimplifyRequest;
 use super::watcher::Watcher;
-use crate::circumstances::input::{Given, InputLaboratory, InputWorker, Preventers, Snippets, Wanted};
+use crate::circumstances::input::{Given, InputTestSetup, InputWorker, Preventers, Snippets, Wanted};
 use crate::circumstances::{PhaseTitle, Status};
 use crate::oracle::{Evidence, Oracle, termination};
 use crate::simplified::prevention::{Others, Preventer, PreventingSet, Prevention};
@@ -48,33 +48,33 @@ pub fn prevent(
     let processors = Processors::available();
     let mut workers = workers(request, &processors)?;
     processors.bind(0);
-    let mut shelved = Shelved::reserve(request, given.fingerprint(), listener);
-    let snippets = Snippets::of(given, request.manner.granularity);
+    let mut keeping = SimplificationKeeping::reserve(request, given.fingerprint(), listener);
+    let snippets = Snippets::of(given, request.method.granularity);
     let nothing = Oracle::accepting();
-    let mut laboratory = laboratory(request, &nothing);
+    let mut setup = setup(request, &nothing);
     let stop = interrupt.flag();
     let bare = snippets.choose(given, []);
-    let mut look = |given| laboratory.examine(given, &mut workers[0], &stop).map(|(run, _)| run);
+    let mut look = |given| setup.examine(given, &mut workers[0], &stop).map(|(run, _)| run);
     let (first, failing) = (look(given)?, look(&bare)?);
     if interrupt.is_asked() {
         return Err(interrupt.or(SessionError::new(Cause::Failed, "")));
     }
     let Termination::Exited(status) = first.termination else {
-        return Err(does_not_end(&laboratory, &first));
+        return Err(does_not_end(&setup, &first));
     };
     let oracle = oracle(request, &failing).map_err(|error| without_anything(error.cause, &error.message))?;
-    laboratory.oracle = &oracle;
-    laboratory.limits = limits(request, &generous(&first, &failing), laboratory.hangs);
-    must_change(&laboratory, (given, &bare), &mut workers[0], &stop).map_err(|error| interrupt.or(error))?;
-    laboratory.wanted = Wanted::Prevention(status);
-    let described = described(&oracle, &laboratory);
+    setup.oracle = &oracle;
+    setup.limits = limits(request, &generous(&first, &failing), setup.hangs);
+    must_change(&setup, (given, &bare), &mut workers[0], &stop).map_err(|error| interrupt.or(error))?;
+    setup.wanted = Wanted::Prevention(status);
+    let described = described(&oracle, &setup);
     listener.tell(&format!("the failure: {described}"));
     listener.tell(&format!("prevented: it is not there, and {}", prevented(request, status)));
-    shelved.begin(&described);
+    keeping.begin(&described);
 
     let mut search = SetSearch {
         request,
-        laboratory: &laboratory,
+        setup: &setup,
         workers: &mut workers,
         processors: &processors,
         snippets: &snippets,
@@ -88,7 +88,7 @@ pub fn prevent(
     let (prevention, after) = search.all_sets()?;
     let (tests, warnings) = (search.tests, search.warnings);
     let containment = workers[0].containment();
-    let last = laboratory.examine(&after, &mut workers[0], &Arc::default())?.0;
+    let last = setup.examine(&after, &mut workers[0], &Arc::default())?.0;
     let mut found = Simplified {
         status: status_of(&prevention, interrupt),
         criterion: described,
@@ -100,25 +100,25 @@ pub fn prevent(
         is_derived: false,
         prevention: Some(prevention),
         tests,
-        runs: laboratory.runs.load(Ordering::Relaxed),
+        runs: setup.runs.load(Ordering::Relaxed),
         elapsed: started.elapsed(),
         errors_before: first.stderr.to_vec(),
         errors_after: last.stderr.to_vec(),
-        other_failures: other_failures(&laboratory),
+        other_failures: other_failures(&setup),
         containment,
         warnings,
         provenances: None,
         tried: TriedInputs::default(),
         kept_as: None,
     };
-    shelved.conclude(&mut found);
+    keeping.conclude(&mut found);
     Ok(Simplification { found, first, last })
 }
 
 /// The search for one set after the other.
 struct SetSearch<'s, 'r> {
     request: &'s SimplifyRequest,
-    laboratory: &'s InputLaboratory<'r>,
+    setup: &'s InputTestSetup<'r>,
     workers: &'s mut [InputWorker<'r>],
     processors: &'s Processors,
     snippets: &'s Snippets,
@@ -147,7 +147,7 @@ impl SetSearch<'_, '_> {
             }
             let rest = self.snippets.choose(given, self.left.iter().copied());
             let stop = self.interrupt.flag();
-            let (_, evidence) = self.laboratory.examine(&rest, &mut self.workers[0], &stop)?;
+            let (_, evidence) = self.setup.examine(&rest, &mut self.workers[0], &stop)?;
             match evidence.outcome {
                 _ if self.interrupt.is_asked() => break Others::Unknown,
                 Outcome::Pass => break Others::Fail,
@@ -177,8 +177,8 @@ impl SetSearch<'_, '_> {
         let time = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let progress = self.listener.search(Begun { criterion: None, time, known: None });
         let mut progress = OfFailure(progress);
-        let mut kind = Preventers::new(self.laboratory, self.workers, given, self.snippets, &self.left);
-        let means = Means { processors: self.processors, memory: &Memory::default() };
+        let mut kind = Preventers::new(self.setup, self.workers, given, self.snippets, &self.left);
+        let means = SearchMeans { processors: self.processors, memory: &Memory::default() };
         let found = driver::search(&mut kind, strategy, means, &mut progress);
         progress.0.ends();
         drop(progress);
@@ -259,16 +259,16 @@ fn status_of(prevention: &Prevention, interrupt: &Interrupt) -> Status {
 
 /// The failure must show without anything, and must not with all that is given.
 fn must_change(
-    laboratory: &InputLaboratory<'_>,
+    setup: &InputTestSetup<'_>,
     (given, bare): (&Given, &Given),
     worker: &mut InputWorker<'_>,
     stop: &Arc<AtomicBool>,
 ) -> Result<(), SessionError> {
-    let (_, without) = laboratory.examine(bare, worker, stop)?;
+    let (_, without) = setup.examine(bare, worker, stop)?;
     if without.outcome != Outcome::Fail {
         return Err(without_anything(Cause::NotReproduced, &without.why));
     }
-    let (_, with) = laboratory.examine(given, worker, stop)?;
+    let (_, with) = setup.examine(given, worker, stop)?;
     let why = match with.outcome {
         Outcome::Pass => return Ok(()),
         Outcome::Fail => {
@@ -294,8 +294,8 @@ fn without_anything(cause: Cause, why: &str) -> SessionError {
     SessionError::new(cause, message)
 }
 
-fn does_not_end(laboratory: &InputLaboratory<'_>, first: &Run) -> SessionError {
-    let recorded = Recorded { program: laboratory.program, trace: &Trace::default() };
+fn does_not_end(setup: &InputTestSetup<'_>, first: &Run) -> SessionError {
+    let recorded = Recorded { program: setup.program, trace: &Trace::default() };
     let how = termination(&first.termination, recorded);
     let message = format!(
         "with all that is given the program does not end by itself ({how}), so that nothing prevents a failure; give \

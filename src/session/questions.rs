@@ -21,7 +21,7 @@ pub enum Several {
 }
 
 /// A criterion, with its name if there are several.
-pub struct Inquiry {
+pub struct NamedCriterion {
     /// The name; `None` if there is a single one.
     pub name: Option<String>,
     /// Judges runs by it.
@@ -77,11 +77,11 @@ pub fn questions(
     parts: &[(String, Part)],
     run: &Run,
     recorded: Recorded<'_>,
-) -> Result<Vec<Inquiry>, SessionError> {
+) -> Result<Vec<NamedCriterion>, SessionError> {
     if parts.is_empty() {
         let oracle = criterion.clone().oracle(run).map_err(unmet)?.telling(run, recorded.program);
         let oracle = oracle.placed(recorded);
-        return Ok(vec![Inquiry { name: None, oracle, is_wrong: false }]);
+        return Ok(vec![NamedCriterion { name: None, oracle, is_wrong: false }]);
     }
     let question = |(name, part): &(String, Part)| {
         let reference = criterion.reference.clone();
@@ -89,7 +89,7 @@ pub fn questions(
         let oracle = criterion.oracle(run).map_err(|error| {
             SessionError::new(Cause::NotReproduced, format!("--criterion {name}: {error}"))
         })?;
-        Ok(Inquiry { name: Some(name.clone()), is_wrong: oracle.is_about_wrong_output(), oracle })
+        Ok(NamedCriterion { name: Some(name.clone()), is_wrong: oracle.is_about_wrong_output(), oracle })
     };
     parts.iter().map(question).collect()
 }
@@ -104,7 +104,7 @@ fn unmet(error: OracleError) -> SessionError {
 }
 
 /// The questions in words, for a list.
-pub fn described(questions: &[Inquiry]) -> String {
+pub fn described(questions: &[NamedCriterion]) -> String {
     let names: Vec<&str> = questions.iter().filter_map(|question| question.name.as_deref()).collect();
     match (&names[..], questions) {
         ([], [only]) => only.oracle.describe(),

@@ -5,10 +5,10 @@ use std::time::Duration;
 use tracer::invocation::Limits;
 use tracer::{Processors, Tracer};
 
-use super::case::{Subject, manner};
+use super::case::{Subject, method};
 use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
-use super::questions::{Inquiry, parts, questions};
+use super::questions::{NamedCriterion, parts, questions};
 use super::request::Request;
 use crate::baseline::{Baseline, Demands, Ending, PoisonChoice, not_reproduced};
 use crate::oracle::{Criterion, Oracle, Part};
@@ -27,9 +27,9 @@ pub struct Recording<'r> {
     /// The parts of the output that are asked about, with names.
     pub parts: Vec<(String, Part)>,
     /// The questions.
-    pub questions: Vec<Inquiry>,
+    pub questions: Vec<NamedCriterion>,
     /// How it was recorded.
-    manner: RunMethod,
+    method: RunMethod,
 }
 
 impl<'r> Recording<'r> {
@@ -53,7 +53,7 @@ impl<'r> Recording<'r> {
         for question in &questions {
             require_failure(&question.oracle, &baseline, recorded).map_err(|error| interrupt.or(error))?;
         }
-        Ok(Recording { request, criterion, parts, questions, manner: manner(tracer), baseline })
+        Ok(Recording { request, criterion, parts, questions, method: method(tracer), baseline })
     }
 
     /// The program with its recorded run.
@@ -73,7 +73,7 @@ impl<'r> Recording<'r> {
     pub fn subject(&self) -> Subject<'_> {
         let Request { target, plan, timeout, .. } = self.request;
         let limits = limits(&self.baseline, *timeout);
-        Subject { target, baseline: &self.baseline, manner: &self.manner, plan: *plan, limits }
+        Subject { target, baseline: &self.baseline, method: &self.method, plan: *plan, limits }
     }
 }
 

@@ -13,12 +13,12 @@ use super::driver::Strategy;
 use super::error::{Cause, SessionError};
 use super::history::History;
 use super::interrupt::Interrupt;
-use super::keeping::shelf;
+use super::keeping::archive;
 use super::past::past;
-use super::questions::{Inquiry, questions};
+use super::questions::{NamedCriterion, questions};
 use super::recording::limits;
 use super::search::Answer;
-use super::watcher::{Nobody, Watcher};
+use super::watcher::{NoWatcher, Watcher};
 use crate::archive::{KeptRun, RunFolder};
 use crate::baseline::{Baseline, recording_limits};
 use crate::circumstances::PhaseId;
@@ -36,14 +36,14 @@ pub struct Reopened {
     /// The program.
     pub target: Target,
     /// What was asked about it.
-    pub questions: Vec<Inquiry>,
+    pub questions: Vec<NamedCriterion>,
     baseline: Baseline,
 }
 
 impl Reopened {
     /// Finds the run that the user names; the program is loaded but not started.
     pub fn open(name: Option<&Path>, interrupt: &Interrupt) -> Result<Reopened, SessionError> {
-        let folder = shelf().find_traced(name)?;
+        let folder = archive().find_traced(name)?;
         let mut run = folder.load()?;
         run.criterion.check = run.criterion.check.map(|check| check.until(interrupt.flag()));
         let target = target(&run, interrupt)?;
@@ -63,7 +63,7 @@ impl Reopened {
         Subject {
             target: &self.target,
             baseline: &self.baseline,
-            manner: &self.run.manner,
+            method: &self.run.method,
             plan: Plan {
                 control: search.control,
                 strategy: Strategy { algorithm: search.algorithm, max_tests: None },
@@ -95,8 +95,12 @@ impl Reopened {
 
     /// The result with which the search for an answer has ended, if it has; with its history if that is
     /// of use, because it takes some time to find the way again.
-    pub fn result(&self, question: &Inquiry, with_history: bool) -> Result<Option<Answer>, SessionError> {
-        let asked = self.subject().question(&question.oracle, self.run.manner.clone());
+    pub fn result(
+        &self,
+        question: &NamedCriterion,
+        with_history: bool,
+    ) -> Result<Option<Answer>, SessionError> {
+        let asked = self.subject().question(&question.oracle, self.run.method.clone());
         let result = self.folder.result(question.name.as_deref(), asked)?;
         let Some(mut slice) = result else { return Ok(None) };
         let mut history = History::default();
@@ -114,7 +118,7 @@ impl Reopened {
     /// What the search for an answer has seen in its test of this effective set, if it has made one.
     pub fn tested(
         &self,
-        question: &Inquiry,
+        question: &NamedCriterion,
         phase: PhaseId,
         effective: &Configuration,
     ) -> Result<Option<Evidence>, SessionError> {
@@ -125,12 +129,16 @@ impl Reopened {
     }
 
     /// What a search that has not ended has found so far.
-    pub fn best_so_far(&self, question: &Inquiry) -> Result<Answer, SessionError> {
-        self.watched(question, &mut Nobody)
+    pub fn best_so_far(&self, question: &NamedCriterion) -> Result<Answer, SessionError> {
+        self.watched(question, &mut NoWatcher)
     }
 
     /// The same; `watcher` sees the search find the way again.
-    pub fn watched(&self, question: &Inquiry, watcher: &mut dyn Watcher) -> Result<Answer, SessionError> {
+    pub fn watched(
+        &self,
+        question: &NamedCriterion,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Answer, SessionError> {
         let content = self.folder.journal(&self.run, question.name.as_deref())?;
         Case { subject: self.subject(), question, memo: None, guess: None }
             .remember(&past(&self.run.version, content), watcher)
@@ -140,7 +148,7 @@ impl Reopened {
 /// The results of a run with the names of their criteria, without a look at the program; none of those whose
 /// search has not ended.
 pub fn results(name: Option<&Path>) -> Result<Vec<(Option<String>, CriticalSlice)>, SessionError> {
-    let folder = shelf().find_traced(name)?;
+    let folder = archive().find_traced(name)?;
     let run = folder.load()?;
     let question = Question {
         command: run.command.clone(),
@@ -148,7 +156,7 @@ pub fn results(name: Option<&Path>) -> Result<Vec<(Option<String>, CriticalSlice
         control: run.search.control,
         granularity: run.granularity,
         algorithm: run.search.algorithm,
-        manner: run.manner.clone(),
+        method: run.method.clone(),
     };
     let names: Vec<Option<String>> = match &run.criteria[..] {
         [] => vec![None],

@@ -49,6 +49,6 @@ pub enum Keep {
     Nowhere,
     /// In this folder, which must be empty or not there.
     In(PathBuf),
-    /// In a new folder on the shelf of the working directory.
-    OnShelf,
+    /// In a new folder in the archive of the working directory.
+    InArchive,
 }

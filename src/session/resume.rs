@@ -9,9 +9,9 @@ use super::findings::Findings;
 use super::keeping::Keeping;
 use super::listener::{Begun, Listener};
 use super::past::{Past, past};
-use super::questions::Inquiry;
+use super::questions::NamedCriterion;
 use super::reopened::Reopened;
-use super::search::{Answer, Crew};
+use super::search::{Answer, SearchResources};
 use crate::archive::ArchiveError;
 use crate::circumstances::Status;
 use crate::circumstances::events::RunMemo;
@@ -39,7 +39,7 @@ pub struct Continuation<'c, 'p> {
     /// What they may spend.
     pub allowance: Expenditure,
     /// Who does the work.
-    pub crew: Crew<'c, 'p>,
+    pub resources: SearchResources<'c, 'p>,
 }
 
 impl Continuation<'_, '_> {
@@ -70,7 +70,7 @@ impl Continuation<'_, '_> {
     }
 
     /// The result of a search that had nothing left to do.
-    fn finished(&self, question: &Inquiry) -> Result<Option<Answer>, SessionError> {
+    fn finished(&self, question: &NamedCriterion) -> Result<Option<Answer>, SessionError> {
         let result = self.reopened.result(question, self.allowance.tells_history)?;
         let is_finished = |answer: &Answer| {
             answer.slice.status == Status::Minimal && answer.slice.level == Level::Execution
@@ -84,7 +84,7 @@ impl Continuation<'_, '_> {
 
     fn go_on(
         &mut self,
-        question: &Inquiry,
+        question: &NamedCriterion,
         memo: &RunMemo,
         budget: &mut Budget,
     ) -> Result<Answer, SessionError> {
@@ -99,7 +99,7 @@ impl Continuation<'_, '_> {
         let progress = self.listener.search(Begun { criterion, time: share.time, known: Some(known) });
         let memo = (self.reopened.questions.len() > 1).then_some(memo);
         let answer = Case { subject, question, memo, guess: None }.search(
-            &mut self.crew,
+            &mut self.resources,
             past,
             progress,
             self.keeping,
@@ -109,7 +109,7 @@ impl Continuation<'_, '_> {
     }
 
     /// What the search has found so far, with the journal in which it goes on.
-    fn past(&self, question: &Inquiry) -> Result<Past, SessionError> {
+    fn past(&self, question: &NamedCriterion) -> Result<Past, SessionError> {
         let Reopened { folder, run, .. } = self.reopened;
         let part = question.name.as_deref();
         let (journal, content) = folder.resume_journal(run, part)?;
@@ -129,7 +129,7 @@ impl Continuation<'_, '_> {
         Ok(past)
     }
 
-    fn name(&self, question: &Inquiry) -> String {
+    fn name(&self, question: &NamedCriterion) -> String {
         let run = self.reopened.folder.name();
         question.name.as_ref().map_or_else(|| format!("run {run}"), |name| format!("{name} of run {run}"))
     }

@@ -8,7 +8,7 @@ use super::keeping::Keeping;
 use super::listener::{Begun, Listener};
 use super::past::Past;
 use super::recording::Recording;
-use super::search::Crew;
+use super::search::SearchResources;
 use crate::circumstances::events::{EventGuess, RunMemo};
 
 /// Searches for all answers, until the user asks for the end. What is guessed for a question, by its place, is tried
@@ -18,7 +18,7 @@ use crate::circumstances::events::{EventGuess, RunMemo};
 /// If there is nothing to be found, or the set-up is broken.
 pub fn search(
     (recording, guesses): (&Recording<'_>, &[Option<EventGuess>]),
-    crew: &mut Crew<'_, '_>,
+    resources: &mut SearchResources<'_, '_>,
     keeping: &mut Keeping<'_>,
     listener: &dyn Listener,
 ) -> Result<Findings, SessionError> {
@@ -27,7 +27,7 @@ pub fn search(
     let mut budget = Budget::new(request.max_tests, request.max_time, questions.len());
     let mut findings = Findings::of(keeping.name());
     for (place, question) in questions.iter().enumerate() {
-        if findings.are_interrupted() || !findings.answers.is_empty() && crew.interrupt.is_asked() {
+        if findings.are_interrupted() || !findings.answers.is_empty() && resources.interrupt.is_asked() {
             break;
         }
         let name = question.name.as_deref();
@@ -38,7 +38,7 @@ pub fn search(
         subject.plan.strategy.max_tests = share.tests;
         let memo = (questions.len() > 1).then_some(&memo);
         let guess = guesses.get(place).and_then(Option::as_ref);
-        let answer = Case { subject, question, memo, guess }.search(crew, past, progress, keeping)?;
+        let answer = Case { subject, question, memo, guess }.search(resources, past, progress, keeping)?;
         budget.spend(answer.slice.tests.total);
         findings.add(question, answer);
     }

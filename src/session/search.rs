@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use tracer::invocation::Stdout;
 use tracer::{Processors, Tracer};
 
-use super::case::{Case, Plan, Subject, manner};
+use super::case::{Case, Plan, Subject, method};
 use super::doubts::doubts;
-use super::driver::{self, Means, Obstacle};
+use super::driver::{self, Obstacle, SearchMeans};
 use super::error::{Cause, SessionError};
 use super::history::History;
 use super::interrupt::Interrupt;
@@ -22,14 +22,14 @@ use super::permissions::openings;
 use super::remarks::remarks;
 use super::watcher::Watcher;
 use crate::circumstances::Status;
-use crate::circumstances::events::{self, Events, Laboratory, Universe};
+use crate::circumstances::events::{self, EventTestSetup, Events, Universe};
 use crate::oracle::Evidence;
 use crate::printed::Outputs;
 use crate::slice::{ByProduct, CriticalSlice, Effects, RunMethod};
 use crate::subject::{Recorded, Target};
 
 /// Who does the work, and when it was begun.
-pub struct Crew<'m, 'p> {
+pub struct SearchResources<'m, 'p> {
     /// One for each worker.
     pub tracers: &'m mut [Tracer<'p>],
     /// Where they may run.
@@ -57,7 +57,7 @@ impl Case<'_> {
     /// If there is nothing to be found, or the set-up is broken.
     pub fn search(
         &self,
-        crew: &mut Crew<'_, '_>,
+        resources: &mut SearchResources<'_, '_>,
         past: Past,
         mut progress: Box<dyn SearchWatcher + '_>,
         keeping: &Keeping<'_>,
@@ -67,20 +67,21 @@ impl Case<'_> {
         }
         let runs = AtomicU64::new(past.runs);
         let outputs = Outputs::new(&self.subject.baseline.recording.run).knowing(past.memory.printed());
-        let laboratory = Laboratory { outputs: Some(&outputs), ..self.laboratory(&runs) };
+        let setup = EventTestSetup { outputs: Some(&outputs), ..self.setup(&runs) };
         let trouble = |message: &str| keeping.warn(message);
         let mut history = History::default();
         let mut watcher = history.beside(&mut *progress);
         let keeper = Keeper::new(past.journal, &mut watcher, &runs, &trouble);
-        let mut keeper = keeper.since(crew.started, past.elapsed);
-        let found = self.found(&laboratory, &mut *crew.tracers, crew.processors, &past.memory, &mut keeper);
+        let mut keeper = keeper.since(resources.started, past.elapsed);
+        let found =
+            self.found(&setup, &mut *resources.tracers, resources.processors, &past.memory, &mut keeper);
         let spent = keeper.finish();
         drop(watcher);
         progress.ends();
-        let finding = found.map_err(|obstacle| refused(obstacle, crew.interrupt))?;
+        let finding = found.map_err(|obstacle| refused(obstacle, resources.interrupt))?;
         let more = self.warnings(&finding);
-        let manner = crew.tracers.first().map_or_else(|| self.subject.manner.clone(), manner);
-        let answer = self.answer(finding, history, manner, spent, more);
+        let method = resources.tracers.first().map_or_else(|| self.subject.method.clone(), method);
+        let answer = self.answer(finding, history, method, spent, more);
         keeping.conclude(self.question.name.as_deref(), &answer.slice);
         Ok(answer)
     }
@@ -92,18 +93,18 @@ impl Case<'_> {
     pub fn remember(&self, past: &Past, watcher: &mut dyn Watcher) -> Result<Answer, SessionError> {
         let runs = AtomicU64::new(past.runs);
         let mut history = History::default();
-        let laboratory = self.laboratory(&runs);
+        let setup = self.setup(&runs);
         let mut beside = history.beside(watcher);
-        let found = self.found(&laboratory, &mut [], &Processors::available(), &past.memory, &mut beside);
+        let found = self.found(&setup, &mut [], &Processors::available(), &past.memory, &mut beside);
         drop(beside);
         let finding = found.map_err(|obstacle| refused(obstacle, &Interrupt::default()))?;
         let spent = (past.runs, past.elapsed);
-        Ok(self.answer(finding, history, self.subject.manner.clone(), spent, Vec::new()))
+        Ok(self.answer(finding, history, self.subject.method.clone(), spent, Vec::new()))
     }
 
     fn found(
         &self,
-        laboratory: &Laboratory<'_>,
+        setup: &EventTestSetup<'_>,
         tracers: &mut [Tracer<'_>],
         processors: &Processors,
         memory: &Memory,
@@ -111,8 +112,8 @@ impl Case<'_> {
     ) -> Result<Finding, Obstacle> {
         let Plan { control, strategy } = self.subject.plan;
         let (algorithm, guess) = (strategy.algorithm, self.guess);
-        let mut events = Events { laboratory, control, algorithm, guess, tracers };
-        let found = driver::search(&mut events, strategy, Means { processors, memory }, watcher)?;
+        let mut events = Events { setup, control, algorithm, guess, tracers };
+        let found = driver::search(&mut events, strategy, SearchMeans { processors, memory }, watcher)?;
         Ok(Finding::of(found, self.subject.recorded(), control))
     }
 
@@ -121,7 +122,7 @@ impl Case<'_> {
         &self,
         finding: Finding,
         history: History,
-        manner: RunMethod,
+        method: RunMethod,
         (runs, elapsed): (u64, Duration),
         more: Vec<String>,
     ) -> Answer {
@@ -135,7 +136,7 @@ impl Case<'_> {
         let remarks = self.question.oracle.remarks().iter().cloned().chain(remarks);
         let slice = CriticalSlice {
             crashed_at: last.filter(|_| is_alone),
-            question: self.subject.question(&self.question.oracle, manner),
+            question: self.subject.question(&self.question.oracle, method),
             status: finding.status,
             level: finding.level,
             effects: if history.phase() == Some(events::TRACE) { Effects::Tried } else { Effects::Untried },

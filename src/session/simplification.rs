@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::error::{Cause, SessionError};
-use super::keeping::shelf;
+use super::keeping::archive;
 use super::listener::Listener;
 use super::simplify_request::{OutcomeKeeping, SimplifyRequest};
 use crate::archive::{ArchiveError, Claim, KeptSimplification, RunFolder};
@@ -14,7 +14,7 @@ use crate::simplified::Simplified;
 const LOOKED_AT: usize = 20;
 
 /// Where a simplification is kept.
-pub(super) struct Shelved<'l> {
+pub(super) struct SimplificationKeeping<'l> {
     folder: Option<RunFolder>,
     kept: KeptSimplification,
     listener: &'l dyn Listener,
@@ -22,13 +22,13 @@ pub(super) struct Shelved<'l> {
     claim: Option<Claim>,
 }
 
-impl<'l> Shelved<'l> {
+impl<'l> SimplificationKeeping<'l> {
     /// Makes a folder before anything is run, or takes that of the search that is gone on with. None is no misfortune.
     pub(super) fn reserve(
         request: &SimplifyRequest,
         question: u128,
         listener: &'l dyn Listener,
-    ) -> Shelved<'l> {
+    ) -> SimplificationKeeping<'l> {
         let kept = KeptSimplification {
             started: SystemTime::now(),
             line: request.line.clone(),
@@ -39,28 +39,28 @@ impl<'l> Shelved<'l> {
         let earlier = (request.keeping == OutcomeKeeping::Resumed).then(|| unfinished(question)).flatten();
         let folder = match earlier {
             Some(folder) => Ok(folder),
-            None => shelf().reserve(&request.invocation.program),
+            None => archive().reserve(&request.invocation.program),
         };
-        let mut shelved = Shelved { folder: None, kept, listener, claim: None };
-        shelved.keep(|_| folder.map(Some));
-        shelved
+        let mut keeping = SimplificationKeeping { folder: None, kept, listener, claim: None };
+        keeping.keep(|_| folder.map(Some));
+        keeping
     }
 
     /// Writes down what is known before the search.
     pub(super) fn begin(&mut self, criterion: &str) {
         self.kept.criterion = criterion.to_owned();
-        self.keep(|shelved| {
-            let Some(folder) = shelved.folder.clone() else { return Ok(None) };
-            folder.begin_simplification(&shelved.kept)?;
-            shelved.claim = Some(folder.claim()?);
+        self.keep(|keeping| {
+            let Some(folder) = keeping.folder.clone() else { return Ok(None) };
+            folder.begin_simplification(&keeping.kept)?;
+            keeping.claim = Some(folder.claim()?);
             Ok(Some(folder))
         });
     }
 
     /// Writes down the result.
     pub(super) fn conclude(&mut self, found: &mut Simplified) {
-        self.keep(|shelved| {
-            let Some(folder) = shelved.folder.clone() else { return Ok(None) };
+        self.keep(|keeping| {
+            let Some(folder) = keeping.folder.clone() else { return Ok(None) };
             folder.conclude_simplification(found)?;
             Ok(Some(folder))
         });
@@ -76,7 +76,7 @@ impl<'l> Shelved<'l> {
     }
 }
 
-impl Drop for Shelved<'_> {
+impl Drop for SimplificationKeeping<'_> {
     /// Nothing is left of one that has not begun.
     fn drop(&mut self) {
         if let Some(folder) = &self.folder {
@@ -87,7 +87,7 @@ impl Drop for Shelved<'_> {
 
 /// The newest folder whose search for the same was ended early.
 fn unfinished(question: u128) -> Option<RunFolder> {
-    let folders = shelf().runs().unwrap_or_default();
+    let folders = archive().runs().unwrap_or_default();
     let simplifications = folders.into_iter().rev().filter(RunFolder::is_simplification);
     simplifications.take(LOOKED_AT).find(|folder| {
         let is_same = folder.kept_simplification().is_ok_and(|kept| kept.question == question);
@@ -103,7 +103,7 @@ fn unfinished(question: u128) -> Option<RunFolder> {
 pub fn reopened(
     name: Option<&Path>,
 ) -> Result<Option<(String, KeptSimplification, Simplified)>, SessionError> {
-    let folder = shelf().find(name)?;
+    let folder = archive().find(name)?;
     if !folder.is_simplification() {
         return Ok(None);
     }

@@ -16,7 +16,7 @@ use tracer::run::Run;
 use tracer::termination::Termination;
 use tracer::trace::Trace;
 
-use super::driver::{self, Found, Means, Obstacle, Strategy};
+use super::driver::{self, Found, Obstacle, SearchMeans, Strategy};
 use super::error::{Cause, SessionError};
 use super::history::History;
 use super::interrupt::Interrupt;
@@ -24,12 +24,12 @@ use super::listener::{Begun, Listener};
 use super::memory::Memory;
 use super::outcomes::{KeptOutcomes, OfFurther};
 use super::permissions::openings;
-use super::simplification::Shelved;
+use super::simplification::SimplificationKeeping;
 use super::simplify_request::{OutcomeKeeping, SimplifyRequest};
 use super::tried_inputs::tried_inputs;
 use crate::baseline::not_reproduced;
-use crate::circumstances::input::{Given, InputLaboratory, InputWorker, Inputs, OtherInput, Wanted};
-use crate::circumstances::{Status, Turns};
+use crate::circumstances::input::{Given, InputTestSetup, InputWorker, Inputs, OtherInput, Wanted};
+use crate::circumstances::{RunLock, Status};
 use crate::oracle::{Criterion, Evidence, Oracle, WantedCrash, message};
 use crate::simplified::Simplified;
 use crate::subject::Recorded;
@@ -57,8 +57,8 @@ pub fn simplify(
     listener: &dyn Listener,
 ) -> Result<Simplification, SessionError> {
     let outcomes = KeptOutcomes::open(request, listener)?;
-    let mut shelved = Shelved::reserve(request, outcomes.question, listener);
-    let found = search(request, interrupt, listener, (&outcomes, &mut shelved));
+    let mut keeping = SimplificationKeeping::reserve(request, outcomes.question, listener);
+    let found = search(request, interrupt, listener, (&outcomes, &mut keeping));
     let is_unfinished = match &found {
         Ok(Simplification { found, .. }) => !found.is_trivial && found.status.is_early(),
         Err(error) => matches!(error.cause, Cause::Failed | Cause::Interrupted(_)),
@@ -74,7 +74,7 @@ fn search(
     request: &SimplifyRequest,
     interrupt: &Interrupt,
     listener: &dyn Listener,
-    (outcomes, shelved): (&KeptOutcomes, &mut Shelved<'_>),
+    (outcomes, keeping): (&KeptOutcomes, &mut SimplificationKeeping<'_>),
 ) -> Result<Simplification, SessionError> {
     let started = Instant::now();
     let SimplifyRequest { invocation, given, .. } = request;
@@ -82,32 +82,32 @@ fn search(
     let mut workers = workers(request, &processors)?;
     processors.bind(0);
     let nothing = Oracle::accepting();
-    let mut laboratory = laboratory(request, &nothing);
+    let mut setup = setup(request, &nothing);
     let keep = |given: u128, evidence: &Evidence| outcomes.note(given, evidence);
-    laboratory.recalled = outcomes.recalled.clone();
-    laboratory.keep = Some(&keep);
+    setup.recalled = outcomes.recalled.clone();
+    setup.keep = Some(&keep);
     let stop = interrupt.flag();
-    let first = laboratory.examine(given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?.0;
+    let first = setup.examine(given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?.0;
     if interrupt.is_asked() {
         return Err(interrupt.or(SessionError::new(Cause::Failed, "")));
     }
     let oracle = oracle(request, &first)?;
-    laboratory.oracle = &oracle;
-    laboratory.limits = limits(request, &first, laboratory.hangs);
-    must_fail(&laboratory, given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?;
-    let described = described(&oracle, &laboratory);
+    setup.oracle = &oracle;
+    setup.limits = limits(request, &first, setup.hangs);
+    must_fail(&setup, given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?;
+    let described = described(&oracle, &setup);
     listener.tell(&format!("the failure: {described}"));
-    shelved.begin(&described);
+    keeping.begin(&described);
 
     let known = (request.keeping == OutcomeKeeping::Resumed).then_some(outcomes.recalled.len() as u64);
     let Strategy { algorithm, max_tests } = request.strategy;
     let inner = listener.search(Begun { criterion: None, time: request.max_time, known });
     // Known tests are counted as others are, and do not use up what may be spent.
     let most = max_tests.filter(|_| known.is_some());
-    let mut progress = OfFurther { inner, fresh: &laboratory.fresh, most };
+    let mut progress = OfFurther { inner, fresh: &setup.fresh, most };
     let strategy = Strategy { algorithm, max_tests: max_tests.filter(|_| known.is_none()) };
-    let mut inputs = Inputs::new(&laboratory, &mut workers, &request.manner, given.clone());
-    let means = Means { processors: &processors, memory: &Memory::default() };
+    let mut inputs = Inputs::new(&setup, &mut workers, &request.method, given.clone());
+    let means = SearchMeans { processors: &processors, memory: &Memory::default() };
     let mut history = History::default();
     let found = driver::search(&mut inputs, strategy, means, &mut history.beside(&mut progress));
     progress.inner.ends();
@@ -119,7 +119,7 @@ fn search(
     let (tried, provenances) = tried_inputs(&history, &inputs.into_past(), &chosen);
     let containment = workers[0].containment();
     // The user may have asked for the end of the search; this run is a part of its result.
-    let last = laboratory.examine(&after, &mut workers[0], &Arc::default())?.0;
+    let last = setup.examine(&after, &mut workers[0], &Arc::default())?.0;
     let mut found = Simplified {
         prevention: None,
         status: found.status(),
@@ -129,13 +129,13 @@ fn search(
         after,
         units,
         is_trivial: found.is_trivial,
-        is_derived: request.manner.grammar.is_some(),
+        is_derived: request.method.grammar.is_some(),
         tests: found.tests(),
-        runs: laboratory.runs.load(Ordering::Relaxed),
+        runs: setup.runs.load(Ordering::Relaxed),
         elapsed: started.elapsed(),
         errors_before: first.stderr.to_vec(),
         errors_after: last.stderr.to_vec(),
-        other_failures: other_failures(&laboratory),
+        other_failures: other_failures(&setup),
         containment,
         warnings: openings(&invocation.permissions)
             .into_iter()
@@ -147,14 +147,14 @@ fn search(
         tried,
         kept_as: None,
     };
-    shelved.conclude(&mut found);
+    keeping.conclude(&mut found);
     Ok(Simplification { found, first, last })
 }
 
-/// The laboratory for the first runs, in which each run that ends or crashes is as good as any.
-pub(super) fn laboratory<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle) -> InputLaboratory<'r> {
+/// The setup for the first runs, in which each run that ends or crashes is as good as any.
+pub(super) fn setup<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle) -> InputTestSetup<'r> {
     let hangs = request.criterion.as_ref().is_some_and(|criterion| criterion.endless.is_some());
-    InputLaboratory {
+    InputTestSetup {
         program: &request.program,
         invocation: &request.invocation,
         other: request.other.clone(),
@@ -164,7 +164,7 @@ pub(super) fn laboratory<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle
         judges: request.judges,
         wanted: Wanted::Failure,
         runs: AtomicU64::new(0),
-        turns: Turns::default(),
+        turns: RunLock::default(),
         known: Mutex::default(),
         recalled: HashMap::new(),
         fresh: AtomicU64::new(0),
@@ -174,9 +174,9 @@ pub(super) fn laboratory<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle
 }
 
 /// The failures of another kind that came up, the most frequent first.
-pub(super) fn other_failures(laboratory: &InputLaboratory<'_>) -> Vec<OtherInput> {
+pub(super) fn other_failures(setup: &InputTestSetup<'_>) -> Vec<OtherInput> {
     let mut failures =
-        std::mem::take(&mut *laboratory.other_failures.lock().unwrap_or_else(PoisonError::into_inner));
+        std::mem::take(&mut *setup.other_failures.lock().unwrap_or_else(PoisonError::into_inner));
     failures.sort_by_key(|failure| std::cmp::Reverse(failure.tests));
     failures
 }
@@ -196,17 +196,17 @@ pub(super) fn oracle(request: &SimplifyRequest, first: &Run) -> Result<Oracle, S
 
 /// The failure must show with all that is given.
 fn must_fail(
-    laboratory: &InputLaboratory<'_>,
+    setup: &InputTestSetup<'_>,
     given: &Given,
     worker: &mut InputWorker<'_>,
     stop: &Arc<AtomicBool>,
 ) -> Result<(), SessionError> {
-    let (run, evidence) = laboratory.examine(given, worker, stop)?;
+    let (run, evidence) = setup.examine(given, worker, stop)?;
     if evidence.outcome == Outcome::Fail {
         return Ok(());
     }
-    let recorded = Recorded { program: laboratory.program, trace: &Trace::default() };
-    let why = not_reproduced(&evidence.why, laboratory.oracle.unmet_text(&run), recorded, &run);
+    let recorded = Recorded { program: setup.program, trace: &Trace::default() };
+    let why = not_reproduced(&evidence.why, setup.oracle.unmet_text(&run), recorded, &run);
     Err(SessionError::new(Cause::NotReproduced, why))
 }
 
@@ -234,13 +234,13 @@ pub(super) fn workers<'r>(
     Ok(workers.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn described(oracle: &Oracle, laboratory: &InputLaboratory<'_>) -> String {
-    match (&laboratory.other, laboratory.hangs) {
+pub(super) fn described(oracle: &Oracle, setup: &InputTestSetup<'_>) -> String {
+    match (&setup.other, setup.hangs) {
         (Some(_), _) => "the two programs differ in their output or exit status".into(),
         (None, true) => format!(
             "{}, for {:.1} s of the processor's time or asleep",
             oracle.describe(),
-            laboratory.limits.cpu.as_secs_f64()
+            setup.limits.cpu.as_secs_f64()
         ),
         (None, false) => oracle.describe(),
     }

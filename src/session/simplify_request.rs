@@ -7,7 +7,7 @@ use tracer::invocation::Invocation;
 use tracer::program::Program;
 
 use super::driver::Strategy;
-use crate::circumstances::input::{Given, Manner};
+use crate::circumstances::input::{Given, ReductionMethod};
 use crate::oracle::Criterion;
 
 /// What is to be simplified, and how.
@@ -29,7 +29,7 @@ pub struct SimplifyRequest {
     /// What the failure is; `None`: what the run as it is shows.
     pub criterion: Option<Criterion>,
     /// How the parts are made smaller.
-    pub manner: Manner,
+    pub method: ReductionMethod,
     /// What weakens the result, as far as that is known before.
     pub remarks: Vec<String>,
     /// How subsets are chosen, and how many may be tested.

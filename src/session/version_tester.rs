@@ -10,13 +10,13 @@ use super::error::SessionError;
 use super::listener::SearchWatcher;
 use super::versions::{VersionHistory, is_wanted};
 use super::watcher::Watcher;
-use crate::circumstances::change::{ChangeLaboratory, ChangeSet, ChangeSpace, ChangeWorker, Tree};
+use crate::circumstances::change::{ChangeSet, ChangeSpace, ChangeTestSetup, ChangeWorker, Tree};
 use crate::circumstances::{PhaseId, PhaseTitle, Status, TestError};
 use crate::oracle::Evidence;
 
 /// A worker that tests versions as they are.
 pub(super) struct VersionTester<'b, 'p> {
-    pub(super) laboratory: &'b ChangeLaboratory<'p>,
+    pub(super) setup: &'b ChangeTestSetup<'p>,
     pub(super) worker: &'b mut ChangeWorker<'p>,
     /// At most so many tests in all.
     pub(super) max_tests: Option<u64>,
@@ -27,7 +27,7 @@ pub(super) struct VersionTester<'b, 'p> {
 impl<'p> VersionTester<'_, 'p> {
     /// How many tests may still be made.
     pub(super) fn tests_left(&self) -> Option<u64> {
-        self.max_tests.map(|most| most.saturating_sub(self.laboratory.counts().total))
+        self.max_tests.map(|most| most.saturating_sub(self.setup.counts().total))
     }
 
     /// The files of a commit.
@@ -43,16 +43,16 @@ impl<'p> VersionTester<'_, 'p> {
         configuration: &Configuration,
         tree: &Tree,
     ) -> Result<(Outcome, Evidence), TestError> {
-        let overlay = self.laboratory.base.tree.overlay_to(tree);
-        let seen = self.laboratory.examine(&overlay, self.worker, &Arc::<AtomicBool>::default())?;
-        self.laboratory.keep_version(configuration.fingerprint(), &overlay);
+        let overlay = self.setup.base.tree.overlay_to(tree);
+        let seen = self.setup.examine(&overlay, self.worker, &Arc::<AtomicBool>::default())?;
+        self.setup.keep_version(configuration.fingerprint(), &overlay);
         Ok((seen.evidence.outcome, seen.evidence.clone()))
     }
 
     /// Tests a version.
     pub(super) fn outcome(&mut self, tree: &Tree) -> Result<Outcome, SessionError> {
-        let overlay = self.laboratory.base.tree.overlay_to(tree);
-        let seen = self.laboratory.counted(&overlay, self.worker, &Arc::<AtomicBool>::default())?;
+        let overlay = self.setup.base.tree.overlay_to(tree);
+        let seen = self.setup.counted(&overlay, self.worker, &Arc::<AtomicBool>::default())?;
         Ok(seen.evidence.outcome)
     }
 
@@ -64,15 +64,15 @@ impl<'p> VersionTester<'_, 'p> {
         watcher: &mut dyn Watcher,
     ) -> Result<[Configuration; 2], SessionError> {
         let count = set.changes.len();
-        self.laboratory.begin_phase();
+        self.setup.begin_phase();
         let title = PhaseTitle { id: PhaseId(b'd'), what: "the closest versions".into(), unit: "change" };
         watcher.begins(&title, &Configuration::full(count));
         let max_tests = self.tests_left();
-        let (laboratory, worker) = (self.laboratory, &mut *self.worker);
+        let (setup, worker) = (self.setup, &mut *self.worker);
         let test = |configuration: &Configuration| -> Result<(Outcome, Evidence), TestError> {
             let overlay = set.apply(configuration);
-            let seen = laboratory.examine(&overlay, worker, &Arc::<AtomicBool>::default())?;
-            laboratory.keep_version(configuration.fingerprint(), &overlay);
+            let seen = setup.examine(&overlay, worker, &Arc::<AtomicBool>::default())?;
+            setup.keep_version(configuration.fingerprint(), &overlay);
             Ok((seen.evidence.outcome, seen.evidence.clone()))
         };
         let mut tester = Sequential::new(test);
@@ -87,22 +87,22 @@ impl<'p> VersionTester<'_, 'p> {
 
 /// Hands on what it learns, and counts the versions that were tested.
 pub(super) struct CountingWatcher<'w, 'p> {
-    laboratory: &'w ChangeLaboratory<'p>,
+    setup: &'w ChangeTestSetup<'p>,
     inner: &'w mut dyn SearchWatcher,
 }
 
 impl<'w, 'p> CountingWatcher<'w, 'p> {
     pub(super) fn new(
-        laboratory: &'w ChangeLaboratory<'p>,
+        setup: &'w ChangeTestSetup<'p>,
         inner: &'w mut dyn SearchWatcher,
     ) -> CountingWatcher<'w, 'p> {
-        CountingWatcher { laboratory, inner }
+        CountingWatcher { setup, inner }
     }
 }
 
 impl Observer<Evidence> for CountingWatcher<'_, '_> {
     fn tested(&mut self, configuration: &Configuration, outcome: Outcome, seen: &Evidence, counts: Counts) {
-        self.laboratory.count(configuration.fingerprint());
+        self.setup.count(configuration.fingerprint());
         self.inner.tested(configuration, outcome, seen, counts);
     }
 

@@ -21,8 +21,8 @@ pub trait Watcher: Observer<Evidence> {
 
 /// Watches nothing.
 #[derive(Debug)]
-pub struct Nobody;
+pub struct NoWatcher;
 
-impl Observer<Evidence> for Nobody {}
+impl Observer<Evidence> for NoWatcher {}
 
-impl Watcher for Nobody {}
+impl Watcher for NoWatcher {}

@@ -3,7 +3,7 @@
 use crate::documents::{
     FaultyDocument, GroupDocument, MetricsDocument, PlaceDocument, SpectraDocument, StatementDocument,
 };
-use crate::metrics::{Standing, TieRule, TiedPlace};
+use crate::metrics::{FaultyRank, TieRule, TiedPlace};
 use crate::ranking::LineRanking;
 use crate::source_line::SourceLine;
 use crate::spectra::{Spectra, SpectrumStatement, SpectrumTest};
@@ -60,7 +60,7 @@ fn place(of: impl Fn(TieRule) -> f64) -> PlaceDocument {
 }
 
 /// Where the faulty lines stand, as a document.
-pub fn metrics(standing: &Standing, lines_executed: usize) -> MetricsDocument {
+pub fn metrics(standing: &FaultyRank, lines_executed: usize) -> MetricsDocument {
     let tied = |tied: TiedPlace| place(|rule| tied.by(rule));
     MetricsDocument {
         lines: standing.lines,

@@ -11,7 +11,7 @@ use crate::conversion::{groups, metrics};
 use crate::documents::{CostDocument, FaultDocument, ITEM, ItemDocument, SpectraDocument, WorkDocument};
 use crate::folder::ResultsFolder;
 use crate::manifest::StudyFault;
-use crate::metrics::Standing;
+use crate::metrics::FaultyRank;
 use crate::ranking::LineRanking;
 use crate::source_line::SourceLine;
 use crate::spectra::Spectra;
@@ -74,7 +74,7 @@ pub fn evaluate(fault: &StudyFault, key: &str, technique: &Technique, works: &Wo
     match ranked {
         Err(why) => (item.status, item.why) = ("failed".into(), Some(why)),
         Ok((ranking, executed)) => {
-            item.metrics = Some(metrics(&Standing::of(&ranking, &fault.faulty), executed));
+            item.metrics = Some(metrics(&FaultyRank::of(&ranking, &fault.faulty), executed));
             item.ranking = groups(&ranking);
         }
     }

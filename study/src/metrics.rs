@@ -19,7 +19,7 @@ pub struct TiedPlace {
 
 /// Where the faulty lines stand.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct FaultyRank {
     /// How many lines can be executed.
     pub lines: usize,
     /// How many of them the technique names.
@@ -61,10 +61,10 @@ impl TiedPlace {
     }
 }
 
-impl Standing {
+impl FaultyRank {
     /// Where lines stand that a manifest calls faulty. A faulty line that cannot be executed is found last of all: its
     /// place is the number of lines.
-    pub fn of(ranking: &LineRanking, faulty: &[SourceLine]) -> Standing {
+    pub fn of(ranking: &LineRanking, faulty: &[SourceLine]) -> FaultyRank {
         let all = ranking.lines();
         let unfound = TiedPlace::all(all as f64);
         let places: Vec<(SourceLine, Option<TiedPlace>)> =
@@ -78,7 +78,7 @@ impl Standing {
             let mut suspects = ranking.groups.iter().filter(|group| group.is_suspect);
             suspects.any(|group| group.lines.iter().any(|one| line.means(one)))
         };
-        Standing {
+        FaultyRank {
             lines: all,
             suspects: ranking.suspects(),
             hit: faulty.iter().any(is_named),
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_faulty_line_among_three_that_are_tied() {
-        let standing = Standing::of(&ranking(), &lines(&[3]));
+        let standing = FaultyRank::of(&ranking(), &lines(&[3]));
         assert_eq!(standing.first, place(2.0, 3.0, 4.0));
         assert_eq!(standing.mean, standing.first);
         assert_eq!((standing.hit, standing.suspects, standing.lines), (true, 4, 8));
@@ -172,27 +172,27 @@ mod tests {
     #[test]
     fn of_two_faulty_lines_among_three_that_are_tied_one_is_found_sooner() {
         // The six orders have the first faulty line at 1, 1, 1, 1, 2, 2 of the group: 4/3 on average.
-        let standing = Standing::of(&ranking(), &lines(&[2, 4]));
+        let standing = FaultyRank::of(&ranking(), &lines(&[2, 4]));
         assert_eq!(standing.first, place(2.0, 1.0 + 4.0 / 3.0, 3.0));
         assert_eq!(standing.mean, place(2.0, 3.0, 4.0));
     }
 
     #[test]
     fn of_faulty_lines_in_several_groups_the_first_one_counts_and_the_mean_of_all() {
-        let standing = Standing::of(&ranking(), &lines(&[1, 6]));
+        let standing = FaultyRank::of(&ranking(), &lines(&[1, 6]));
         assert_eq!(standing.first, place(1.0, 1.0, 1.0));
         assert_eq!(standing.mean, place(3.0, 3.25, 3.5));
     }
 
     #[test]
     fn a_faulty_line_that_no_test_has_executed_is_tied_with_all_such_lines() {
-        let standing = Standing::of(&ranking(), &lines(&[7]));
+        let standing = FaultyRank::of(&ranking(), &lines(&[7]));
         assert_eq!((standing.hit, standing.first), (false, place(7.0, 7.5, 8.0)));
     }
 
     #[test]
     fn a_faulty_line_that_cannot_be_executed_is_found_last() {
-        let standing = Standing::of(&ranking(), &lines(&[99]));
+        let standing = FaultyRank::of(&ranking(), &lines(&[99]));
         assert_eq!((standing.hit, standing.first), (false, place(8.0, 8.0, 8.0)));
         assert_eq!((standing.exam(TieRule::Best), standing.faulty[0].1), (1.0, None));
     }
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn with_one_faulty_line_the_first_place_and_the_place_agree() {
         for line in 1..=8 {
-            let standing = Standing::of(&ranking(), &lines(&[line]));
+            let standing = FaultyRank::of(&ranking(), &lines(&[line]));
             assert_eq!(Some(standing.first), standing.faulty[0].1, "line {line}");
         }
     }

@@ -21,7 +21,7 @@ use agent::names::{LeaderId, LeaderKind, Mark};
 use agent::pace::{Step, Undefined};
 use agent::poison::Poison;
 use agent::session::{
-    Arrival, BUFFER_FULL, Duty, End, MAX_FRAME, MOST_FILES, OUTPUT, OWN_CALL, Session, Site, Span, Verdict,
+    Arrival, BUFFER_FULL, AgentMode, End, MAX_FRAME, MOST_FILES, OUTPUT, OWN_CALL, Session, Site, Span, Verdict,
     Wanted,
 };
 use agent::stack::Bounded;
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn arrive(session: *mut Session, leader: u32) {
     // SAFETY: the caller says so. The tracer writes to it only while the program is stopped, but for
     // two counts, which are read as volatile.
     let session = unsafe { &mut *session };
-    if session.duty == Duty::Serve {
+    if session.duty == AgentMode::Serve {
         serve(session);
     }
     if leader == BUFFER_FULL {
@@ -44,15 +44,15 @@ pub unsafe extern "C" fn arrive(session: *mut Session, leader: u32) {
     }
     let leader = LeaderId(leader);
     let step = match session.duty {
-        Duty::Replay | Duty::Serve => {
+        AgentMode::Replay | AgentMode::Serve => {
             let step = replay(session, leader);
             if is_checkpoint(session) && !has_timer() {
                 serve(session);
             }
             step
         }
-        Duty::Record => record(session, leader),
-        Duty::Assist => {
+        AgentMode::Record => record(session, leader),
+        AgentMode::Assist => {
             take_down(session, leader);
             Step::GoOn { at: leader, undefined: Undefined::Nothing }
         }

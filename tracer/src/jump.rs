@@ -9,10 +9,10 @@ use std::thread::Builder;
 use std::time::Instant;
 
 use agent::poison::Poison;
-use agent::session::{Duty, End};
+use agent::session::{AgentMode, End};
 
 use crate::engine::{
-    Conditions, Drain, Inside, Method, Onlooker, Placement, Recorder, Server, Tape, Terms, Unable,
+    Conditions, Drain, Inside, Method, Placement, Recorder, ReplayPosition, Server, Tape, Terms, Unable,
 };
 use crate::invocation::Stdout;
 use crate::process::{Attachments, ProcessError, Processors, patiently};
@@ -78,8 +78,8 @@ impl Jump {
         stage.clear()?;
         // Fresh frames are made undefined by the agent, which then has to be asked at each arrival.
         let (inside, arrivals, duty) = match conditions.poison {
-            Poison::Off => (&mut self.recorder, Arrivals::TakenDown, Duty::Assist),
-            _ => (&mut self.poisoning_recorder, Arrivals::Asked, Duty::Record),
+            Poison::Off => (&mut self.recorder, Arrivals::TakenDown, AgentMode::Assist),
+            _ => (&mut self.poisoning_recorder, Arrivals::Asked, AgentMode::Record),
         };
         let inside = made(inside, stage, &self.placement, arrivals)?;
         inside.adopt(stage.program, conditions)?;
@@ -147,7 +147,7 @@ impl Jump {
         let (mut tracee, taken_over) = server.fork(schedule, conditions)?;
         let mut run = loop {
             let mut start = Start { tracee, stack_base: 0, time };
-            let mut onlooker = Onlooker { talk: server.talk(), trace };
+            let mut onlooker = ReplayPosition { talk: server.talk(), trace };
             let run = stage.run(&mut start, course(inside, conditions), &mut onlooker)?;
             if !server.holds(&run.termination) {
                 start.tracee.end();
@@ -218,7 +218,7 @@ impl RunServers {
         let (mut start, output) = stage.start(conditions, Attachments { files: &files, size })?;
         talk.set_stack(start.stack_base);
         inside.enter(stage.program, &mut start.tracee, &talk, Some(&self.tape))?;
-        let mut onlooker = Onlooker { talk: &talk, trace: &self.tape.trace };
+        let mut onlooker = ReplayPosition { talk: &talk, trace: &self.tape.trace };
         let run = stage.run(&mut start, course(inside, conditions), &mut onlooker)?;
         match run.termination {
             Termination::Cut(Cut::Stopped) => {

@@ -101,5 +101,5 @@ pub use process::{
     ending_signals, patiently, raise_limits, with_room,
 };
 pub use record_error::{ONE_THREAD, ObserveError, RecordError};
-pub use tracer::{Engine, Inquest, Preference, Tracer, probe, survey};
+pub use tracer::{DependenceRequest, Engine, Preference, Tracer, probe, survey};
 pub use untouched::Untouched;

@@ -10,10 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use agent::poison::Poison;
-
 use crate::engine::{Changed, Changes, Placement, crash_of_untraced};
-use crate::intervention::Intervention;
+use crate::intervention::Alterations;
 use crate::invocation::{Input, Invocation, Limits};
 use crate::process::{
     Alarm, Attachments, Containment, Launch, Output, ProcessError, SIGTRAP, SIGXFSZ, Sandbox, Stop, Subject,
@@ -73,18 +71,28 @@ impl<'p> Runner<'p> {
         limits: &Limits,
         stop: &Arc<AtomicBool>,
     ) -> Result<Run, ProcessError> {
-        self.run_changed(invocation, files, &[], limits, stop)
+        self.run_with(invocation, files, &Alterations::of(&[]), limits, stop)
     }
 
-    /// The same with changes of its control flow, which need a [`Program::load`]ed one.
+    /// The same with the files as they are and with alterations, which need a [`Program::load`]ed program.
     ///
     /// # Errors
     /// As of [`Runner::run`].
     pub fn run_changed(
         &mut self,
         invocation: &Invocation,
+        alterations: &Alterations<'_>,
+        limits: &Limits,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Run, ProcessError> {
+        self.run_with(invocation, &[], alterations, limits, stop)
+    }
+
+    fn run_with(
+        &mut self,
+        invocation: &Invocation,
         files: &[Replacement],
-        interventions: &[Intervention],
+        alterations: &Alterations<'_>,
         limits: &Limits,
         stop: &Arc<AtomicBool>,
     ) -> Result<Run, ProcessError> {
@@ -94,8 +102,8 @@ impl<'p> Runner<'p> {
             self.sandbox.replace(path, content.as_deref())?;
         }
         let output = Output::new(invocation.stdout, limits.file_size)?;
-        let launch =
-            Launch { output: &output, limits, poison: Poison::Off, attachments: Attachments::default() };
+        let poison = alterations.heap_poison();
+        let launch = Launch { output: &output, limits, poison, attachments: Attachments::default() };
         let started = Instant::now();
         let mut tracee = Tracee::start(&self.sandbox, &launch)?;
         let alarm = self.watchdog.watch(tracee.pid(), Subject::Family, limits, stop)?;
@@ -105,7 +113,7 @@ impl<'p> Runner<'p> {
             usage: Usage::default(),
             alarm: &alarm,
         };
-        let termination = course.follow(&mut tracee, interventions)?;
+        let termination = course.follow(&mut tracee, alterations)?;
         let mut usage = course.usage;
         let termination = match (termination, alarm.end()) {
             (Termination::Cut(Cut::Stopped), Some(cut)) => Termination::Cut(cut),
@@ -135,12 +143,12 @@ impl Course<'_> {
     fn follow(
         &mut self,
         tracee: &mut Tracee,
-        interventions: &[Intervention],
+        alterations: &Alterations<'_>,
     ) -> Result<Termination, ProcessError> {
         let mut changes = None;
         if let Some(program) = self.program {
             self.placement.start(program, tracee);
-            changes = Some(Changes::make(interventions, program, self.placement, tracee));
+            changes = Some(Changes::make(alterations, program, self.placement, tracee));
         }
         tracee.stop_at_exit();
         let (mut signal, mut seen) = (0, None);
@@ -154,7 +162,7 @@ impl Course<'_> {
             };
             signal = match (stop, &mut changes) {
                 (Stop::Signal(signal), _) => signal,
-                (Stop::Trap, Some(changes)) => match changes.trap(tracee)? {
+                (Stop::Trap, Some(changes)) => match self.trap(changes, tracee)? {
                     Changed::Served => 0,
                     Changed::Foreign => SIGTRAP,
                     Changed::Stopped(stop) => {
@@ -180,8 +188,15 @@ impl Course<'_> {
         }
     }
 
+    fn trap(&self, changes: &mut Changes<'_>, tracee: &mut Tracee) -> Result<Changed, ProcessError> {
+        match self.program {
+            Some(program) => changes.trap(program, self.placement, tracee),
+            None => Ok(Changed::Foreign),
+        }
+    }
+
     /// Serves a stop that is neither a trap nor a signal; the termination if it is the last.
-    fn event(&mut self, stop: Stop, tracee: &Tracee, changes: Option<&Changes>) -> Option<Termination> {
+    fn event(&mut self, stop: Stop, tracee: &Tracee, changes: Option<&Changes<'_>>) -> Option<Termination> {
         match stop {
             Stop::Exited(status) => return Some(Termination::Exited(status)),
             Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),

@@ -8,7 +8,7 @@ use agent::pace::Pace;
 use crate::engine::{Conditions, Execution, Guide, Method, Placement};
 use crate::invocation::{Invocation, Limits, Stdout};
 use crate::process::{
-    Attachments, Attendance, Bytes, Containment, Launch, Output, ProcessError, Sandbox, Subject, Tracee,
+    Attachments, Bytes, Containment, Launch, Output, ProcessError, Sandbox, Subject, Tracee, WaitingWork,
     Watchdog,
 };
 use crate::program::Program;
@@ -61,7 +61,7 @@ impl<'p> Stage<'p> {
     }
 
     /// For a thread that works on what the program waits for.
-    pub(crate) fn attendance(&self) -> Attendance {
+    pub(crate) fn attendance(&self) -> WaitingWork {
         self.watchdog.attendance()
     }
 

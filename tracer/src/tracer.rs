@@ -67,7 +67,7 @@ pub enum Engine {
 
 /// What to find out of the dependences of a run, and at what cost.
 #[derive(Clone, Copy, Debug)]
-pub struct Inquest<'q> {
+pub struct DependenceRequest<'q> {
     /// Values that are asked about.
     pub questions: &'q [ValueQuestion],
     /// At most so many instructions are executed one by one.
@@ -307,7 +307,7 @@ impl<'p> Tracer<'p> {
     pub fn dependences(
         &mut self,
         trace: &Trace,
-        inquest: &Inquest<'_>,
+        wanted: &DependenceRequest<'_>,
         conditions: &Conditions,
     ) -> Result<(Dependences, Run), ObserveError> {
         let variables = self.take_variables()?;
@@ -319,10 +319,10 @@ impl<'p> Tracer<'p> {
             program: self.stage.program,
             trace,
             variables: &variables,
-            questions: inquest.questions,
-            instructions: inquest.instructions,
-            memory: inquest.memory,
-            asks_for_potential: inquest.asks_for_potential,
+            questions: wanted.questions,
+            instructions: wanted.instructions,
+            memory: wanted.memory,
+            asks_for_potential: wanted.asks_for_potential,
         };
         let course = Course { conditions, placement: &mut self.placement, method: Method::SingleStep };
         let mut found = Dependences::default();

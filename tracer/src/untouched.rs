@@ -13,3 +13,8 @@ pub struct Untouched {
     /// Whether freshly allocated memory stays as it is.
     pub heap: bool,
 }
+
+impl Untouched {
+    /// None.
+    pub const NONE: &'static Untouched = &Untouched { frames: BTreeSet::new(), heap: false };
+}

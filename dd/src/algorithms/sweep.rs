@@ -54,7 +54,7 @@ fn passes<V: Clone, E>(
     let levels = experiment.space().levels();
     let partitions: Vec<&Partition> = levels.iter().flat_map(|level| &level.partitions).collect();
     groups_by_size(experiment, smallest, &partitions)?;
-    let mut kin = Kin::new(&partitions);
+    let mut kin = RelatedGroups::new(&partitions);
     let mut chunk = smallest.len().div_ceil(2).max(1);
     loop {
         let before = smallest.len();
@@ -78,7 +78,7 @@ fn pass<V: Clone, E>(
     experiment: &mut Experiment<'_, V, E>,
     smallest: &mut Configuration,
     chunk: usize,
-    kin: &mut Kin<'_>,
+    kin: &mut RelatedGroups<'_>,
 ) -> Result<(), Stop<E>> {
     kin.begin_pass();
     let mut place = smallest.universe();
@@ -97,7 +97,7 @@ fn pass<V: Clone, E>(
 }
 
 /// The groups of those that have been left out: where one execution of a statement goes, all may.
-struct Kin<'s> {
+struct RelatedGroups<'s> {
     partitions: &'s [&'s Partition],
     /// The group of each circumstance, in each partition. Made at the first use.
     numbers: Vec<Vec<u32>>,
@@ -105,9 +105,9 @@ struct Kin<'s> {
     tried: Vec<HashSet<u32>>,
 }
 
-impl<'s> Kin<'s> {
-    fn new(partitions: &'s [&'s Partition]) -> Kin<'s> {
-        Kin { partitions, numbers: Vec::new(), tried: vec![HashSet::new(); partitions.len()] }
+impl<'s> RelatedGroups<'s> {
+    fn new(partitions: &'s [&'s Partition]) -> RelatedGroups<'s> {
+        RelatedGroups { partitions, numbers: Vec::new(), tried: vec![HashSet::new(); partitions.len()] }
     }
 
     fn begin_pass(&mut self) {

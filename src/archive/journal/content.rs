@@ -9,7 +9,7 @@ use std::time::Duration;
 use tracer::Bytes;
 
 use super::MAGIC;
-use super::record::{Record, Torn};
+use super::record::{JournalDamage, Record};
 use crate::archive::ArchiveError;
 use crate::archive::files::read_whole;
 use crate::circumstances::PhaseId;
@@ -76,8 +76,8 @@ impl JournalContent {
             let place = content.length;
             let taken = match Record::unframe(&mut rest, place) {
                 Ok(record) => content.take(record, universe),
-                Err(Torn::Short) => break,
-                Err(Torn::Wrong) => None,
+                Err(JournalDamage::Short) => break,
+                Err(JournalDamage::Wrong) => None,
             };
             if taken.is_none() {
                 content.is_damaged = true;

@@ -90,16 +90,16 @@ impl Record {
     }
 
     /// Takes the record off the front of `bytes`, which stand at this place of the file.
-    pub(super) fn unframe(bytes: &mut &[u8], place: u64) -> Result<Record, Torn> {
-        let length = take(bytes).ok_or(Torn::Short)?;
-        let length = usize::try_from(length).map_err(|_| Torn::Short)?;
-        let (content, rest) = bytes.split_at_checked(length).ok_or(Torn::Short)?;
-        let (check, rest) = rest.split_first_chunk().ok_or(Torn::Short)?;
+    pub(super) fn unframe(bytes: &mut &[u8], place: u64) -> Result<Record, JournalDamage> {
+        let length = take(bytes).ok_or(JournalDamage::Short)?;
+        let length = usize::try_from(length).map_err(|_| JournalDamage::Short)?;
+        let (content, rest) = bytes.split_at_checked(length).ok_or(JournalDamage::Short)?;
+        let (check, rest) = rest.split_first_chunk().ok_or(JournalDamage::Short)?;
         if u32::from_le_bytes(*check) != checksum(place, content) {
-            return Err(Torn::Wrong);
+            return Err(JournalDamage::Wrong);
         }
         *bytes = rest;
-        Record::parse(content).ok_or(Torn::Wrong)
+        Record::parse(content).ok_or(JournalDamage::Wrong)
     }
 
     fn content(&self) -> Vec<u8> {
@@ -174,7 +174,7 @@ impl Record {
 
 /// Why there is no record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Torn {
+pub(super) enum JournalDamage {
     /// The file ends within it.
     Short,
     /// Its content is not what was written.

@@ -21,7 +21,7 @@ use tracer::{Containment, ProcessError};
 
 use super::tree::{Overlay, fingerprint};
 use super::workshop::{BaseVersion, WorkTree};
-use crate::circumstances::{TestError, Turns};
+use crate::circumstances::{RunLock, TestError};
 use crate::oracle::{Evidence, Oracle};
 use crate::subject::Recorded;
 
@@ -56,7 +56,7 @@ pub enum Judge {
 }
 
 /// What all tests of versions share.
-pub struct ChangeLaboratory<'a> {
+pub struct ChangeTestSetup<'a> {
     /// The version that works.
     pub base: &'a BaseVersion,
     /// What is started; nothing of it is traced.
@@ -78,7 +78,7 @@ pub struct ChangeLaboratory<'a> {
     /// Finds names in what builds print, besides those in quotes.
     pub error_pattern: Option<Regex>,
     /// Who may run while another one does.
-    pub turns: Turns,
+    pub turns: RunLock,
     /// Whether the user has asked for the end.
     pub interrupt: Arc<AtomicBool>,
     /// What is known.
@@ -151,12 +151,12 @@ impl<'p> ChangeWorker<'p> {
     ///
     /// # Errors
     /// If the machine refuses what they need.
-    pub fn new(laboratory: &ChangeLaboratory<'p>, number: usize) -> Result<ChangeWorker<'p>, TestError> {
-        let tree = laboratory.base.work_tree(number).map_err(TestError::Files)?;
-        let program = laboratory.program;
-        let build = laboratory.build.as_ref().map(|build| within(&tree, build)).transpose()?;
+    pub fn new(setup: &ChangeTestSetup<'p>, number: usize) -> Result<ChangeWorker<'p>, TestError> {
+        let tree = setup.base.work_tree(number).map_err(TestError::Files)?;
+        let program = setup.program;
+        let build = setup.build.as_ref().map(|build| within(&tree, build)).transpose()?;
         let build = build.map(|build| runner(program, build)).transpose()?;
-        let test = runner(program, within(&tree, &laboratory.test)?)?;
+        let test = runner(program, within(&tree, &setup.test)?)?;
         Ok(ChangeWorker { tree, build, test, program })
     }
 
@@ -203,7 +203,7 @@ pub fn shell_command(like: &Invocation, command: &str) -> Invocation {
     }
 }
 
-impl<'a> ChangeLaboratory<'a> {
+impl<'a> ChangeTestSetup<'a> {
     fn lock(&self) -> MutexGuard<'_, Records> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 use dd::{Algorithm, Configuration};
 
 pub use bench::{
-    ChangeCounts, ChangeLaboratory, ChangeWorker, Examination, Inconsistency, Judge, Records, shell_command,
+    ChangeCounts, ChangeTestSetup, ChangeWorker, Examination, Inconsistency, Judge, Records, shell_command,
 };
 pub use difference::{Change, ChangeEdit, ChangeSet, ChangedFile, Separation};
 pub use git::{Commit, Repository, is_pointer};
@@ -73,7 +73,7 @@ pub struct ChangePlan {
 
 /// The changes between two versions, and the workers that test versions with some of them.
 pub struct Changes<'m, 'p> {
-    laboratory: &'m ChangeLaboratory<'p>,
+    setup: &'m ChangeTestSetup<'p>,
     workers: &'m mut [ChangeWorker<'p>],
     plan: ChangePlan,
     set: ChangeSet,
@@ -83,12 +83,12 @@ pub struct Changes<'m, 'p> {
 impl<'m, 'p> Changes<'m, 'p> {
     /// These changes, which are ordered.
     pub fn new(
-        laboratory: &'m ChangeLaboratory<'p>,
+        setup: &'m ChangeTestSetup<'p>,
         workers: &'m mut [ChangeWorker<'p>],
         plan: ChangePlan,
         set: ChangeSet,
     ) -> Changes<'m, 'p> {
-        Changes { laboratory, workers, plan, set, stage: Stage::Inducing }
+        Changes { setup, workers, plan, set, stage: Stage::Inducing }
     }
 
     /// What is left if the last phase has found this: changes without which it is the version that works.
@@ -99,7 +99,7 @@ impl<'m, 'p> Changes<'m, 'p> {
     /// What was applied for a configuration: more than that, where a failed build has asked for it.
     fn applied(&self, found: &Configuration) -> Configuration {
         match self.stage {
-            Stage::Inducing => self.laboratory.applied(&self.set, found, self.plan.resolution),
+            Stage::Inducing => self.setup.applied(&self.set, found, self.plan.resolution),
             Stage::Minimal | Stage::Lines => found.clone(),
         }
     }
@@ -109,7 +109,7 @@ impl<'m, 'p> Changes<'m, 'p> {
     }
 
     fn phase(&self, id: u8, what: String, unit: &'static str, start: PhaseStart) -> NextPhase<ChangeSpace> {
-        self.laboratory.begin_phase();
+        self.setup.begin_phase();
         NextPhase { title: PhaseTitle { id: PhaseId(id), what, unit }, space: self.space(), start }
     }
 
@@ -163,14 +163,14 @@ impl<'p> Kind for Changes<'_, 'p> {
     }
 
     fn trials<'t>(&'t mut self, space: &'t ChangeSpace) -> Vec<ChangeTest<'t, 'p>> {
-        let Changes { laboratory, workers, set, plan, stage } = self;
+        let Changes { setup, workers, set, plan, stage } = self;
         let resolution = match stage {
             Stage::Inducing => plan.resolution,
             Stage::Minimal | Stage::Lines => Resolution::Off,
         };
-        let (laboratory, set) = (&**laboratory, &*set);
+        let (setup, set) = (&**setup, &*set);
         let worker = |worker: &'t mut ChangeWorker<'p>| ChangeTest {
-            laboratory,
+            setup,
             worker,
             set,
             space,

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use dd::{Cancellation, Configuration, Outcome, Space, Test};
 
 use super::Resolution;
-use super::bench::{ChangeLaboratory, ChangeWorker, Inconsistency};
+use super::bench::{ChangeTestSetup, ChangeWorker, Inconsistency};
 use super::difference::ChangeSet;
 use super::messages::{mentioning, names};
 use super::space::ChangeSpace;
@@ -20,7 +20,7 @@ const MOST_ROUNDS: usize = 12;
 
 /// One worker's testing function.
 pub struct ChangeTest<'t, 'p> {
-    pub(super) laboratory: &'t ChangeLaboratory<'p>,
+    pub(super) setup: &'t ChangeTestSetup<'p>,
     pub(super) worker: &'t mut ChangeWorker<'p>,
     pub(super) set: &'t ChangeSet,
     pub(super) space: &'t ChangeSpace,
@@ -28,7 +28,7 @@ pub struct ChangeTest<'t, 'p> {
     pub(super) stop: Arc<AtomicBool>,
 }
 
-impl ChangeLaboratory<'_> {
+impl ChangeTestSetup<'_> {
     /// What was applied in the end for a configuration that was tested.
     pub(super) fn applied(
         &self,
@@ -80,15 +80,15 @@ impl ChangeTest<'_, '_> {
             }
             let overlay = self.set.apply(&applied);
             trail.push(fingerprint(&overlay));
-            let seen = self.laboratory.examine(&overlay, self.worker, stop)?;
+            let seen = self.setup.examine(&overlay, self.worker, stop)?;
             let may_go_on = self.resolution == Resolution::On && trail.len() <= MOST_ROUNDS;
-            let asked = may_go_on.then(|| self.laboratory.asked_for(self.set, &applied)).flatten();
+            let asked = may_go_on.then(|| self.setup.asked_for(self.set, &applied)).flatten();
             match asked {
                 Some(more) => more.into_iter().for_each(|change| applied.insert(change)),
                 None => break seen.evidence.clone(),
             }
         };
-        self.laboratory.keep_trail(configuration.fingerprint(), trail);
+        self.setup.keep_trail(configuration.fingerprint(), trail);
         Ok(evidence)
     }
 
@@ -129,8 +129,8 @@ impl Trial for ChangeTest<'_, '_> {
     }
 
     fn confirm(&mut self, configuration: &Configuration) -> Result<Evidence, TestError> {
-        let applied = self.laboratory.applied(self.set, configuration, self.resolution);
+        let applied = self.setup.applied(self.set, configuration, self.resolution);
         let overlay = self.set.apply(&applied);
-        Ok(self.laboratory.examine_clean(&overlay, self.worker, &self.stop)?.evidence)
+        Ok(self.setup.examine_clean(&overlay, self.worker, &self.stop)?.evidence)
     }
 }

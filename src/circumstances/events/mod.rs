@@ -15,7 +15,7 @@ use tracer::schedule::Control as Rule;
 use tracer::trace::EventId;
 
 pub use memo::RunMemo;
-pub use test::{EventTest, Laboratory};
+pub use test::{EventTest, EventTestSetup};
 pub use universe::{Draft, Universe};
 
 use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
@@ -87,7 +87,7 @@ pub struct EventGuess {
 /// The statement executions of a recorded run, and the workers that replay it.
 pub struct Events<'a, 'm, 'p> {
     /// What all tests share.
-    pub laboratory: &'a Laboratory<'a>,
+    pub setup: &'a EventTestSetup<'a>,
     /// What makes a statement be executed again.
     pub control: Control,
     /// How subsets are chosen: only some algorithms look at groups.
@@ -100,7 +100,7 @@ pub struct Events<'a, 'm, 'p> {
 
 impl Events<'_, '_, '_> {
     fn space(&self, phase: PhaseId) -> Universe {
-        let recorded = self.laboratory.recorded;
+        let recorded = self.setup.recorded;
         let universe = Universe::new(recorded.program, recorded.trace, rule(phase));
         match self.algorithm {
             Algorithm::Sweep | Algorithm::DdPlus => universe.grouped(recorded.program, recorded.trace),
@@ -141,7 +141,7 @@ impl<'p> Kind for Events<'_, '_, 'p> {
     }
 
     fn trials<'t>(&'t mut self, space: &'t Universe) -> Vec<EventTest<'t, 't, 'p>> {
-        let laboratory = self.laboratory;
-        self.tracers.iter_mut().map(|tracer| EventTest::new(laboratory, space, tracer)).collect()
+        let setup = self.setup;
+        self.tracers.iter_mut().map(|tracer| EventTest::new(setup, space, tracer)).collect()
     }
 }

@@ -17,7 +17,7 @@ use dd::{Cancellation, Configuration, Outcome, Test};
 
 use super::memo::RunMemo;
 use super::universe::{Draft, Universe};
-use crate::circumstances::turns::{Turns, confirmation};
+use crate::circumstances::run_lock::{RunLock, confirmation};
 use crate::circumstances::{TestError, Trial};
 use crate::oracle::{Evidence, Oracle};
 use crate::printed::Outputs;
@@ -25,7 +25,7 @@ use crate::subject::Recorded;
 
 /// What all tests of a reduction share.
 #[derive(Clone)]
-pub struct Laboratory<'a> {
+pub struct EventTestSetup<'a> {
     /// The recorded run.
     pub recorded: Recorded<'a>,
     /// Judges the runs.
@@ -45,12 +45,12 @@ pub struct Laboratory<'a> {
     /// Keeps what the tests print, if anybody wants to see it.
     pub outputs: Option<&'a Outputs<'a>>,
     /// Says who may run while another one does.
-    pub turns: Turns,
+    pub turns: RunLock,
 }
 
 /// One worker's testing function.
 pub struct EventTest<'a, 't, 'p> {
-    laboratory: &'a Laboratory<'a>,
+    setup: &'a EventTestSetup<'a>,
     draft: Draft<'a>,
     tracer: &'t mut Tracer<'p>,
     stop: Arc<AtomicBool>,
@@ -60,14 +60,8 @@ pub struct EventTest<'a, 't, 'p> {
 
 impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     /// A testing function that replays with `tracer`.
-    pub fn new(laboratory: &'a Laboratory<'a>, universe: &'a Universe, tracer: &'t mut Tracer<'p>) -> Self {
-        EventTest {
-            laboratory,
-            draft: Draft::new(universe),
-            tracer,
-            stop: Arc::default(),
-            memo: laboratory.memo,
-        }
+    pub fn new(setup: &'a EventTestSetup<'a>, universe: &'a Universe, tracer: &'t mut Tracer<'p>) -> Self {
+        EventTest { setup, draft: Draft::new(universe), tracer, stop: Arc::default(), memo: setup.memo }
     }
 
     /// Replays under each pattern as long as the failure shows; tells the last run with its evidence. A run that
@@ -77,9 +71,9 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     /// If the set-up is broken.
     pub fn examine(&mut self, schedule: &Schedule) -> Result<(Run, Evidence), TestError> {
         let mut examined = None;
-        for (number, &poison) in self.laboratory.patterns.iter().enumerate() {
+        for (number, &poison) in self.setup.patterns.iter().enumerate() {
             let run = self.replay(schedule, poison)?;
-            let mut evidence = self.laboratory.oracle.judge(&run, self.laboratory.recorded)?;
+            let mut evidence = self.setup.oracle.judge(&run, self.setup.recorded)?;
             let reproduced = evidence.outcome == Outcome::Fail;
             if !reproduced && number > 0 && confirmation(&run).is_none() {
                 let why = format!("reproduced only with some values of undefined memory: {}", evidence.why);
@@ -107,7 +101,7 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     /// Replays once. One time-out proves nothing, because all limits of time can be reached by a machine that is
     /// busy enough: it is confirmed by a run that has ten times as much, and that no other worker disturbs.
     fn replay_anew(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
-        let Laboratory { limits, turns, .. } = self.laboratory;
+        let EventTestSetup { limits, turns, .. } = self.setup;
         let conditions = self.conditions(poison);
         let run = turns.beside_others(|| self.replay_once(schedule, &conditions))?;
         let Some(times) = confirmation(&run) else { return Ok(run) };
@@ -116,14 +110,14 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
     }
 
     fn conditions(&self, poison: Poison) -> Conditions {
-        let Laboratory { untouched, asked, limits, .. } = *self.laboratory;
+        let EventTestSetup { untouched, asked, limits, .. } = *self.setup;
         let (untouched, stop) = (Arc::clone(untouched), Arc::clone(&self.stop));
         Conditions { poison, untouched, limits, stop, asked: asked.clone() }
     }
 
     fn replay_once(&mut self, schedule: &Schedule, conditions: &Conditions) -> Result<Run, ProcessError> {
-        self.laboratory.runs.fetch_add(1, Ordering::Relaxed);
-        self.tracer.replay(self.laboratory.recorded.trace, schedule, conditions)
+        self.setup.runs.fetch_add(1, Ordering::Relaxed);
+        self.tracer.replay(self.setup.recorded.trace, schedule, conditions)
     }
 }
 
@@ -139,7 +133,7 @@ impl Test for EventTest<'_, '_, '_> {
         self.stop = Arc::clone(cancellation.flag());
         let schedule = self.draft.schedule(configuration);
         let (run, evidence) = self.examine(&schedule)?;
-        let printed = self.laboratory.outputs.and_then(|outputs| outputs.keep(&run));
+        let printed = self.setup.outputs.and_then(|outputs| outputs.keep(&run));
         Ok((evidence.outcome, Evidence { printed, ..evidence }))
     }
 }
@@ -151,7 +145,7 @@ impl Trial for EventTest<'_, '_, '_> {
     }
 
     fn confirm(&mut self, configuration: &Configuration) -> Result<Evidence, TestError> {
-        for &poison in self.laboratory.patterns {
+        for &poison in self.setup.patterns {
             self.tracer.start_anew(&self.conditions(poison));
         }
         self.memo = None;

@@ -6,13 +6,13 @@ use dd::Configuration;
 use tracer::invocation::Input;
 
 use super::derivations::{self, DerivationStrategy, simpler_derivations};
-use super::ladder::{Granularity, Ladder};
-use super::manner::Manner;
 use super::part::InputPart;
+use super::reduction_method::ReductionMethod;
 use super::rewriting::{self, simpler_things};
 use super::simpler::{Simpler, SimplerClass};
 use super::step::Step;
 use super::swaps::Swaps;
+use super::unit_levels::{Granularity, UnitLevels};
 use super::units::Unit;
 use crate::grammar::{Derivation, Grammar};
 
@@ -30,13 +30,13 @@ pub(super) enum Way {
 }
 
 impl Way {
-    pub(super) fn of(part: &InputPart, manner: &Manner) -> Way {
-        match manner.grammar_of(part) {
-            Some(grammar) => Way::Derivations(Arc::clone(grammar), manner.strategy()),
+    pub(super) fn of(part: &InputPart, method: &ReductionMethod) -> Way {
+        match method.grammar_of(part) {
+            Some(grammar) => Way::Derivations(Arc::clone(grammar), method.strategy()),
             None => {
-                let granularity = manner.granularity.of(part.content.as_deref().unwrap_or_default());
+                let granularity = method.granularity.of(part.content.as_deref().unwrap_or_default());
                 // Whoever names units wants whole ones of them.
-                Way::Units(granularity, granularity == Granularity::Auto && !manner.only_deletes)
+                Way::Units(granularity, granularity == Granularity::Auto && !method.only_deletes)
             }
         }
     }
@@ -68,7 +68,7 @@ impl Way {
 /// The way through a part: first its units, where it has any; then rounds of simplifications, until one changes
 /// nothing.
 pub(super) struct Course {
-    ladder: Option<Ladder>,
+    ladder: Option<UnitLevels>,
     /// What was tried last, in this round.
     last: Option<SimplerClass>,
     /// Whether the round has changed anything.
@@ -81,7 +81,7 @@ impl Course {
     /// Through a part that was not reduced yet, or else again with its finest units.
     pub(super) fn new(way: &Way, is_first_time: bool) -> Course {
         let ladder = match way {
-            Way::Units(granularity, _) => Some(Ladder::new(*granularity, is_first_time)),
+            Way::Units(granularity, _) => Some(UnitLevels::new(*granularity, is_first_time)),
             Way::Derivations(..) => None,
         };
         Course { ladder, last: None, is_changed: false, is_first_round: is_first_time }

@@ -12,18 +12,18 @@
 mod brackets;
 mod course;
 mod derivations;
-mod ladder;
-mod manner;
 mod part;
 mod past_steps;
 mod preventers;
 mod provenance;
+mod reduction_method;
 mod rewriting;
 mod simpler;
 mod snippets;
 mod step;
 mod swaps;
 mod test;
+mod unit_levels;
 mod units;
 
 use std::collections::HashSet;
@@ -31,15 +31,15 @@ use std::collections::HashSet;
 use dd::Configuration;
 
 pub use derivations::DerivationStrategy;
-pub use ladder::Granularity;
-pub use manner::Manner;
 pub use part::{Given, InputPart, PartName, arguments, variables};
 pub use past_steps::PastSteps;
 pub use preventers::Preventers;
 pub use provenance::{InputPiece, Provenance, Provenances};
+pub use reduction_method::ReductionMethod;
 pub use snippets::Snippets;
 pub use swaps::InputSpace;
-pub use test::{InputLaboratory, InputTest, InputWorker, OtherInput, OutcomeListener, Wanted};
+pub use test::{InputTest, InputTestSetup, InputWorker, OtherInput, OutcomeListener, Wanted};
+pub use unit_levels::Granularity;
 pub use units::Unit;
 
 use self::course::{Course, Way};
@@ -49,7 +49,7 @@ use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
 
 /// What a program is given, and the workers that run it with less.
 pub struct Inputs<'m, 'p> {
-    laboratory: &'m InputLaboratory<'p>,
+    setup: &'m InputTestSetup<'p>,
     workers: &'m mut [InputWorker<'p>],
     /// How each part is made smaller.
     ways: Vec<Way>,
@@ -72,15 +72,15 @@ pub struct Inputs<'m, 'p> {
 impl<'m, 'p> Inputs<'m, 'p> {
     /// All that is given.
     pub fn new(
-        laboratory: &'m InputLaboratory<'p>,
+        setup: &'m InputTestSetup<'p>,
         workers: &'m mut [InputWorker<'p>],
-        manner: &Manner,
+        method: &ReductionMethod,
         given: Given,
     ) -> Inputs<'m, 'p> {
         let minimal = vec![None; given.parts.len()];
-        let ways = given.parts.iter().map(|part| Way::of(part, manner)).collect();
+        let ways = given.parts.iter().map(|part| Way::of(part, method)).collect();
         Inputs {
-            laboratory,
+            setup,
             workers,
             ways,
             past: PastSteps::new(&given),
@@ -212,8 +212,8 @@ impl<'p> Kind for Inputs<'_, 'p> {
     }
 
     fn trials<'t>(&'t mut self, _: &'t InputSpace) -> Vec<InputTest<'t, 'p>> {
-        let Inputs { laboratory, workers, step, given, .. } = self;
+        let Inputs { setup, workers, step, given, .. } = self;
         let Some(step) = step else { return Vec::new() };
-        input_tests(laboratory, workers, step, given)
+        input_tests(setup, workers, step, given)
     }
 }

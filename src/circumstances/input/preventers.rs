@@ -9,12 +9,12 @@ use dd::Independent;
 use super::part::Given;
 use super::snippets::Snippets;
 use super::step::Step;
-use super::test::{InputLaboratory, InputTest, InputWorker, input_tests};
+use super::test::{InputTest, InputTestSetup, InputWorker, input_tests};
 use crate::circumstances::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
 
 /// Circumstances that together keep a failure away, and the workers that run the program with less.
 pub struct Preventers<'m, 'p> {
-    laboratory: &'m InputLaboratory<'p>,
+    setup: &'m InputTestSetup<'p>,
     workers: &'m mut [InputWorker<'p>],
     given: &'m Given,
     step: Step,
@@ -23,14 +23,14 @@ pub struct Preventers<'m, 'p> {
 impl<'m, 'p> Preventers<'m, 'p> {
     /// These circumstances of all.
     pub fn new(
-        laboratory: &'m InputLaboratory<'p>,
+        setup: &'m InputTestSetup<'p>,
         workers: &'m mut [InputWorker<'p>],
         given: &'m Given,
         all: &Snippets,
         these: &[usize],
     ) -> Preventers<'m, 'p> {
         let step = Step::Snippets { all: all.clone(), these: these.to_vec() };
-        Preventers { laboratory, workers, given, step }
+        Preventers { setup, workers, given, step }
     }
 }
 
@@ -49,6 +49,6 @@ impl<'p> Kind for Preventers<'_, 'p> {
     }
 
     fn trials<'t>(&'t mut self, _: &'t Independent) -> Vec<InputTest<'t, 'p>> {
-        input_tests(self.laboratory, self.workers, &self.step, self.given)
+        input_tests(self.setup, self.workers, &self.step, self.given)
     }
 }

@@ -2,8 +2,8 @@
 
 use dd::Configuration;
 
-use super::ladder::Granularity;
 use super::part::{Given, InputPart};
+use super::unit_levels::Granularity;
 use super::units::{Unit, Units};
 
 /// All that a program is given, cut into circumstances that are numbered through.

@@ -18,7 +18,7 @@ use tracer::{Containment, ProcessError};
 
 use super::part::Given;
 use super::step::Step;
-use crate::circumstances::{TestError, Trial, Turns};
+use crate::circumstances::{RunLock, TestError, Trial};
 use crate::oracle::{CANNOT_TELL, Evidence, Oracle, other_failure};
 use crate::subject::Recorded;
 
@@ -26,7 +26,7 @@ use crate::subject::Recorded;
 const MOST_OTHER_FAILURES: usize = 20;
 
 /// What all tests of a simplification share.
-pub struct InputLaboratory<'a> {
+pub struct InputTestSetup<'a> {
     /// The program, of which nothing is traced.
     pub program: &'a Program,
     /// How it is started, with all that it is given.
@@ -46,7 +46,7 @@ pub struct InputLaboratory<'a> {
     /// Counts all runs.
     pub runs: AtomicU64,
     /// Says who may run while another one does.
-    pub turns: Turns,
+    pub turns: RunLock,
     /// What is known of what the program was given, by fingerprints.
     pub known: Mutex<HashMap<u128, Evidence>>,
     /// The same from an earlier search for the same, of which nothing was used yet.
@@ -108,7 +108,7 @@ impl<'p> InputWorker<'p> {
     }
 }
 
-impl InputLaboratory<'_> {
+impl InputTestSetup<'_> {
     /// Runs the program with what it is given, and judges the run.
     ///
     /// # Errors
@@ -237,7 +237,7 @@ fn as_hang(run: Run) -> Run {
 
 /// One worker's testing function.
 pub struct InputTest<'t, 'p> {
-    laboratory: &'t InputLaboratory<'p>,
+    setup: &'t InputTestSetup<'p>,
     worker: &'t mut InputWorker<'p>,
     /// What a configuration stands for.
     step: &'t Step,
@@ -247,12 +247,12 @@ pub struct InputTest<'t, 'p> {
 
 /// The testing functions of these workers.
 pub(super) fn input_tests<'t, 'p>(
-    laboratory: &'t InputLaboratory<'p>,
+    setup: &'t InputTestSetup<'p>,
     workers: &'t mut [InputWorker<'p>],
     step: &'t Step,
     given: &'t Given,
 ) -> Vec<InputTest<'t, 'p>> {
-    let test = |worker| InputTest { laboratory, worker, step, given, stop: Arc::default() };
+    let test = |worker| InputTest { setup, worker, step, given, stop: Arc::default() };
     workers.iter_mut().map(test).collect()
 }
 
@@ -267,23 +267,23 @@ impl Test for InputTest<'_, '_> {
     ) -> Result<(Outcome, Evidence), TestError> {
         let given = self.step.choose(self.given, configuration);
         let fingerprint = given.fingerprint();
-        let known = self.laboratory.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.setup.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(evidence) = known.get(&fingerprint) {
             return Ok((evidence.outcome, evidence.clone()));
         }
         drop(known);
-        if let Some(evidence) = self.laboratory.recalled.get(&fingerprint) {
-            self.laboratory.remember(given, fingerprint, evidence);
+        if let Some(evidence) = self.setup.recalled.get(&fingerprint) {
+            self.setup.remember(given, fingerprint, evidence);
             return Ok((evidence.outcome, evidence.clone()));
         }
-        let (_, evidence) = self.laboratory.examine(&given, self.worker, cancellation.flag())?;
+        let (_, evidence) = self.setup.examine(&given, self.worker, cancellation.flag())?;
         // What was ended because nobody needs it any more says nothing.
         if !cancellation.flag().load(Ordering::Relaxed) {
-            self.laboratory.fresh.fetch_add(1, Ordering::Relaxed);
-            if let Some(keep) = self.laboratory.keep {
+            self.setup.fresh.fetch_add(1, Ordering::Relaxed);
+            if let Some(keep) = self.setup.keep {
                 keep(fingerprint, &evidence);
             }
-            self.laboratory.remember(given, fingerprint, &evidence);
+            self.setup.remember(given, fingerprint, &evidence);
         }
         Ok((evidence.outcome, evidence))
     }
@@ -291,11 +291,11 @@ impl Test for InputTest<'_, '_> {
 
 impl Trial for InputTest<'_, '_> {
     fn rehearse(&mut self, configuration: &Configuration) -> Result<Evidence, TestError> {
-        Ok(self.laboratory.examine(&self.step.choose(self.given, configuration), self.worker, &self.stop)?.1)
+        Ok(self.setup.examine(&self.step.choose(self.given, configuration), self.worker, &self.stop)?.1)
     }
 
     fn confirm(&mut self, configuration: &Configuration) -> Result<Evidence, TestError> {
-        let InputLaboratory { program, invocation, other, .. } = self.laboratory;
+        let InputTestSetup { program, invocation, other, .. } = self.setup;
         *self.worker = InputWorker::new(program, invocation, other.as_ref())?;
         self.rehearse(configuration)
     }

@@ -57,7 +57,9 @@ fn rows(recorded: Recorded<'_>, found: &Located) -> String {
     let mut text = String::from(
         "# The changes: what, the address, at which arrival, where control goes instead, and in words.\nROWS = \"\"\"\n",
     );
-    for &number in found.ranking.lines.iter().flat_map(|line| &line.repairs) {
+    // What lies in undefined memory is something else in gdb.
+    let is_sure = |number: &&usize| found.effects[**number].is_none_or(|it| it.kind != EffectKind::Undefined);
+    for &number in found.ranking.lines.iter().flat_map(|line| &line.repairs).filter(is_sure) {
         let candidate = &found.candidates[number];
         let intervention = candidate.intervention;
         let (kind, target) = match intervention.change {

@@ -1,7 +1,7 @@
 // Show a located fault: the ranked lines beside the source, and at each execution whose change helps a sign.
 
 const data = JSON.parse(byId("data").textContent);
-const MARKS = { right: "◆", nearer: "◇", none: "·" };
+const MARKS = { right: "◆", undefined: "◈", nearer: "◇", none: "·" };
 const located = { dots: [], chosen: null };
 
 function rankedLine({ rank, ties, file, line: number, text, experiments }) {
@@ -19,7 +19,7 @@ function rankedLine({ rank, ties, file, line: number, text, experiments }) {
 function goTo(file, number) {
   const row = [...document.querySelectorAll("#listing tr[data-line]")].find((made) => made.dataset.line === `${file}:${number}`);
   row?.scrollIntoView({ block: "center" });
-  (row?.querySelector(".dot.right, .dot.nearer") ?? row?.querySelector(".dot"))?.focus({ preventScroll: true });
+  (row?.querySelector(".dot.right, .dot.undefined, .dot.nearer") ?? row?.querySelector(".dot"))?.focus({ preventScroll: true });
 }
 
 function sourceTable(part) {
@@ -62,7 +62,7 @@ function signsOf(row, file) {
 /** The best that comes of some changes. */
 function best(changes) {
   const outcomes = changes.map((number) => data.changes[number].outcome);
-  return outcomes.includes("right") ? "right" : outcomes.length > 0 ? "nearer" : "none";
+  return Object.keys(MARKS).find((outcome) => outcomes.includes(outcome)) ?? "none";
 }
 
 function sign(execution) {
@@ -72,7 +72,12 @@ function sign(execution) {
   const which = isWhole ? "all executions" : `execution ${grouped(execution.execution)} of ${grouped(of)}`;
   const text = isWhole ? `${MARKS[outcome]} all` : execution.isFolded ? `${grouped(execution.execution)} ${MARKS[outcome]}` : MARKS[outcome];
   const none = execution.is_tried ? "no change helps" : "no change of this execution alone was tried";
-  const words = { right: "a change makes the output right", nearer: "a change brings the output nearer", none }[outcome];
+  const words = {
+    right: "a change makes the output right",
+    undefined: "a change makes the output right by what lies in undefined memory",
+    nearer: "a change brings the output nearer",
+    none,
+  }[outcome];
   const button = element("button", {
     type: "button",
     className: `dot ${outcome}${isWhole ? " all" : execution.isFolded ? " number" : ""}`,
@@ -144,7 +149,7 @@ byId("more").textContent = data.more > 0 ? `${counted(data.more, "line")} more, 
 byId("listing").replaceChildren(...data.sections.map(sourceTable));
 byId("source-note").textContent = data.note;
 byId("legend").replaceChildren(
-  ...[["right", "a change of this execution makes the output right"], ["nearer", "one brings it nearer"], ["none", "none helps, or none was tried"]].map(
+  ...[["right", "a change of this execution makes the output right"], ["undefined", "one does by what lies in undefined memory"], ["nearer", "one brings it nearer"], ["none", "none helps, or none was tried"]].map(
     ([outcome, meaning]) => element("span", {}, element("b", { className: outcome }, MARKS[outcome]), ` ${meaning}`)),
 );
 beginTheme(() => {});

@@ -101,7 +101,7 @@ struct Dot {
 #[derive(Serialize)]
 struct ChangeDocument {
     told: String,
-    /// `right` or `nearer`.
+    /// `right`, `undefined` or `nearer`.
     outcome: &'static str,
     effect: &'static str,
     /// The options of `stripe replay` that make it.

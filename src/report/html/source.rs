@@ -18,7 +18,7 @@ use super::super::rows::{Code, Row, Rows};
 use super::super::sections::{self, Section};
 use super::super::spelling;
 use super::super::style::Style;
-use super::super::values::Teller;
+use super::super::values::ValueWriter;
 use super::data::{Listing, PagePart, RowDocument, Told};
 use super::shown::{Shown, letter, runs};
 
@@ -143,7 +143,7 @@ fn evidence(slice: &CriticalSlice, parts: &[PagePart]) -> BTreeMap<u32, (&'stati
 
 fn values(recorded: Recorded<'_>, slice: &CriticalSlice, parts: &[PagePart]) -> BTreeMap<u32, Told> {
     let Some(all) = &slice.values else { return BTreeMap::new() };
-    let mut teller = Teller::new(recorded, all, Style::default());
+    let mut teller = ValueWriter::new(recorded, all, Style::default());
     let line = |event| recorded.program.leader(recorded.trace.leader(event)).statement.line;
     let source = |flow: &Flow| (flow.from.time(), line(flow.from), flow.name.clone());
     let shown = parts.iter().flat_map(|part| &part.rows).flat_map(|row| &row.events);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::keys::{FAULT_KEYS, Taker};
+use super::keys::{FAULT_KEYS, KeyReader};
 use super::mistake::remedy;
 use super::record::{GivenValue, Record};
 use super::suite::{self, StudyTest};
@@ -57,7 +57,7 @@ const CRITERION_KEYS: [&str; 6] =
     ["check", "expect_match", "reject_match", "only_lines", "expect_exit", "expect_signal"];
 
 /// The fault of a record, with its mistakes noted. `None` if it cannot be used.
-pub(crate) fn fault(record: &Record, folder: &Path, taker: &mut Taker<'_>) -> Option<StudyFault> {
+pub(crate) fn fault(record: &Record, folder: &Path, taker: &mut KeyReader<'_>) -> Option<StudyFault> {
     let before = taker.mistakes.len();
     taker.only(record, &FAULT_KEYS);
     let name = name(record, taker);
@@ -100,7 +100,7 @@ pub(crate) fn fault(record: &Record, folder: &Path, taker: &mut Taker<'_>) -> Op
     (taker.mistakes.len() == before).then_some(fault)
 }
 
-fn name(record: &Record, taker: &mut Taker<'_>) -> Option<String> {
+fn name(record: &Record, taker: &mut KeyReader<'_>) -> Option<String> {
     let Some((line, name)) = taker.text(record, "name") else {
         if record.get("name").is_none() {
             taker.complain(record.line, "the fault has no `name`: give it one of its own");
@@ -116,7 +116,7 @@ fn name(record: &Record, taker: &mut Taker<'_>) -> Option<String> {
     Some(name)
 }
 
-fn directory(folder: &Path, text: &str, line: usize, taker: &mut Taker<'_>) -> PathBuf {
+fn directory(folder: &Path, text: &str, line: usize, taker: &mut KeyReader<'_>) -> PathBuf {
     let directory = folder.join(text);
     if !directory.is_dir() {
         let remedy = remedy(text);
@@ -125,7 +125,7 @@ fn directory(folder: &Path, text: &str, line: usize, taker: &mut Taker<'_>) -> P
     directory
 }
 
-fn criterion(record: &Record, taker: &mut Taker<'_>) -> Vec<String> {
+fn criterion(record: &Record, taker: &mut KeyReader<'_>) -> Vec<String> {
     let mut options = Vec::new();
     for key in CRITERION_KEYS {
         let option = format!("--{}", key.replace('_', "-"));
@@ -139,7 +139,7 @@ fn criterion(record: &Record, taker: &mut Taker<'_>) -> Vec<String> {
     options
 }
 
-fn environment(record: &Record, taker: &mut Taker<'_>) -> Vec<(String, String)> {
+fn environment(record: &Record, taker: &mut KeyReader<'_>) -> Vec<(String, String)> {
     let Some(given) = record.get("environment") else { return Vec::new() };
     let pairs: Option<Vec<(String, String)>> = match &given.value {
         GivenValue::Table(table) => {
@@ -156,7 +156,7 @@ fn environment(record: &Record, taker: &mut Taker<'_>) -> Vec<(String, String)> 
     })
 }
 
-fn faulty(record: &Record, taker: &mut Taker<'_>) -> Vec<SourceLine> {
+fn faulty(record: &Record, taker: &mut KeyReader<'_>) -> Vec<SourceLine> {
     let Some((line, texts)) = taker.texts(record, "faulty") else {
         if record.get("faulty").is_none() {
             taker
@@ -181,7 +181,7 @@ fn faulty(record: &Record, taker: &mut Taker<'_>) -> Vec<SourceLine> {
 }
 
 /// A run cannot be told to fail by nothing.
-fn require_failure(fault: &StudyFault, record: &Record, taker: &mut Taker<'_>) {
+fn require_failure(fault: &StudyFault, record: &Record, taker: &mut KeyReader<'_>) {
     let has_reference = fault.run.as_ref().is_some_and(|run| run.reference.is_some());
     let is_told = has_reference || !fault.criterion.is_empty() || fault.is_endless || fault.correct.is_some();
     let has_suite = record.get("tests").is_some();

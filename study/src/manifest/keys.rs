@@ -40,12 +40,12 @@ pub(crate) const TOP_KEYS: [&str; 3] = ["techniques", "defaults", "fault"];
 pub(crate) const TEST_KEYS: [&str; 5] = ["name", "arguments", "input", "reference", "passes"];
 
 /// Takes values out of a record, and notes mistakes.
-pub(crate) struct Taker<'t> {
+pub(crate) struct KeyReader<'t> {
     pub(crate) file: &'t Path,
     pub(crate) mistakes: &'t mut Vec<Mistake>,
 }
 
-impl Taker<'_> {
+impl KeyReader<'_> {
     pub(crate) fn complain(&mut self, line: usize, what: impl Into<String>) {
         self.mistakes.push(Mistake { file: self.file.to_owned(), line, what: what.into() });
     }

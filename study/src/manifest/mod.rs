@@ -19,7 +19,7 @@ pub use mistake::Mistake;
 pub use suite::{StudyTest, read_tests};
 
 use crate::technique::Technique;
-use keys::{FAULT_KEYS, TOP_KEYS, Taker};
+use keys::{FAULT_KEYS, KeyReader, TOP_KEYS};
 use record::{Given, GivenValue, Record};
 
 /// A table of faults.
@@ -49,7 +49,7 @@ impl StudyManifest {
     /// Reads a text whose paths begin in `folder`.
     pub fn parse(text: &str, path: &Path, folder: &Path) -> StudyManifest {
         let mut manifest = StudyManifest { text: text.to_owned(), ..StudyManifest::default() };
-        let mut taker = Taker { file: path, mistakes: &mut manifest.mistakes };
+        let mut taker = KeyReader { file: path, mistakes: &mut manifest.mistakes };
         let records = match path.extension().and_then(|extension| extension.to_str()) {
             Some("toml") => {
                 let (top, complaints) = formats::toml(text);
@@ -82,7 +82,7 @@ impl StudyManifest {
     }
 }
 
-fn techniques(top: &Record, taker: &mut Taker<'_>) -> Vec<Technique> {
+fn techniques(top: &Record, taker: &mut KeyReader<'_>) -> Vec<Technique> {
     taker.only(top, &TOP_KEYS);
     let mut techniques = Vec::new();
     let Some((line, names)) = taker.texts(top, "techniques") else { return techniques };
@@ -99,7 +99,7 @@ fn techniques(top: &Record, taker: &mut Taker<'_>) -> Vec<Technique> {
 }
 
 /// The faults that can be used; of two with the same name the first.
-fn faults(records: &[Record], folder: &Path, taker: &mut Taker<'_>) -> Vec<StudyFault> {
+fn faults(records: &[Record], folder: &Path, taker: &mut KeyReader<'_>) -> Vec<StudyFault> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut faults = Vec::new();
     for record in records {
@@ -115,7 +115,7 @@ fn faults(records: &[Record], folder: &Path, taker: &mut Taker<'_>) -> Vec<Study
 }
 
 /// The records of the faults, each with the defaults.
-fn records_of(top: &Record, taker: &mut Taker<'_>) -> Vec<Record> {
+fn records_of(top: &Record, taker: &mut KeyReader<'_>) -> Vec<Record> {
     let defaults = match top.get("defaults") {
         None => Record::default(),
         Some(Given { value: GivenValue::Table(defaults), .. }) => {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::formats;
-use super::keys::{TEST_KEYS, Taker};
+use super::keys::{KeyReader, TEST_KEYS};
 use super::mistake::{Mistake, remedy};
 use super::record::{GivenValue, Record};
 
@@ -39,7 +39,7 @@ pub(crate) fn failing_run(
     record: &Record,
     directory: &Path,
     fill: &dyn Fn(String) -> String,
-    taker: &mut Taker<'_>,
+    taker: &mut KeyReader<'_>,
 ) -> Option<StudyTest> {
     let run = test(record, directory, fill, taker);
     let is_named = ["arguments", "input", "reference"].iter().any(|key| record.get(key).is_some());
@@ -53,7 +53,7 @@ pub(crate) fn failing_run(
 /// The tests that a folder holds, or a file in TOML, CSV or JSON Lines; and what is wrong with others.
 pub fn read_tests(path: &Path) -> (Vec<StudyTest>, Vec<Mistake>) {
     let mut mistakes = Vec::new();
-    let mut taker = Taker { file: path, mistakes: &mut mistakes };
+    let mut taker = KeyReader { file: path, mistakes: &mut mistakes };
     let text = path.to_string_lossy();
     let tests = of_path(Path::new("."), &text, 1, &|text| text, &mut taker);
     (unique(tests, 1, &mut taker), mistakes)
@@ -64,9 +64,9 @@ fn test(
     record: &Record,
     directory: &Path,
     fill: &dyn Fn(String) -> String,
-    taker: &mut Taker<'_>,
+    taker: &mut KeyReader<'_>,
 ) -> StudyTest {
-    let file = |key: &str, taker: &mut Taker<'_>| {
+    let file = |key: &str, taker: &mut KeyReader<'_>| {
         let (line, text) = taker.text(record, key)?;
         let text = fill(text);
         let path = directory.join(&text);
@@ -86,7 +86,7 @@ pub(crate) fn tests(
     record: &Record,
     directory: &Path,
     fill: &dyn Fn(String) -> String,
-    taker: &mut Taker<'_>,
+    taker: &mut KeyReader<'_>,
 ) -> Vec<StudyTest> {
     let Some(given) = record.get("tests") else { return Vec::new() };
     let tests = match &given.value {
@@ -115,7 +115,7 @@ pub(crate) fn tests(
 }
 
 /// Of tests of the same name the first.
-fn unique(tests: Vec<StudyTest>, line: usize, taker: &mut Taker<'_>) -> Vec<StudyTest> {
+fn unique(tests: Vec<StudyTest>, line: usize, taker: &mut KeyReader<'_>) -> Vec<StudyTest> {
     let mut seen = BTreeSet::new();
     let mut kept = Vec::new();
     for test in tests {
@@ -132,7 +132,7 @@ fn of_record(
     record: &Record,
     directory: &Path,
     fill: &dyn Fn(String) -> String,
-    taker: &mut Taker<'_>,
+    taker: &mut KeyReader<'_>,
 ) -> Option<StudyTest> {
     taker.only(record, &TEST_KEYS);
     let test = test(record, directory, fill, taker);
@@ -158,7 +158,7 @@ fn of_path(
     text: &str,
     line: usize,
     fill: &dyn Fn(String) -> String,
-    taker: &mut Taker<'_>,
+    taker: &mut KeyReader<'_>,
 ) -> Vec<StudyTest> {
     let path = directory.join(text);
     if path.is_dir() {
@@ -187,7 +187,7 @@ fn of_path(
     }
     // Its mistakes stand in that file; its paths begin where it lies.
     let folder = path.parent().unwrap_or(directory).to_owned();
-    let mut taker = Taker { file: &path, mistakes: taker.mistakes };
+    let mut taker = KeyReader { file: &path, mistakes: taker.mistakes };
     let records = match ending {
         Some("toml") => records_of_toml(&content, &mut taker),
         _ => {
@@ -201,7 +201,7 @@ fn of_path(
 }
 
 /// A record for each `[[test]]`.
-fn records_of_toml(text: &str, taker: &mut Taker<'_>) -> Vec<Record> {
+fn records_of_toml(text: &str, taker: &mut KeyReader<'_>) -> Vec<Record> {
     let (top, complaints) = formats::toml(text);
     complaints.into_iter().for_each(|(line, what)| taker.complain(line, what));
     taker.only(&top, &["test"]);

@@ -19,7 +19,7 @@ pub const MAX_FRAME: u64 = 8 << 20;
 /// What the agent is to do with the arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Duty {
+pub enum AgentMode {
     /// Take down those that the code at the leaders has not taken down itself.
     Assist,
     /// Take them down.
@@ -266,7 +266,7 @@ pub struct Session {
     /// Where the code that carries this out lies.
     pub undefine: u64,
     /// What to do.
-    pub duty: Duty,
+    pub duty: AgentMode,
     /// How many calls are open.
     pub depth: u32,
     /// The arrivals so far.

@@ -33,7 +33,7 @@ pub struct Activation {
 /// arrival at `leader` is that event, if nothing else has happened since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-pub struct Foreseen {
+pub struct PredictedArrival {
     /// The event.
     pub event: Link,
     /// Where it begins.
@@ -104,11 +104,11 @@ impl Tape<'_> {
 
     /// What follows the event, unless the event calls something, or the next one begins at the same
     /// leader: there an arrival may count or not.
-    pub fn foreseen(&self, event: EventId) -> Foreseen {
+    pub fn foreseen(&self, event: EventId) -> PredictedArrival {
         let next = self.next(event).filter(|&next| self.leader(next) != self.leader(event));
         match next.filter(|_| self.first_callee(event).is_none()) {
-            Some(next) => Foreseen { event: next.0.into(), leader: self.leader(next).0.into() },
-            None => Foreseen { event: Link::NONE, leader: Link::NONE },
+            Some(next) => PredictedArrival { event: next.0.into(), leader: self.leader(next).0.into() },
+            None => PredictedArrival { event: Link::NONE, leader: Link::NONE },
         }
     }
 

@@ -19,7 +19,7 @@ use crate::trace::{EventId, Trace};
 pub(super) const MOST: usize = 12;
 
 /// Where a replay is: what the agent knows of it, and what it has written.
-pub(super) struct Moment {
+pub(super) struct ReplayState {
     pace: Pace,
     position: Position,
     expectation: Expectation,
@@ -30,10 +30,10 @@ pub(super) struct Moment {
     pub(super) written: Written,
 }
 
-impl Moment {
+impl ReplayState {
     /// Before the first event.
-    pub(super) fn first(talk: &Channel, trace: &Trace, written: Written) -> Moment {
-        Moment {
+    pub(super) fn first(talk: &Channel, trace: &Trace, written: Written) -> ReplayState {
+        ReplayState {
             pace: Pace::new(0),
             position: Position::start(trace.tape()),
             expectation: nothing_expected(trace.len()),
@@ -44,9 +44,9 @@ impl Moment {
     }
 
     /// Now.
-    pub(super) fn now(talk: &Channel, written: Written) -> Moment {
+    pub(super) fn now(talk: &Channel, written: Written) -> ReplayState {
         let memory = &talk.memory;
-        Moment {
+        ReplayState {
             pace: memory.get(offset::PACE),
             position: memory.get(offset::POSITION),
             expectation: memory.get(offset::EXPECTATION),
@@ -74,7 +74,7 @@ impl Moment {
 /// A process that waits where it has reached an event.
 pub(super) struct Checkpoint {
     pub(super) tracee: Tracee,
-    pub(super) moment: Moment,
+    pub(super) moment: ReplayState,
     /// Where it waits.
     pub(super) event: EventId,
     /// Which events it has executed on the way.

@@ -5,7 +5,7 @@
 
 use std::cell::OnceCell;
 
-use super::scene::{ProgramMemory, Scene};
+use super::crash_state::{CrashState, ProgramMemory};
 use super::{Execution, Guide, Method, Placement, operand};
 use crate::address::FileAddress;
 use crate::process::{Cause, Mapped, Registers, SIGXFSZ, SignalSubject, Tracee};
@@ -34,7 +34,7 @@ impl Execution<'_> {
             Method::Inside(detours) => Some(detours),
             Method::Breakpoint | Method::SingleStep => None,
         };
-        let scene = Scene {
+        let scene = CrashState {
             program: self.program,
             placement: self.placement,
             tracee: self.tracee,
@@ -73,7 +73,7 @@ pub(crate) fn crash_of_untraced(
     tracee: &Tracee,
     signal: i32,
 ) -> Crash {
-    let scene = Scene { program, placement, tracee, detours: None, mapped: OnceCell::new() };
+    let scene = CrashState { program, placement, tracee, detours: None, mapped: OnceCell::new() };
     let mut crash = Crash {
         signal,
         instruction: CodePlace::Any,
@@ -104,7 +104,7 @@ pub(crate) fn crash_of_untraced(
     crash
 }
 
-impl Scene<'_> {
+impl CrashState<'_> {
     /// Whether the address that could not be used is where the stack would grow.
     fn has_overflown(&self, cause: Cause, at: &RegisterValues) -> bool {
         /// A frame may be that large, and the kernel keeps so much below the stack free.

@@ -12,7 +12,7 @@ use agent::session::{Arrival, Ring, Session};
 use super::inside::Channel;
 use super::{Guide, Recorder};
 use crate::invocation::Limits;
-use crate::process::{Attendance, Shared};
+use crate::process::{Shared, WaitingWork};
 use crate::program::Program;
 
 /// Brings arrivals from the agent to the recorder: from a thread of its own as long as the program runs,
@@ -21,7 +21,7 @@ pub(crate) struct Drain<'p, 't> {
     talk: &'t Channel,
     leaders: u32,
     /// The program waits while a full buffer is taken.
-    attendance: Attendance,
+    attendance: WaitingWork,
     taken: Mutex<Taken<'p>>,
     ended: AtomicBool,
 }
@@ -45,7 +45,7 @@ impl<'p, 't> Drain<'p, 't> {
         program: &'p Program,
         talk: &'t Channel,
         limits: &Limits,
-        attendance: Attendance,
+        attendance: WaitingWork,
     ) -> Drain<'p, 't> {
         let recorder = Recorder::new(program, limits);
         let taken = Taken { recorder, buffers: 0, ahead: 0, chunk: Vec::new(), seen: (0, u32::MAX) };

@@ -31,9 +31,9 @@ use agent::names::{Control, EventId, Link, Mark};
 use agent::pace::Pace;
 use agent::poison::Poison;
 use agent::session::{
-    Arrival, Duty, End, Ring, Service, Session, Site, Span, StackArea, Undefinition, Verdict,
+    AgentMode, Arrival, End, Ring, Service, Session, Site, Span, StackArea, Undefinition, Verdict,
 };
-use agent::tape::{Activation, Event, Foreseen};
+use agent::tape::{Activation, Event, PredictedArrival};
 
 use super::{Conditions, Placement};
 use crate::address::RuntimeAddress;
@@ -253,7 +253,7 @@ impl Inside {
     }
 
     /// A session in which arrivals are taken down.
-    pub(crate) fn talk_to_recorder(&self, duty: Duty) -> Result<Channel, Unable> {
+    pub(crate) fn talk_to_recorder(&self, duty: AgentMode) -> Result<Channel, Unable> {
         let buffers = Span { address: far(1), count: BUFFER * BUFFERS };
         let memory = share(PAGE + buffers.count * size_of::<Arrival>() as u64)?;
         let end = buffers.address + BUFFER * size_of::<Arrival>() as u64;
@@ -269,7 +269,7 @@ impl Inside {
         let kept = Span { address: KEPT, count: events as u64 };
         let memory = share(PAGE + kept.address - far(1) + kept.count)?;
         let session = Session {
-            duty: Duty::Serve,
+            duty: AgentMode::Serve,
             calls,
             kept,
             expectation: nothing_expected(events),
@@ -293,7 +293,7 @@ impl Inside {
             expectation: Expectation::NONE,
             undefinition: Undefinition { resume: 0, keep: 0, general: Poison::Off.general(), vector: [0; 2] },
             undefine: self.detours.undefine,
-            duty: Duty::Record,
+            duty: AgentMode::Record,
             depth: 0,
             pace: Pace::new(u64::MAX),
             position: Position::start(Trace::default().tape()),
@@ -382,11 +382,13 @@ impl Tape {
         let looping = looping_offset(events, tape.activations.len());
         let memory = share(looping + tape.endless.leaders.len() as u64)?;
         for event in trace.events() {
-            memory.set(u64::from(event.0) * size_of::<Foreseen>() as u64, tape.foreseen(event));
+            memory.set(u64::from(event.0) * size_of::<PredictedArrival>() as u64, tape.foreseen(event));
         }
         // Behind the last event, and where nothing is expected.
-        memory
-            .set((events * size_of::<Foreseen>()) as u64, Foreseen { event: Link::NONE, leader: Link::NONE });
+        memory.set(
+            (events * size_of::<PredictedArrival>()) as u64,
+            PredictedArrival { event: Link::NONE, leader: Link::NONE },
+        );
         memory.put(events_offset(events), tape.events);
         memory.put(activations_offset(events), tape.activations);
         memory.put(looping, tape.endless.leaders);
@@ -457,7 +459,7 @@ fn sites_offset(leaders: u64) -> u64 {
 }
 
 fn events_offset(events: usize) -> u64 {
-    (((events + 1) * size_of::<Foreseen>()) as u64).next_multiple_of(16)
+    (((events + 1) * size_of::<PredictedArrival>()) as u64).next_multiple_of(16)
 }
 
 fn activations_offset(events: usize) -> u64 {

@@ -4,11 +4,16 @@
 //! that counts, and goes for good once that execution has come. Processes that the program starts have the changes
 //! of all executions, but no breakpoints, for which nobody waits there.
 
-use super::Placement;
+use std::collections::BTreeMap;
+
+use agent::names::LeaderId;
+use agent::poison::Poison;
+
+use super::{Placement, Poisoner};
 use crate::address::RuntimeAddress;
-use crate::intervention::{Change, Intervention, When};
+use crate::intervention::{Alterations, Change, Intervention, When};
 use crate::process::{Pid, ProcessError, Stop, Tracee};
-use crate::program::Program;
+use crate::program::{ImageId, LeaderKind, Program};
 
 const INT3: u8 = 0xcc;
 const NOP: u8 = 0x90;
@@ -20,16 +25,19 @@ const NEAR: usize = 5;
 const LONGEST: usize = 6;
 
 /// The changes of a program under way.
-pub(crate) struct Changes {
-    breakpoints: Vec<Breakpoint>,
+pub(crate) struct Changes<'c> {
+    alterations: &'c Alterations<'c>,
+    breakpoints: BTreeMap<RuntimeAddress, Breakpoint>,
+    /// The stack pointer before the first instruction.
+    stack_base: u64,
+    scratch: Vec<u8>,
 }
 
 /// A place where the program stops to be changed.
 struct Breakpoint {
-    address: RuntimeAddress,
     original: u8,
-    act: Act,
-    when: When,
+    /// What is done at which arrivals.
+    acts: Vec<(Act, When)>,
     arrivals: u32,
     is_over: bool,
 }
@@ -43,6 +51,8 @@ enum Act {
         jump: ConditionalJump,
         change: Change,
     },
+    /// The frame of the function that begins here becomes undefined.
+    Undefine(LeaderId),
 }
 
 /// A conditional jump: the condition as the processor numbers it, and both places where it leads.
@@ -63,18 +73,23 @@ pub(crate) enum Changed {
     Stopped(Stop),
 }
 
-impl Changes {
+impl<'c> Changes<'c> {
     /// Makes the changes of a program that has not executed an instruction yet. What does not lie in its executable,
     /// or is no conditional jump where one is asked for, is not changed.
     pub(crate) fn make(
-        interventions: &[Intervention],
+        alterations: &'c Alterations<'c>,
         program: &Program,
         placement: &Placement,
         tracee: &Tracee,
-    ) -> Changes {
-        let mut changes = Changes { breakpoints: Vec::new() };
-        for intervention in interventions {
+    ) -> Changes<'c> {
+        let stack_base = tracee.location().map_or(0, |location| location.sp);
+        let (breakpoints, scratch) = (BTreeMap::new(), Vec::new());
+        let mut changes = Changes { alterations, breakpoints, stack_base, scratch };
+        for intervention in alterations.interventions {
             changes.add(intervention, program, placement, tracee);
+        }
+        if alterations.poison != Poison::Off {
+            changes.undefine_frames(program, placement, tracee);
         }
         changes
     }
@@ -89,85 +104,150 @@ impl Changes {
         let Intervention { place, change, when } = *intervention;
         let at = |address: u64| RuntimeAddress(address.wrapping_add(placement.bias(place.image)));
         let address = at(place.address.0);
-        let code = (1..=LONGEST).rev().find_map(|length| tracee.read(address, length))?;
+        let mut code = (1..=LONGEST).rev().find_map(|length| tracee.read(address, length))?;
+        if let Some(there) = self.breakpoints.get(&address) {
+            code[0] = there.original;
+        }
         let act = match change {
             Change::Skip(to) => Act::GoTo(at(to.address.0)),
             change => Act::Branch { jump: ConditionalJump::read(address, &code)?, change },
         };
         let room = program.leader_at(place.image, place.address);
         let room = room.map_or(0, |leader| usize::from(program.leader(leader).movable));
-        if let Some(patch) = patch(act, address, &code, room).filter(|_| when == When::Always) {
+        if let Some(patch) = patch(act, address, &code, room).filter(|_| self.is_patched(intervention)) {
             tracee.write(address, &patch);
             return Some(());
         }
-        tracee.write(address, &[INT3]);
-        self.breakpoints.push(Breakpoint {
-            address,
-            original: code[0],
-            act,
-            when,
-            arrivals: 0,
-            is_over: false,
-        });
+        self.stop_at(address, code[0], (act, when), tracee);
         Some(())
     }
 
+    /// Whether code can do the work of a stop: nothing is done there but what is done each time, and where a
+    /// statement is left out, no registers are set.
+    fn is_patched(&self, intervention: &Intervention) -> bool {
+        let Alterations { interventions, poison, .. } = *self.alterations;
+        let is_alone = interventions.iter().filter(|other| other.place == intervention.place).count() == 1;
+        let is_free = poison == Poison::Off || !matches!(intervention.change, Change::Skip(_));
+        is_alone && is_free && intervention.when == When::Always
+    }
+
+    fn stop_at(&mut self, address: RuntimeAddress, original: u8, act: (Act, When), tracee: &Tracee) {
+        let new = || Breakpoint { original, acts: Vec::new(), arrivals: 0, is_over: false };
+        let acts = &mut self.breakpoints.entry(address).or_insert_with(new).acts;
+        acts.push(act);
+        // The last one decides where control goes: a change of one execution is more than one of all.
+        acts.sort_by_key(|(_, when)| *when != When::Always);
+        tracee.write(address, &[INT3]);
+    }
+
+    /// Stops at each function of the executable that is entered.
+    fn undefine_frames(&mut self, program: &Program, placement: &Placement, tracee: &Tracee) {
+        for (number, leader) in program.leaders().iter().enumerate() {
+            if leader.kind != LeaderKind::Entry || leader.image != ImageId(0) {
+                continue;
+            }
+            let leader = LeaderId(number as u32);
+            let address = placement.address(leader);
+            if let Some(code) = tracee.read(address, 1) {
+                self.stop_at(address, code[0], (Act::Undefine(leader), When::Always), tracee);
+            }
+        }
+    }
+
     /// Serves a stop after an `int3`.
-    pub(crate) fn trap(&mut self, tracee: &mut Tracee) -> Result<Changed, ProcessError> {
+    pub(crate) fn trap(
+        &mut self,
+        program: &Program,
+        placement: &Placement,
+        tracee: &mut Tracee,
+    ) -> Result<Changed, ProcessError> {
         let Some(location) = tracee.location() else { return Ok(Changed::Served) };
         let address = RuntimeAddress(location.pc.wrapping_sub(1));
-        let Some(reached) = self.breakpoints.iter_mut().find(|it| it.address == address && !it.is_over)
-        else {
+        let Alterations { poison, untouched, .. } = *self.alterations;
+        let Some(reached) = self.breakpoints.get_mut(&address).filter(|it| !it.is_over) else {
             return Ok(Changed::Foreign);
         };
         tracee.take_trap()?;
-        reached.arrivals += 1;
-        let is_due = reached.when == When::Always || reached.when == When::Execution(reached.arrivals);
-        if is_due && reached.when != When::Always {
-            reached.is_over = true;
+        let (stack_base, scratch) = (self.stack_base, &mut self.scratch);
+        let mut poisoner = Poisoner { program, placement, poison, untouched, stack_base, scratch };
+        let mut next = None;
+        for act in reached.arrive() {
+            next = match act {
+                Act::GoTo(to) => {
+                    let leader = |address: RuntimeAddress| placement.leader_at(address.0);
+                    if let (Some(reached), Some(at)) = (leader(address), leader(to)) {
+                        poisoner.registers(tracee, reached, at);
+                    }
+                    Some(to)
+                }
+                Act::Branch { jump, change } => Some(jump.changed(change, tracee)),
+                Act::Undefine(entry) => {
+                    poisoner.frame(tracee, entry, location.sp)?;
+                    next
+                }
+            };
+        }
+        if reached.is_over {
             tracee.write(address, &[reached.original]);
         }
-        match reached.act {
-            Act::GoTo(to) if is_due => tracee.set_pc(to),
-            Act::GoTo(_) => return reached.step_over(tracee),
-            Act::Branch { jump, change } => {
-                let flags = tracee.registers().map_or(0, |registers| registers.eflags);
-                let holds = jump.holds(flags);
-                let jumps = match change {
-                    _ if !is_due => holds,
-                    Change::Jump => true,
-                    Change::FallThrough => false,
-                    Change::Flip | Change::Skip(_) => !holds,
-                };
-                tracee.set_pc(if jumps { jump.target } else { jump.next });
-            }
+        match next.or_else(|| reached.imitated(address, tracee)) {
+            Some(next) => tracee.set_pc(next),
+            None if reached.is_over => tracee.set_pc(address),
+            None => return reached.step_over(address, tracee),
         }
         Ok(Changed::Served)
     }
 
     /// Takes the breakpoints out of the copy of the memory that a forked process has.
     pub(crate) fn leave_fork(&self, tracee: &Tracee, fork: Pid) {
-        for breakpoint in self.breakpoints.iter().filter(|it| !it.is_over) {
-            tracee.write_to_fork(fork, breakpoint.address, &[breakpoint.original]);
+        for (address, breakpoint) in self.breakpoints.iter().filter(|(_, it)| !it.is_over) {
+            tracee.write_to_fork(fork, *address, &[breakpoint.original]);
         }
     }
 
     /// Takes the breakpoints out of memory, or puts them back.
     pub(crate) fn set_aside(&self, tracee: &Tracee, are_out: bool) {
-        for breakpoint in self.breakpoints.iter().filter(|it| !it.is_over) {
-            tracee.write(breakpoint.address, &[if are_out { breakpoint.original } else { INT3 }]);
+        for (address, breakpoint) in self.breakpoints.iter().filter(|(_, it)| !it.is_over) {
+            tracee.write(*address, &[if are_out { breakpoint.original } else { INT3 }]);
         }
     }
 }
 
 impl Breakpoint {
+    /// Counts an arrival, and tells what is done at it.
+    fn arrive(&mut self) -> Vec<Act> {
+        self.arrivals += 1;
+        let arrivals = self.arrivals;
+        let due = |when: When| when == When::Always || when == When::Execution(arrivals);
+        let acts = self.acts.iter().filter(|(_, when)| due(*when)).map(|(act, _)| *act).collect();
+        let is_past = |when: When| matches!(when, When::Execution(number) if number <= arrivals);
+        self.is_over = self.acts.iter().all(|(_, when)| is_past(*when));
+        acts
+    }
+
+    /// Does what the covered instruction does, if that is how functions begin and costs no stop; where control goes
+    /// on.
+    fn imitated(&self, address: RuntimeAddress, tracee: &Tracee) -> Option<RuntimeAddress> {
+        const PUSH_RBP: u8 = 0x55;
+        if self.original != PUSH_RBP {
+            return None;
+        }
+        let mut registers = tracee.registers()?;
+        registers.rsp = registers.rsp.wrapping_sub(8);
+        if !tracee.write(RuntimeAddress(registers.rsp), &registers.rbp.to_le_bytes()) {
+            return None;
+        }
+        tracee.set_registers(&registers);
+        Some(RuntimeAddress(address.0 + 1))
+    }
+
     /// Executes the instruction that the breakpoint covers.
-    fn step_over(&self, tracee: &mut Tracee) -> Result<Changed, ProcessError> {
-        tracee.write(self.address, &[self.original]);
-        tracee.set_pc(self.address);
+    fn step_over(&self, address: RuntimeAddress, tracee: &mut Tracee) -> Result<Changed, ProcessError> {
+        tracee.write(address, &[self.original]);
+        tracee.set_pc(address);
         tracee.step(0);
         let stop = tracee.wait()?;
-        tracee.write(self.address, &[INT3]);
+        tracee.write(address, &[INT3]);
         Ok(if stop == Stop::Trap { Changed::Served } else { Changed::Stopped(stop) })
     }
 }
@@ -185,6 +265,17 @@ impl ConditionalJump {
         let next = RuntimeAddress(address.0.wrapping_add(length));
         let target = RuntimeAddress(next.0.wrapping_add_signed(distance));
         Some(ConditionalJump { condition, target, next })
+    }
+
+    /// Where control goes with this change.
+    fn changed(self, change: Change, tracee: &Tracee) -> RuntimeAddress {
+        let flags = tracee.registers().map_or(0, |registers| registers.eflags);
+        let jumps = match change {
+            Change::Jump => true,
+            Change::FallThrough => false,
+            Change::Flip | Change::Skip(_) => !self.holds(flags),
+        };
+        if jumps { self.target } else { self.next }
     }
 
     /// Whether it jumps with these status flags.
@@ -208,6 +299,7 @@ impl ConditionalJump {
 /// The code that does the same without a stop; `None` where there is no room for it.
 fn patch(act: Act, address: RuntimeAddress, code: &[u8], room: usize) -> Option<Vec<u8>> {
     match act {
+        Act::Undefine(_) => None,
         Act::GoTo(to) => {
             let distance = |length: usize| to.0.wrapping_sub(address.0.wrapping_add(length as u64)) as i64;
             if let Ok(short) = i8::try_from(distance(2))

@@ -8,6 +8,7 @@
 
 mod checkpoint;
 mod crash;
+mod crash_state;
 mod dependence;
 mod drain;
 mod inside;
@@ -18,8 +19,8 @@ mod operand;
 mod placement;
 mod recorder;
 mod replayer;
-mod scene;
 mod server;
+mod undefined;
 mod watch;
 
 use std::path::PathBuf;
@@ -30,10 +31,11 @@ use std::time::Instant;
 use agent::lockstep::Directive;
 use agent::names::LeaderId;
 use agent::pace::{Pace, Step, Undefined};
-use agent::poison::{Poison, SCRATCH};
+use agent::poison::Poison;
 
 pub(crate) use crash::crash_of_untraced;
 use crash::registers;
+use crash_state::ProgramMemory;
 pub(crate) use dependence::{Investigation, follow};
 pub(crate) use drain::Drain;
 pub(crate) use inside::{Inside, Tape, Unable};
@@ -41,15 +43,13 @@ pub(crate) use intervene::{Changed, Changes};
 pub(crate) use placement::Placement;
 pub(crate) use recorder::Recorder;
 pub(crate) use replayer::Replayer;
-use scene::ProgramMemory;
-pub(crate) use server::{Onlooker, Server, Terms};
+pub(crate) use server::{ReplayPosition, Server, Terms};
+use undefined::Poisoner;
 pub(crate) use watch::{Assignment, watch};
 
 use crate::address::{FileAddress, RuntimeAddress};
 use crate::invocation::Limits;
-use crate::process::{
-    Alarm, ProcessError, Registers, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, Stop, Tracee,
-};
+use crate::process::{Alarm, ProcessError, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, Stop, Tracee};
 use crate::program::detour::Detours;
 use crate::program::variables::{ValueBounds, Variables, View};
 use crate::program::{Leader, Program};
@@ -285,8 +285,14 @@ impl Execution<'_> {
         };
         match undefined {
             Undefined::Nothing => {}
-            Undefined::Frame => self.poison_frame(leader, location.sp)?,
-            Undefined::Registers => self.poison_registers(leader, at),
+            Undefined::Frame => {
+                let (mut poisoner, tracee) = self.poisoner();
+                poisoner.frame(tracee, leader, location.sp)?;
+            }
+            Undefined::Registers => {
+                let (poisoner, tracee) = self.poisoner();
+                poisoner.registers(tracee, leader, at);
+            }
         }
         if let Method::Breakpoint = method {
             if before != Some(at) {
@@ -407,69 +413,12 @@ impl Execution<'_> {
         None
     }
 
-    /// Fills the frame of the function that begins at `entry`, which lies below the return address.
-    fn poison_frame(&mut self, entry: LeaderId, sp: u64) -> Result<(), ProcessError> {
-        let function = self.program.leader(entry).function;
-        if self.conditions.poison == Poison::Off || self.conditions.untouched.frames.contains(&function) {
-            return Ok(());
-        }
-        let size = self.program.function_of(entry).undefined_size();
-        let bottom = sp - size;
-        // By the distance from the stack's first word: the environment moves the stack.
-        let place = bottom.wrapping_sub(self.stack_base);
-        self.scratch.resize(size as usize, 0);
-        self.conditions.poison.fill(place, &mut self.scratch);
-        if !self.tracee.write(RuntimeAddress(bottom), &self.scratch) && self.grow_stack(entry, bottom)? {
-            self.tracee.write(RuntimeAddress(bottom), &self.scratch);
-        }
-        Ok(())
-    }
-
-    /// Makes the kernel extend the stack down to `bottom`, by one store of the program's own there: a
-    /// tracer's accesses do not. Whether it did.
-    fn grow_stack(&mut self, entry: LeaderId, bottom: u64) -> Result<bool, ProcessError> {
-        const STORE: [u8; 3] = [0xc6, 0x00, 0x00]; // mov byte [rax], 0
-        let Some(registers) = self.tracee.registers() else {
-            return Ok(false);
-        };
-        let pc = self.placement.address(entry);
-        let Some(original) = self.tracee.read(pc, STORE.len()) else {
-            return Ok(false);
-        };
-        self.tracee.write(pc, &STORE);
-        self.tracee.set_registers(&Registers { rip: pc.0, rax: bottom, ..registers });
-        self.tracee.step(0);
-        let stop = self.tracee.wait()?;
-        self.tracee.write(pc, &original);
-        self.tracee.set_registers(&registers);
-        Ok(stop == Stop::Trap)
-    }
-
-    /// Makes the registers undefined that a call may change, except those in which the function keeps a
-    /// value from before `reached`, where the run was, to behind `at`, where it goes on.
-    fn poison_registers(&self, reached: LeaderId, at: LeaderId) {
-        let poison = self.conditions.poison;
-        if poison == Poison::Off {
-            return;
-        }
-        let Some(mut registers) = self.tracee.registers() else {
-            return;
-        };
-        let live = self.program.leader(reached).live & self.program.leader(at).live;
-        let r = &mut registers;
-        let scratch: [_; SCRATCH.len()] = [
-            &mut r.rax, &mut r.rcx, &mut r.rdx, &mut r.rsi, &mut r.rdi, &mut r.r8, &mut r.r9, &mut r.r10,
-            &mut r.r11,
-        ];
-        for ((register, number), value) in scratch.into_iter().zip(SCRATCH).zip(poison.general()) {
-            if !live.has_general(number) {
-                *register = value;
-            }
-        }
-        self.tracee.set_registers(&registers);
-        if !live.has_vector() {
-            self.tracee.set_vector_registers(poison.vector());
-        }
+    /// Sets what is undefined to the pattern of this run.
+    fn poisoner(&mut self) -> (Poisoner<'_>, &mut Tracee) {
+        let Conditions { poison, ref untouched, .. } = *self.conditions;
+        let (program, placement, scratch) = (self.program, &*self.placement, &mut self.scratch);
+        let stack_base = self.stack_base;
+        (Poisoner { program, placement, poison, untouched, stack_base, scratch }, self.tracee)
     }
 }
 

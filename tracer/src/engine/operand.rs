@@ -1,6 +1,6 @@
 //! Tell in the words of the source what an instruction could not use: `row->next`, where `row` is NULL.
 
-use super::scene::{ProgramMemory, Scene};
+use super::crash_state::{CrashState, ProgramMemory};
 use crate::program::accesses::{self, Mode};
 use crate::program::origins;
 use crate::program::variables::{MemoryPiece, RegisterValues, Variables, View};
@@ -10,7 +10,7 @@ use crate::run::Operand;
 /// What the instruction was to use that has stopped because of `address`; `None` if the debug information does
 /// not tell.
 pub(super) fn told(
-    scene: &Scene<'_>,
+    scene: &CrashState<'_>,
     variables: &Variables,
     at: &RegisterValues,
     address: u64,
@@ -41,7 +41,7 @@ pub(super) fn told(
 
 /// The first leader of the function that holds an instruction, the last one before the instruction, and the
 /// address at which another function begins.
-fn around<'s>(scene: &'s Scene<'_>, pc: u64) -> Option<(&'s Leader, &'s Leader, u64)> {
+fn around<'s>(scene: &'s CrashState<'_>, pc: u64) -> Option<(&'s Leader, &'s Leader, u64)> {
     let program = scene.program;
     let place = scene.placement.image_place(program, pc)?;
     let leaders = program.leaders().iter().filter(|leader| leader.image == place.image);

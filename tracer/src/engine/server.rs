@@ -5,9 +5,9 @@ use std::thread::ThreadId;
 use agent::lockstep::CHECKPOINT;
 use agent::names::LeaderId;
 use agent::poison::Poison;
-use agent::session::{Duty, End, Service, Session, Verdict, Wanted};
+use agent::session::{AgentMode, End, Service, Session, Verdict, Wanted};
 
-use super::checkpoint::{self, Checkpoint, Moment};
+use super::checkpoint::{self, Checkpoint, ReplayState};
 use super::inside::{Channel, Unable, offset};
 use super::integrity::Integrity;
 use super::{Conditions, Guide, waits_for_ever};
@@ -27,7 +27,7 @@ pub(crate) struct Server {
     talk: Channel,
     terms: Terms,
     wanted: Wanted,
-    first: Moment,
+    first: ReplayState,
     checkpoints: Vec<Checkpoint>,
     /// The latest test.
     latest: Option<Schedule>,
@@ -82,9 +82,9 @@ impl Server {
             let reason = "before its first statement it has opened files, shared memory or set a timer";
             return Err(Unable::Unfit(reason.into()));
         }
-        (talk.session.duty, talk.session.service) = (Duty::Replay, service);
+        (talk.session.duty, talk.session.service) = (AgentMode::Replay, service);
         talk.memory.set(offset::DUTY, talk.session.duty);
-        let first = Moment::first(&talk, trace, output.written()?);
+        let first = ReplayState::first(&talk, trace, output.written()?);
         tracee.serves()?;
         Ok(Server {
             tracee,
@@ -172,7 +172,7 @@ impl Server {
             self.ask(self.wanted.go_on(self.next_rank()));
             return Ok(held);
         }
-        let moment = Moment::now(&self.talk, self.output.written()?);
+        let moment = ReplayState::now(&self.talk, self.output.written()?);
         held.serves()?;
         self.checkpoints.push(Checkpoint { tracee: held, moment, event, schedule: schedule.clone() });
         self.start(schedule, conditions)
@@ -255,12 +255,12 @@ impl Server {
 }
 
 /// Knows where a replay is that the agent guides.
-pub(crate) struct Onlooker<'a> {
+pub(crate) struct ReplayPosition<'a> {
     pub(crate) talk: &'a Channel,
     pub(crate) trace: &'a Trace,
 }
 
-impl Guide for Onlooker<'_> {
+impl Guide for ReplayPosition<'_> {
     fn position(&self) -> Vec<Option<LeaderId>> {
         let leaders = self.talk.stack(self.trace).into_iter();
         leaders.map(|event| event.map(|event| self.trace.leader(event))).collect()

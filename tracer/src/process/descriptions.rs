@@ -33,19 +33,19 @@ pub(super) fn restore_description(file: &File) {
 
 /// What a program can change of a file besides its content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct FileAttributes {
     mode: u32,
     owner: (u32, u32),
     /// The bytes that the names of its extended attributes take.
     attributes: isize,
 }
 
-impl Look {
+impl FileAttributes {
     /// How the file looks.
-    pub(super) fn of(file: &File) -> Look {
+    pub(super) fn of(file: &File) -> FileAttributes {
         // SAFETY: asks for the length only, which takes no memory.
         let attributes = unsafe { libc::flistxattr(file.as_raw_fd(), std::ptr::null_mut(), 0) };
-        let look = |data: std::fs::Metadata| Look {
+        let look = |data: std::fs::Metadata| FileAttributes {
             mode: data.mode(),
             owner: (data.uid(), data.gid()),
             attributes: attributes.max(0),
@@ -80,9 +80,9 @@ mod tests {
     #[test]
     fn another_mode_is_another_look() {
         let file = tempfile::tempfile().expect("a file");
-        let before = Look::of(&file);
-        assert_eq!(before, Look::of(&file));
+        let before = FileAttributes::of(&file);
+        assert_eq!(before, FileAttributes::of(&file));
         file.set_permissions(Permissions::from_mode(0o111)).expect("set");
-        assert_ne!(before, Look::of(&file));
+        assert_ne!(before, FileAttributes::of(&file));
     }
 }

@@ -15,7 +15,7 @@ use nix::errno::Errno;
 use nix::sys::resource::Resource;
 
 use super::constancy::Filter;
-use super::descriptions::Look;
+use super::descriptions::FileAttributes;
 use super::sealed::Sealed;
 use super::texts::{MappedTexts, Texts};
 use super::{Output, ProcessError, limits};
@@ -45,7 +45,7 @@ pub(super) struct Launcher {
 struct Stdin {
     file: Sealed,
     /// How it looked when it was made, and when anything of that was changed last.
-    made: (Look, (i64, i64)),
+    made: (FileAttributes, (i64, i64)),
 }
 
 /// Whether the count of the processor's cycles is trapped from the start.
@@ -168,10 +168,10 @@ impl Stdin {
         Ok(stdin)
     }
 
-    fn now(&self) -> (Look, (i64, i64)) {
+    fn now(&self) -> (FileAttributes, (i64, i64)) {
         let file = self.file.file();
         let changed = file.metadata().map_or((0, 0), |data| (data.ctime(), data.ctime_nsec()));
-        (Look::of(file), changed)
+        (FileAttributes::of(file), changed)
     }
 
     fn content(&self) -> Result<Vec<u8>, ProcessError> {

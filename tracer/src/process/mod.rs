@@ -48,7 +48,7 @@ pub(crate) use shared::Shared;
 pub(crate) use signals::{Cause, SignalSubject};
 pub(crate) use system_calls::{CallEffect, FileAction, KernelState, MemoryRange, SystemCall};
 pub(crate) use tracee::Tracee;
-pub(crate) use watchdog::{Alarm, Attendance, Subject, Watchdog};
+pub(crate) use watchdog::{Alarm, Subject, WaitingWork, Watchdog};
 
 /// The names of what engines get from here.
 pub(crate) use libc::{

@@ -15,7 +15,7 @@ use nix::sys::stat::{Mode, fchmod};
 use nix::sys::statvfs::fstatvfs;
 use nix::sys::termios::{OutputFlags, SetArg, tcgetattr, tcsetattr};
 
-use super::descriptions::{Look, restore_description};
+use super::descriptions::{FileAttributes, restore_description};
 use super::{Bytes, ProcessError, patiently};
 use crate::invocation::Stdout;
 
@@ -24,7 +24,7 @@ pub(crate) struct Output {
     stdout: Channel,
     stderr: File,
     /// How the files were made.
-    looks: Vec<Look>,
+    looks: Vec<FileAttributes>,
 }
 
 /// What a run has written to its standard output and its standard error so far.
@@ -43,7 +43,7 @@ impl Output {
             Stdout::Terminal => terminal(limit)?,
         };
         let mut output = Output { stdout, stderr: file_for(limit)?, looks: Vec::new() };
-        output.looks = output.files().map(Look::of).collect();
+        output.looks = output.files().map(FileAttributes::of).collect();
         Ok(output)
     }
 
@@ -80,7 +80,7 @@ impl Output {
     /// Whether the files have the modes, owners and attributes that they had at first. Their contents, lengths
     /// and positions are restored by [`Output::take_back`].
     pub(crate) fn is_as_made(&self) -> bool {
-        self.files().map(Look::of).eq(self.looks.iter().copied())
+        self.files().map(FileAttributes::of).eq(self.looks.iter().copied())
     }
 
     /// Whether the path is that of one of the files.

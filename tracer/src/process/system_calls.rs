@@ -43,7 +43,7 @@ pub(crate) enum KernelState {
     /// How late it is: where time is made constant, each question and each sleep lets some of it pass.
     Clock,
     /// Which random number is next.
-    Chance,
+    RandomSource,
     /// What is done about this signal.
     Handler(u64),
     /// Which signals have been sent and are held back, and on which stack handlers run.
@@ -222,7 +222,7 @@ impl SystemCall {
 
     /// What of the kernel's own it has looked at and changed.
     fn keep_states(&self, effect: &mut CallEffect) {
-        use KernelState::{Chance, Clock, Descriptor, Directory, Handler, Names, Signals, Timer};
+        use KernelState::{Clock, Descriptor, Directory, Handler, Names, RandomSource, Signals, Timer};
         let &SystemCall { number, arguments: [a, b, ..], result } = self;
         let new = Descriptor(result as u64);
         let (asks, changes) = match number as i64 {
@@ -237,7 +237,7 @@ impl SystemCall {
             | libc::SYS_pselect6
             | libc::SYS_poll
             | libc::SYS_ppoll => (vec![Clock], vec![Clock]),
-            libc::SYS_getrandom => (vec![Chance], vec![Chance]),
+            libc::SYS_getrandom => (vec![RandomSource], vec![RandomSource]),
             libc::SYS_rt_sigaction if b != 0 => (vec![], vec![Handler(a)]),
             libc::SYS_rt_sigaction => (vec![Handler(a)], vec![]),
             libc::SYS_rt_sigprocmask

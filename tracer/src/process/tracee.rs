@@ -12,7 +12,7 @@ use std::sync::Arc;
 use nix::unistd::Pid;
 
 use super::children::{Stop, end, is_there, is_thread, kill, passed_on, restart, wait_a_moment, wait_any};
-use super::constancy::Respondent;
+use super::constancy::CallEmulator;
 use super::handle::Handle;
 use super::sandbox::{Answer, Guard, HeldCall};
 use super::status::number_inside;
@@ -62,7 +62,7 @@ pub(crate) struct Tracee {
     /// How the program itself ended.
     gone: Option<Stop>,
     /// Answers what it asks.
-    pub(super) respondent: Respondent,
+    pub(super) respondent: CallEmulator,
     /// How it was let go on last.
     pub(super) request: libc::c_uint,
     /// Whether somebody wants to know of its end.
@@ -89,7 +89,7 @@ impl Tracee {
             }
             restart(pid, libc::PTRACE_CONT, passed_on(status));
         }
-        let respondent = Respondent::new(pid, number_of(pid)?, sandbox.parent(), sandbox.constancy());
+        let respondent = CallEmulator::new(pid, number_of(pid)?, sandbox.parent(), sandbox.constancy());
         respondent.executed(pid);
         let memory = launch.limits.memory.map(|memory| memory.saturating_add(launch.attachments.size));
         let mut tracee = Tracee::new(pid, Limits { memory, ..*launch.limits }, sandbox.guard(), respondent);
@@ -98,7 +98,7 @@ impl Tracee {
         Ok(tracee)
     }
 
-    fn new(pid: Pid, limits: Limits, guard: Arc<Guard>, respondent: Respondent) -> Tracee {
+    fn new(pid: Pid, limits: Limits, guard: Arc<Guard>, respondent: CallEmulator) -> Tracee {
         Tracee {
             pid,
             memory: OnceCell::new(),

@@ -21,13 +21,13 @@ const INTERVAL: Duration = Duration::from_millis(10);
 /// Looks after the runs of one tracer, one at a time.
 pub(crate) struct Watchdog {
     watched: Arc<Mutex<Option<Watched>>>,
-    attendance: Attendance,
+    attendance: WaitingWork,
 }
 
 /// The work of a thread of the tracer that a program under watch waits for: its processor time counts as the
 /// program's, and while it is done the program does not sleep.
 #[derive(Clone, Default)]
-pub(crate) struct Attendance(Arc<Service>);
+pub(crate) struct WaitingWork(Arc<Service>);
 
 #[derive(Default)]
 struct Service {
@@ -49,7 +49,7 @@ struct Watched {
     process: Handle,
     subject: Subject,
     clock: libc::clockid_t,
-    attendance: Attendance,
+    attendance: WaitingWork,
     /// What it had used before this run.
     attended: Duration,
     deadline: Instant,
@@ -75,11 +75,11 @@ impl Watchdog {
             std::thread::Builder::new().name("watchdog".into()).spawn(move || patrol(&weak))
         });
         thread.map_err(|source| ProcessError::System { what: "starting a thread", source })?;
-        Ok(Watchdog { watched, attendance: Attendance::default() })
+        Ok(Watchdog { watched, attendance: WaitingWork::default() })
     }
 
     /// For a thread that serves the programs under watch.
-    pub(crate) fn attendance(&self) -> Attendance {
+    pub(crate) fn attendance(&self) -> WaitingWork {
         self.attendance.clone()
     }
 
@@ -119,7 +119,7 @@ impl Watchdog {
     }
 }
 
-impl Attendance {
+impl WaitingWork {
     /// Does such work.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         self.0.is_under_way.store(true, Ordering::Relaxed);

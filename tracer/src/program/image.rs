@@ -13,13 +13,13 @@ use super::flow::JumpTables;
 use super::functions::{self, Extent};
 use super::guard::guarded;
 use super::leaders::{self, FoundLeader};
-use super::lines::{self, Files, Home, Row, UnitLines};
-use super::moving::{self, Landings};
+use super::lines::{self, Files, Row, UnitLines, UnitOrigin};
+use super::moving::{self, JumpTargets};
 use super::only_calls;
 use super::sanitizer::Sanitizer;
 use super::scope::Candidate;
-use super::split::Companions;
-use super::stack::Heights;
+use super::split::SplitFiles;
+use super::stack::StackHeights;
 use super::{
     Function, FunctionId, Granularity, ImageId, Leader, LeaderId, LeaderKind, LoadError, Program, Scope,
     Statement, flow,
@@ -195,7 +195,7 @@ impl<'a> Builder<'a> {
         let mut claims = Claims::of(elf.size() + size(&dwarf));
         let symbols = elf.functions();
         let names = functions::names(&symbols, &mut claims).map_err(damaged)?;
-        let companions = Companions::of(path, self.scope)?;
+        let companions = SplitFiles::of(path, self.scope)?;
         let mut info = self.units(dwarf, &companions, &names, &mut claims).map_err(damaged)?;
         info.functions.extend(functions::of_symbols(&symbols, &names));
         let mut known = HashSet::new();
@@ -208,7 +208,7 @@ impl<'a> Builder<'a> {
     fn units(
         &mut self,
         mut dwarf: Dwarf<lines::Slice<'_>>,
-        companions: &Companions<'_>,
+        companions: &SplitFiles<'_>,
         names: &HashMap<u64, String>,
         claims: &mut Claims,
     ) -> Result<DebugInfo, Damage> {
@@ -255,7 +255,7 @@ impl<'a> Builder<'a> {
             return Ok(false);
         };
         let rows = self.rows_in_scope(extent, rows);
-        let heights = Heights::new(&code, entry);
+        let heights = StackHeights::new(&code, entry);
         let found = leaders::find(&code, &rows, entry, &heights, self.granularity);
         if found.is_empty() {
             return Ok(false);
@@ -264,7 +264,7 @@ impl<'a> Builder<'a> {
         let memory = |address: u64, length: u64| elf.code(address, address.checked_add(length)?);
         let tables = JumpTables::read(&code, &memory);
         let follow = flow::connect(&code, &insns, &tables);
-        let landings = Landings::new(&code, &insns, &tables, || elf.pointers());
+        let landings = JumpTargets::new(&code, &insns, &tables, || elf.pointers());
         self.jumps_out.extend(moving::jumps_out(&code));
         let flags_live = moving::flags_live(&code);
         let only_call = only_calls::only_call(&code, &insns);
@@ -342,7 +342,7 @@ fn size(dwarf: &Dwarf<lines::Slice<'_>>) -> usize {
 
 /// All rows of an image in the order of their addresses.
 struct RowIndex<'a> {
-    sequences: Vec<(&'a Home, &'a lines::Sequence)>,
+    sequences: Vec<(&'a UnitOrigin, &'a lines::Sequence)>,
 }
 
 impl<'a> RowIndex<'a> {
@@ -359,20 +359,20 @@ impl<'a> RowIndex<'a> {
         &self,
         start: u64,
         end: u64,
-    ) -> impl Iterator<Item = &(&'a Home, &'a lines::Sequence)> {
+    ) -> impl Iterator<Item = &(&'a UnitOrigin, &'a lines::Sequence)> {
         let behind = self.sequences.partition_point(|(_, sequence)| sequence.rows[0].address < end);
         self.sequences[..behind].iter().rev().take_while(move |(_, sequence)| sequence.end > start)
     }
 
     /// The last row that begins at or before `address`.
-    fn at(&self, address: u64) -> Option<(&'a Home, Row)> {
+    fn at(&self, address: u64) -> Option<(&'a UnitOrigin, Row)> {
         self.sequences_within(address, address.saturating_add(1)).find_map(|&(home, sequence)| {
             let behind = sequence.rows.partition_point(|row| row.address <= address);
             Some((home, *sequence.rows.get(behind.checked_sub(1)?)?))
         })
     }
 
-    fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (&'a Home, Row)> {
+    fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (&'a UnitOrigin, Row)> {
         self.sequences_within(start, end).flat_map(move |&(home, sequence)| {
             let first = sequence.rows.partition_point(|row| row.address < start);
             let last = sequence.rows.partition_point(|row| row.address < end);

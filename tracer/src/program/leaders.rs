@@ -24,7 +24,7 @@ use super::code::{Code, ControlFlow, Insn};
 use super::lines::Row;
 use super::moving::STATUS_FLAGS;
 use super::registers::{self, RegisterSet, Uses};
-use super::stack::Heights;
+use super::stack::StackHeights;
 use super::{Granularity, LeaderKind};
 
 /// A leader within its function: the index of its instruction, and why it is one.
@@ -46,7 +46,7 @@ pub(super) fn find(
     code: &Code,
     rows: &[Row],
     entry: usize,
-    heights: &Heights,
+    heights: &StackHeights,
     granularity: Granularity,
 ) -> Vec<FoundLeader> {
     let table = Table::new(code, rows, granularity);

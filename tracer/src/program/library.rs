@@ -41,7 +41,7 @@ pub(crate) enum LibraryFunction {
 
 /// Where something lies in an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spot {
+pub(crate) enum ImageLocation {
     /// At this address of the file.
     Address(u64),
     /// Where the word at this address of the file leads to, once it is in memory.
@@ -51,7 +51,7 @@ pub(crate) enum Spot {
 /// What is known of an image.
 #[derive(Debug, Default)]
 pub(crate) struct LibraryContents {
-    pub(crate) functions: Vec<(Spot, LibraryFunction)>,
+    pub(crate) functions: Vec<(ImageLocation, LibraryFunction)>,
     /// The streams of standard output and standard error: address and size.
     pub(crate) outputs: Vec<(u64, u64)>,
     /// That of standard input.
@@ -114,7 +114,7 @@ pub(crate) fn contents(path: &Path) -> LibraryContents {
         );
         match is_chosen {
             true => resolvers.push((symbol.address(), function)),
-            false => contents.functions.push((Spot::Address(symbol.address()), function)),
+            false => contents.functions.push((ImageLocation::Address(symbol.address()), function)),
         }
     }
     let names = image.dynamic_symbol_table();
@@ -135,7 +135,7 @@ pub(crate) fn contents(path: &Path) -> LibraryContents {
             }
             _ => None,
         };
-        contents.functions.extend(function.map(|function| (Spot::Slot(slot), function)));
+        contents.functions.extend(function.map(|function| (ImageLocation::Slot(slot), function)));
     }
     contents
 }

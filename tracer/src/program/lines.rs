@@ -54,7 +54,7 @@ impl Files {
 
 /// Where a compilation unit was compiled.
 #[derive(Debug)]
-pub(super) struct Home {
+pub(super) struct UnitOrigin {
     /// `DW_AT_comp_dir`.
     pub(super) directory: PathBuf,
     /// The folder of the unit's primary source file: build systems such as CMake compile outside
@@ -64,7 +64,7 @@ pub(super) struct Home {
     pub(super) producer: Option<String>,
 }
 
-impl Home {
+impl UnitOrigin {
     /// How many bytes its texts have.
     fn size(&self) -> usize {
         let producer = self.producer.as_ref().map_or(0, String::len);
@@ -74,7 +74,7 @@ impl Home {
 
 /// The line table of one compilation unit.
 pub(super) struct UnitLines {
-    pub(super) home: Home,
+    pub(super) home: UnitOrigin,
     /// Sequences of rows with ascending addresses; each ends at the given address.
     pub(super) sequences: Vec<Sequence>,
 }
@@ -105,7 +105,7 @@ pub(super) fn normal(base: &Path, path: &Path) -> PathBuf {
 pub(super) fn read(
     dwarf: &Dwarf<Slice<'_>>,
     unit: &Unit<Slice<'_>>,
-    home: Home,
+    home: UnitOrigin,
     files: &mut Files,
     claims: &mut Claims,
 ) -> Result<Option<UnitLines>, Damage> {
@@ -177,7 +177,7 @@ pub(super) fn home(
     dwarf: &Dwarf<Slice<'_>>,
     unit: &Unit<Slice<'_>>,
     directory: PathBuf,
-) -> gimli::Result<Home> {
+) -> gimli::Result<UnitOrigin> {
     let text = |slice: &Slice<'_>| slice.to_string_lossy().into_owned();
     let name = unit.name.as_ref().map(text).unwrap_or_default();
     let sources =
@@ -185,7 +185,7 @@ pub(super) fn home(
     let mut entries = unit.entries();
     let producer = entries.next_dfs()?.and_then(|root| root.attr_value(gimli::DW_AT_producer));
     let producer = producer.map(|value| dwarf.attr_string(unit, value)).transpose()?.as_ref().map(text);
-    Ok(Home { directory, sources, producer })
+    Ok(UnitOrigin { directory, sources, producer })
 }
 
 fn file_path(

@@ -15,9 +15,9 @@ use super::flow::JumpTables;
 const MOST: u64 = 64;
 
 /// The instructions of a function, by index, to which control can come other than from the one before.
-pub(super) struct Landings(HashSet<usize>);
+pub(super) struct JumpTargets(HashSet<usize>);
 
-impl Landings {
+impl JumpTargets {
     /// Those of the function with this code. `pointers` hands out what looks like an address of code in
     /// the image's data.
     pub(super) fn new<'p>(
@@ -25,7 +25,7 @@ impl Landings {
         leaders: &[usize],
         tables: &JumpTables,
         pointers: impl FnOnce() -> &'p [u64],
-    ) -> Landings {
+    ) -> JumpTargets {
         let predecessors = code.predecessors();
         let stands_alone = |insn: &usize| {
             predecessors[*insn].is_empty() || code.at(*insn).iced.mnemonic() == Mnemonic::Endbr64
@@ -38,7 +38,7 @@ impl Landings {
         if !tables.are_complete() {
             landings.extend(pointers().iter().filter_map(|&pointer| code.index_of(pointer)));
         }
-        Landings(landings)
+        JumpTargets(landings)
     }
 
     /// How many bytes of code from `start` on may be moved: whole instructions, up to the next landing

@@ -9,14 +9,14 @@ use std::path::Path;
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::File;
-use super::lines::Home;
+use super::lines::UnitOrigin;
 
 /// A function as the patterns of `--scope` see it.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate<'a> {
     pub(super) function: &'a str,
     pub(super) file: &'a File,
-    pub(super) home: &'a Home,
+    pub(super) home: &'a UnitOrigin,
 }
 
 /// What the user wants traced.

@@ -14,21 +14,21 @@ use super::lines::{self, Slice};
 use super::{LoadError, Scope};
 
 /// The files beside a program that hold what its units lack.
-pub(super) struct Companions<'p> {
+pub(super) struct SplitFiles<'p> {
     program: &'p Path,
     package: Option<DwarfPackageSections<Vec<u8>>>,
     /// Whether units may go without: the user names what is traced, and the symbol table has functions.
     may_lack: bool,
 }
 
-impl<'p> Companions<'p> {
+impl<'p> SplitFiles<'p> {
     /// Those of the program at this path.
-    pub(super) fn of(program: &'p Path, scope: &Scope) -> Result<Companions<'p>, LoadError> {
+    pub(super) fn of(program: &'p Path, scope: &Scope) -> Result<SplitFiles<'p>, LoadError> {
         let mut name = program.as_os_str().to_owned();
         name.push(".dwp");
         let package = Path::new(&name);
         let package = if package.is_file() { Some(read_package(package)?) } else { None };
-        Ok(Companions { program, package, may_lack: scope.names_what_is_traced() })
+        Ok(SplitFiles { program, package, may_lack: scope.names_what_is_traced() })
     }
 
     /// Hands out the whole unit that belongs to a skeleton; `None` if `skeleton` is no such thing, or if it

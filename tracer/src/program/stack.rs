@@ -20,14 +20,14 @@ enum Height {
 }
 
 /// The height of the stack before each instruction of a function.
-pub(super) struct Heights {
+pub(super) struct StackHeights {
     before: Vec<Height>,
     probed: i64,
 }
 
-impl Heights {
+impl StackHeights {
     /// Follows all ways from the instruction at index `entry`.
-    pub(super) fn new(code: &Code, entry: usize) -> Heights {
+    pub(super) fn new(code: &Code, entry: usize) -> StackHeights {
         let mut before = vec![Height::Unreached; code.insns().len()];
         before[entry] = Height::Known(0);
         let mut open = vec![entry];
@@ -44,7 +44,7 @@ impl Heights {
                 }
             }
         }
-        Heights { before, probed: probed(code) }
+        StackHeights { before, probed: probed(code) }
     }
 
     /// The height before an instruction, where it is the same on all ways.

@@ -63,18 +63,18 @@ impl Answers {
 }
 
 /// What has been seen so far. Writer and reader learn the same.
-pub(super) struct Foresight {
+pub(super) struct MovePredictor {
     /// From each leader: the next one, or how many calls are left.
     moves: Vec<Answers>,
     /// At each leader that has called: where control goes on behind the call.
     returns: Vec<Answers>,
 }
 
-impl Foresight {
+impl MovePredictor {
     /// Nothing has been seen of a program with so many leaders.
-    pub(super) fn new(leaders: usize) -> Foresight {
+    pub(super) fn new(leaders: usize) -> MovePredictor {
         let answers = vec![Answers([NOTHING; REMEMBERED]); leaders + 1];
-        Foresight { moves: answers.clone(), returns: answers }
+        MovePredictor { moves: answers.clone(), returns: answers }
     }
 
     /// Appends a move.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::blocks::{Block, BlockReader, Unsound, read_plain};
 use super::bytes::ByteCursor;
-use super::moves::Foresight;
+use super::moves::MovePredictor;
 use super::{IDENTITY_BYTES, Identity, MAGIC, TraceFileError, VERSION};
 use crate::program::{LeaderId, LeaderKind, Program};
 use crate::trace::{Trace, TraceBuilder};
@@ -95,7 +95,7 @@ const FRAME: u64 = 16;
 struct Arrivals<'p> {
     program: &'p Program,
     builder: TraceBuilder,
-    foresight: Foresight,
+    foresight: MovePredictor,
     /// The last leader in each open call, outermost first.
     open: Vec<u32>,
     /// The leader of the last event; before the first, their number.
@@ -108,7 +108,7 @@ impl<'p> Arrivals<'p> {
         Arrivals {
             program,
             builder: TraceBuilder::default(),
-            foresight: Foresight::new(leaders),
+            foresight: MovePredictor::new(leaders),
             open: Vec::new(),
             here: leaders as u32,
         }

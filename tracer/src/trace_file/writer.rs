@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::blocks::{BlockWriter, write_plain};
-use super::moves::{Foresight, From, Move};
+use super::moves::{From, Move, MovePredictor};
 use super::{BLOCK_EVENTS, EVENT_BYTES, Identity, MAGIC, VERSION};
 use crate::program::Program;
 use crate::trace::{ActivationId, EventId, Trace};
@@ -26,7 +26,7 @@ pub fn write(mut out: impl Write, program: &Program, identity: &Identity, trace:
 /// Turns events into bytes and these into blocks.
 struct Encoder<W> {
     blocks: BlockWriter<W>,
-    foresight: Foresight,
+    foresight: MovePredictor,
     open: OpenCalls,
     /// What stands for no leader.
     nowhere: u32,
@@ -41,7 +41,7 @@ impl<W: Write> Encoder<W> {
     fn new(blocks: BlockWriter<W>, leaders: usize) -> Self {
         Encoder {
             blocks,
-            foresight: Foresight::new(leaders),
+            foresight: MovePredictor::new(leaders),
             open: OpenCalls::default(),
             nowhere: leaders as u32,
             here: leaders as u32,

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::address::RuntimeAddress;
 use crate::process::{MemoryRange, Tracee};
-use crate::program::library::{LibraryContents, LibraryFunction, Spot, contents};
+use crate::program::library::{ImageLocation, LibraryContents, LibraryFunction, contents};
 use crate::program::variables::{MemoryPiece, RegisterValues};
 
 /// The first three arguments of a function: System V ABI.
@@ -61,8 +61,8 @@ impl LibraryState {
             state.input = input.map(|(address, size)| (there(address), size)).or(state.input);
             for (spot, function) in functions {
                 let address = match spot {
-                    Spot::Address(address) => Some(there(address)),
-                    Spot::Slot(slot) => word(tracee, there(slot)),
+                    ImageLocation::Address(address) => Some(there(address)),
+                    ImageLocation::Slot(slot) => word(tracee, there(slot)),
                 };
                 state.functions.extend(address.map(|address| (address, function)));
             }

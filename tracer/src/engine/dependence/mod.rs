@@ -27,7 +27,7 @@ use potential::{MadeDecision, OtherWays};
 use writers::{LastWriter, MemoryWriters, NOBODY, RegisterWriters};
 
 use super::Execution;
-use super::scene::ProgramMemory;
+use super::crash_state::ProgramMemory;
 use crate::address::RuntimeAddress;
 use crate::dependence::{Dependences, DependencesBuilder, Incomplete, ValueAnswer, ValueQuestion};
 use crate::process::{KernelState, Tracee};

@@ -20,8 +20,8 @@ use calls::Calling;
 use glance::{Glance, Past};
 
 use super::crash::registers;
+use super::crash_state::ProgramMemory;
 use super::ledger::Ledger;
-use super::scene::ProgramMemory;
 use super::{Execution, Method, Replayer, Trap};
 use crate::address::RuntimeAddress;
 use crate::observation::{Limit, Observation};

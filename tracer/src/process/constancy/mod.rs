@@ -8,14 +8,14 @@
 //! memory, see `start`) or trapped (the instructions of `readings`).
 //!
 //! Each process has a [clock](clock::Clock) that moves by what it does, and random
-//! [numbers](chance::Chance) of its own, so that neither depends on what others do meanwhile.
+//! [numbers](random_source::RandomSource) of its own, so that neither depends on what others do meanwhile.
 
-mod chance;
 mod clock;
 mod filter;
 mod memory;
 mod numbers;
 mod questions;
+mod random_source;
 mod readings;
 mod returns;
 mod start;
@@ -27,12 +27,12 @@ use nix::sys::resource::Resource;
 use nix::unistd::Pid;
 
 use crate::invocation::{Answers, Constancy};
-use chance::Chance;
 use clock::Clock;
 pub(super) use filter::Filter;
 use memory::TaskMemory;
 use numbers::{Numbers, PARENT};
-use questions::{Amendment, Asked, Call, Reply, Wait};
+use questions::{Asked, Call, Reply, ResultRewrite, Wait};
+use random_source::RandomSource;
 use readings::Replaced;
 
 /// The size of `struct rusage`.
@@ -45,7 +45,7 @@ const LIMITED: [Resource; 3] = [Resource::RLIMIT_FSIZE, Resource::RLIMIT_CORE, R
 
 /// What is answered to the processes of a run.
 #[derive(Debug)]
-pub(super) struct Respondent {
+pub(super) struct CallEmulator {
     constancy: Constancy,
     numbers: Numbers,
     tasks: HashMap<Pid, Task>,
@@ -58,7 +58,7 @@ struct Task {
     process: i32,
     thread: i32,
     clock: Clock,
-    chance: Chance,
+    chance: RandomSource,
     /// The instructions of its libraries that are replaced.
     replaced: Replaced,
     /// What it has set itself, now and at most, for each of the [`LIMITED`] resources.
@@ -69,34 +69,34 @@ struct Task {
     has_timer: bool,
     /// A call that the kernel is answering: the registers as the program has set them, and what becomes of
     /// the answer.
-    amended: Option<(user_regs_struct, Amendment)>,
+    amended: Option<(user_regs_struct, ResultRewrite)>,
 }
 
-impl Respondent {
+impl CallEmulator {
     /// For a run that `program` begins: whose number is `inside` for itself, and which reaches its parent by
     /// the number `parent`.
-    pub(super) fn new(program: Pid, inside: u32, parent: i32, constancy: Constancy) -> Respondent {
+    pub(super) fn new(program: Pid, inside: u32, parent: i32, constancy: Constancy) -> CallEmulator {
         let numbers = Numbers::new(inside, parent);
         let number = numbers.first();
         let task = Task {
             process: number,
             thread: number,
             clock: Clock::default(),
-            chance: Chance::default(),
+            chance: RandomSource::default(),
             replaced: Replaced::default(),
             limits: [None; LIMITED.len()],
             interrupted: None,
             has_timer: false,
             amended: None,
         };
-        Respondent { constancy, numbers, tasks: HashMap::from([(program, task)]) }
+        CallEmulator { constancy, numbers, tasks: HashMap::from([(program, task)]) }
     }
 
     /// For a run that goes on, as `copy`, where that of `program` is now. The copy has this number for itself.
-    pub(super) fn go_on_as(&self, program: Pid, copy: Pid, inside: u32) -> Respondent {
+    pub(super) fn go_on_as(&self, program: Pid, copy: Pid, inside: u32) -> CallEmulator {
         let tasks = self.tasks.get(&program).map(|task| (copy, Task { amended: None, ..task.clone() }));
         let numbers = self.numbers.go_on_as(inside);
-        Respondent { constancy: self.constancy, numbers, tasks: tasks.into_iter().collect() }
+        CallEmulator { constancy: self.constancy, numbers, tasks: tasks.into_iter().collect() }
     }
 
     /// The program is about to execute its first instruction.
@@ -111,7 +111,7 @@ impl Respondent {
         let number = self.numbers.add(inside);
         let Some(parent) = self.tasks.get_mut(&parent) else { return };
         let process = if is_thread { parent.process } else { number };
-        let chance = Chance::new(parent.chance.seed());
+        let chance = RandomSource::new(parent.chance.seed());
         let task =
             Task { process, thread: number, chance, interrupted: None, amended: None, ..parent.clone() };
         self.tasks.insert(new, task);

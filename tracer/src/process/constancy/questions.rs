@@ -27,12 +27,12 @@ pub(super) enum Reply {
     /// This is the result, and the kernel hears nothing of it.
     Is(i64),
     /// The kernel answers this one instead, and the answer is amended.
-    Amended(Call, Amendment),
+    Amended(Call, ResultRewrite),
 }
 
 /// What becomes of the kernel's answer.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Amendment {
+pub(super) enum ResultRewrite {
     /// It is right.
     Nothing,
     /// It is the number of a process.
@@ -107,31 +107,31 @@ impl Asked<'_> {
             libc::SYS_gettid => Reply::Is(self.task.thread.into()),
             libc::SYS_getppid if self.task.process == self.numbers.first() => Reply::Is(PARENT.into()),
             libc::SYS_getppid | libc::SYS_getpgrp | libc::SYS_setsid => {
-                Reply::Amended(call, Amendment::Process)
+                Reply::Amended(call, ResultRewrite::Process)
             }
             libc::SYS_fork | libc::SYS_vfork | libc::SYS_clone | libc::SYS_clone3 => {
-                Reply::Amended(call, Amendment::Process)
+                Reply::Amended(call, ResultRewrite::Process)
             }
             libc::SYS_fcntl if second as i32 == libc::F_SETOWN => {
-                Reply::Amended(self.with_real(call, &[2]), Amendment::Nothing)
+                Reply::Amended(self.with_real(call, &[2]), ResultRewrite::Nothing)
             }
-            libc::SYS_fcntl => Reply::Amended(call, Amendment::Owner { number: third.wrapping_add(4) }),
+            libc::SYS_fcntl => Reply::Amended(call, ResultRewrite::Owner { number: third.wrapping_add(4) }),
             libc::SYS_getpgid | libc::SYS_getsid => {
-                Reply::Amended(self.with_real(call, &[0]), Amendment::Process)
+                Reply::Amended(self.with_real(call, &[0]), ResultRewrite::Process)
             }
             libc::SYS_wait4 => {
-                let amendment = Amendment::Waited { usage: self.if_constant(fourth) };
+                let amendment = ResultRewrite::Waited { usage: self.if_constant(fourth) };
                 Reply::Amended(self.with_real(call, &[0]), amendment)
             }
             libc::SYS_waitid => {
-                let amendment = Amendment::WaitedFor { info: third, usage: self.if_constant(fifth) };
+                let amendment = ResultRewrite::WaitedFor { info: third, usage: self.if_constant(fifth) };
                 Reply::Amended(self.waitid(call), amendment)
             }
             libc::SYS_prlimit64 => match limited(second) {
                 Some(place) if [0, self.task.process].contains(&(first as i32)) => {
                     self.limits(place, third, fourth)
                 }
-                _ => Reply::Amended(self.with_real(call, &[0]), Amendment::Nothing),
+                _ => Reply::Amended(self.with_real(call, &[0]), ResultRewrite::Nothing),
             },
             libc::SYS_getrlimit => {
                 limited(first).map_or(Reply::Kernel, |place| self.limits(place, 0, second))
@@ -143,14 +143,14 @@ impl Asked<'_> {
             libc::SYS_getcpu => written(self.zero_if_given(first, 4) && self.zero_if_given(second, 4)),
             libc::SYS_rseq if self.time == Answers::Constant && readings::counts_cycles(self.memory.0) => {
                 let arguments = [libc::PR_SET_TSC as u64, libc::PR_TSC_SIGSEGV as u64, 0, 0, 0, 0];
-                Reply::Amended(Call { number: libc::SYS_prctl, arguments }, Amendment::NotThere)
+                Reply::Amended(Call { number: libc::SYS_prctl, arguments }, ResultRewrite::NotThere)
             }
             libc::SYS_rseq => Reply::Is(NOT_THERE),
             libc::SYS_getrandom => self.random_bytes(call),
             libc::SYS_open | libc::SYS_openat | libc::SYS_openat2 => self.open(call),
             _ => match places_of_processes(call.number) {
                 [] => self.reply_about_time(call),
-                places => Reply::Amended(self.with_real(call, places), Amendment::Nothing),
+                places => Reply::Amended(self.with_real(call, places), ResultRewrite::Nothing),
             },
         }
     }
@@ -186,7 +186,7 @@ impl Asked<'_> {
                 let is_set = self.memory.write(second, &[0; SIZE_OF_USAGE]);
                 written(is_set && self.memory.set_time(second, used, MICROSECONDS))
             }
-            libc::SYS_sysinfo => Reply::Amended(call, Amendment::System { at: first }),
+            libc::SYS_sysinfo => Reply::Amended(call, ResultRewrite::System { at: first }),
             libc::SYS_alarm | libc::SYS_setitimer | libc::SYS_timer_settime | libc::SYS_timerfd_settime => {
                 self.task.has_timer = true;
                 Reply::Kernel
@@ -229,7 +229,7 @@ impl Asked<'_> {
         match wait {
             None => Reply::Kernel,
             Some(wait) if sleeps(call) && wait.is_valid() && self.is_undisturbed() => self.skip(call, wait),
-            Some(wait) => Reply::Amended(call, Amendment::Wait(wait)),
+            Some(wait) => Reply::Amended(call, ResultRewrite::Wait(wait)),
         }
     }
 
@@ -349,7 +349,7 @@ impl Asked<'_> {
         let closes = flags & libc::O_CLOEXEC as u64 != 0;
         let flags = if closes { u64::from(libc::MFD_CLOEXEC) } else { 0 };
         let call = Call { number: libc::SYS_memfd_create, arguments: [path, flags, 0, 0, 0, 0] };
-        Reply::Amended(call, Amendment::Random { seed: self.task.chance.seed() })
+        Reply::Amended(call, ResultRewrite::Random { seed: self.task.chance.seed() })
     }
 
     fn ask(&mut self, clock: i32) -> u64 {

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use nix::unistd::Pid;
 
-use super::chance::Chance;
 use super::clock::SECOND;
-use super::questions::{Amendment, Asked, NOT_THERE, Wait};
+use super::questions::{Asked, NOT_THERE, ResultRewrite, Wait};
+use super::random_source::RandomSource;
 use super::{PLACE_OF_SENDER, SIZE_OF_USAGE};
 
 /// The kernel's results from here on are errors.
@@ -19,27 +19,27 @@ const SIZE_OF_RANDOM_FILE: usize = 1 << 20;
 
 impl Asked<'_> {
     /// What the program gets instead of the kernel's result.
-    pub(super) fn amend(&mut self, result: i64, amendment: Amendment) -> i64 {
+    pub(super) fn amend(&mut self, result: i64, amendment: ResultRewrite) -> i64 {
         let failed = (FIRST_ERROR..0).contains(&result);
         match amendment {
-            Amendment::Wait(wait) => self.waited(result, wait),
-            Amendment::NotThere => return NOT_THERE,
+            ResultRewrite::Wait(wait) => self.waited(result, wait),
+            ResultRewrite::NotThere => return NOT_THERE,
             _ if failed => {}
-            Amendment::Nothing => {}
-            Amendment::Process => return self.shown(result),
-            Amendment::Owner { number } => self.show_number(number),
-            Amendment::Waited { usage } => {
+            ResultRewrite::Nothing => {}
+            ResultRewrite::Process => return self.shown(result),
+            ResultRewrite::Owner { number } => self.show_number(number),
+            ResultRewrite::Waited { usage } => {
                 if result > 0 {
                     self.forget_usage(usage);
                 }
                 return self.shown(result);
             }
-            Amendment::WaitedFor { info, usage } => {
+            ResultRewrite::WaitedFor { info, usage } => {
                 self.show_sender(info);
                 self.forget_usage(usage);
             }
-            Amendment::Random { seed } => fill(self.memory.0, result, seed),
-            Amendment::System { at } => self.forget_load(at),
+            ResultRewrite::Random { seed } => fill(self.memory.0, result, seed),
+            ResultRewrite::System { at } => self.forget_load(at),
         }
         result
     }
@@ -101,7 +101,7 @@ impl Asked<'_> {
 /// Fills a file that the process has just opened under this number.
 fn fill(pid: Pid, descriptor: i64, seed: u64) {
     let mut bytes = vec![0; SIZE_OF_RANDOM_FILE];
-    Chance::new(seed).fill(&mut bytes);
+    RandomSource::new(seed).fill(&mut bytes);
     let file = std::fs::File::options().write(true).open(format!("/proc/{pid}/fd/{descriptor}"));
     let _ = file.and_then(|mut file| file.write_all(&bytes));
 }

@@ -18,7 +18,7 @@ use nix::sys::stat::{UtimensatFlags, utimensat};
 use nix::sys::statvfs::statvfs;
 use nix::sys::time::TimeSpec;
 
-use super::watch::{News, Watch};
+use super::watch::{Watch, WatchReport};
 use crate::invocation::SHELF;
 
 /// How much a working directory may hold.
@@ -62,7 +62,7 @@ struct Item {
 
 impl Copied {
     pub(super) fn new(original: &Path) -> io::Result<Copied> {
-        measure(&Spot::new(original), &mut Budget::default())?;
+        measure(&TreePlace::new(original), &mut Budget::default())?;
         let base = base();
         sweep(&base);
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&base)?;
@@ -100,9 +100,9 @@ impl Copied {
     /// Makes the copy anew if it was changed; tells whether it was. `has_hidden_changes`: flags of its files
     /// may have been changed, of which a watch does not tell.
     pub(super) fn refresh(&mut self, has_hidden_changes: bool) -> io::Result<bool> {
-        let is_changed = match self.watch.as_ref().map_or(News::Perhaps, Watch::news) {
-            News::Change => true,
-            News::Nothing if !has_hidden_changes => false,
+        let is_changed = match self.watch.as_ref().map_or(WatchReport::Perhaps, Watch::news) {
+            WatchReport::Change => true,
+            WatchReport::Nothing if !has_hidden_changes => false,
             _ => inventory(&self.copy).map_or(true, |contents| contents != self.contents),
         };
         if is_changed {
@@ -121,7 +121,7 @@ impl Copied {
     }
 
     fn make(&mut self) -> io::Result<()> {
-        copy(&Spot::new(&self.original), &Spot::new(&self.copy), &mut Budget::default())?;
+        copy(&TreePlace::new(&self.original), &TreePlace::new(&self.copy), &mut Budget::default())?;
         self.contents = inventory(&self.copy)?;
         let folders = self.contents.iter().filter(|item| item.is_folder);
         self.watch = Watch::over(folders.map(|folder| folder.path.as_path()));
@@ -213,7 +213,7 @@ impl Budget {
 /// A file or folder in a tree. The kernel walks a path from its beginning each time, so that deep ones are
 /// reached by way of an open folder.
 #[derive(Clone)]
-struct Spot {
+struct TreePlace {
     path: PathBuf,
     /// What leads there in a few steps.
     short: PathBuf,
@@ -221,13 +221,13 @@ struct Spot {
     _anchor: Option<Arc<File>>,
 }
 
-impl Spot {
-    fn new(path: &Path) -> Spot {
-        Spot { path: path.into(), short: path.into(), steps: 0, _anchor: None }
+impl TreePlace {
+    fn new(path: &Path) -> TreePlace {
+        TreePlace { path: path.into(), short: path.into(), steps: 0, _anchor: None }
     }
 
-    fn below(&self, name: &OsStr) -> Spot {
-        Spot {
+    fn below(&self, name: &OsStr) -> TreePlace {
+        TreePlace {
             path: self.path.join(name),
             short: self.short.join(name),
             steps: self.steps + 1,
@@ -236,7 +236,7 @@ impl Spot {
     }
 
     /// The same folder; what is below it can be reached in a few steps.
-    fn anchored(&self) -> io::Result<Spot> {
+    fn anchored(&self) -> io::Result<TreePlace> {
         const MOST_STEPS: u32 = 64;
         if self.steps < MOST_STEPS {
             return Ok(self.clone());
@@ -244,12 +244,12 @@ impl Spot {
         let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW;
         let folder = File::options().read(true).custom_flags(flags).open(&self.short)?;
         let short = format!("/proc/self/fd/{}", folder.as_raw_fd()).into();
-        Ok(Spot { path: self.path.clone(), short, steps: 0, _anchor: Some(Arc::new(folder)) })
+        Ok(TreePlace { path: self.path.clone(), short, steps: 0, _anchor: Some(Arc::new(folder)) })
     }
 }
 
 /// Whether a file or a folder can be copied, which for a large one takes long to find out by doing it.
-fn measure(spot: &Spot, budget: &mut Budget) -> io::Result<()> {
+fn measure(spot: &TreePlace, budget: &mut Budget) -> io::Result<()> {
     let data = fs::symlink_metadata(&spot.short)?;
     budget.spend(if data.is_file() { data.len() } else { 0 })?;
     if !data.is_dir() {
@@ -262,7 +262,7 @@ fn measure(spot: &Spot, budget: &mut Budget) -> io::Result<()> {
 
 /// Does something with the name of all in a folder that belongs into a copy.
 fn for_each(
-    folder: &Spot,
+    folder: &TreePlace,
     foreign: Option<&str>,
     mut act: impl FnMut(&OsStr) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -283,7 +283,7 @@ fn for_each(
 }
 
 /// Copies a file or a folder with what is in it. Sockets, pipes and devices stay out.
-fn copy(from: &Spot, to: &Spot, budget: &mut Budget) -> io::Result<()> {
+fn copy(from: &TreePlace, to: &TreePlace, budget: &mut Budget) -> io::Result<()> {
     let data = fs::symlink_metadata(&from.short)?;
     let kind = data.file_type();
     if kind.is_dir() {
@@ -320,7 +320,7 @@ fn copy(from: &Spot, to: &Spot, budget: &mut Budget) -> io::Result<()> {
 /// All that is below a folder, in order.
 fn inventory(folder: &Path) -> io::Result<Vec<Item>> {
     let mut items = Vec::new();
-    let mut open = vec![Spot::new(folder)];
+    let mut open = vec![TreePlace::new(folder)];
     while let Some(spot) = open.pop() {
         let data = fs::symlink_metadata(&spot.short)?;
         if data.is_dir() {
@@ -342,7 +342,7 @@ fn inventory(folder: &Path) -> io::Result<Vec<Item>> {
 
 /// Removes a folder with all that is in it, however deep it is and whatever its mode is.
 fn remove(folder: &Path) -> io::Result<()> {
-    let mut folders = vec![Spot::new(folder)];
+    let mut folders = vec![TreePlace::new(folder)];
     let mut emptied = 0;
     while let Some(spot) = folders.get(emptied).cloned() {
         fs::set_permissions(&spot.short, Permissions::from_mode(0o700))?;
@@ -436,7 +436,7 @@ mod tests {
         let mut budget = Budget { copies: Some((data.dev(), data.ino())), ..Budget::default() };
         let target = tempfile::tempdir().expect("a folder");
         let to = target.path().join("copy");
-        copy(&Spot::new(original.path()), &Spot::new(&to), &mut budget).expect("copied");
+        copy(&TreePlace::new(original.path()), &TreePlace::new(&to), &mut budget).expect("copied");
         let names = fs::read_dir(to.join("deep")).expect("copied").flatten().map(|entry| entry.file_name());
         let mut names: Vec<_> = names.collect();
         names.sort();
@@ -458,7 +458,7 @@ mod tests {
             for number in 0..5 {
                 let before = fs::metadata(&path).expect("there").len();
                 let to = folder.path().join(format!("copy{number}"));
-                copy(&Spot::new(&path), &Spot::new(&to), &mut Budget::default()).expect("copied");
+                copy(&TreePlace::new(&path), &TreePlace::new(&to), &mut Budget::default()).expect("copied");
                 let copied = fs::metadata(&to).expect("copied").len();
                 let after = fs::metadata(&path).expect("there").len();
                 assert!((before..=after).contains(&copied), "{before} {copied} {after}");
@@ -478,7 +478,7 @@ mod tests {
         // Deeper than a path may be long.
         const DEPTH: usize = 3000;
         let original = tempfile::tempdir().expect("a folder");
-        let mut spot = Spot::new(original.path());
+        let mut spot = TreePlace::new(original.path());
         for _ in 0..DEPTH {
             spot = spot.anchored().expect("opened").below("d".as_ref());
             fs::create_dir(&spot.short).expect("made");

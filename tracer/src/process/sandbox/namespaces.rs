@@ -38,12 +38,12 @@ pub(super) struct Namespaces {
 /// A folder of changes, and how it looks as long as there are none.
 struct Change {
     folder: OwnedFd,
-    untouched: Look,
+    untouched: FolderStamp,
 }
 
 /// What changes of a folder when an entry is made or removed, or when itself is changed.
 #[derive(PartialEq, Eq)]
-struct Look {
+struct FolderStamp {
     mode: u32,
     owner: (u32, u32),
     written: (i64, i64),
@@ -108,7 +108,9 @@ impl Namespaces {
 
     /// Whether a run has changed anything.
     pub(super) fn is_touched(&self) -> bool {
-        self.changes.iter().any(|change| Look::of(&change.folder).ok().as_ref() != Some(&change.untouched))
+        self.changes
+            .iter()
+            .any(|change| FolderStamp::of(&change.folder).ok().as_ref() != Some(&change.untouched))
     }
 
     /// Makes the places for changes anew.
@@ -139,7 +141,7 @@ impl Namespaces {
             (0..=self.plan.overlays.len() as RawFd).map(|number| open(self.plan.changes_fd(number)));
         let change = |folder: io::Result<OwnedFd>| {
             let folder = folder?;
-            Ok(Change { untouched: Look::of(&folder)?, folder })
+            Ok(Change { untouched: FolderStamp::of(&folder)?, folder })
         };
         self.changes = folders.map(change).collect::<io::Result<_>>()?;
         Ok(())
@@ -162,10 +164,10 @@ fn reap() {
     LEAVING.lock().unwrap_or_else(PoisonError::into_inner).retain(is_there);
 }
 
-impl Look {
-    fn of(folder: &OwnedFd) -> io::Result<Look> {
+impl FolderStamp {
+    fn of(folder: &OwnedFd) -> io::Result<FolderStamp> {
         let data = fstat(folder)?;
-        Ok(Look {
+        Ok(FolderStamp {
             mode: data.st_mode,
             owner: (data.st_uid, data.st_gid),
             written: (data.st_mtime, data.st_mtime_nsec),

@@ -6,7 +6,7 @@ use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 
 /// What the kernel tells of a folder since it was asked last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum News {
+pub(super) enum WatchReport {
     /// Nobody has changed the content of a file, its mode, owner or times, or which files there are.
     Nothing,
     /// A file could have been written, through a mapping of it into memory, of which the kernel tells the end
@@ -34,16 +34,16 @@ impl Watch {
     }
 
     /// What has happened since it was asked last.
-    pub(super) fn news(&self) -> News {
+    pub(super) fn news(&self) -> WatchReport {
         let events = std::iter::from_fn(|| self.0.read_events().ok()).flatten();
         let seen = events.map(|event| event.mask).fold(AddWatchFlags::empty(), AddWatchFlags::union);
         if seen.is_empty() {
-            News::Nothing
+            WatchReport::Nothing
         } else if seen == AddWatchFlags::IN_CLOSE_WRITE {
-            News::Perhaps
+            WatchReport::Perhaps
         } else {
             // Too many events to be told are an event, too.
-            News::Change
+            WatchReport::Change
         }
     }
 }
@@ -63,33 +63,35 @@ mod tests {
         let open = || OpenOptions::new().write(true).open(at("file")).expect("opened");
         fs::write(at("file"), "text").expect("written");
         let watch = Watch::over([folder.path()].into_iter()).expect("watched");
-        type Act<'a> = (&'a str, News, &'a dyn Fn());
+        type Act<'a> = (&'a str, WatchReport, &'a dyn Fn());
         let acts: [Act<'_>; 14] = [
-            ("reading", News::Nothing, &|| assert_eq!(fs::read(at("file")).expect("read"), b"text")),
-            ("looking", News::Nothing, &|| assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 1)),
-            ("opening for writing", News::Perhaps, &|| drop(open())),
-            ("writing", News::Change, &|| fs::write(at("file"), "more").expect("written")),
-            ("cutting off", News::Change, &|| open().set_len(2).expect("cut off")),
-            ("time", News::Change, &|| open().set_modified(SystemTime::UNIX_EPOCH).expect("set")),
-            ("mode", News::Change, &|| {
+            ("reading", WatchReport::Nothing, &|| assert_eq!(fs::read(at("file")).expect("read"), b"text")),
+            ("looking", WatchReport::Nothing, &|| {
+                assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 1)
+            }),
+            ("opening for writing", WatchReport::Perhaps, &|| drop(open())),
+            ("writing", WatchReport::Change, &|| fs::write(at("file"), "more").expect("written")),
+            ("cutting off", WatchReport::Change, &|| open().set_len(2).expect("cut off")),
+            ("time", WatchReport::Change, &|| open().set_modified(SystemTime::UNIX_EPOCH).expect("set")),
+            ("mode", WatchReport::Change, &|| {
                 fs::set_permissions(at("file"), Permissions::from_mode(0o600)).expect("set");
             }),
-            ("owner", News::Change, &|| {
+            ("owner", WatchReport::Change, &|| {
                 chown(at("file"), Some(nix::unistd::getuid().as_raw()), None).expect("set");
             }),
-            ("making", News::Change, &|| drop(File::create(at("new")).expect("made"))),
-            ("renaming", News::Change, &|| fs::rename(at("new"), at("other")).expect("renamed")),
-            ("linking", News::Change, &|| fs::hard_link(at("other"), at("link")).expect("linked")),
-            ("leading", News::Change, &|| symlink("nowhere", at("symbolic")).expect("linked")),
-            ("removing", News::Change, &|| fs::remove_file(at("other")).expect("removed")),
-            ("mode of the folder", News::Change, &|| {
+            ("making", WatchReport::Change, &|| drop(File::create(at("new")).expect("made"))),
+            ("renaming", WatchReport::Change, &|| fs::rename(at("new"), at("other")).expect("renamed")),
+            ("linking", WatchReport::Change, &|| fs::hard_link(at("other"), at("link")).expect("linked")),
+            ("leading", WatchReport::Change, &|| symlink("nowhere", at("symbolic")).expect("linked")),
+            ("removing", WatchReport::Change, &|| fs::remove_file(at("other")).expect("removed")),
+            ("mode of the folder", WatchReport::Change, &|| {
                 fs::set_permissions(folder.path(), Permissions::from_mode(0o711)).expect("set");
             }),
         ];
         for (name, news, act) in acts {
             act();
             assert_eq!(watch.news(), news, "{name}");
-            assert_eq!(watch.news(), News::Nothing, "after {name}");
+            assert_eq!(watch.news(), WatchReport::Nothing, "after {name}");
         }
     }
 

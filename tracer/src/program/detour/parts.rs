@@ -22,7 +22,7 @@ pub(crate) struct Layout {
     pub(crate) session: u64,
     /// The code; the session has to be within reach of it.
     pub(crate) code: u64,
-    /// What is foreseen behind each event, see [`agent::tape::Foreseen`].
+    /// What is foreseen behind each event, see [`agent::tape::PredictedArrival`].
     pub(crate) foreseen: u64,
     /// Which events are kept, see [`agent::lockstep::Script::kept`].
     pub(crate) kept: u64,

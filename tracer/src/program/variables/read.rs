@@ -33,13 +33,13 @@ pub(super) fn read(
     let mut found = Vec::new();
     let mut ours = Vec::new();
     for number in 0..units.len() {
-        if let Some(survey) = Survey::of(&units, number, entries) {
+        if let Some(survey) = UnitContents::of(&units, number, entries) {
             definitions(&units[number], number, &mut image.types);
             ours.push((number, survey));
         }
     }
     for (number, survey) in ours {
-        let Survey { functions, globals, homes } = survey;
+        let UnitContents { functions, globals, homes } = survey;
         let syntax = units[number].syntax();
         let mut reading = Reading { units: &units, number, syntax, homes, image: &mut *image };
         for (offset, function) in functions {
@@ -55,18 +55,18 @@ pub(super) fn read(
 }
 
 /// What there is in a unit.
-struct Survey {
+struct UnitContents {
     functions: Vec<(UnitOffset, FunctionId)>,
     globals: Vec<UnitOffset>,
     /// The namespaces and classes around variables.
     homes: HashMap<UnitOffset, String>,
 }
 
-impl Survey {
+impl UnitContents {
     /// What is in a unit that has functions of ours.
-    fn of(units: &[Unit], number: usize, entries: &HashMap<u64, FunctionId>) -> Option<Survey> {
+    fn of(units: &[Unit], number: usize, entries: &HashMap<u64, FunctionId>) -> Option<UnitContents> {
         let unit = &units[number];
-        let mut survey = Survey { functions: Vec::new(), globals: Vec::new(), homes: HashMap::new() };
+        let mut survey = UnitContents { functions: Vec::new(), globals: Vec::new(), homes: HashMap::new() };
         let mut cursor = unit.unit.entries();
         // How deep the function is whose own variables come by.
         let mut within: Option<isize> = None;

@@ -39,8 +39,8 @@ impl Granularity {
 }
 
 /// The units in which a text is reduced.
-pub(super) struct Ladder {
-    rungs: Vec<Rung>,
+pub(super) struct UnitLevels {
+    rungs: Vec<UnitLevel>,
     at: usize,
     /// Within how many brackets elements are taken next.
     depth: usize,
@@ -50,7 +50,7 @@ pub(super) struct Ladder {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rung {
+enum UnitLevel {
     Units(Unit),
     /// Elements within brackets, from the outermost to the innermost.
     AllElements,
@@ -58,11 +58,11 @@ enum Rung {
     Pairs,
 }
 
-impl Ladder {
+impl UnitLevels {
     /// For a text that was not reduced yet, or else for its finest units only.
-    pub(super) fn new(granularity: Granularity, is_first_time: bool) -> Ladder {
-        use Rung::{AllElements, Pairs, Units};
-        let rungs: &[Rung] = match granularity {
+    pub(super) fn new(granularity: Granularity, is_first_time: bool) -> UnitLevels {
+        use UnitLevel::{AllElements, Pairs, Units};
+        let rungs: &[UnitLevel] = match granularity {
             Granularity::Auto if is_first_time => {
                 &[Units(Unit::Lines), AllElements, Units(Unit::Characters), Pairs]
             }
@@ -77,34 +77,35 @@ impl Ladder {
             Granularity::Characters => &[Units(Unit::Characters)],
             Granularity::Bytes => &[Units(Unit::Bytes)],
         };
-        Ladder { rungs: rungs.to_vec(), at: 0, depth: 0, is_unsettled: false, is_begun: false }
+        UnitLevels { rungs: rungs.to_vec(), at: 0, depth: 0, is_unsettled: false, is_begun: false }
     }
 
     /// The units of the next phase; `is_less`: the one before has left something out.
     pub(super) fn next(&mut self, text: &[u8], is_less: bool) -> Option<(Unit, Units)> {
         let is_less = std::mem::replace(&mut self.is_begun, true) && is_less;
         self.is_unsettled |= is_less;
-        if is_less && self.at > 0 && self.rungs[self.at - 1] == Rung::Pairs {
+        if is_less && self.at > 0 && self.rungs[self.at - 1] == UnitLevel::Pairs {
             self.at -= 2;
         }
         while let Some(&rung) = self.rungs.get(self.at) {
             let unit = match rung {
-                Rung::Units(unit) => unit,
-                Rung::Pairs => Unit::Pairs,
-                Rung::AllElements => Unit::Elements(self.depth),
+                UnitLevel::Units(unit) => unit,
+                UnitLevel::Pairs => Unit::Pairs,
+                UnitLevel::AllElements => Unit::Elements(self.depth),
             };
             let units = Units::of(text, unit);
             match rung {
-                Rung::AllElements if units.len() > 0 => self.depth += 1,
+                UnitLevel::AllElements if units.len() > 0 => self.depth += 1,
                 // Where these are the finest units, what went within may have kept what is around it.
-                Rung::AllElements if self.at + 1 == self.rungs.len() && self.is_unsettled => {
+                UnitLevel::AllElements if self.at + 1 == self.rungs.len() && self.is_unsettled => {
                     (self.depth, self.is_unsettled) = (0, false);
                     continue;
                 }
                 _ => (self.at, self.depth) = (self.at + 1, 0),
             }
             // A single coarse unit is all that there is.
-            let least = if matches!(rung, Rung::Units(Unit::Lines)) && self.rungs.len() > 1 { 2 } else { 1 };
+            let least =
+                if matches!(rung, UnitLevel::Units(Unit::Lines)) && self.rungs.len() > 1 { 2 } else { 1 };
             if units.len() >= least {
                 return Some((unit, units));
             }

@@ -8,18 +8,18 @@ const SEED: u64 = 0x0123_4567_89ab_cdef;
 
 /// A source of numbers: xoshiro256++ of Blackman and Vigna, seeded by SplitMix64.
 #[derive(Clone, Debug)]
-pub(super) struct Chance(Xoshiro256PlusPlus);
+pub(super) struct RandomSource(Xoshiro256PlusPlus);
 
-impl Default for Chance {
-    fn default() -> Chance {
-        Chance::new(SEED)
+impl Default for RandomSource {
+    fn default() -> RandomSource {
+        RandomSource::new(SEED)
     }
 }
 
-impl Chance {
+impl RandomSource {
     /// The one with this seed.
-    pub(super) fn new(seed: u64) -> Chance {
-        Chance(Xoshiro256PlusPlus::seed_from_u64(seed))
+    pub(super) fn new(seed: u64) -> RandomSource {
+        RandomSource(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
     /// The next bytes.

@@ -12,7 +12,7 @@ use super::folding;
 use super::words;
 
 /// A statement with needed executions.
-pub(super) struct Spot {
+pub(super) struct NeededStatement {
     pub(super) file: FileId,
     pub(super) line: u32,
     /// From 1; 0 where the compiler gives none, or where lines are the statements.
@@ -22,7 +22,7 @@ pub(super) struct Spot {
 }
 
 /// The statements in the order in which their first needed executions happened.
-pub(super) fn find(recorded: Recorded<'_>, slice: &CriticalSlice) -> Vec<Spot> {
+pub(super) fn find(recorded: Recorded<'_>, slice: &CriticalSlice) -> Vec<NeededStatement> {
     let executions = executions::by_statement(recorded, slice);
     let mut seen = HashSet::new();
     let mut spots = Vec::new();
@@ -35,7 +35,12 @@ pub(super) fn find(recorded: Recorded<'_>, slice: &CriticalSlice) -> Vec<Spot> {
             format!(". Without event {}: {}: {}", needed.event.time(), words::outcome(seen.outcome), seen.why)
         });
         let remark = summary(&executions[&statement]) + &without.unwrap_or_default();
-        spots.push(Spot { file: statement.file, line: statement.line, column: statement.column, remark });
+        spots.push(NeededStatement {
+            file: statement.file,
+            line: statement.line,
+            column: statement.column,
+            remark,
+        });
     }
     spots
 }

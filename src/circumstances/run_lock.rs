@@ -10,9 +10,9 @@ use tracer::termination::Termination;
 /// Lets the runs of all workers go on side by side, or one alone: the others take processors, caches and disks
 /// from it, and a limit of time then says nothing about the run itself.
 #[derive(Clone, Debug, Default)]
-pub struct Turns(Arc<RwLock<()>>);
+pub struct RunLock(Arc<RwLock<()>>);
 
-impl Turns {
+impl RunLock {
     /// Makes a run beside others.
     pub(super) fn beside_others<T>(&self, run: impl FnOnce() -> T) -> T {
         let _turn = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn who_runs_alone_runs_while_nobody_else_does() {
-        let (turns, running) = (Turns::default(), AtomicUsize::new(0));
+        let (turns, running) = (RunLock::default(), AtomicUsize::new(0));
         let run = |alone: bool| {
             let others = running.fetch_add(1, Ordering::SeqCst);
             assert!(!alone || others == 0);

@@ -10,7 +10,7 @@ use crate::program::detour::Detours;
 use crate::program::variables::Memory;
 
 /// A program that has stopped where it crashes.
-pub(super) struct Scene<'s> {
+pub(super) struct CrashState<'s> {
     pub(super) program: &'s Program,
     pub(super) placement: &'s Placement,
     pub(super) tracee: &'s Tracee,

@@ -8,11 +8,11 @@ use tracer::invocation::Input;
 use super::exit::{Exit, Failure};
 use super::reading;
 use super::simplify_options::{SimplifyOptions, StrategyChoice, UnitChoice};
-use crate::circumstances::input::{DerivationStrategy, Given, Granularity, Manner};
+use crate::circumstances::input::{DerivationStrategy, Given, Granularity, ReductionMethod};
 use crate::grammar::{Grammar, GrammarError};
 
 /// How parts are made smaller.
-pub(super) fn manner(options: &SimplifyOptions) -> Result<Manner, Failure> {
+pub(super) fn method(options: &SimplifyOptions) -> Result<ReductionMethod, Failure> {
     if options.prevent && options.by == UnitChoice::Tree {
         let message =
             "--prevent counts circumstances: with --by lines, tokens, characters or bytes, not tree";
@@ -25,7 +25,7 @@ pub(super) fn manner(options: &SimplifyOptions) -> Result<Manner, Failure> {
         StrategyChoice::Both => DerivationStrategy::Both,
     };
     let granularity = granularity(options.by);
-    Ok(Manner { granularity, grammar, derivations, only_deletes: options.only_delete })
+    Ok(ReductionMethod { granularity, grammar, derivations, only_deletes: options.only_delete })
 }
 
 fn granularity(choice: UnitChoice) -> Granularity {
@@ -48,15 +48,15 @@ fn grammar(path: &Path) -> Result<Arc<Grammar>, Failure> {
 
 /// Checks that the grammar derives what it has to, and notes how little that can be. What weakens the result.
 pub(super) fn derived(
-    manner: &Manner,
+    method: &ReductionMethod,
     given: &mut Given,
     options: &SimplifyOptions,
 ) -> Result<Vec<String>, Failure> {
-    let (Some(grammar), Some(file)) = (&manner.grammar, &options.grammar) else { return Ok(Vec::new()) };
+    let (Some(grammar), Some(file)) = (&method.grammar, &options.grammar) else { return Ok(Vec::new()) };
     let file = file.display();
     let mut warnings = Vec::new();
     let mut is_any = false;
-    for part in given.parts.iter_mut().filter(|part| manner.grammar_of(part).is_some()) {
+    for part in given.parts.iter_mut().filter(|part| method.grammar_of(part).is_some()) {
         let refusal = |error: GrammarError| {
             let message = format!(
                 "--grammar {file} does not derive {}: {error}; correct the grammar, or leave it out",

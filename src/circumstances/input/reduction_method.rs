@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::derivations::DerivationStrategy;
-use super::ladder::Granularity;
 use super::part::{InputPart, PartName};
+use super::unit_levels::Granularity;
 use crate::grammar::Grammar;
 
 /// How what a program is given is made smaller.
 #[derive(Clone, Debug, Default)]
-pub struct Manner {
+pub struct ReductionMethod {
     /// How fine the parts are reduced.
     pub granularity: Granularity,
     /// What derives the standard input and each file; of these smaller derivations are tried then.
@@ -20,7 +20,7 @@ pub struct Manner {
     pub only_deletes: bool,
 }
 
-impl Manner {
+impl ReductionMethod {
     /// The grammar that derives a part, if any does.
     pub fn grammar_of(&self, part: &InputPart) -> Option<&Arc<Grammar>> {
         let is_content = matches!(part.name, PartName::Stdin | PartName::File(_));

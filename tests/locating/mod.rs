@@ -1,0 +1,3 @@
+//! More about `stripe locate`, by subject.
+
+mod undefined;
