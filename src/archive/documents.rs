@@ -365,7 +365,7 @@ enum EngineWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Containment", rename_all = "snake_case")]
-enum ContainmentWord {
+pub(super) enum ContainmentWord {
     Full,
     /// With the reason why it is not better.
     Basic(String),
@@ -398,7 +398,7 @@ enum AlgorithmWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Status", rename_all = "snake_case")]
-enum StatusWord {
+pub(super) enum StatusWord {
     Minimal,
     Budget,
     Interrupted,
@@ -422,7 +422,7 @@ enum NecessityWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Outcome", rename_all = "snake_case")]
-enum OutcomeWord {
+pub(super) enum OutcomeWord {
     #[serde(rename = "reproduced")]
     Fail,
     #[serde(rename = "not_reproduced")]

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::time::SystemTime;
 
+use super::commands::UntracedSearch;
 use super::error::ArchiveError;
 use super::folder::RunFolder;
 use super::journal::{Journal, JournalContent};
@@ -20,6 +21,17 @@ pub enum Stage {
     Unfinished,
 }
 
+/// How much a search has kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptSize {
+    /// Statement executions.
+    Executions(usize),
+    /// Bytes of what the program is given.
+    Bytes(usize),
+    /// Changes between two versions.
+    Changes(usize),
+}
+
 /// What a search has found so far, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchProgress {
@@ -27,8 +39,8 @@ pub struct SearchProgress {
     pub name: Option<String>,
     /// How far it has come.
     pub stage: Stage,
-    /// Executions that are kept; `None` before the first improvement.
-    pub kept: Option<usize>,
+    /// What is kept; `None` before the first improvement.
+    pub kept: Option<KeptSize>,
     /// Tests that were made.
     pub tests: u64,
 }
@@ -54,6 +66,9 @@ impl RunFolder {
     /// # Errors
     /// If the folder holds no run, or not what was written.
     pub fn entry(&self) -> Result<Entry, ArchiveError> {
+        if let Some(kind) = self.untraced() {
+            return self.untraced_entry(kind);
+        }
         let document = self.document()?;
         let (several, events) = (&document.criterion.several, document.recorded.events);
         let parts: Vec<Option<&str>> = match several.is_empty() {
@@ -70,6 +85,36 @@ impl RunFolder {
         })
     }
 
+    fn untraced_entry(&self, kind: UntracedSearch) -> Result<Entry, ArchiveError> {
+        let kept = self.kept_command(kind)?;
+        let found = match kind {
+            UntracedSearch::Simplification => self
+                .simplification_progress()?
+                .map(|found| (found.status, KeptSize::Bytes(found.bytes), found.tests)),
+            UntracedSearch::Changes => self
+                .changes_progress()?
+                .map(|found| (found.status, KeptSize::Changes(found.left), found.tests)),
+        };
+        let stage = match &found {
+            Some((status, ..)) => Stage::Ended(*status),
+            None if Journal::is_locked(&self.path().join("owner")) => Stage::Running,
+            None => Stage::Unfinished,
+        };
+        let progress = SearchProgress {
+            name: None,
+            stage,
+            kept: found.map(|(_, kept, _)| kept),
+            tests: found.map_or(0, |(.., tests)| tests),
+        };
+        Ok(Entry {
+            started: kept.started,
+            line: kept.line,
+            command: kept.command,
+            criterion: kept.criterion,
+            progress: vec![progress],
+        })
+    }
+
     /// How far the search has come.
     ///
     /// # Errors
@@ -79,12 +124,13 @@ impl RunFolder {
         if let Some(result) = self.result_document(part)? {
             let tests = &result.tests;
             let tests = tests.reproduced + tests.not_reproduced + tests.unresolved;
-            let (stage, kept) = (Stage::Ended(result.status), Some(result.needed.len()));
+            let (stage, kept) =
+                (Stage::Ended(result.status), Some(KeptSize::Executions(result.needed.len())));
             return Ok(SearchProgress { name, stage, kept, tests });
         }
         let content = JournalContent::read(&journal, events)?;
         let stage = if Journal::is_locked(&journal) { Stage::Running } else { Stage::Unfinished };
-        let kept = content.phases.first().map(|phase| phase.best.len());
+        let kept = content.phases.first().map(|phase| KeptSize::Executions(phase.best.len()));
         Ok(SearchProgress { name, stage, kept, tests: content.tests() as u64 })
     }
 }

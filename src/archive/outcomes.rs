@@ -1,9 +1,10 @@
-//! Keep the outcomes of the tests of a simplification, so that it can go on after it was ended.
+//! Keep the outcomes of the tests of a search in which no statement is traced, so that it can go on after it was ended.
 //!
-//! The file is `.stripe/simplify-<question>`, where the question is a number that stands for all that outcomes depend
-//! on. It begins with `stripe outcomes 1` and a newline; each further line is an outcome: a checksum, the number that
-//! stands for what the program was given, `F`, `P` or `U`, and why, as JSON. A line that is not complete is the last
-//! one, torn when its writer died. The file is removed when nothing is left to do.
+//! The file is `.stripe/simplify-<question>` or `.stripe/changes-<question>`, where the question is a number that stands
+//! for all that outcomes depend on. It begins with `stripe outcomes 1` and a newline; each further line is an outcome: a
+//! checksum, the number that stands for what was tested, `F`, `P` or `U`, and what else was seen, as JSON: of a
+//! simplification why, of a version an object. A line that is not complete is the last one, torn when its writer died.
+//! The file is removed when nothing is left to do.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -12,16 +13,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use dd::Outcome;
+use serde_json::Value;
 
 use super::claim::lock;
+use super::commands::UntracedSearch;
 use super::error::ArchiveError;
 use super::files::{hash, private, read_whole};
 use super::folder::Archive;
+use super::guilty_tests::{examination, examination_document};
+use crate::circumstances::change::Examination;
 use crate::oracle::Evidence;
 
 const MAGIC: &str = "stripe outcomes 1\n";
 
-/// The outcomes of a simplification, which are being written. The file is locked as long as this lives.
+/// The outcomes of a search, which are being written. The file is locked as long as this lives.
 #[derive(Debug)]
 pub struct OutcomeJournal {
     path: PathBuf,
@@ -34,8 +39,12 @@ impl OutcomeJournal {
     ///
     /// # Errors
     /// If the file cannot be written, or another process is at work on the same question.
-    pub fn begin(archive: &Archive, question: u128) -> Result<OutcomeJournal, ArchiveError> {
-        let path = archive.make_file(&name(question))?;
+    pub fn begin(
+        archive: &Archive,
+        kind: UntracedSearch,
+        question: u128,
+    ) -> Result<OutcomeJournal, ArchiveError> {
+        let path = archive.make_file(&name(kind, question))?;
         let file = private().create(true).truncate(false).open(&path);
         let mut file = lock(file.map_err(ArchiveError::unwritable(&path))?, &path)?;
         let begun = file.set_len(0).and_then(|()| file.write_all(MAGIC.as_bytes()));
@@ -47,11 +56,12 @@ impl OutcomeJournal {
     ///
     /// # Errors
     /// If there is none for this question, or it cannot be read or written, or another process is at work on it.
-    pub fn resume(
+    pub fn resume<T: TestSeen>(
         archive: &Archive,
+        kind: UntracedSearch,
         question: u128,
-    ) -> Result<(OutcomeJournal, HashMap<u128, Evidence>), ArchiveError> {
-        let path = archive.file(&name(question));
+    ) -> Result<(OutcomeJournal, HashMap<u128, T>), ArchiveError> {
+        let path = archive.file(&name(kind, question));
         let file = match private().open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(ArchiveError::NoOutcomes(path));
@@ -70,11 +80,11 @@ impl OutcomeJournal {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn note(&self, given: u128, evidence: &Evidence) -> Result<(), ArchiveError> {
+    pub fn note<T: TestSeen>(&self, tested: u128, seen: &T) -> Result<(), ArchiveError> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(open) = file.as_mut() else { return Ok(()) };
         // At once, and not through a buffer: whoever kills this process wants to go on from here.
-        let written = open.write_all(line(given, evidence).as_bytes());
+        let written = open.write_all(line(tested, seen).as_bytes());
         written.map_err(|error| {
             *file = None;
             ArchiveError::unwritable(&self.path)(error)
@@ -88,23 +98,62 @@ impl OutcomeJournal {
     }
 }
 
-fn name(question: u128) -> String {
-    format!("simplify-{question:032x}")
+fn name(kind: UntracedSearch, question: u128) -> String {
+    format!("{}-{question:032x}", kind.prefix())
 }
 
-fn line(given: u128, evidence: &Evidence) -> String {
-    let outcome = match evidence.outcome {
+fn line<T: TestSeen>(tested: u128, seen: &T) -> String {
+    let outcome = match seen.outcome() {
         Outcome::Fail => 'F',
         Outcome::Pass => 'P',
         Outcome::Unresolved => 'U',
     };
-    let why = serde_json::Value::String(evidence.why.clone());
-    let content = format!("{given:032x} {outcome} {why}");
+    let content = format!("{tested:032x} {outcome} {}", seen.rest());
     format!("{:032x} {content}\n", hash(content.as_bytes()))
 }
 
+/// What was seen in a test, as it is kept.
+pub trait TestSeen: Sized {
+    /// The outcome.
+    fn outcome(&self) -> Outcome;
+
+    /// The rest of it.
+    fn rest(&self) -> Value;
+
+    /// Both together again; `None` if the rest is not what was written.
+    fn restored(outcome: Outcome, rest: Value) -> Option<Self>;
+}
+
+impl TestSeen for Evidence {
+    fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    fn rest(&self) -> Value {
+        Value::String(self.why.clone())
+    }
+
+    fn restored(outcome: Outcome, rest: Value) -> Option<Evidence> {
+        Some(Evidence::new(outcome, rest.as_str()?))
+    }
+}
+
+impl TestSeen for Examination {
+    fn outcome(&self) -> Outcome {
+        self.evidence.outcome
+    }
+
+    fn rest(&self) -> Value {
+        serde_json::to_value(examination_document(self, usize::MAX)).expect("a document has text keys only")
+    }
+
+    fn restored(outcome: Outcome, rest: Value) -> Option<Examination> {
+        serde_json::from_value(rest).ok().map(|document| examination(outcome, document))
+    }
+}
+
 /// The outcomes in a file, and the length of what is as it was written.
-fn read(text: &[u8], path: &Path) -> Result<(HashMap<u128, Evidence>, usize), ArchiveError> {
+fn read<T: TestSeen>(text: &[u8], path: &Path) -> Result<(HashMap<u128, T>, usize), ArchiveError> {
     let mut outcomes = HashMap::new();
     if !text.starts_with(MAGIC.as_bytes()) {
         let format = String::from_utf8_lossy(&text[..text.len().min(40)]).escape_default().to_string();
@@ -112,15 +161,15 @@ fn read(text: &[u8], path: &Path) -> Result<(HashMap<u128, Evidence>, usize), Ar
     }
     let mut length = MAGIC.len();
     for line in text[length..].split_inclusive(|&byte| byte == b'\n') {
-        let Some((given, evidence)) = outcome(line) else { break };
-        outcomes.insert(given, evidence);
+        let Some((tested, seen)) = outcome(line) else { break };
+        outcomes.insert(tested, seen);
         length += line.len();
     }
     Ok((outcomes, length))
 }
 
 /// The outcome in a line, if it is as it was written.
-fn outcome(line: &[u8]) -> Option<(u128, Evidence)> {
+fn outcome<T: TestSeen>(line: &[u8]) -> Option<(u128, T)> {
     let line = str::from_utf8(line).ok()?.strip_suffix('\n')?;
     let (check, content) = line.split_once(' ')?;
     if check != format!("{:032x}", hash(content.as_bytes())) {
@@ -134,20 +183,25 @@ fn outcome(line: &[u8]) -> Option<(u128, Evidence)> {
         "U" => Outcome::Unresolved,
         _ => return None,
     };
-    let why: String = serde_json::from_str(words.next()?).ok()?;
-    Some((given, Evidence::new(outcome, why)))
+    Some((given, T::restored(outcome, serde_json::from_str(words.next()?).ok()?)?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const KIND: UntracedSearch = UntracedSearch::Simplification;
+
+    fn resume(archive: &Archive) -> Result<(OutcomeJournal, HashMap<u128, Evidence>), ArchiveError> {
+        OutcomeJournal::resume(archive, KIND, 7)
+    }
+
     #[test]
     fn outcomes_are_read_as_they_were_written_up_to_a_torn_one() {
         let folder = tempfile::tempdir().expect("a folder");
         let archive = Archive::of(folder.path());
-        assert!(matches!(OutcomeJournal::resume(&archive, 7), Err(ArchiveError::NoOutcomes(_))));
-        let journal = OutcomeJournal::begin(&archive, 7).expect("begun");
+        assert!(matches!(resume(&archive), Err(ArchiveError::NoOutcomes(_))));
+        let journal = OutcomeJournal::begin(&archive, KIND, 7).expect("begun");
         let some = [
             (1, Evidence::new(Outcome::Fail, "a \"reason\"\nin two lines")),
             (u128::MAX, Evidence::new(Outcome::Pass, "")),
@@ -155,24 +209,24 @@ mod tests {
         ];
         some.iter().for_each(|(given, evidence)| journal.note(*given, evidence).expect("written"));
         drop(journal);
-        let path = archive.file(&name(7));
+        let path = archive.file(&name(KIND, 7));
         let whole = fs::read(&path).expect("written");
         for cut in MAGIC.len()..=whole.len() {
             fs::write(&path, &whole[..cut]).expect("torn");
-            let (journal, outcomes) = OutcomeJournal::resume(&archive, 7).expect("resumed");
+            let (journal, outcomes) = resume(&archive).expect("resumed");
             let complete = whole[MAGIC.len()..cut].iter().filter(|&&byte| byte == b'\n').count();
             assert_eq!(outcomes.len(), complete);
             assert!(some[..complete].iter().all(|(given, evidence)| outcomes.get(given) == Some(evidence)));
             // What comes next stands behind what is complete.
             journal.note(9, &some[0].1).expect("written");
             drop(journal);
-            assert_eq!(OutcomeJournal::resume(&archive, 7).expect("resumed").1.len(), complete + 1);
+            assert_eq!(resume(&archive).expect("resumed").1.len(), complete + 1);
         }
         let mut damaged = whole.clone();
         damaged[MAGIC.len() + 40] ^= 1;
         fs::write(&path, &damaged).expect("damaged");
-        assert!(OutcomeJournal::resume(&archive, 7).expect("resumed").1.is_empty());
+        assert!(resume(&archive).expect("resumed").1.is_empty());
         fs::write(&path, "something else").expect("replaced");
-        assert!(matches!(OutcomeJournal::resume(&archive, 7), Err(ArchiveError::Format { .. })));
+        assert!(matches!(resume(&archive), Err(ArchiveError::Format { .. })));
     }
 }

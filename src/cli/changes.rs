@@ -18,6 +18,7 @@ use crate::circumstances::change::{ChangeGroup, Resolution, Separation, shell_co
 use crate::session::change_request::{ChangeGranularity, ChangesRequest, HistoryUse, Judgement};
 use crate::session::driver::Strategy;
 use crate::session::interrupt::Interrupt;
+use crate::session::simplify_request::OutcomeKeeping;
 
 /// The variable that keeps Python from keeping compiled modules: it tells them apart by whole seconds.
 const NO_BYTE_CODE: &str = "PYTHONDONTWRITEBYTECODE";
@@ -26,11 +27,20 @@ const NO_BYTE_CODE: &str = "PYTHONDONTWRITEBYTECODE";
 const OF_REPOSITORY: [&str; 3] = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"];
 
 /// Finds the changes.
-pub(super) fn changes(mut options: ChangesOptions, color: ColorChoice) -> Result<Exit, Failure> {
+pub(super) fn changes(options: ChangesOptions, color: ColorChoice) -> Result<Exit, Failure> {
+    search(options, color, std::env::args_os().skip(1).collect())
+}
+
+/// Finds those that this line asks for, which is without the name of this program.
+pub(super) fn search(
+    mut options: ChangesOptions,
+    color: ColorChoice,
+    line: Vec<OsString>,
+) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
-    let request = request(&mut options, &interrupt)?;
+    let request = request(&mut options, line, &interrupt)?;
     changes_output::check(&options.result)?;
-    let command_line = shell::stripe(std::env::args_os().skip(1));
+    let command_line = shell::stripe(request.line.iter().cloned());
     interrupt.listen()?;
     let verbosity = options.result.verbosity();
     let shared_status = SharedStatus::new("building and testing the two versions");
@@ -43,7 +53,11 @@ pub(super) fn changes(mut options: ChangesOptions, color: ColorChoice) -> Result
     Ok(Exit::of(found.status, interrupt.signal()))
 }
 
-fn request(options: &mut ChangesOptions, interrupt: &Interrupt) -> Result<ChangesRequest, Failure> {
+fn request(
+    options: &mut ChangesOptions,
+    line: Vec<OsString>,
+    interrupt: &Interrupt,
+) -> Result<ChangesRequest, Failure> {
     let within = within(options.world.cwd.take())?;
     let shell = executable(Path::new("/bin/sh"))?;
     let (mut started, withheld) = invocation(&options.world, shell, Vec::new())?;
@@ -71,6 +85,9 @@ fn request(options: &mut ChangesOptions, interrupt: &Interrupt) -> Result<Change
     Ok(ChangesRequest {
         good: options.good.clone(),
         bad: options.bad.clone(),
+        line,
+        keep: options.keep.place(),
+        keeping: if options.resume { OutcomeKeeping::Resumed } else { OutcomeKeeping::Anew },
         folder: std::env::current_dir()?,
         build: options.build.as_ref().map(|command| shell_command(&started, command)),
         test,

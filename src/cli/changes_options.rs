@@ -8,6 +8,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use regex::bytes::Regex;
 
+use super::keep_options::KeepOptions;
 use super::limit_options::LimitOptions;
 use super::outcome_options::OutcomeOptions;
 use super::terminal::Verbosity;
@@ -85,6 +86,12 @@ pub struct ChangesOptions {
     /// How long to search.
     #[command(flatten)]
     pub limits: LimitOptions,
+    /// Go on where the same command was ended: by a budget, by Ctrl-C, or from outside. Its tests are not made again.
+    #[arg(long, help_heading = "Limits")]
+    pub resume: bool,
+    /// What stays of the search.
+    #[command(flatten)]
+    pub keep: KeepOptions,
     /// The result.
     #[command(flatten)]
     pub result: ChangesResultOptions,

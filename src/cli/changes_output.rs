@@ -7,8 +7,8 @@ use super::exit::{Exit, Failure};
 use super::files::{self, OutputPlace, Overwriting, Readers, place, temporary_beside, whereabouts};
 use super::terminal::tell;
 use crate::circumstances::change::{patch, write_tree};
+use crate::guilty::GuiltyChanges;
 use crate::report::{Style, changed, html};
-use crate::session::guilty::GuiltyChanges;
 
 /// The folders of --trees.
 const SIDES: [&str; 2] = ["passing", "failing"];

@@ -19,6 +19,7 @@ mod internal;
 mod interpreters;
 mod intervene;
 mod intervention_options;
+mod keep_options;
 mod limit_options;
 mod locate;
 mod locate_options;

@@ -22,6 +22,7 @@ use super::help::{
     TRACE_EXAMPLES,
 };
 use super::intervention_options::InterventionOptions;
+use super::keep_options::KeepOptions;
 use super::limit_options::LimitOptions;
 use super::locate_options::LocateOptions;
 use super::oracle_options::OracleOptions;
@@ -213,18 +214,6 @@ pub struct RunOptions {
     /// What stays of it.
     #[command(flatten)]
     pub keep: KeepOptions,
-}
-
-/// What stays of a run.
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "What stays")]
-pub struct KeepOptions {
-    /// Keep the run in the folder DIR, which must be empty or not there; without, in .stripe.
-    #[arg(long, value_name = "DIR", conflicts_with = "no_save")]
-    pub out: Option<PathBuf>,
-    /// Keep nothing.
-    #[arg(long)]
-    pub no_save: bool,
 }
 
 /// `stripe reduce`.

@@ -12,7 +12,7 @@ use super::emissions;
 use super::exit::{Exit, Failure};
 use super::follow::Follower;
 use super::offers::{self, Offers};
-use super::options::{KeepOptions, OutputOptions, RunOptions, SearchOptions, SeveralOptions};
+use super::options::{OutputOptions, RunOptions, SearchOptions, SeveralOptions};
 use super::progress::ProgressPrinter;
 use super::rendering;
 use super::shell;
@@ -32,7 +32,7 @@ use crate::session::keeping::Keeping;
 use crate::session::observing::Reach;
 use crate::session::questions::Several;
 use crate::session::recording::{Recording, tracers};
-use crate::session::request::{Keep, Request};
+use crate::session::request::Request;
 use crate::session::search::SearchResources;
 use dd::Algorithm;
 
@@ -144,7 +144,7 @@ fn request(
         max_time: search.max_time,
         jobs: search.jobs,
         timeout: options.target.world.timeout,
-        keep: keep(&options.keep),
+        keep: options.keep.place(),
         line,
     })
 }
@@ -184,14 +184,6 @@ pub(super) fn poison(option: PoisonOption) -> PoisonChoice {
 
 fn several(options: &SeveralOptions) -> Several {
     if options.each_line { Several::EachLine } else { Several::Named(options.criterion.clone()) }
-}
-
-fn keep(options: &KeepOptions) -> Keep {
-    match &options.out {
-        _ if options.no_save => Keep::Nowhere,
-        Some(folder) => Keep::In(folder.clone()),
-        None => Keep::InArchive,
-    }
 }
 
 fn plan(search: &SearchOptions) -> Plan {

@@ -12,7 +12,7 @@ use super::style::{Style, wrap};
 use super::words::{contained, count, duration, one_or_more};
 use crate::circumstances::Status;
 use crate::circumstances::change::{Change, ChangeEdit, Commit, TriedMember, changed_lines, place};
-use crate::session::guilty::GuiltyChanges;
+use crate::guilty::GuiltyChanges;
 
 /// The name and version of the document.
 const CHANGES: &str = "stripe.changes/1";

@@ -268,7 +268,11 @@ impl ChangeSet {
 }
 
 impl ChangedFile {
-    fn new(
+    /// A file that is different; both as text, where they are.
+    ///
+    /// # Errors
+    /// If a content cannot be read.
+    pub fn new(
         path: PathBuf,
         moved_from: Option<PathBuf>,
         old: Option<TreeEntry>,

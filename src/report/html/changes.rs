@@ -14,7 +14,7 @@ use crate::circumstances::PhaseId;
 use crate::circumstances::change::{
     ChangeEdit, ChangedFile, TriedMember, TriedPhase, TriedVersion, compared_lines, place,
 };
-use crate::session::guilty::GuiltyChanges;
+use crate::guilty::GuiltyChanges;
 
 const PAGE: &str = include_str!("changes.html");
 const STYLES: [&str; 2] = [include_str!("page.css"), include_str!("changes.css")];

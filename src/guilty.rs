@@ -58,11 +58,13 @@ pub struct GuiltyChanges {
     pub containment: Containment,
     /// What weakens the result; each one sentence.
     pub warnings: Vec<String>,
+    /// The word by which commands name the search, if it is kept.
+    pub kept_as: Option<String>,
 }
 
 impl GuiltyChanges {
     /// With nothing but the changes.
-    pub(super) fn of(status: Status, base: Tree, set: ChangeSet) -> GuiltyChanges {
+    pub(crate) fn of(status: Status, base: Tree, set: ChangeSet) -> GuiltyChanges {
         GuiltyChanges {
             status,
             names: Default::default(),
@@ -87,6 +89,7 @@ impl GuiltyChanges {
             elapsed: Duration::ZERO,
             containment: Containment::None,
             warnings: Vec::new(),
+            kept_as: None,
         }
     }
 
