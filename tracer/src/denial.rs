@@ -1,4 +1,4 @@
-//! Name what a sandbox denies to programs.
+//! The actions that a sandbox denies to programs.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// All of them.
+    /// All kinds of actions.
     pub const ALL: [Action; 15] = [
         Action::Network,
         Action::Signal,
@@ -89,9 +89,9 @@ impl fmt::Display for Action {
 pub struct Actions(u16);
 
 impl Actions {
-    /// None.
+    /// The empty set.
     pub const NONE: Actions = Actions(0);
-    /// All.
+    /// The set of all actions.
     pub const ALL: Actions = Actions(u16::MAX);
 
     /// The set of these bits, as [`Actions::bits`] tells them.
@@ -104,12 +104,12 @@ impl Actions {
         self.0
     }
 
-    /// Whether this is a member.
+    /// Whether the action is a member.
     pub fn contains(self, action: Action) -> bool {
         self.0 & action.bit() != 0
     }
 
-    /// Adds a member.
+    /// Adds an action.
     pub fn insert(&mut self, action: Action) {
         self.0 |= action.bit();
     }
