@@ -1,6 +1,7 @@
 //! Hold the changes that break a program.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use dd::Configuration;
@@ -54,6 +55,8 @@ pub struct GuiltyChanges {
     pub runs: u64,
     /// From the first test to the end.
     pub elapsed: Duration,
+    /// Where commands are started, below the top of a version.
+    pub below: PathBuf,
     /// How well builds and tests were contained.
     pub containment: Containment,
     /// What weakens the result; each one sentence.
@@ -87,6 +90,7 @@ impl GuiltyChanges {
             predicted: 0,
             runs: 0,
             elapsed: Duration::ZERO,
+            below: PathBuf::new(),
             containment: Containment::None,
             warnings: Vec::new(),
             kept_as: None,

@@ -224,6 +224,24 @@ fn a_change_that_compiles_only_together_with_its_header_is_found_with_it() {
 }
 
 #[test]
+fn changes_that_only_need_each_other_are_left_out_together_once_that_can_be() {
+    let good = [("f", "base\n"), ("g", &*lines(12, &[])), ("h", "h\n"), ("i", "i\n")];
+    let bad = [
+        ("f", "guilty\n"),
+        ("g", &*lines(12, &[(3, "p KEY"), (9, "q KEY")])),
+        ("h", "r KEY\n"),
+        ("i", "x KEY\n"),
+    ];
+    let folder = versions("pairs", &good, &bad);
+    // The message brings along all that mentions the name; what breaks it needs one of these only.
+    let build = "! grep -q guilty f || grep -q 'r KEY' h || { echo \"error: 'KEY' undeclared\"; exit 1; }";
+    // Both changes of g go together, and not as long as that of i is there.
+    let test = "n=$(grep -c KEY g); [ $n = 1 ] && exit 125; [ $n = 0 ] && grep -q KEY i && exit 125; ! grep -q guilty f";
+    let found = between(&folder, &["--build", build, "--test", test, "--no-save"]);
+    assert_eq!(left(&found), places(&[("f", 1), ("h", 1)]));
+}
+
+#[test]
 fn the_result_does_not_depend_on_the_number_of_tests_at_the_same_time() {
     let folder = area();
     let result = |jobs: &str| {
@@ -733,13 +751,37 @@ fn a_search_that_was_ended_goes_on_and_comes_to_the_same_end() {
     assert_eq!(kept["tests"]["total"], whole["tests"]["total"]);
     assert_says(&text(&report(&[]).stdout), &["2 changes of 10, together", "+guilty"]);
     let page = text(&report(&["1", "--format", "html"]).stdout);
-    assert_says(&page, &["What broke between", r#"["+",null,95,"guilty",true]"#, r#"["+",null,5,"x",false]"#]);
+    assert_says(
+        &page,
+        &["What broke between", r#"["+",null,95,"guilty",true]"#, r#"["+",null,5,"x",false]"#],
+    );
     assert_says(&message(&report(&["1", "--format", "dot"]), 2), &["take text, json or html"]);
     // Nothing is left to do; and with another test there is nothing to go on with.
     let again = changes(&folder, &[&["--resume"], &words[..]].concat());
     assert_says(&message(&again, 2), &["no tests of this search are kept"]);
     fs::write(folder.join(".stripe/1-changes/new-0"), "something else").expect("damaged");
     assert_says(&message(&report(&["1"]), 1), &["new-0: is damaged"]);
+}
+
+#[test]
+fn behind_the_changes_comes_the_critical_slice_of_the_failing_version_with_their_lines() {
+    let main = "#include <stdio.h>\nint main(void) {\n    int sum = 0;\n    for (int i = 1; i <= 3; i++)\n        \
+                sum += i;\n    printf(\"%d\\n\", sum);\n    return 0;\n}\n";
+    let broken = main.replace("i <= 3", "i < 3").replace("#include", "/* new */\n#include");
+    let folder = versions("then-run", &[("src/main.c", main)], &[("src/main.c", &broken)]);
+    let words = ["--good", "a", "--bad", "b", "--build", "cc -g -O0 -o prog main.c", "--cwd", "src", "-q"];
+    let behind = ["--then-run", "--expect-match", "^3$", "--", "./prog"];
+    let output = changes(&folder, &[&words[..], &behind].concat());
+    let told = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{told}{}", text(&output.stderr));
+    assert_says(
+        &told,
+        &["1 change of 2 makes a fail", "$ stripe run ", "/failing/src/prog", "in this slice:"],
+    );
+    let line = told.lines().find(|line| line.contains("main.c:4  ")).expect("the changed line");
+    assert_says(line, &["executions needed", "for (int i = 1; i < 3; i++)"]);
+    let output = changes(&folder, &[&words[..], &["--then-run", "--test", "true"]].concat());
+    assert_says(&message(&output, 2), &["--then-run", "--test"]);
 }
 
 #[test]

@@ -359,6 +359,7 @@ fn guilty(document: GuiltyDocument, contents: &[(String, Bytes)]) -> Result<Guil
         predicted: document.predicted,
         runs: document.runs,
         elapsed: Duration::from_millis(document.elapsed_ms),
+        below: Default::default(),
         containment: document.containment,
         warnings: document.warnings,
         kept_as: None,

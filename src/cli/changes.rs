@@ -13,7 +13,7 @@ use super::exit::{Exit, Failure};
 use super::progress::ProgressPrinter;
 use super::status::{Answers, SharedStatus, askers};
 use super::target::{Withheld, executable, invocation, outcome};
-use super::{changes_output, shell, terminal};
+use super::{changes_output, changes_then_run, shell, terminal};
 use crate::circumstances::change::{ChangeGroup, Resolution, Separation, shell_command};
 use crate::session::change_request::{ChangeGranularity, ChangesRequest, HistoryUse, Judgement};
 use crate::session::driver::Strategy;
@@ -50,7 +50,12 @@ pub(super) fn search(
     drop(answers);
     let output = ChangesOutput { found: &found, command_line: &command_line };
     output.deliver(&options.result, terminal::style(color))?;
-    Ok(Exit::of(found.status, interrupt.signal()))
+    match Exit::of(found.status, interrupt.signal()) {
+        exit @ (Exit::Done | Exit::Budget) if options.result.then_run => {
+            changes_then_run::go_on(&options, (&request, &found), &interrupt, color, exit)
+        }
+        exit => Ok(exit),
+    }
 }
 
 fn request(

@@ -124,6 +124,10 @@ pub struct ChangesResultOptions {
     /// How to print the result.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: ChangesFormat,
+    /// Go on to the critical slice of the failing version of the program behind --, in which the changed lines are told.
+    /// It is built in the folder of the search, and needs debug information.
+    #[arg(long, conflicts_with_all = ["test", "no_save"])]
+    pub then_run: bool,
     /// Print nothing but the result and errors.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,

@@ -3,7 +3,6 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::time::Duration;
 
 use clap::Parser;
 use tracer::program::{Granularity, Program, Scope};
@@ -16,7 +15,7 @@ use super::shell::option;
 use super::simplify_options::{SimplifyFormat, SimplifyOptions};
 use super::target::load_failure;
 use super::terminal::tell;
-use super::{run, shell};
+use super::{option_words, run, shell};
 use crate::circumstances::input::{InputPart, PartName};
 use crate::session::simplify::{Simplification, of_run};
 use crate::session::simplify_request::SimplifyRequest;
@@ -167,50 +166,20 @@ impl Line<'_> {
             true => (&invocation.environment, true),
             false => (&world.env, world.clear_env),
         };
-        let environment = environment.iter().flat_map(|(name, value)| {
-            let mut pair = name.clone();
-            pair.push("=");
-            pair.push(value);
-            option("--env", &pair)
-        });
-        let flags = [
-            (clears, "--clear-env"),
-            (world.keep_env && !clears, "--keep-env"),
-            (world.pty, "--pty"),
-            (world.real_time, "--real-time"),
-            (world.real_random, "--real-random"),
-            (world.no_sandbox, "--no-sandbox"),
-        ];
-        words.extend(flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag.into()));
-        words.extend(environment);
+        let flags = [(clears, "--clear-env"), (world.keep_env && !clears, "--keep-env")];
+        words.extend(option_words::given(&flags));
+        words.extend(option_words::environment(environment));
         words.extend(world.cwd.iter().flat_map(|folder| option("--cwd", folder)));
-        words.extend(world.timeout.iter().flat_map(|time| option("--timeout", milliseconds(*time))));
-        words.extend(world.allow.iter().flat_map(|_| option("--allow", "network")));
-        words.extend(world.allow_write.iter().flat_map(|folder| option("--allow-write", folder)));
+        words.extend(option_words::world(world));
         words
     }
 
     /// What the failure is: as the user says, or else what was taken for it.
     fn failure(&self) -> Vec<OsString> {
-        let (failure, mut words) = (&self.options.failure, Vec::new());
+        let failure = &self.options.failure;
         let outcome = &failure.outcome;
-        let files =
-            [("--expect-output", &outcome.expect_output), ("--expect-stderr", &outcome.expect_stderr)];
-        words.extend(files.iter().flat_map(|(name, file)| file.iter().flat_map(|file| option(name, file))));
-        let expressions = [
-            ("--expect-match", &outcome.expect_match),
-            ("--reject-match", &outcome.reject_match),
-            ("--expect-stderr-match", &outcome.expect_stderr_match),
-            ("--reject-stderr-match", &outcome.reject_stderr_match),
-        ];
-        for (name, expressions) in expressions {
-            words.extend(expressions.iter().flat_map(|expression| option(name, expression.as_str())));
-        }
-        words.extend(
-            outcome.expect_exit.iter().flat_map(|status| option("--expect-exit", status.to_string())),
-        );
+        let mut words = option_words::outcome(outcome);
         let signal = outcome.expect_signal.map(signal_name);
-        words.extend(outcome.check.iter().flat_map(|check| option("--check", check)));
         if failure.expect_timeout {
             words.push("--expect-timeout".into());
         }
@@ -240,23 +209,12 @@ impl Line<'_> {
     }
 
     fn search(&self) -> Vec<OsString> {
-        let (options, mut words) = (self.options, Vec::new());
-        words
-            .extend(options.limits.max_tests.iter().flat_map(|most| option("--max-tests", most.to_string())));
-        words.extend(
-            options.limits.max_time.iter().flat_map(|time| option("--max-time", milliseconds(*time))),
-        );
-        words.extend(options.limits.jobs.iter().flat_map(|jobs| option("--jobs", jobs.to_string())));
-        let result = &options.result;
-        let flags = [(result.quiet, "--quiet"), (result.verbose, "--verbose")];
-        words.extend(flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag.into()));
+        let result = &self.options.result;
+        let mut words = option_words::limits(&self.options.limits);
+        words.extend(option_words::given(&[(result.quiet, "--quiet"), (result.verbose, "--verbose")]));
         if result.format == SimplifyFormat::Json {
             words.extend(option("--format", "json"));
         }
         words
     }
-}
-
-fn milliseconds(time: Duration) -> String {
-    format!("{}ms", time.as_secs_f64() * 1000.0)
 }

@@ -15,7 +15,7 @@
 //! - [`html`] makes a page of it for a browser;
 //! - [`gdb`] makes a script of it that performs the slice in that debugger;
 //! - [`dynamic`] writes dynamic slices, and [`layers`] sets them beside critical ones;
-//! - [`changed`] tells which changes break a program;
+//! - [`changed`] tells which changes break a program, [`changed_lines`] what becomes of them in a slice;
 //! - [`located`] tells which changes have made a failing run right, `ranked` its lines for other tools;
 //! - [`simplified`] tells what is left of what a program was given;
 //! - [`tests_made`] lists the tests of the search;
@@ -26,6 +26,7 @@
 pub mod bullets;
 mod by_products;
 pub mod changed;
+pub mod changed_lines;
 pub mod chrome;
 pub mod comparison;
 pub mod csv;

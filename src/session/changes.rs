@@ -103,6 +103,7 @@ fn search(
         shown,
         tests: setup.records.counts(),
         runs: setup.runs.load(Ordering::Relaxed),
+        below: versions.below.clone(),
         containment: workers[0].containment(),
         warnings,
         patches: patches(&found.result)?,

@@ -5,6 +5,7 @@
 //! kind. A [`listener`] is told how it goes on; nothing here prints or reads options.
 
 pub mod budget;
+pub mod built_version;
 pub mod case;
 mod change_question;
 pub mod change_request;

@@ -44,10 +44,11 @@ fn unchanged(old: &Tree, overlay: &Overlay) -> Moves {
     for (path, entry) in overlay {
         let Some(entry) = entry.as_ref().filter(|_| !old.entries.contains_key(path)) else { continue };
         // Where one is as good as another nobody knows which has moved.
-        if let Some([from]) = gone.remove(&entry.content.key()).as_deref() {
-            if !is_nested(from, path) && old.entries[*from].mode == entry.mode {
-                moves.insert(path.clone(), (*from).clone());
-            }
+        if let Some([from]) = gone.remove(&entry.content.key()).as_deref()
+            && !is_nested(from, path)
+            && old.entries[*from].mode == entry.mode
+        {
+            moves.insert(path.clone(), (*from).clone());
         }
     }
     moves

@@ -139,9 +139,12 @@ fn body(old: &LinedText, new: &LinedText, operation: &DiffOp, patch: &mut Vec<u8
     }
 }
 
-/// Texts beside each other, as far as they differ, with lines around: a sign, and the numbers of the line in both.
-pub fn compared_lines(old: &LinedText, new: &LinedText) -> Vec<Vec<(char, Option<usize>, Option<usize>)>> {
-    let step = |step: &DiffOp| -> Vec<(char, Option<usize>, Option<usize>)> {
+/// A line of two texts beside each other: ` ` in both, `-` in the old one, `+` in the new one; and its number in both.
+pub type ComparedLine = (char, Option<usize>, Option<usize>);
+
+/// Texts beside each other, as far as they differ, with lines around.
+pub fn compared_lines(old: &LinedText, new: &LinedText) -> Vec<Vec<ComparedLine>> {
+    let step = |step: &DiffOp| -> Vec<ComparedLine> {
         let (before, after) = (step.old_range(), step.new_range());
         match step {
             DiffOp::Equal { .. } => before.zip(after).map(|(old, new)| (' ', Some(old), Some(new))).collect(),

@@ -137,7 +137,8 @@ impl Tree {
     /// If one cannot be read.
     pub fn of_files(folder: &Path, files: impl IntoIterator<Item = PathBuf>) -> io::Result<Tree> {
         let mut tree = Tree::default();
-        let is_part = |file: &PathBuf| !file.iter().any(|name| NO_PART.iter().any(|no_part| name == *no_part));
+        let is_part =
+            |file: &PathBuf| !file.iter().any(|name| NO_PART.iter().any(|no_part| name == *no_part));
         for file in files.into_iter().filter(is_part) {
             match fs::symlink_metadata(folder.join(&file)) {
                 Ok(data) if data.is_dir() => {

@@ -12,7 +12,7 @@ use super::super::spelling;
 use super::{embedded, escaped, fill};
 use crate::circumstances::PhaseId;
 use crate::circumstances::change::{
-    ChangeEdit, ChangedFile, TriedMember, TriedPhase, TriedVersion, compared_lines, place,
+    ChangeEdit, ChangedFile, ComparedLine, TriedMember, TriedPhase, TriedVersion, compared_lines, place,
 };
 use crate::guilty::GuiltyChanges;
 
@@ -179,7 +179,7 @@ fn hunks(
     is_lit: &dyn Fn(Option<usize>, Option<usize>) -> bool,
 ) -> (Vec<Vec<DifferenceRow>>, String) {
     let Some((old, new)) = &file.texts else { return (Vec::new(), "It is not shown: no text.".into()) };
-    let row = |(sign, before, after): (char, Option<usize>, Option<usize>)| -> DifferenceRow {
+    let row = |(sign, before, after): ComparedLine| -> DifferenceRow {
         let line = match (before, after) {
             (_, Some(line)) => new.line(line),
             (Some(line), _) => old.line(line),
@@ -354,14 +354,14 @@ mod tests {
         let member = |file: &str, place: &str| TriedMember { file: file.into(), place: place.into() };
         let all = [member("b.c", "line 3"), member("a/x.c", "line 1"), member("b.c", "line 9")];
         let found = directories(&all, &BTreeSet::from([2]), false);
-        let told: Vec<(&str, &str, Vec<(usize, bool)>)> = found
-            .iter()
-            .flat_map(|directory| directory.files.iter().map(move |file| (&*directory.name, file)))
-            .map(|(directory, file)| {
-                let members = file.members.iter().map(|member| (member.number, member.guilty)).collect();
-                (directory, &*file.name, members)
-            })
-            .collect();
-        assert_eq!(told, [("", "b.c", vec![(0, false), (2, true)]), ("a/", "x.c", vec![(1, false)])]);
+        let one = |member: &MatrixMember| format!("{}{}", member.number, if member.guilty { "!" } else { "" });
+        let file = |file: &MatrixFile| {
+            format!("{} {}", file.name, file.members.iter().map(one).collect::<Vec<_>>().join(","))
+        };
+        let directory = |directory: &MatrixDirectory| {
+            format!("{}: {}", directory.name, directory.files.iter().map(file).collect::<Vec<_>>().join("; "))
+        };
+        let told: Vec<String> = found.iter().map(directory).collect();
+        assert_eq!(told, [": b.c 0,2!", "a/: x.c 1"]);
     }
 }
