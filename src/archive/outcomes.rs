@@ -1,10 +1,9 @@
 //! Keep the outcomes of the tests of a search in which no statement is traced, so that it can go on after it was ended.
 //!
-//! The file is `.stripe/simplify-<question>` or `.stripe/changes-<question>`, where the question is a number that stands
-//! for all that outcomes depend on. It begins with `stripe outcomes 1` and a newline; each further line is an outcome: a
-//! checksum, the number that stands for what was tested, `F`, `P` or `U`, and what else was seen, as JSON: of a
-//! simplification why, of a version an object. A line that is not complete is the last one, torn when its writer died.
-//! The file is removed when nothing is left to do.
+//! The file is `.stripe/simplify-<question>`, where the question is a hash of all that outcomes depend
+//! on. It begins with `stripe outcomes 1` and a newline; each further line is an outcome: a checksum, the
+//! hash of what the program was given, `F`, `P` or `U`, and why, as JSON. A line that is not complete is the
+//! last one, torn when its writer died. The file is removed when nothing is left to do.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -26,16 +25,16 @@ use crate::oracle::Evidence;
 
 const MAGIC: &str = "stripe outcomes 1\n";
 
-/// The outcomes of a search, which are being written. The file is locked as long as this lives.
+/// The journal of a simplification's outcomes, open for writing. The file is locked as long as this lives.
 #[derive(Debug)]
 pub struct OutcomeJournal {
     path: PathBuf,
-    /// `None` after a failure.
+    /// The file; `None` after a write has failed.
     file: Mutex<Option<File>>,
 }
 
 impl OutcomeJournal {
-    /// A new, empty one.
+    /// Creates a new, empty journal.
     ///
     /// # Errors
     /// If the file cannot be written, or another process is at work on the same question.
@@ -52,7 +51,7 @@ impl OutcomeJournal {
         Ok(OutcomeJournal { path, file: Mutex::new(Some(file)) })
     }
 
-    /// The one that is there, with the outcomes that it holds.
+    /// Reopens the journal of a question, and returns the outcomes that it holds.
     ///
     /// # Errors
     /// If there is none for this question, or it cannot be read or written, or another process is at work on it.
@@ -76,7 +75,7 @@ impl OutcomeJournal {
         Ok((OutcomeJournal { path, file: Mutex::new(Some(file)) }, outcomes))
     }
 
-    /// Appends an outcome for what this number stands for. After an error nothing more is written.
+    /// Appends the outcome of the test whose input has this hash. After an error nothing more is written.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -93,7 +92,7 @@ impl OutcomeJournal {
 
     /// Removes the file: nothing is left to do.
     pub fn remove(self) {
-        // One that stays is overwritten by the next search for the same.
+        // If it cannot be removed, the next search for the same overwrites it.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -217,7 +216,7 @@ mod tests {
             let complete = whole[MAGIC.len()..cut].iter().filter(|&&byte| byte == b'\n').count();
             assert_eq!(outcomes.len(), complete);
             assert!(some[..complete].iter().all(|(given, evidence)| outcomes.get(given) == Some(evidence)));
-            // What comes next stands behind what is complete.
+            // What comes next stands after what is complete.
             journal.note(9, &some[0].1).expect("written");
             drop(journal);
             assert_eq!(resume(&archive).expect("resumed").1.len(), complete + 1);

@@ -15,13 +15,13 @@ use super::terminal::Verbosity;
 use super::values::{duration, regex, split_at_equals};
 use super::world_options::WorldOptions;
 
-/// The heading of the options that say which versions are compared.
+/// The heading of the options for the versions to compare.
 const VERSIONS: &str = "The two versions";
 
-/// The heading of the options that say how versions are built and tested.
+/// The heading of the options for building and testing versions.
 const TESTS: &str = "Building and testing a version";
 
-/// The heading of the options that say how changes are looked for.
+/// The heading of the options for the search.
 const SEARCH: &str = "The search";
 
 /// `stripe changes`.
@@ -203,7 +203,7 @@ fn changes_emission(text: OsString) -> Result<ChangesEmission, String> {
 }
 
 impl ChangesResultOptions {
-    /// How much the user wants to hear.
+    /// The verbosity that the options ask for.
     pub(super) fn verbosity(&self) -> Verbosity {
         Verbosity { quiet: self.quiet, verbose: self.verbose }
     }

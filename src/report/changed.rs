@@ -1,4 +1,4 @@
-//! Tell which changes break a program.
+//! Report which changes break a program.
 
 use std::ops::Range;
 
@@ -17,10 +17,10 @@ use crate::guilty::GuiltyChanges;
 /// The name and version of the document.
 const CHANGES: &str = "stripe.changes/1";
 
-/// So many lines of a change are shown.
+/// The number of lines of a change that are shown.
 const MOST_LINES: usize = 30;
 
-/// So many changes are shown.
+/// The number of changes that are shown.
 const MOST_CHANGES: usize = 40;
 
 /// The changes for people: each with its place and its lines, then the closest versions, and what the answer is worth.

@@ -18,7 +18,7 @@ use crate::circumstances::input::Given;
 use crate::circumstances::{PhaseTitle, Status};
 use crate::oracle::Evidence;
 
-/// A file of more bytes is not read to know whether it is still the same.
+/// The size in bytes above which a file is not read to check that it is still the same.
 const LONGEST_READ: u64 = 64 << 20;
 
 /// A number that stands for all that the outcomes of tests depend on, as far as stripe knows.
@@ -32,7 +32,7 @@ pub(super) fn question(request: &SimplifyRequest) -> u128 {
         let start = (program, arguments, environment, directory, stdout, permissions, constancy);
         let _ = write!(text, "{start:?}");
         hasher.write(stdin);
-        // What they do depends on what is in them.
+        // Their behaviour depends on what is in them.
         let named = arguments.iter().flat_map(|word| words(word.to_str()));
         for file in std::iter::once(program.as_path()).chain(named) {
             hash_file(&mut hasher, &directory.join(file), given);
@@ -53,7 +53,7 @@ pub(super) fn question(request: &SimplifyRequest) -> u128 {
     hasher.finish128().as_u128()
 }
 
-/// Takes in what a file holds, or of a long one when it was changed. Pipes and devices have no end, and what is
+/// Hashes the content of a file, or of a long one its time of change. Pipes and devices have no end, and what is
 /// simplified differs from test to test.
 pub(super) fn hash_file(hasher: &mut SipHasher13, path: &Path, given: &Given) {
     let is_simplified = |path: PathBuf| given.parts.iter().any(|part| part.path.as_ref() == Some(&path));
@@ -77,7 +77,7 @@ pub(super) fn words(text: Option<&str>) -> impl Iterator<Item = &Path> {
 pub(super) struct OfFurther<'w> {
     pub(super) inner: Box<dyn SearchWatcher + 'w>,
     pub(super) fresh: &'w AtomicU64,
-    /// At most so many; `None`: any number.
+    /// The largest number of further tests; `None`: any number.
     pub(super) most: Option<u64>,
 }
 

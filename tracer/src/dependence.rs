@@ -81,9 +81,9 @@ pub struct ValueAnswer {
 /// The reason why the dependences of a run are not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomplete {
-    /// As many instructions were executed as were allowed; the latest event then.
+    /// The limit of instructions was reached; the latest event then.
     Instructions(Option<EventId>),
-    /// The notes have taken as much memory as they may.
+    /// The limit of memory for the notes was reached; the latest event then.
     Memory(Option<EventId>),
     /// The run did not go as recorded after this event.
     LeftPath(Option<EventId>),

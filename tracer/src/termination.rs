@@ -151,35 +151,35 @@ pub enum CrashDifference {
 /// The reason why the tracer ended a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// It used up its processor time.
+    /// The limit of processor time was reached.
     CpuTime,
-    /// It took too long.
+    /// The limit of wall-clock time was reached.
     WallTime,
-    /// It was asleep for too long, and nobody was there to wake it.
+    /// The run was asleep for too long, and nobody was there to wake it.
     Asleep,
-    /// It reached too many leaders.
+    /// The limit of arrivals was reached: too many leaders.
     Arrivals,
-    /// It started too many processes.
+    /// The limit of processes was reached.
     Tasks,
-    /// It started a thread while executing this statement.
+    /// The run started a thread while executing this statement.
     Thread(Option<Statement>),
-    /// It stopped itself.
+    /// The run stopped itself by a signal.
     Stopped,
-    /// It wrote too much into a file.
+    /// The limit of a file's length was reached.
     FileSize,
-    /// It wrote too much to its output.
+    /// The limit of the output was reached.
     Output,
-    /// It filled the memory in which its changes to files are kept.
+    /// The memory in which the run's changes to files are kept was filled.
     Disk,
-    /// It wanted more memory than it may have.
+    /// The limit of memory was reached.
     Memory,
-    /// Its trace took as much memory as it may.
+    /// The limit of the trace's memory was reached.
     Trace,
-    /// It wanted to do what a sandbox denies.
+    /// The run wanted to do what a sandbox denies.
     Escaped(Action),
-    /// The code of its traced functions was found changed at its end, here first.
+    /// The code of the run's traced functions was found changed at its end, here first.
     ChangedText(FileAddress),
-    /// It overwrote memory that the tracer has put into it, so that nothing that this tells can be believed.
+    /// The run overwrote memory that the tracer has put into it, so that nothing that this tells can be believed.
     Overwrote,
     /// The user, or a test that is no longer needed, asked for the end.
     Interrupted,

@@ -119,7 +119,7 @@ impl<'p> Tracer<'p> {
         Ok(Tracer { stage, placement, agent, preference, checkpoint_distance, variables: None })
     }
 
-    /// The cost of a checkpoint, in events of about the same cost.
+    /// The cost of making a checkpoint, in events: about as many cost the same.
     pub const CHECKPOINT_DISTANCE: u32 = 1 << 14;
 
     /// By jumps, a replay that agrees with earlier ones up to some event may begin at a checkpoint, a

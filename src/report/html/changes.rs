@@ -354,7 +354,8 @@ mod tests {
         let member = |file: &str, place: &str| TriedMember { file: file.into(), place: place.into() };
         let all = [member("b.c", "line 3"), member("a/x.c", "line 1"), member("b.c", "line 9")];
         let found = directories(&all, &BTreeSet::from([2]), false);
-        let one = |member: &MatrixMember| format!("{}{}", member.number, if member.guilty { "!" } else { "" });
+        let one =
+            |member: &MatrixMember| format!("{}{}", member.number, if member.guilty { "!" } else { "" });
         let file = |file: &MatrixFile| {
             format!("{} {}", file.name, file.members.iter().map(one).collect::<Vec<_>>().join(","))
         };

@@ -22,7 +22,8 @@ pub struct Script<'a> {
     pub tape: Tape<'a>,
     /// The control flow: what makes a statement be executed.
     pub control: Control,
-    /// For each event 1 if it is executed, 0 if it is omitted. [`CHECKPOINT`] is as good as 1 here.
+    /// The list of kept events: 1 for an event that is executed, 0 for one that is omitted. [`CHECKPOINT`] is as good
+    /// as 1 here.
     pub kept: &'a [u8],
 }
 

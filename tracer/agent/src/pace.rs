@@ -23,7 +23,7 @@ pub struct Pace {
 /// The part of the state that becomes undefined where the program goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undefined {
-    /// Nothing.
+    /// Nothing becomes undefined.
     Nothing,
     /// The frame of the function that is entered.
     Frame,
@@ -43,7 +43,7 @@ pub enum Step {
     },
     /// End the run: it has left the recorded path.
     Leave(Deviation),
-    /// End the run: there were too many arrivals.
+    /// End the run: the limit of arrivals was reached.
     Enough,
     /// End the run: it does not leave the loop in which the recorded run has not ended.
     LoopsOn,

@@ -176,15 +176,15 @@ pub struct StackArea {
 /// The reason why the agent has ended the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It has left the recorded path.
+    /// The run has left the recorded path.
     Left(Deviation),
-    /// There were too many arrivals.
+    /// The limit of arrivals was reached.
     Enough,
     /// More calls are open than there is room for.
     TooDeep,
-    /// Not ended: it has become a server.
+    /// Not an end: the process has become a server.
     Serving,
-    /// It does not leave the loop in which the recorded run has not ended.
+    /// The run does not leave the loop in which the recorded run has not ended.
     LoopsOn,
 }
 

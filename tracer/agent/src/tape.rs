@@ -45,8 +45,8 @@ pub struct PredictedArrival {
 /// not leave again by the recorded way.
 #[derive(Clone, Copy, Debug)]
 pub struct Endless<'a> {
-    /// For each leader 1 if the loop reaches it in its own activation; leaders that are not in here are not
-    /// in the loop. Empty if the run has ended.
+    /// The leaders of the loop: 1 for each leader that it reaches in its own activation; leaders that are not in here
+    /// are not in the loop. Empty if the run has ended.
     pub leaders: &'a [u8],
     /// The number of these leaders after which a replay has shown not to end, counted from the last event; 0 if only
     /// time can show that.

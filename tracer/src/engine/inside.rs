@@ -49,7 +49,7 @@ use crate::untouched::Untouched;
 /// The reason why the agent cannot be used.
 #[derive(Debug)]
 pub(crate) enum Unable {
-    /// It does not fit this program; the reason, as a part of a sentence.
+    /// The agent does not fit this program; the reason, as a part of a sentence.
     Unfit(String),
     /// The machine refuses.
     Process(ProcessError),

@@ -34,7 +34,7 @@ impl Ledger {
         }
     }
 
-    /// Notes that an event is about to write a value, which is `before` now; returns true if that is news.
+    /// Notes that an event is about to write a value, which is `before` now; returns true if that was not known.
     pub(crate) fn writes(
         &mut self,
         event: EventId,

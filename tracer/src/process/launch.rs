@@ -50,7 +50,7 @@ struct Stdin {
 /// Whether the processor's cycle counter is trapped from the start.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cycles {
-    /// Not yet: the C library asks for something once everything is in memory, and then it is decided.
+    /// Not trapped yet: the C library asks for something once everything is in memory, and then it is decided.
     Counted,
     Trapped,
 }
@@ -94,8 +94,8 @@ impl Launcher {
         })
     }
 
-    /// From now on runs have the arguments, the environment and the standard input of this invocation, which is
-    /// of the same program.
+    /// Takes over the arguments, the environment and the standard input of this invocation, which is of the same
+    /// program, for the runs from now on.
     pub(super) fn take_over(&mut self, invocation: &Invocation) -> Result<(), ProcessError> {
         self.texts = texts(invocation)?;
         self.stdin = Stdin::new(&invocation.stdin)?;

@@ -15,7 +15,7 @@ pub(crate) struct Cause {
 /// The address that a signal is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SignalSubject {
-    /// None.
+    /// No address.
     Nothing,
     /// This address, which could not be used.
     Address(u64),

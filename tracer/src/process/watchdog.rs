@@ -121,7 +121,7 @@ impl Watchdog {
 }
 
 impl WaitingWork {
-    /// Does the work, and counts its processor time.
+    /// Runs `work`, and counts its processor time as that of waiting work.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         self.0.is_under_way.store(true, Ordering::Relaxed);
         let before = time_on(libc::CLOCK_THREAD_CPUTIME_ID);

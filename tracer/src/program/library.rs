@@ -17,7 +17,7 @@ use super::elf as file;
 /// The effect of a function of the C library, as far as it matters who has written what it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LibraryFunction {
-    /// It allocates or frees memory: what it reads is its own book about that.
+    /// It allocates or frees memory: what it reads is its own bookkeeping.
     Allocates,
     /// It moves allocated memory: of what it reads the old block alone counts.
     Reallocates,

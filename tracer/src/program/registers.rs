@@ -120,7 +120,7 @@ impl Uses {
     }
 }
 
-/// Whether it is `xor r,r` or its kin: the old value does not matter.
+/// Whether it is `xor r,r` or the like: the old value does not matter.
 pub(super) fn clears(insn: &Instruction) -> bool {
     use Mnemonic::*;
     matches!(insn.mnemonic(), Xor | Sub | Pxor | Xorps | Xorpd | Vpxor | Vxorps | Vxorpd | Psubd | Psubq)

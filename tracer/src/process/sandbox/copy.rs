@@ -21,7 +21,7 @@ use nix::sys::time::TimeSpec;
 use super::watch::{Watch, WatchReport};
 use crate::invocation::SHELF;
 
-/// The largest size of a working directory that is copied, in bytes.
+/// The largest working directory that is copied, in bytes and in files.
 const MOST_BYTES: u64 = 1 << 30;
 const MOST_FILES: usize = 100_000;
 /// The most that may be taken of the disk by a run, in bytes and in files.
@@ -195,7 +195,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Does something one level deeper, with what is in a folder.
+    /// Calls `act` one level deeper, with what is in a folder.
     fn within(&mut self, act: impl FnOnce(&mut Budget) -> io::Result<()>) -> io::Result<()> {
         let rest = self.depth.checked_sub(1);
         self.depth = rest.ok_or_else(|| io::Error::other("it holds folders more than 4,000 deep"))?;
@@ -260,7 +260,7 @@ fn measure(spot: &TreePlace, budget: &mut Budget) -> io::Result<()> {
     budget.within(|budget| for_each(&folder, foreign, |name| measure(&folder.below(name), budget)))
 }
 
-/// Does something with the name of each entry of a folder that belongs into a copy.
+/// Calls a function with the name of each entry of a folder that belongs into a copy.
 fn for_each(
     folder: &TreePlace,
     foreign: Option<&str>,

@@ -343,8 +343,8 @@ fn owner(call: &HeldCall<'_>) -> io::Result<i32> {
     }
 }
 
-/// Whether a descriptor is that of no folder: those of processes (pidfds) lead to no file, but the folders of processes
-/// serve as well.
+/// Whether a descriptor belongs to no folder: those of processes (pidfds) lead to no file, but folders of `/proc` serve
+/// as well.
 fn names_no_folder(call: &HeldCall<'_>) -> io::Result<bool> {
     match fs::read_link(format!("/proc/{}/fd/{}", call.by, call.argument(0) as i32)) {
         Ok(path) => Ok(!path.is_absolute()),

@@ -173,7 +173,7 @@ impl Reading<'_> {
         self.image.functions.push(function);
     }
 
-    /// Whether a variable comes from `println!` and its kin, whose lists of arguments no user has written.
+    /// Whether a variable comes from `println!` and the like, whose lists of arguments no user has written.
     fn is_of_macro(&self, Variable { name, kind, .. }: &Variable) -> bool {
         let types = &self.image.types;
         let kind = types.get(*kind);
