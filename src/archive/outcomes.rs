@@ -1,9 +1,10 @@
 //! Keep the outcomes of the tests of a search in which no statement is traced, so that it can go on after it was ended.
 //!
-//! The file is `.stripe/simplify-<question>`, where the question is a hash of all that outcomes depend
-//! on. It begins with `stripe outcomes 1` and a newline; each further line is an outcome: a checksum, the
-//! hash of what the program was given, `F`, `P` or `U`, and why, as JSON. A line that is not complete is the
-//! last one, torn when its writer died. The file is removed when nothing is left to do.
+//! The file is `.stripe/simplify-<question>` or `.stripe/changes-<question>`, where the question is a hash of all that
+//! outcomes depend on. It begins with `stripe outcomes 1` and a newline; each further line is an outcome: a checksum, the
+//! hash of what was tested, `F`, `P` or `U`, and what else was seen, as JSON: of a simplification why, of a version an
+//! object. A line that is not complete is the last one, torn when its writer died. The file is removed when nothing is
+//! left to do.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
