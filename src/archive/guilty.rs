@@ -210,9 +210,7 @@ fn used(found: &GuiltyChanges) -> Vec<usize> {
 }
 
 fn document(found: &GuiltyChanges, used: &[usize], files: Vec<FileDocument>) -> GuiltyDocument {
-    let seen = |(member, seen): &(usize, Evidence)| {
-        (*member, SeenDocument { outcome: seen.outcome, why: seen.why.clone() })
-    };
+    let seen = |(member, seen): &(usize, Evidence)| (*member, SeenDocument::of(seen));
     let [good, bad] = found.names.clone();
     let [passing, failing] = found.difference.clone();
     let commits = found.commits.iter();
@@ -333,7 +331,7 @@ fn guilty(document: GuiltyDocument, contents: &[(String, Bytes)]) -> Result<Guil
     let patches = (0..count).map(one).collect::<Result<_, _>>()?;
     let ChangeCountsDocument { total, fail, pass, integration, construction, execution, builds } =
         document.tests;
-    let seen = |(member, seen): (usize, SeenDocument)| (member, Evidence::new(seen.outcome, seen.why));
+    let seen = |(member, seen): (usize, SeenDocument)| (member, seen.evidence());
     Ok(GuiltyChanges {
         status: document.status,
         names: [document.good, document.bad],

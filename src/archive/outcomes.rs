@@ -1,10 +1,9 @@
 //! Keep the outcomes of the tests of a search in which no statement is traced, so that it can go on after it was ended.
 //!
 //! The file is `.stripe/simplify-<question>` or `.stripe/changes-<question>`, where the question is a hash of all that
-//! outcomes depend on. It begins with `stripe outcomes 1` and a newline; each further line is an outcome: a checksum, the
-//! hash of what was tested, `F`, `P` or `U`, and what else was seen, as JSON: of a simplification why, of a version an
-//! object. A line that is not complete is the last one, torn when its writer died. The file is removed when nothing is
-//! left to do.
+//! outcomes depend on. It begins with `stripe outcomes 2` and a newline; each further line is an outcome: a checksum, the
+//! hash of what was tested, and what that has shown, as JSON. A line that is not complete is the last one, torn when its
+//! writer died. The file is removed when nothing is left to do.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -12,19 +11,20 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use dd::Outcome;
 use serde_json::Value;
 
 use super::claim::lock;
 use super::commands::UntracedSearch;
+use super::documents::SeenDocument;
 use super::error::ArchiveError;
 use super::files::{hash, private, read_whole};
 use super::folder::Archive;
+use super::guilty::OutcomeDocument;
 use super::guilty_tests::{examination, examination_document};
 use crate::circumstances::change::Examination;
 use crate::oracle::Evidence;
 
-const MAGIC: &str = "stripe outcomes 1\n";
+const MAGIC: &str = "stripe outcomes 2\n";
 
 /// The journal of a simplification's outcomes, open for writing. The file is locked as long as this lives.
 #[derive(Debug)]
@@ -103,52 +103,40 @@ fn name(kind: UntracedSearch, question: u128) -> String {
 }
 
 fn line<T: TestSeen>(tested: u128, seen: &T) -> String {
-    let outcome = match seen.outcome() {
-        Outcome::Fail => 'F',
-        Outcome::Pass => 'P',
-        Outcome::Unresolved => 'U',
-    };
-    let content = format!("{tested:032x} {outcome} {}", seen.rest());
+    let content = format!("{tested:032x} {}", seen.document());
     format!("{:032x} {content}\n", hash(content.as_bytes()))
 }
 
-/// What was seen in a test, as it is kept.
+/// The evidence of a test, as it is kept.
 pub trait TestSeen: Sized {
-    /// The outcome.
-    fn outcome(&self) -> Outcome;
+    /// The evidence as a document.
+    fn document(&self) -> Value;
 
-    /// The rest of it.
-    fn rest(&self) -> Value;
-
-    /// Both together again; `None` if the rest is not what was written.
-    fn restored(outcome: Outcome, rest: Value) -> Option<Self>;
+    /// The evidence that a document describes; `None` if it describes none.
+    fn restored(document: Value) -> Option<Self>;
 }
 
+const NO_OTHER_KEYS: &str = "a document has text keys only";
+
 impl TestSeen for Evidence {
-    fn outcome(&self) -> Outcome {
-        self.outcome
+    fn document(&self) -> Value {
+        serde_json::to_value(SeenDocument::of(self)).expect(NO_OTHER_KEYS)
     }
 
-    fn rest(&self) -> Value {
-        Value::String(self.why.clone())
-    }
-
-    fn restored(outcome: Outcome, rest: Value) -> Option<Evidence> {
-        Some(Evidence::new(outcome, rest.as_str()?))
+    fn restored(document: Value) -> Option<Evidence> {
+        serde_json::from_value(document).ok().map(SeenDocument::evidence)
     }
 }
 
 impl TestSeen for Examination {
-    fn outcome(&self) -> Outcome {
-        self.evidence.outcome
+    fn document(&self) -> Value {
+        let seen = (OutcomeDocument(self.evidence.outcome), examination_document(self, usize::MAX));
+        serde_json::to_value(seen).expect(NO_OTHER_KEYS)
     }
 
-    fn rest(&self) -> Value {
-        serde_json::to_value(examination_document(self, usize::MAX)).expect("a document has text keys only")
-    }
-
-    fn restored(outcome: Outcome, rest: Value) -> Option<Examination> {
-        serde_json::from_value(rest).ok().map(|document| examination(outcome, document))
+    fn restored(document: Value) -> Option<Examination> {
+        let (OutcomeDocument(outcome), seen) = serde_json::from_value(document).ok()?;
+        Some(examination(outcome, seen))
     }
 }
 
@@ -157,7 +145,7 @@ fn read<T: TestSeen>(text: &[u8], path: &Path) -> Result<(HashMap<u128, T>, usiz
     let mut outcomes = HashMap::new();
     if !text.starts_with(MAGIC.as_bytes()) {
         let format = String::from_utf8_lossy(&text[..text.len().min(40)]).escape_default().to_string();
-        return Err(ArchiveError::Format { path: path.into(), format, expected: "stripe outcomes 1" });
+        return Err(ArchiveError::Format { path: path.into(), format, expected: "stripe outcomes 2" });
     }
     let mut length = MAGIC.len();
     for line in text[length..].split_inclusive(|&byte| byte == b'\n') {
@@ -175,20 +163,15 @@ fn outcome<T: TestSeen>(line: &[u8]) -> Option<(u128, T)> {
     if check != format!("{:032x}", hash(content.as_bytes())) {
         return None;
     }
-    let mut words = content.splitn(3, ' ');
-    let given = u128::from_str_radix(words.next()?, 16).ok()?;
-    let outcome = match words.next()? {
-        "F" => Outcome::Fail,
-        "P" => Outcome::Pass,
-        "U" => Outcome::Unresolved,
-        _ => return None,
-    };
-    Some((given, T::restored(outcome, serde_json::from_str(words.next()?).ok()?)?))
+    let (tested, seen) = content.split_once(' ')?;
+    let seen = T::restored(serde_json::from_str(seen).ok()?)?;
+    Some((u128::from_str_radix(tested, 16).ok()?, seen))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dd::Outcome;
 
     const KIND: UntracedSearch = UntracedSearch::Simplification;
 
@@ -206,6 +189,7 @@ mod tests {
             (1, Evidence::new(Outcome::Fail, "a \"reason\"\nin two lines")),
             (u128::MAX, Evidence::new(Outcome::Pass, "")),
             (3, Evidence::new(Outcome::Unresolved, "é")),
+            (4, Evidence::other_failure("crashed", "SIGSEGV at a.c:3".into())),
         ];
         some.iter().for_each(|(given, evidence)| journal.note(*given, evidence).expect("written"));
         drop(journal);
