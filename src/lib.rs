@@ -23,6 +23,7 @@
 //! - [`dynamic`] follows dependences: the dynamic slice, inferred and not tried.
 //! - [`slice`](mod@slice) names the result, the [`CriticalSlice`](slice::CriticalSlice), and what it is
 //!   worth.
+//! - [`guilty`] names the changes that break a program, [`simplified`] the result of a simplification.
 //! - [`archive`] keeps runs in folders, so that searches can go on and reports can be made later.
 //! - [`session`] leads from a request to the answers: the recording, the checks, the phases of the search.
 //!   Its [`history`](session::history) records the tests, its [`fate`](session::fate) when an execution was
@@ -62,11 +63,13 @@ pub mod circumstances;
 pub mod cli;
 pub mod dynamic;
 pub mod grammar;
+pub mod guilty;
 pub mod locate;
 pub mod oracle;
 pub mod printed;
 pub mod remote;
 pub mod report;
 pub mod session;
+pub mod simplified;
 pub mod slice;
 pub mod subject;

@@ -224,6 +224,24 @@ fn a_change_that_compiles_only_together_with_its_header_is_found_with_it() {
 }
 
 #[test]
+fn changes_that_only_need_each_other_are_left_out_together_once_that_can_be() {
+    let good = [("f", "base\n"), ("g", &*lines(12, &[])), ("h", "h\n"), ("i", "i\n")];
+    let bad = [
+        ("f", "guilty\n"),
+        ("g", &*lines(12, &[(3, "p KEY"), (9, "q KEY")])),
+        ("h", "r KEY\n"),
+        ("i", "x KEY\n"),
+    ];
+    let folder = versions("pairs", &good, &bad);
+    // The message brings along all that mentions the name; what breaks it needs one of these only.
+    let build = "! grep -q guilty f || grep -q 'r KEY' h || { echo \"error: 'KEY' undeclared\"; exit 1; }";
+    // Both changes of g go together, and not as long as that of i is there.
+    let test = "n=$(grep -c KEY g); [ $n = 1 ] && exit 125; [ $n = 0 ] && grep -q KEY i && exit 125; ! grep -q guilty f";
+    let found = between(&folder, &["--build", build, "--test", test, "--no-save"]);
+    assert_eq!(left(&found), places(&[("f", 1), ("h", 1)]));
+}
+
+#[test]
 fn the_result_does_not_depend_on_the_number_of_tests_at_the_same_time() {
     let folder = area();
     let result = |jobs: &str| {
@@ -558,7 +576,7 @@ fn behind_a_merge_the_commit_on_the_other_line_is_found_or_the_merge_itself() {
     assert_eq!(subjects(&found), ["merge"]);
 }
 
-/// What there is in a folder: contents, modes, times.
+/// What there is in a folder, but for what stripe keeps: contents, modes, times.
 fn state(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, u32, i64, i64, u64)> {
     let mut state = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
@@ -568,9 +586,18 @@ fn state(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, u32, i64, i64, u64)> {
         if data.is_dir() {
             open.extend(fs::read_dir(&path).expect("readable").map(|entry| entry.expect("readable").path()));
         }
-        state.insert(path, (content, data.mode(), data.mtime(), data.mtime_nsec(), data.ino()));
+        if !path.starts_with(folder.join(".stripe")) {
+            state.insert(path, (content, data.mode(), data.mtime(), data.mtime_nsec(), data.ino()));
+        }
     }
     state
+}
+
+fn assert_unchanged(before: &BTreeMap<PathBuf, (Vec<u8>, u32, i64, i64, u64)>, folder: &Path) {
+    let now = state(folder);
+    let paths = before.keys().chain(now.keys());
+    let other: Vec<&PathBuf> = paths.filter(|path| before.get(*path) != now.get(*path)).collect();
+    assert!(other.is_empty(), "changed: {other:?}");
 }
 
 #[test]
@@ -584,13 +611,17 @@ fn the_working_tree_is_taken_as_it_is_and_nothing_in_the_repository_changes_when
     fs::write(repository.folder.join("f"), fs::read(repository.folder.join("f")).expect("there"))
         .expect("written");
     repository.git(&["config", "core.fsmonitor", "touch ../monitored; false"]);
+    // The folder that stripe keeps its runs in makes it a little younger.
+    fs::create_dir(repository.folder.join(".stripe")).expect("made");
     let before = state(&repository.folder);
     let test = "! grep -rq guilty . && ! [ -e ignored ] || exit 1; touch x; git status; git add -A; true";
     let words = ["--good", "good", "--bad", ".", "--test", test];
     let found = document(&repository.folder, &words);
     assert_eq!(subjects(&found), ["changes that are not committed"]);
     assert_eq!(found["changes"][0]["file"], "new/file");
-    assert_eq!(state(&repository.folder), before);
+    assert_unchanged(&before, &repository.folder);
+    let ignored = fs::read_to_string(repository.folder.join(".stripe/.gitignore")).expect("there");
+    assert_eq!(ignored, "*\n", "what stripe keeps");
     let mut random = Random::new("kills");
     for _ in 0..how_many(4, 200) {
         let mut command = stripe();
@@ -604,7 +635,7 @@ fn the_working_tree_is_taken_as_it_is_and_nothing_in_the_repository_changes_when
         std::thread::sleep(Duration::from_millis(random.below(400)));
         let _ = child.kill();
         child.wait().expect("ended");
-        assert_eq!(state(&repository.folder), before);
+        assert_unchanged(&before, &repository.folder);
     }
     assert!(!repository.folder.parent().expect("above").join("monitored").exists(), "a hook was run");
     assert_eq!(repository.git(&["worktree", "list"]).lines().count(), 1);
@@ -666,6 +697,102 @@ fn a_flaky_test_is_noticed_and_a_budget_leaves_what_breaks_it() {
     let found: Value = serde_json::from_slice(&output.stdout).expect("a document");
     assert_eq!(found["status"], "budget");
     assert!(left(&found).contains(&("f".to_owned(), 15)), "{found}");
+}
+
+// What stays.
+
+/// Changes of which only some can be left out by themselves.
+fn many_changes(name: &str) -> PathBuf {
+    let bad = lines(400, &[(5, "x"), (95, "guilty"), (155, "y"), (255, "z"), (305, "guilty"), (355, "v")]);
+    let (good, deep) = (lines(400, &[]), lines(400, &[(7, "p"), (77, "q"), (207, "r"), (377, "s")]));
+    versions(name, &[("f", &good), ("deep/g", &good)], &[("f", &bad), ("deep/g", &deep)])
+}
+
+const BOTH_GUILTY: [&str; 2] = ["--test", "[ $(grep -c guilty f) -lt 2 ]"];
+
+#[test]
+fn a_search_that_was_ended_goes_on_and_comes_to_the_same_end() {
+    let folder = many_changes("resumed");
+    let whole = between(&folder, &[&["--no-save"][..], &BOTH_GUILTY].concat());
+    assert!(!folder.join(".stripe").exists(), "nothing was to be kept");
+    let words = [&["--good", "a", "--bad", "b"][..], &BOTH_GUILTY].concat();
+    let output = changes(&folder, &[&words[..], &["--max-tests", "4"]].concat());
+    assert_eq!(output.status.code(), Some(5));
+    assert_says(&text(&output.stderr), &["the same command with --resume goes on from here"]);
+    let listed = || text(&stripe().arg("runs").current_dir(&folder).output().expect("it runs").stdout);
+    assert_says(&listed(), &["budget", " ± ", "changes --good a --bad b"]);
+    // Killed at once, or later: what was tested before is known, and it stays one search.
+    for wait in [0, 300] {
+        let mut child = stripe();
+        child.args(["changes", "--resume"]).args(&words).current_dir(&folder);
+        let mut child = child.stdin(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        std::thread::sleep(Duration::from_millis(wait));
+        let _ = child.kill();
+        child.wait().expect("ended");
+    }
+    let output = changes(&folder, &[&["--resume", "--format", "json"], &words[..]].concat());
+    let told = text(&output.stderr);
+    if output.status.code() == Some(2) {
+        assert_says(&told, &["it has come to its end"]);
+    } else {
+        assert_eq!(output.status.code(), Some(0), "{told}");
+        assert_says(&told, &["going on behind"]);
+    }
+    assert_eq!(listed().lines().count(), 2, "{}", listed());
+    let report = |words: &[&str]| {
+        let mut command = stripe();
+        command.arg("report").args(words).current_dir(&folder);
+        command.output().expect("it runs")
+    };
+    let kept: Value = serde_json::from_slice(&report(&["1", "--format", "json"]).stdout).expect("a document");
+    for key in ["status", "changes", "difference", "all", "criterion"] {
+        assert_eq!(kept[key], whole[key], "{key}");
+    }
+    assert_eq!(kept["tests"]["total"], whole["tests"]["total"]);
+    assert_says(&text(&report(&[]).stdout), &["2 changes of 10, together", "+guilty"]);
+    let page = text(&report(&["1", "--format", "html"]).stdout);
+    assert_says(
+        &page,
+        &["What broke between", r#"["+",null,95,"guilty",true]"#, r#"["+",null,5,"x",false]"#],
+    );
+    assert_says(&message(&report(&["1", "--format", "dot"]), 2), &["take text, json or html"]);
+    // Nothing is left to do; and with another test there is nothing to go on with.
+    let again = changes(&folder, &[&["--resume"], &words[..]].concat());
+    assert_says(&message(&again, 2), &["no tests of this search are kept"]);
+    fs::write(folder.join(".stripe/1-changes/new-0"), "something else").expect("damaged");
+    assert_says(&message(&report(&["1"]), 1), &["new-0: is damaged"]);
+}
+
+#[test]
+fn behind_the_changes_comes_the_critical_slice_of_the_failing_version_with_their_lines() {
+    let main = "#include <stdio.h>\nint main(void) {\n    int sum = 0;\n    for (int i = 1; i <= 3; i++)\n        \
+                sum += i;\n    printf(\"%d\\n\", sum);\n    return 0;\n}\n";
+    let broken = main.replace("i <= 3", "i < 3").replace("#include", "/* new */\n#include");
+    let folder = versions("then-run", &[("src/main.c", main)], &[("src/main.c", &broken)]);
+    let words = ["--good", "a", "--bad", "b", "--build", "cc -g -O0 -o prog main.c", "--cwd", "src", "-q"];
+    let behind = ["--then-run", "--expect-match", "^3$", "--", "./prog"];
+    let output = changes(&folder, &[&words[..], &behind].concat());
+    let told = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{told}{}", text(&output.stderr));
+    assert_says(
+        &told,
+        &["1 change of 2 makes a fail", "$ stripe run ", "/failing/src/prog", "in this slice:"],
+    );
+    let line = told.lines().find(|line| line.contains("main.c:4  ")).expect("the changed line");
+    assert_says(line, &["executions needed", "for (int i = 1; i < 3; i++)"]);
+    let output = changes(&folder, &[&words[..], &["--then-run", "--test", "true"]].concat());
+    assert_says(&message(&output, 2), &["--then-run", "--test"]);
+}
+
+#[test]
+fn a_file_that_moved_and_was_changed_is_searched_line_by_line() {
+    let (good, bad) = (lines(60, &[]), lines(60, &[(10, "x"), (30, "guilty"), (50, "y")]));
+    let folder = versions("moved", &[("old.txt", &good)], &[("sub/new.txt", &bad)]);
+    let found = between(&folder, &["--test", "! grep -rq guilty .", "--no-save"]);
+    assert_eq!((left(&found), found["all"].as_u64()), (places(&[("sub/new.txt", 30)]), Some(4)));
+    let found = between(&folder, &["--test", "[ -e old.txt ]", "--no-save"]);
+    assert_eq!(found["changes"].as_array().expect("changes").len(), 1);
+    assert_says(found["changes"][0]["patch"].as_str().expect("a patch"), &["old.txt", "sub/new.txt"]);
 }
 
 #[test]

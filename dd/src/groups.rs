@@ -3,6 +3,8 @@
 //! A partition puts each circumstance into one group: all executions of a statement, all changes of a file. A
 //! search that leaves out whole groups first needs a test where single circumstances would need thousands.
 
+use std::collections::BTreeMap;
+
 use super::configuration::Configuration;
 
 /// A way to divide the circumstances, fine or coarse, with a name for users.
@@ -115,6 +117,23 @@ impl Splitter {
         cuts.windows(2).map(|cut| &members[cut[0]..cut[1]]).collect()
     }
 
+    /// The members by whole groups, if there is a partition of which they have more groups than `few` and at most
+    /// `many`; the coarsest one. Groups come in the order of their first members, and need not be neighbours.
+    pub(super) fn whole(&self, members: &[usize], few: usize, many: usize) -> Option<Vec<Vec<usize>>> {
+        let groups = |numbers: &Vec<u32>| {
+            let (mut places, mut groups) = (BTreeMap::new(), Vec::<Vec<usize>>::new());
+            for &member in members {
+                let place = *places.entry(numbers[member]).or_insert(groups.len());
+                match groups.get_mut(place) {
+                    Some(group) => group.push(member),
+                    None => groups.push(vec![member]),
+                }
+            }
+            Some(groups).filter(|groups| groups.len() > few && groups.len() <= many)
+        };
+        self.numbers.iter().find_map(groups)
+    }
+
     /// The border of groups nearest to a place.
     fn border(&self, members: &[usize], place: usize, within: std::ops::RangeInclusive<usize>) -> usize {
         let borders_of = |numbers: &Vec<u32>| {
@@ -164,6 +183,18 @@ mod tests {
                 assert!(split.iter().all(|part| !part.is_empty()));
             }
         }
+    }
+
+    #[test]
+    fn whole_groups_are_those_of_the_coarsest_partition_with_enough_of_them() {
+        let folders = Partition::by_key(&[0, 0, 0, 0, 1, 1]);
+        let files = Partition::by_key(&[0, 1, 0, 2, 3, 3]);
+        let splitter = Splitter::new(&[Grouping { name: "places", partitions: vec![folders, files] }]);
+        let all = [0, 1, 2, 3, 4, 5];
+        assert_eq!(splitter.whole(&all, 1, 4), Some(vec![vec![0, 1, 2, 3], vec![4, 5]]));
+        assert_eq!(splitter.whole(&all, 2, 4), Some(vec![vec![0, 2], vec![1], vec![3], vec![4, 5]]));
+        assert_eq!((splitter.whole(&all, 4, 9), splitter.whole(&all, 2, 3)), (None, None));
+        assert_eq!(splitter.whole(&[4, 5], 1, 9), None);
     }
 
     #[test]

@@ -20,6 +20,10 @@ pub enum ArchiveError {
     NoOutcomes(PathBuf),
     #[error("there is no run {0}: `stripe runs` lists those there are; a folder is named by its path")]
     NoSuchRun(String),
+    #[error(
+        "run {run} is a {what}, of which no statement was traced: `stripe report {run}` shows it; name another run"
+    )]
+    Untraced { run: String, what: &'static str },
     #[error("{}: {source}; name a run that can be read", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{}: {source}; make room, or name another folder with --out", path.display())]

@@ -65,18 +65,6 @@ impl Archive {
         Ok(runs)
     }
 
-    /// The same; without a name the newest one that is no run of `stripe locate`, if there is such a one.
-    ///
-    /// # Errors
-    /// If there is no such run.
-    pub fn find_search(&self, name: Option<&Path>) -> Result<RunFolder, ArchiveError> {
-        let newest = || self.runs().ok()?.into_iter().rev().find(|run| !run.is_located());
-        match name {
-            None => newest().map_or_else(|| self.find(None), Ok),
-            Some(_) => self.find(name),
-        }
-    }
-
     /// Finds the run that the user names: by its number, by `latest`, by the path of its folder; the newest
     /// if there is no name.
     ///
@@ -97,6 +85,21 @@ impl Archive {
                     .ok_or_else(|| ArchiveError::NoSuchRun(word.to_owned()))
             }
         }
+    }
+
+    /// The same where only a run of `stripe run` will do: the newest of these, if the user names none. If there is
+    /// none of these, the newest of `stripe locate`.
+    ///
+    /// # Errors
+    /// If there is no such run.
+    pub fn find_search(&self, name: Option<&Path>) -> Result<RunFolder, ArchiveError> {
+        if name.is_some_and(|name| name != Path::new("latest")) {
+            return self.find(name);
+        }
+        let traced: Vec<RunFolder> =
+            self.runs()?.into_iter().rev().filter(|run| run.untraced().is_none()).collect();
+        let searched = traced.iter().position(|run| !run.is_located()).unwrap_or(0);
+        traced.into_iter().nth(searched).ok_or(ArchiveError::NoRuns(self.0.clone()))
     }
 
     /// Creates the folder. Kept runs may hold secrets from the environment, and none of them belongs into a

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::time::SystemTime;
 
+use super::commands::UntracedSearch;
 use super::error::ArchiveError;
 use super::folder::RunFolder;
 use super::journal::{Journal, JournalContent};
@@ -22,6 +23,19 @@ pub enum Stage {
     Unfinished,
 }
 
+/// How much a search has kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptSize {
+    /// Statement executions.
+    Executions(usize),
+    /// Bytes of what the program is given.
+    Bytes(usize),
+    /// Changes between two versions.
+    Changes(usize),
+    /// Changes of a failing run that make it right: what `stripe locate` has found.
+    Repairs(usize),
+}
+
 /// The progress of a search, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchProgress {
@@ -29,9 +43,9 @@ pub struct SearchProgress {
     pub name: Option<String>,
     /// The state of the search.
     pub stage: Stage,
-    /// The number of executions that are kept; `None` before the first improvement.
-    pub kept: Option<usize>,
-    /// The number of tests that were made.
+    /// What is kept; `None` before the first improvement.
+    pub kept: Option<KeptSize>,
+    /// Tests that were made.
     pub tests: u64,
 }
 
@@ -48,8 +62,6 @@ pub struct Entry {
     pub criterion: String,
     /// The progress, one for each criterion.
     pub progress: Vec<SearchProgress>,
-    /// Whether `stripe locate` has made it: then what is kept are the changes that make the run right.
-    pub is_located: bool,
 }
 
 impl RunFolder {
@@ -58,34 +70,35 @@ impl RunFolder {
     /// # Errors
     /// If the folder holds no run, or not what was written.
     pub fn entry(&self) -> Result<Entry, ArchiveError> {
+        if let Some(kind) = self.untraced() {
+            return self.untraced_entry(kind);
+        }
         let document = self.document()?;
         let (several, events) = (&document.criterion.several, document.recorded.events);
         let parts: Vec<Option<&str>> = match several.is_empty() {
             true => vec![None],
             false => several.iter().map(|part| Some(&part.name[..])).collect(),
         };
-        let is_located = document.locate.is_some();
-        let progress = match is_located {
+        let progress = match document.locate.is_some() {
             true => vec![self.progress_of_attempts()?],
             false => parts.into_iter().map(|part| self.progress(part, events)).collect::<Result<_, _>>()?,
         };
         Ok(Entry {
             started: convert::started(&document),
             progress,
-            is_located,
             criterion: document.criterion.described,
             line: texts::os_strings(document.command_line),
             command: document.command,
         })
     }
 
-    /// How far `stripe locate` has come.
+    /// The progress of `stripe locate`.
     fn progress_of_attempts(&self) -> Result<SearchProgress, ArchiveError> {
         if let Some(LocatedEnd { status, right, runs, .. }) = self.located_end()? {
             return Ok(SearchProgress {
                 name: None,
                 stage: Stage::Ended(status),
-                kept: Some(right),
+                kept: Some(KeptSize::Repairs(right)),
                 tests: runs,
             });
         }
@@ -93,7 +106,39 @@ impl RunFolder {
         let right =
             attempts.iter().filter(|(key, seen)| key.run == 0 && seen.effect.kind == EffectKind::Right);
         let stage = if self.is_claimed() { Stage::Running } else { Stage::Unfinished };
-        Ok(SearchProgress { name: None, stage, kept: Some(right.count()), tests: attempts.len() as u64 })
+        let kept = Some(KeptSize::Repairs(right.count()));
+        Ok(SearchProgress { name: None, stage, kept, tests: attempts.len() as u64 })
+    }
+
+    /// The entry of a search in which no statement is traced.
+    fn untraced_entry(&self, kind: UntracedSearch) -> Result<Entry, ArchiveError> {
+        let kept = self.kept_command(kind)?;
+        let found = match kind {
+            UntracedSearch::Simplification => self
+                .simplification_progress()?
+                .map(|found| (found.status, KeptSize::Bytes(found.bytes), found.tests)),
+            UntracedSearch::Changes => self
+                .changes_progress()?
+                .map(|found| (found.status, KeptSize::Changes(found.left), found.tests)),
+        };
+        let stage = match &found {
+            Some((status, ..)) => Stage::Ended(*status),
+            None if self.is_claimed() => Stage::Running,
+            None => Stage::Unfinished,
+        };
+        let progress = SearchProgress {
+            name: None,
+            stage,
+            kept: found.map(|(_, kept, _)| kept),
+            tests: found.map_or(0, |(.., tests)| tests),
+        };
+        Ok(Entry {
+            started: kept.started,
+            line: kept.line,
+            command: kept.command,
+            criterion: kept.criterion,
+            progress: vec![progress],
+        })
     }
 
     /// The progress of the search.
@@ -105,12 +150,13 @@ impl RunFolder {
         if let Some(result) = self.result_document(part)? {
             let tests = &result.tests;
             let tests = tests.reproduced + tests.not_reproduced + tests.unresolved;
-            let (stage, kept) = (Stage::Ended(result.status), Some(result.needed.len()));
+            let (stage, kept) =
+                (Stage::Ended(result.status), Some(KeptSize::Executions(result.needed.len())));
             return Ok(SearchProgress { name, stage, kept, tests });
         }
         let content = JournalContent::read(&journal, events)?;
         let stage = if Journal::is_locked(&journal) { Stage::Running } else { Stage::Unfinished };
-        let kept = content.phases.first().map(|phase| phase.best.len());
+        let kept = content.phases.first().map(|phase| KeptSize::Executions(phase.best.len()));
         Ok(SearchProgress { name, stage, kept, tests: content.tests() as u64 })
     }
 }

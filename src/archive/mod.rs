@@ -19,8 +19,8 @@
 //!
 //! A run with several criteria has a `journal` and a `result.json` for each, in `criteria/<name>`.
 //!
-//! A simplification has no folder, but a file with the outcomes of its tests as long as it is not at its end; see
-//! `outcomes`.
+//! A simplification, and a search for changes, has such a folder with other files, see `commands`, `simplifications` and
+//! `guilty`; and beside it a file with the outcomes of its tests as long as it is not at its end, see `outcomes`.
 //!
 //! Files are written under another name and renamed, the journal is only ever appended to, and
 //! everything carries checksums: whenever stripe or the machine dies, what was there before is still
@@ -29,6 +29,7 @@
 
 mod attempts;
 mod claim;
+mod commands;
 mod convert;
 mod crashes;
 mod documents;
@@ -36,6 +37,8 @@ mod endless;
 mod error;
 mod files;
 mod folder;
+mod guilty;
+mod guilty_tests;
 mod journal;
 mod kept;
 mod listing;
@@ -43,16 +46,20 @@ mod located;
 mod outcomes;
 mod restore;
 mod results;
+mod simplifications;
 #[cfg(test)]
 mod tests;
 mod texts;
 
 pub use attempts::{AttemptContent, AttemptJournal, AttemptKey, AttemptSeen, AttemptSetting};
 pub use claim::Claim;
+pub use commands::{KeptCommand, UntracedSearch};
 pub use error::ArchiveError;
 pub use folder::{Archive, RunFolder};
+pub use guilty::ChangesProgress;
 pub use journal::{Journal, JournalContent, PhaseContent};
 pub use kept::{KeptRun, KeptSearch};
-pub use listing::{Entry, SearchProgress, Stage};
+pub use listing::{Entry, KeptSize, SearchProgress, Stage};
 pub use located::{KeptLocate, LocatedEnd};
-pub use outcomes::OutcomeJournal;
+pub use outcomes::{OutcomeJournal, TestSeen};
+pub use simplifications::SimplificationProgress;

@@ -7,20 +7,18 @@ use dd::Algorithm;
 use tracer::invocation::Invocation;
 
 use super::changes_options::{ChangeUnitChoice, ChangesOptions, GroupChoice};
+use super::changes_output::ChangesOutput;
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
-use super::files::{self, Overwriting, Readers};
 use super::progress::ProgressPrinter;
-use super::simplify_options::InputFormat;
 use super::status::{Answers, SharedStatus, askers};
 use super::target::{Withheld, executable, invocation, outcome};
-use super::terminal::{self, tell};
-use crate::circumstances::change::{ChangeGroup, Resolution, Separation, patch, shell_command, write_tree};
-use crate::report::changed;
+use super::{changes_output, changes_then_run, shell, terminal};
+use crate::circumstances::change::{ChangeGroup, Resolution, Separation, shell_command};
 use crate::session::change_request::{ChangeGranularity, ChangesRequest, HistoryUse, Judgement};
 use crate::session::driver::Strategy;
-use crate::session::guilty::GuiltyChanges;
 use crate::session::interrupt::Interrupt;
+use crate::session::simplify_request::OutcomeKeeping;
 
 /// The variable that keeps Python from keeping compiled modules: it tells them apart by whole seconds.
 const NO_BYTE_CODE: &str = "PYTHONDONTWRITEBYTECODE";
@@ -29,10 +27,20 @@ const NO_BYTE_CODE: &str = "PYTHONDONTWRITEBYTECODE";
 const OF_REPOSITORY: [&str; 3] = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"];
 
 /// Finds the changes.
-pub(super) fn changes(mut options: ChangesOptions, color: ColorChoice) -> Result<Exit, Failure> {
+pub(super) fn changes(options: ChangesOptions, color: ColorChoice) -> Result<Exit, Failure> {
+    search(options, color, std::env::args_os().skip(1).collect())
+}
+
+/// Finds those that this line asks for, which is without the name of this program.
+pub(super) fn search(
+    mut options: ChangesOptions,
+    color: ColorChoice,
+    line: Vec<OsString>,
+) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
-    let request = request(&mut options, &interrupt)?;
-    check_targets(&options)?;
+    let request = request(&mut options, line, &interrupt)?;
+    changes_output::check(&options.result)?;
+    let command_line = shell::stripe(request.line.iter().cloned());
     interrupt.listen()?;
     let verbosity = options.result.verbosity();
     let shared_status = SharedStatus::new("building and testing the two versions");
@@ -40,19 +48,21 @@ pub(super) fn changes(mut options: ChangesOptions, color: ColorChoice) -> Result
     let printer = ProgressPrinter::new(verbosity, terminal::style(color), &interrupt, &shared_status);
     let found = crate::session::changes::changes(&request, &interrupt, &printer)?;
     drop(answers);
-    let written = write(&found, &options);
-    let text = match options.result.format {
-        InputFormat::Text => changed::text(&found, terminal::style(color)),
-        InputFormat::Json => changed::json(&found),
-    };
-    super::print(text.as_bytes())?;
-    for line in written? {
-        tell(&line);
+    let output = ChangesOutput { found: &found, command_line: &command_line };
+    output.deliver(&options.result, terminal::style(color))?;
+    match Exit::of(found.status, interrupt.signal()) {
+        exit @ (Exit::Done | Exit::Budget) if options.result.then_run => {
+            changes_then_run::go_on(&options, (&request, &found), &interrupt, color, exit)
+        }
+        exit => Ok(exit),
     }
-    Ok(Exit::of(found.status, interrupt.signal()))
 }
 
-fn request(options: &mut ChangesOptions, interrupt: &Interrupt) -> Result<ChangesRequest, Failure> {
+fn request(
+    options: &mut ChangesOptions,
+    line: Vec<OsString>,
+    interrupt: &Interrupt,
+) -> Result<ChangesRequest, Failure> {
     let within = within(options.world.cwd.take())?;
     let shell = executable(Path::new("/bin/sh"))?;
     let (mut started, withheld) = invocation(&options.world, shell, Vec::new())?;
@@ -80,6 +90,9 @@ fn request(options: &mut ChangesOptions, interrupt: &Interrupt) -> Result<Change
     Ok(ChangesRequest {
         good: options.good.clone(),
         bad: options.bad.clone(),
+        line,
+        keep: options.keep.place(),
+        keeping: if options.resume { OutcomeKeeping::Resumed } else { OutcomeKeeping::Anew },
         folder: std::env::current_dir()?,
         build: options.build.as_ref().map(|command| shell_command(&started, command)),
         test,
@@ -145,54 +158,4 @@ fn groups(without: &[GroupChoice]) -> Vec<ChangeGroup> {
         })
     };
     ChangeGroup::ALL.into_iter().filter(|group| !is_left_out(group)).collect()
-}
-
-/// Where the results go must be free before any work is done.
-fn check_targets(options: &ChangesOptions) -> Result<(), Failure> {
-    let taken = |path: &Path, remedy: &str| {
-        Failure::new(Exit::Usage, format!("{}: exists; {remedy}", path.display()))
-    };
-    let result = &options.result;
-    if let Some(file) = result.emit.as_deref().filter(|file| file.exists() && !result.force) {
-        return Err(taken(file, "--force overwrites it"));
-    }
-    let trees = result.trees.iter().flat_map(|folder| SIDES.map(|side| folder.join(side)));
-    match trees.into_iter().find(|folder| folder.exists()) {
-        Some(folder) => Err(taken(&folder, "name another folder for --trees")),
-        None => Ok(()),
-    }
-}
-
-/// The folders of --trees.
-const SIDES: [&str; 2] = ["passing", "failing"];
-
-/// Writes what the user wants to have; tells what was written.
-fn write(found: &GuiltyChanges, options: &ChangesOptions) -> Result<Vec<String>, Failure> {
-    let mut told = Vec::new();
-    let failed = |path: &Path| {
-        let path = path.display().to_string();
-        move |error: std::io::Error| {
-            Failure::new(Exit::Failed, format!("{path}: {error}; make room, or give another name"))
-        }
-    };
-    if let Some(file) = &options.result.emit {
-        let (text, binary) = patch(&found.base, &found.overlay)?;
-        let overwriting = Overwriting::if_asked(options.result.force);
-        files::write(file, &text, overwriting, Readers::Anybody).map_err(failed(file))?;
-        told.push(format!("written: {}", file.display()));
-        for path in binary {
-            told.push(format!(
-                "not in the patch, because it is binary: {}; --trees writes it",
-                path.display()
-            ));
-        }
-    }
-    if let Some(folder) = &options.result.trees {
-        for (side, name) in SIDES.iter().enumerate() {
-            let place = folder.join(name);
-            write_tree(&found.version(side), &place).map_err(failed(&place))?;
-            told.push(format!("written: {}", place.display()));
-        }
-    }
-    Ok(told)
 }

@@ -4,14 +4,15 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use regex::bytes::Regex;
 
+use super::keep_options::KeepOptions;
 use super::limit_options::LimitOptions;
 use super::outcome_options::OutcomeOptions;
-use super::simplify_options::InputFormat;
 use super::terminal::Verbosity;
-use super::values::{duration, regex};
+use super::values::{duration, regex, split_at_equals};
 use super::world_options::WorldOptions;
 
 /// The heading of the options for the versions to compare.
@@ -85,6 +86,12 @@ pub struct ChangesOptions {
     /// How long to search.
     #[command(flatten)]
     pub limits: LimitOptions,
+    /// Go on where the same command was ended: by a budget, by Ctrl-C, or from outside. Its tests are not made again.
+    #[arg(long, help_heading = "Limits")]
+    pub resume: bool,
+    /// What stays of the search.
+    #[command(flatten)]
+    pub keep: KeepOptions,
     /// The result.
     #[command(flatten)]
     pub result: ChangesResultOptions,
@@ -105,18 +112,22 @@ pub struct ChangesFailureOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The result")]
 pub struct ChangesResultOptions {
-    /// Write the changes to a file: patch=FILE, for `patch -p1` in the version that works.
-    #[arg(long, value_name = "patch=FILE", value_parser = patch_file)]
-    pub emit: Option<PathBuf>,
+    /// Write the result to FILE too; KIND is one of the formats.
+    #[arg(long, value_name = "KIND=FILE", value_parser = OsStringValueParser::new().try_map(changes_emission))]
+    pub emit: Vec<ChangesEmission>,
     /// Write a passing and a failing version, as close as was found, to DIR/passing and DIR/failing.
     #[arg(long, value_name = "DIR")]
     pub trees: Option<PathBuf>,
-    /// Overwrite the file of --emit.
-    #[arg(long, requires = "emit")]
+    /// Overwrite files given to --emit.
+    #[arg(long)]
     pub force: bool,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub format: InputFormat,
+    pub format: ChangesFormat,
+    /// Go on to the critical slice of the failing version of the program behind --, in which the changed lines are told.
+    /// It is built in the folder of the search, and needs debug information.
+    #[arg(long, conflicts_with_all = ["test", "no_save"])]
+    pub then_run: bool,
     /// Print nothing but the result and errors.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -158,10 +169,36 @@ pub enum GroupChoice {
     All,
 }
 
-fn patch_file(text: &str) -> Result<PathBuf, String> {
-    match text.split_once('=') {
-        Some(("patch", file)) if !file.is_empty() => Ok(file.into()),
-        _ => Err("is no patch=FILE".into()),
+/// What a result is written as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ChangesFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+    /// A page to look at in a browser.
+    Html,
+    /// For `patch -p1` or `git apply` in the version that works.
+    Patch,
+}
+
+/// A file to be written.
+#[derive(Clone, Debug)]
+pub struct ChangesEmission {
+    /// What to write.
+    pub kind: ChangesFormat,
+    /// Where.
+    pub file: PathBuf,
+}
+
+fn changes_emission(text: OsString) -> Result<ChangesEmission, String> {
+    let (kind, file) = split_at_equals(&text).ok_or("not of the form KIND=FILE")?;
+    let kind = ChangesFormat::from_str(&kind.to_string_lossy(), false)
+        .map_err(|_| "the kind must be text, json, html or patch")?;
+    match file.is_empty() {
+        true => Err("the file has no name".into()),
+        false => Ok(ChangesEmission { kind, file: file.into() }),
     }
 }
 

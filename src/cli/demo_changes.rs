@@ -54,11 +54,13 @@ pub(super) fn demo(options: &DemoOptions, color: ColorChoice) -> Result<Exit, Fa
         ["yesterday", "today"].map(|version| folder.join(version).to_string_lossy().into_owned());
     let words = ["stripe", "changes", "--good", &good, "--bad", &bad, "--build", BUILD, "--test", TEST];
     say(&format!("{INTRODUCTION}\n\n$ {}\n\n", shell::command_line(words)))?;
-    let Command::Changes(asked) = CommandLine::try_parse_from(words.into_iter().chain(["--quiet"]))?.command
+    let Command::Changes(asked) =
+        CommandLine::try_parse_from(words.into_iter().chain(["--quiet", "--no-save"]))?.command
     else {
         unreachable!("the words say changes");
     };
-    let exit = changes::changes(*asked, color)?;
+    let line = words.into_iter().skip(1).map(Into::into).collect();
+    let exit = changes::search(*asked, color, line)?;
     if exit == Exit::Done {
         say(&format!(
             "\n{EXPLANATION}\n\nTry your own: stripe changes --good v1.2 --bad HEAD --build make --test ./test.sh\n"

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::session::request::Keep;
+
 /// What stays of a run.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What stays")]
@@ -14,4 +16,15 @@ pub struct KeepOptions {
     /// Keep nothing.
     #[arg(long)]
     pub no_save: bool,
+}
+
+impl KeepOptions {
+    /// Where the run is kept.
+    pub(super) fn place(&self) -> Keep {
+        match &self.out {
+            _ if self.no_save => Keep::Nowhere,
+            Some(folder) => Keep::In(folder.clone()),
+            None => Keep::InArchive,
+        }
+    }
 }

@@ -14,7 +14,6 @@ use super::located_rendering::{LocatedRendering, check};
 use super::options::OutputOptions;
 use super::progress::ProgressPrinter;
 use super::reading;
-use super::run::keep;
 use super::shell;
 use super::status::{Answers, SharedStatus, askers};
 use super::target::Loaded;
@@ -134,7 +133,7 @@ fn request(options: &LocateOptions, interrupt: &Interrupt) -> Result<LocateReque
         ending: if options.expect_timeout { Ending::Never } else { Ending::Itself },
         effort: LocateEffort { max_tests: options.max_tests, max_time: options.max_time, jobs: options.jobs },
         timeout: options.target.world.timeout,
-        keep: keep(&options.keep),
+        keep: options.keep.place(),
         line: std::env::args_os().skip(1).collect(),
         scope: options.target.scope.clone(),
     })

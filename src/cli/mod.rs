@@ -3,6 +3,8 @@
 mod bounds;
 mod changes;
 mod changes_options;
+mod changes_output;
+mod changes_then_run;
 mod choices;
 mod delivery;
 mod demo;
@@ -25,6 +27,7 @@ mod locate_options;
 mod located_rendering;
 mod memory;
 mod offers;
+mod option_words;
 mod options;
 mod oracle_options;
 mod outcome_options;

@@ -33,7 +33,7 @@ use crate::session::keeping::Keeping;
 use crate::session::observing::Reach;
 use crate::session::questions::Several;
 use crate::session::recording::{Recording, tracers};
-use crate::session::request::{Keep, Request};
+use crate::session::request::Request;
 use crate::session::search::SearchResources;
 use crate::session::workers::{hand_over, tell_losses};
 use dd::Algorithm;
@@ -156,7 +156,7 @@ fn request(
         max_time: search.max_time,
         jobs: search.jobs,
         timeout: options.target.world.timeout,
-        keep: keep(&options.keep),
+        keep: options.keep.place(),
         line,
     })
 }
@@ -196,15 +196,6 @@ pub(super) fn poison(option: PoisonOption) -> PoisonChoice {
 
 fn several(options: &SeveralOptions) -> Several {
     if options.each_line { Several::EachLine } else { Several::Named(options.criterion.clone()) }
-}
-
-/// Where a run is kept.
-pub(super) fn keep(options: &KeepOptions) -> Keep {
-    match &options.out {
-        _ if options.no_save => Keep::Nowhere,
-        Some(folder) => Keep::In(folder.clone()),
-        None => Keep::InArchive,
-    }
 }
 
 fn plan(search: &SearchOptions) -> Plan {

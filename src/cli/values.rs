@@ -154,8 +154,8 @@ pub(super) fn by_product(text: &str) -> Result<ByProductNumber, String> {
     }
 }
 
-/// Splits a text at its first `=`. What a user types need not be UTF-8.
-fn split_at_equals(text: &OsStr) -> Option<(&OsStr, &OsStr)> {
+/// What a user typed need not be UTF-8.
+pub(super) fn split_at_equals(text: &OsStr) -> Option<(&OsStr, &OsStr)> {
     let bytes = text.as_bytes();
     let place = bytes.iter().position(|&byte| byte == b'=')?;
     Some((OsStr::from_bytes(&bytes[..place]), OsStr::from_bytes(&bytes[place + 1..])))

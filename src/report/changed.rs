@@ -11,8 +11,8 @@ use super::spelling;
 use super::style::{Style, wrap};
 use super::words::{contained, count, duration, one_or_more};
 use crate::circumstances::Status;
-use crate::circumstances::change::{Change, ChangeEdit, Commit, EntryMode, changed_lines};
-use crate::session::guilty::GuiltyChanges;
+use crate::circumstances::change::{Change, ChangeEdit, Commit, TriedMember, changed_lines, place};
+use crate::guilty::GuiltyChanges;
 
 /// The name and version of the document.
 const CHANGES: &str = "stripe.changes/1";
@@ -44,7 +44,7 @@ pub fn text(found: &GuiltyChanges, style: Style) -> String {
     text
 }
 
-fn headline(found: &GuiltyChanges) -> String {
+pub(super) fn headline(found: &GuiltyChanges) -> String {
     let left = found.set.changes.len() as u64;
     let of = match found.unit {
         "line" => format!(" in {}", count(found.files() as u64, "file")),
@@ -55,7 +55,7 @@ fn headline(found: &GuiltyChanges) -> String {
     format!("{}{of}{together} {is} {} fail:", count(left, found.unit), printable(base))
 }
 
-fn commit_line(commit: &Commit) -> String {
+pub(super) fn commit_line(commit: &Commit) -> String {
     match commit.id.is_empty() {
         true => commit.subject.clone(),
         false => format!("commit {}, {}, {}: {}", commit.short(), commit.date, commit.author, commit.subject),
@@ -66,7 +66,8 @@ fn commit_line(commit: &Commit) -> String {
 fn one(found: &GuiltyChanges, number: usize, change: &Change, style: Style) -> String {
     let mut text = String::new();
     let number_told = if found.set.changes.len() > 1 { format!("{}. ", number + 1) } else { String::new() };
-    let place = format!("{number_told}{}", place(found, change));
+    let TriedMember { file, place } = place(&found.set, change);
+    let place = format!("{number_told}{file}, {place}");
     text += &format!("{}\n", style.bold(&style.cut(&printable(&place), style.width)));
     if let Some(commit) =
         found.commits[number].as_ref().filter(|_| found.suspects.as_ref().is_none_or(|all| all.len() != 1))
@@ -88,42 +89,6 @@ fn one(found: &GuiltyChanges, number: usize, change: &Change, style: Style) -> S
     text
 }
 
-/// The place of a change: the file, and the lines as they are in the version that fails.
-fn place(found: &GuiltyChanges, change: &Change) -> String {
-    let (file, edit) = &change.edits[0];
-    let file = &found.set.files[*file];
-    let mut place = file.path.to_string_lossy().into_owned();
-    let more = change.edits.len() - 1;
-    match (edit, &file.old, &file.new) {
-        _ if more > 0 => place += &format!(", and {} more", count(more as u64, "place")),
-        (ChangeEdit::Lines(old, new), ..) if new.is_empty() => {
-            place += &format!(", behind line {}, where {} stood", new.start, ranged("line", old))
-        }
-        (ChangeEdit::Lines(_, new), ..) => place += &format!(", {}", ranged("line", new)),
-        (ChangeEdit::Mode, _, Some(new)) if new.mode == EntryMode::Executable => place += ", made executable",
-        (ChangeEdit::Mode, ..) => place += ", not executable any more",
-        (ChangeEdit::Move, ..) => {
-            let from = file.moved_from.as_deref().unwrap_or(&file.path);
-            place += &format!(", moved from {}", from.display());
-        }
-        (ChangeEdit::Creation, ..) | (ChangeEdit::Whole, None, _) => place += ", added",
-        (ChangeEdit::Whole, _, None) => place += ", deleted",
-        (ChangeEdit::Whole, ..) if file.texts.is_none() => place += ", changed as a whole (not text)",
-        (ChangeEdit::Whole, ..) => place += ", changed as a whole",
-    }
-    match &change.function {
-        Some(function) => format!("{place}, in {function}"),
-        None => place,
-    }
-}
-
-fn ranged(unit: &str, range: &Range<usize>) -> String {
-    match range.len() {
-        1 => format!("{unit} {}", range.start + 1),
-        _ => format!("{unit}s {} to {}", range.start + 1, range.end),
-    }
-}
-
 fn lines(found: &GuiltyChanges, file: usize, edit: &ChangeEdit) -> Vec<String> {
     let Some((old, new)) = &found.set.files[file].texts else { return Vec::new() };
     let told = match edit {
@@ -134,8 +99,8 @@ fn lines(found: &GuiltyChanges, file: usize, edit: &ChangeEdit) -> Vec<String> {
     told.lines().map(str::to_owned).collect()
 }
 
-/// A sentence about the closest versions, where they are not simply without and with all that was found.
-fn difference(found: &GuiltyChanges) -> Option<String> {
+/// The closest versions, where they are not simply without and with all that was found.
+pub(super) fn difference(found: &GuiltyChanges) -> Option<String> {
     let [passing, failing] = &found.difference;
     if found.set.changes.len() < 2 || found.status != Status::Minimal || found.base_commit.is_some() {
         return None;
@@ -154,7 +119,7 @@ fn difference(found: &GuiltyChanges) -> Option<String> {
     ))
 }
 
-fn verdict(found: &GuiltyChanges) -> String {
+pub(super) fn verdict(found: &GuiltyChanges) -> String {
     let minimal = match found.status {
         _ if found.base_commit.is_some() => "Single changes were not looked at".to_owned(),
         Status::Minimal => format!("No single {} of it can be left out", found.unit),

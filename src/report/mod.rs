@@ -26,6 +26,7 @@
 pub mod bullets;
 mod by_products;
 pub mod changed;
+pub mod changed_lines;
 pub mod chrome;
 pub mod comparison;
 pub mod csv;

@@ -8,6 +8,8 @@ use regex::bytes::Regex;
 use tracer::invocation::Invocation;
 
 use super::driver::Strategy;
+use super::request::Keep;
+use super::simplify_request::OutcomeKeeping;
 use crate::circumstances::change::{ChangeGroup, Resolution, Separation};
 use crate::oracle::Criterion;
 
@@ -43,6 +45,12 @@ pub struct ChangesRequest {
     pub repeat: u32,
     /// Whether each build begins with a clean tree.
     pub is_always_clean: bool,
+    /// The command line, without the name of this program.
+    pub line: Vec<OsString>,
+    /// Where the search is kept.
+    pub keep: Keep,
+    /// Whether it goes on with the tests of an earlier search.
+    pub keeping: OutcomeKeeping,
     /// How many versions may be tested.
     pub strategy: Strategy,
     /// The limit of time.

@@ -2,7 +2,6 @@
 //! passing and a failing version as close as can be.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use dd::Configuration;
@@ -15,24 +14,27 @@ use super::commits::{self, GuiltyCommits};
 use super::driver::{self, Found, Obstacle, SearchMeans, Strategy};
 use super::ends::{self, Ends};
 use super::error::{Cause, SessionError};
-use super::guilty::GuiltyChanges;
 use super::interrupt::Interrupt;
+use super::kept_changes::KeptChanges;
 use super::listener::{Begun, Listener, SearchWatcher};
 use super::memory::Memory;
+use super::outcomes::OfFurther;
 use super::permissions::openings;
+use super::simplify_request::OutcomeKeeping;
 use super::version_tester::{CountingWatcher, VersionTester};
 use super::versions::{VersionHistory, VersionName, Versions};
 use crate::circumstances::change::{
     BaseVersion, ChangeEdit, ChangePlan, ChangeSet, ChangeSpace, ChangeTestSetup, ChangeWorker, Changes,
-    Commit, Judge, Resolution, Tree, ordered, patch,
+    Commit, Examination, Judge, Records, Resolution, Tree, ordered, patch,
 };
 use crate::circumstances::{RunLock, Status};
+use crate::guilty::GuiltyChanges;
 use crate::oracle::{Evidence, Oracle};
 
 /// The number of lines up to which a result is reduced line by line, unless the user asks for it.
 const FEW_LINES: usize = 64;
 
-/// Finds them.
+/// Finds them. The outcomes of tests are kept until the search has come to its end.
 ///
 /// # Errors
 /// If the versions cannot be compared, do not differ in the failure, or the test setup is broken.
@@ -49,41 +51,63 @@ pub fn changes(
     if let Some(history) = &versions.history {
         history.repository.read_from(&base);
     }
+    let mut kept = KeptChanges::open(request, &versions, listener)?;
     versions.good = base.tree.clone();
+    let found = search(request, (interrupt, listener), &versions, &base, &mut kept);
+    let found = found.map(|found| GuiltyChanges { elapsed: started.elapsed(), ..found });
+    let mut found = kept.end(found, listener)?;
+    found.kept = Some(base);
+    Ok(found)
+}
+
+/// Confirms both versions, and searches between them.
+fn search(
+    request: &ChangesRequest,
+    (interrupt, listener): (&Interrupt, &dyn Listener),
+    versions: &Versions,
+    base: &BaseVersion,
+    kept: &mut KeptChanges<'_>,
+) -> Result<GuiltyChanges, SessionError> {
     let program = Program::untraced(&request.test.program);
-    let mut setup = setup(request, &base, &program, &versions);
+    let KeptChanges { outcomes, keeping } = kept;
+    let keep = |version: u128, seen: &Examination| outcomes.note(version, seen);
+    let mut setup = setup(request, base, &program, versions);
     setup.interrupt = interrupt.flag();
     let mut workers = vec![ChangeWorker::new(&setup, 0)?];
-    let Ends { criterion, shown } =
-        ends::confirm(request, &versions, &mut setup, &mut workers[0], interrupt)?;
+    let Ends { criterion, shown } = ends::confirm(request, versions, &mut setup, &mut workers[0], interrupt)?;
     listener.tell(&format!("the failure: {criterion}"));
+    keeping.begin(&criterion);
+    // Both ends were looked at anew: what is kept holds for the versions in between.
+    setup.records.recall(outcomes.recalled.clone());
+    setup.keep = &keep;
     let jobs = request.jobs.map_or(Processors::available().count(), usize::from);
     for number in 1..jobs {
         workers.push(ChangeWorker::new(&setup, number)?);
     }
-    let mut progress = listener.search(Begun { criterion: None, time: request.max_time, known: None });
-    let mut search = Search { request, versions: &versions, setup: &setup, workers: &mut workers };
-    let found = search.all(&mut *progress, listener);
-    progress.ends();
+    let known = (request.keeping == OutcomeKeeping::Resumed).then_some(outcomes.recalled.len() as u64);
+    let inner = listener.search(Begun { criterion: None, time: request.max_time, known });
+    // Known tests are counted as others are, and do not use up what may be spent.
+    let max_tests = request.strategy.max_tests;
+    let mut progress = OfFurther { inner, fresh: &setup.fresh, most: max_tests.filter(|_| known.is_some()) };
+    let max_tests = max_tests.filter(|_| known.is_none());
+    let mut search = Search { request, versions, setup: &setup, workers: &mut workers, max_tests };
+    let found = search.all(&mut progress, listener);
+    progress.inner.ends();
     drop(progress);
     let found = found.map_err(|error| interrupt.or(error))?;
-    let elapsed = started.elapsed();
-    let containment = workers[0].containment();
-    let (tests, runs) = (setup.counts(), setup.runs.load(Ordering::Relaxed));
-    let warnings = warnings(request, &versions, &setup, &found);
-    let patches = patches(&found.result)?;
-    drop((workers, setup));
+    let mut warnings = warnings(request, versions, &setup, &found);
+    warnings.extend(outcomes.trouble());
     Ok(GuiltyChanges {
         names: [&request.good, &request.bad].map(|name| name.to_string_lossy().into_owned()),
         criterion,
         shown,
-        tests,
-        runs,
-        elapsed,
-        containment,
+        tests: setup.records.counts(),
+        runs: setup.runs.load(Ordering::Relaxed),
+        below: versions.below.clone(),
+        containment: workers[0].containment(),
         warnings,
-        patches,
-        kept: Some(base),
+        patches: patches(&found.result)?,
+        tried: setup.records.phases(),
         ..found.result
     })
 }
@@ -115,8 +139,10 @@ fn setup<'a>(
         error_pattern: request.error_pattern.clone(),
         turns: RunLock::default(),
         interrupt: Default::default(),
-        records: Mutex::default(),
+        records: Records::default(),
         runs: AtomicU64::new(0),
+        fresh: AtomicU64::new(0),
+        keep: &|_, _| (),
     }
 }
 
@@ -126,6 +152,8 @@ struct Search<'s, 'p> {
     versions: &'s Versions,
     setup: &'s ChangeTestSetup<'p>,
     workers: &'s mut [ChangeWorker<'p>],
+    /// At most so many tests in all.
+    max_tests: Option<u64>,
 }
 
 /// The outcomes of a search.
@@ -174,7 +202,7 @@ impl<'p> Search<'_, 'p> {
                 _ => Ok(None),
             };
         };
-        let max_tests = self.request.strategy.max_tests;
+        let max_tests = self.max_tests;
         let excluded = self.request.excluded.as_ref();
         let mut tester =
             VersionTester { setup: self.setup, worker: &mut self.workers[0], max_tests, excluded };
@@ -227,8 +255,8 @@ impl<'p> Search<'_, 'p> {
         let mut changes = Changes::new(self.setup, self.workers, plan, set);
         let (processors, memory) = (Processors::any(), Memory::default());
         let means = SearchMeans { processors: &processors, memory: &memory };
-        let spent = self.setup.counts().total;
-        let max_tests = self.request.strategy.max_tests.map(|most| most.saturating_sub(spent));
+        let spent = self.setup.records.counts().total;
+        let max_tests = self.max_tests.map(|most| most.saturating_sub(spent));
         let strategy = Strategy { max_tests, ..self.request.strategy };
         let found = driver::search(&mut changes, strategy, means, watcher).map_err(refused)?;
         let left = changes.left(&found.last().configuration);
@@ -282,7 +310,7 @@ impl<'p> Search<'_, 'p> {
         let mut difference = [Configuration::empty(count), full];
         if result.status == Status::Minimal && count > 1 {
             let space = ChangeSpace::new(set, &[]);
-            let max_tests = self.request.strategy.max_tests;
+            let max_tests = self.max_tests;
             let worker = &mut self.workers[0];
             let mut tester = VersionTester { setup: self.setup, worker, max_tests, excluded: None };
             difference = tester.isolated(set, &space, watcher)?;
@@ -375,9 +403,8 @@ fn warnings(
 ) -> Vec<String> {
     let mut warnings = openings(&request.test.permissions);
     warnings.extend(versions.warnings.iter().cloned());
-    let records = setup.records.lock().unwrap_or_else(PoisonError::into_inner);
-    if !records.tampered.is_empty() {
-        let files: Vec<&str> = records.tampered.iter().map(String::as_str).collect();
+    let files = setup.records.tampered();
+    if !files.is_empty() {
         warnings.push(format!(
             "builds or tests have changed files of the tree, which were restored before the next test: {}",
             files.join(", ")

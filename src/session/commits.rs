@@ -16,7 +16,9 @@ use super::error::SessionError;
 use super::version_tester::VersionTester;
 use super::versions::VersionHistory;
 use super::watcher::Watcher;
-use crate::circumstances::change::{Change, ChangeEdit, ChangeSet, ChangedFile, Commit, Separation, Tree};
+use crate::circumstances::change::{
+    Change, ChangeEdit, ChangeSet, ChangedFile, Commit, Separation, Tree, TriedMember,
+};
 use crate::circumstances::{PhaseId, PhaseTitle, Status, TestError};
 use crate::oracle::Evidence;
 
@@ -122,6 +124,12 @@ impl Stretch {
     }
 }
 
+/// A commit as a thing that is applied or not.
+fn member(commit: &Commit) -> TriedMember {
+    let file = if commit.id.is_empty() { String::new() } else { commit.short().to_owned() };
+    TriedMember { file, place: commit.subject.clone() }
+}
+
 /// Narrows a stretch.
 fn search(
     tester: &mut VersionTester<'_, '_>,
@@ -131,7 +139,8 @@ fn search(
 ) -> Result<GuiltyCommits, SessionError> {
     let count = stretch.commits.len();
     let space = CommitLine(count);
-    tester.setup.begin_phase();
+    let members = stretch.commits.iter().map(member).collect();
+    tester.setup.records.begin_phase(PhaseId(b'h'), members);
     let title = PhaseTitle { id: PhaseId(b'h'), what: "commits".into(), unit: "commit" };
     watcher.begins(&title, &Configuration::full(count));
     let max_tests = tester.tests_left();

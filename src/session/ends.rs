@@ -46,9 +46,10 @@ pub(super) fn confirm<'p>(
     let criterion = match &request.judgement {
         Judgement::Command => "the test exits with 1 to 124".to_owned(),
         Judgement::Program(criterion) => {
-            let seen = setup.examine_clean(&overlay, worker, &stop).map_err(|error| interrupt.or(error))?;
+            let (seen, run) =
+                setup.examine_clean(&overlay, worker, &stop).map_err(|error| interrupt.or(error))?;
             if seen.inconsistency.is_none() {
-                judged(setup, (**criterion).clone(), &seen.run)?
+                judged(setup, (**criterion).clone(), &run)?
             } else {
                 String::new()
             }

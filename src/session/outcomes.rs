@@ -1,24 +1,19 @@
-//! Keep the outcomes of a simplification's tests until it has come to its end, and go on with those that are kept.
+//! Say what the outcomes of a simplification's tests depend on, and go on behind those that are kept.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::fs;
 use std::hash::Hasher;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use dd::{Configuration, Counts, Level, Observer, Outcome};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use tracer::invocation::Invocation;
 
-use super::error::SessionError;
-use super::keeping::archive;
-use super::listener::{Listener, SearchWatcher};
-use super::simplify_request::{OutcomeKeeping, SimplifyRequest};
+use super::listener::SearchWatcher;
+use super::simplify_request::SimplifyRequest;
 use super::watcher::Watcher;
-use crate::archive::{ArchiveError, OutcomeJournal};
 use crate::circumstances::input::Given;
 use crate::circumstances::{PhaseTitle, Status};
 use crate::oracle::Evidence;
@@ -26,63 +21,8 @@ use crate::oracle::Evidence;
 /// The size in bytes above which a file is not read to check that it is still the same.
 const LONGEST_READ: u64 = 64 << 20;
 
-/// The outcomes that a search keeps, and those of an earlier one.
-pub(super) struct KeptOutcomes {
-    journal: Option<OutcomeJournal>,
-    pub(super) recalled: HashMap<u128, Evidence>,
-    trouble: Mutex<Option<ArchiveError>>,
-}
-
-impl KeptOutcomes {
-    /// Opens the file of this search. Failing to write it is no error, unless outcomes are wanted from it.
-    pub(super) fn open(
-        request: &SimplifyRequest,
-        listener: &dyn Listener,
-    ) -> Result<KeptOutcomes, SessionError> {
-        let (question, trouble) = (question(request), Mutex::default());
-        if request.keeping == OutcomeKeeping::Resumed {
-            let (journal, recalled) = OutcomeJournal::resume(&archive(), question)?;
-            let (known, tests) = (recalled.len(), if recalled.len() == 1 { "test" } else { "tests" });
-            listener.tell(&format!("stripe: going on behind {known} {tests}"));
-            return Ok(KeptOutcomes { journal: Some(journal), recalled, trouble });
-        }
-        let journal = OutcomeJournal::begin(&archive(), question);
-        let journal = journal.map_err(|error| {
-            listener.tell(&format!("stripe: warning: {error}; the tests of this search are not kept"));
-        });
-        Ok(KeptOutcomes { journal: journal.ok(), recalled: HashMap::new(), trouble })
-    }
-
-    /// Keeps an outcome. An error is reported at the end.
-    pub(super) fn note(&self, given: u128, evidence: &Evidence) {
-        let Some(journal) = &self.journal else { return };
-        if let Err(error) = journal.note(given, evidence) {
-            *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-        }
-    }
-
-    /// The error that has kept outcomes from being written, if there was one.
-    pub(super) fn trouble(&self) -> Option<String> {
-        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        trouble.as_ref().map(|error| format!("{error}; further tests of this search were not kept"))
-    }
-
-    /// Ends keeping; the file stays only if the search is unfinished. Returns whether it can go on.
-    pub(super) fn end(self, is_unfinished: bool) -> bool {
-        let has_trouble = self.trouble().is_some();
-        match self.journal {
-            Some(_) if is_unfinished => !has_trouble,
-            Some(journal) => {
-                journal.remove();
-                false
-            }
-            None => false,
-        }
-    }
-}
-
-/// A hash of all that the outcomes of tests depend on, as far as stripe knows.
-fn question(request: &SimplifyRequest) -> u128 {
+/// A number that stands for all that the outcomes of tests depend on, as far as stripe knows.
+pub(super) fn question(request: &SimplifyRequest) -> u128 {
     let SimplifyRequest { invocation, other, judges, given, criterion, method, timeout, .. } = request;
     let mut hasher = SipHasher13::new();
     let mut text = String::from(env!("CARGO_PKG_VERSION"));
@@ -115,7 +55,7 @@ fn question(request: &SimplifyRequest) -> u128 {
 
 /// Hashes the content of a file, or of a long one its time of change. Pipes and devices have no end, and what is
 /// simplified differs from test to test.
-fn hash_file(hasher: &mut SipHasher13, path: &Path, given: &Given) {
+pub(super) fn hash_file(hasher: &mut SipHasher13, path: &Path, given: &Given) {
     let is_simplified = |path: PathBuf| given.parts.iter().any(|part| part.path.as_ref() == Some(&path));
     match fs::metadata(path) {
         Ok(data) if !data.is_file() || path.canonicalize().is_ok_and(is_simplified) => {}
@@ -129,7 +69,7 @@ fn hash_file(hasher: &mut SipHasher13, path: &Path, given: &Given) {
 }
 
 /// The words of a text, each of which may name a file.
-fn words(text: Option<&str>) -> impl Iterator<Item = &Path> {
+pub(super) fn words(text: Option<&str>) -> impl Iterator<Item = &Path> {
     text.unwrap_or_default().split_whitespace().map(Path::new)
 }
 
@@ -172,5 +112,11 @@ impl Watcher for OfFurther<'_> {
 
     fn reason(&self) -> Status {
         if self.is_over() { Status::Budget } else { self.inner.reason() }
+    }
+}
+
+impl SearchWatcher for OfFurther<'_> {
+    fn ends(&mut self) {
+        self.inner.ends();
     }
 }

@@ -188,7 +188,7 @@ pub(super) fn recorded_run(
 /// The results of a run with the names of their criteria, without loading the program; none of those whose
 /// search has not ended.
 pub fn results(name: Option<&Path>) -> Result<Vec<(Option<String>, CriticalSlice)>, SessionError> {
-    let folder = archive().find(name)?;
+    let folder = archive().find_search(name)?;
     let run = folder.load()?;
     let question = Question {
         command: run.command.clone(),

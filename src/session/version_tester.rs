@@ -27,7 +27,7 @@ pub(super) struct VersionTester<'b, 'p> {
 impl<'p> VersionTester<'_, 'p> {
     /// The number of tests that may still be made.
     pub(super) fn tests_left(&self) -> Option<u64> {
-        self.max_tests.map(|most| most.saturating_sub(self.setup.counts().total))
+        self.max_tests.map(|most| most.saturating_sub(self.setup.records.counts().total))
     }
 
     /// The files of a commit.
@@ -45,7 +45,7 @@ impl<'p> VersionTester<'_, 'p> {
     ) -> Result<(Outcome, Evidence), TestError> {
         let overlay = self.setup.base.tree.overlay_to(tree);
         let seen = self.setup.examine(&overlay, self.worker, &Arc::<AtomicBool>::default())?;
-        self.setup.keep_version(configuration.fingerprint(), &overlay);
+        self.setup.records.keep_version(configuration, &overlay);
         Ok((seen.evidence.outcome, seen.evidence.clone()))
     }
 
@@ -64,7 +64,7 @@ impl<'p> VersionTester<'_, 'p> {
         watcher: &mut dyn Watcher,
     ) -> Result<[Configuration; 2], SessionError> {
         let count = set.changes.len();
-        self.setup.begin_phase();
+        self.setup.records.begin_phase(PhaseId(b'd'), set.members());
         let title = PhaseTitle { id: PhaseId(b'd'), what: "the closest versions".into(), unit: "change" };
         watcher.begins(&title, &Configuration::full(count));
         let max_tests = self.tests_left();
@@ -72,7 +72,7 @@ impl<'p> VersionTester<'_, 'p> {
         let test = |configuration: &Configuration| -> Result<(Outcome, Evidence), TestError> {
             let overlay = set.apply(configuration);
             let seen = setup.examine(&overlay, worker, &Arc::<AtomicBool>::default())?;
-            setup.keep_version(configuration.fingerprint(), &overlay);
+            setup.records.keep_version(configuration, &overlay);
             Ok((seen.evidence.outcome, seen.evidence.clone()))
         };
         let mut tester = Sequential::new(test);
@@ -102,7 +102,7 @@ impl<'w, 'p> CountingWatcher<'w, 'p> {
 
 impl Observer<Evidence> for CountingWatcher<'_, '_> {
     fn tested(&mut self, configuration: &Configuration, outcome: Outcome, seen: &Evidence, counts: Counts) {
-        self.setup.count(configuration.fingerprint());
+        self.setup.records.tested(configuration);
         self.inner.tested(configuration, outcome, seen, counts);
     }
 

@@ -25,7 +25,8 @@ use crate::stop::Stop;
 /// - *Nothing left*: otherwise c is all that can be said.
 ///
 /// Right under the same assumptions as [`dd`](super::dd()) but consistency; where they are not known to hold,
-/// test what was found and reduce it by [`sweep`](super::sweep()). Groups are cut last.
+/// test what was found and reduce it by [`sweep`](super::sweep()). Groups are cut last; and where one tries again, and
+/// there are some more groups of a kind than there were subsets, these groups are the subsets: each file by itself.
 pub fn dd_plus<V: Clone, E>(experiment: &mut Experiment<'_, V, E>, start: Configuration) -> Inducing<E> {
     let splitter = Splitter::new(experiment.space().levels());
     let nothing = Configuration::empty(start.universe());
@@ -79,13 +80,13 @@ impl<V: Clone, E> Search<'_, '_, V, E> {
                     return union(&of_subset, &self.dd3(complement, beside_complement));
                 }
                 Ok(Step::TryAgain(left, applied)) => {
-                    let is_finest = n >= c.len() && left.len() == c.len();
+                    let is_finest = subsets.len() >= c.len() && left.len() == c.len();
                     // An ambiguous failure can leave nothing: then all of c is what can be said.
                     if is_finest || left.is_empty() {
                         return c;
                     }
                     r.insert_all(&applied);
-                    (c, n) = (left, 2 * n);
+                    (c, n) = (left, 2 * subsets.len());
                 }
             }
         }
@@ -93,8 +94,15 @@ impl<V: Clone, E> Search<'_, '_, V, E> {
 
     fn split(&self, c: &Configuration, n: usize) -> Vec<Configuration> {
         let members: Vec<usize> = c.iter().collect();
-        let parts = self.splitter.split(&members, n.min(members.len()));
-        parts.into_iter().map(|part| Configuration::from_iter(c.universe(), part.iter().copied())).collect()
+        let subset = |part: &[usize]| Configuration::from_iter(c.universe(), part.iter().copied());
+        let whole = (n > 2).then(|| self.splitter.whole(&members, n / 2, 2 * n)).flatten();
+        match whole {
+            Some(groups) => groups.iter().map(|group| subset(group)).collect(),
+            None => {
+                let parts = self.splitter.split(&members, n.min(members.len()));
+                parts.into_iter().map(subset).collect()
+            }
+        }
     }
 
     fn step(

@@ -11,9 +11,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use dd::Configuration;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::text::{LinedText, heading, is_binary};
+use super::moves::moves;
+use super::text::{LinedText, heading, is_binary, stretches};
 use super::tree::{Content, EntryMode, Overlay, Tree, TreeEntry};
 
 /// The number of lines above which a file is one change: to compare it may take for ever.
@@ -80,7 +80,7 @@ impl ChangeSet {
     /// If a file cannot be read.
     pub fn between(old: &Tree, new: &Tree, separation: Separation) -> io::Result<ChangeSet> {
         let overlay = old.overlay_to(new);
-        let moves = moves(old, &overlay);
+        let moves = moves(old, &overlay)?;
         let mut set = ChangeSet { files: Vec::new(), changes: Vec::new() };
         for (path, entry) in &overlay {
             let moved_from = moves.get(path).cloned();
@@ -136,7 +136,8 @@ impl ChangeSet {
         let gone: BTreeMap<&Path, usize> = (self.changes.iter().enumerate())
             .filter_map(|(number, change)| {
                 let file = &self.files[whole(change)?];
-                file.new.is_none().then_some((&*file.path, number))
+                let left = if file.new.is_none() { Some(&file.path) } else { file.moved_from.as_ref() };
+                Some((&**left?, number))
             })
             .collect();
         let below =
@@ -149,8 +150,8 @@ impl ChangeSet {
                 above.or_else(|| below(&file.path))
             })
             .collect();
-        for (change, needs) in self.changes.iter_mut().zip(needs) {
-            change.needs = needs;
+        for (number, needed) in needs.iter().enumerate() {
+            self.changes[number].needs = needed.filter(|&needed| !leads_back(&needs, needed, number));
         }
     }
 
@@ -267,7 +268,11 @@ impl ChangeSet {
 }
 
 impl ChangedFile {
-    fn new(
+    /// A file that is different; both as text, where they are.
+    ///
+    /// # Errors
+    /// If a content cannot be read.
+    pub fn new(
         path: PathBuf,
         moved_from: Option<PathBuf>,
         old: Option<TreeEntry>,
@@ -322,25 +327,11 @@ impl ChangedFile {
     }
 }
 
-/// Files that are elsewhere now and hold the same: where they were, by where they are.
-fn moves(old: &Tree, overlay: &Overlay) -> BTreeMap<PathBuf, PathBuf> {
-    let mut gone: BTreeMap<u128, Vec<&PathBuf>> = BTreeMap::new();
-    for (path, _) in overlay.iter().filter(|(_, entry)| entry.is_none()) {
-        let Some(entry) = old.entries.get(path) else { continue };
-        gone.entry(entry.content.key()).or_default().push(path);
-    }
-    let mut moves = BTreeMap::new();
-    for (path, entry) in overlay {
-        let Some(entry) = entry.as_ref().filter(|_| !old.entries.contains_key(path)) else { continue };
-        // Where one is as good as another nobody knows which has moved.
-        if let Some([from]) = gone.remove(&entry.content.key()).as_deref() {
-            let is_nested = from.starts_with(path) || path.starts_with(from);
-            if !is_nested && old.entries[*from].mode == entry.mode {
-                moves.insert(path.clone(), (*from).clone());
-            }
-        }
-    }
-    moves
+/// Whether what a change needs comes to need that change, as of two files of which each moves into the place of the
+/// other one.
+fn leads_back(needs: &[Option<usize>], needed: usize, change: usize) -> bool {
+    let chain = std::iter::successors(Some(needed), |&one| needs[one]);
+    chain.take(needs.len() + 1).any(|one| one == change)
 }
 
 /// The stretches of lines that differ; those with fewer unchanged lines in between are one.
@@ -350,11 +341,7 @@ fn hunks(
     Separation(separation): Separation,
 ) -> Vec<(Range<usize>, Range<usize>)> {
     let mut hunks: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-    for operation in capture_diff_slices(Algorithm::Patience, &old.all(), &new.all()) {
-        if let DiffOp::Equal { .. } = operation {
-            continue;
-        }
-        let (before, after) = (operation.old_range(), operation.new_range());
+    for (before, after) in stretches(old, new) {
         match hunks.last_mut() {
             Some(last) if before.start - last.0.end < separation.max(1) => {
                 (last.0.end, last.1.end) = (before.end, after.end);
@@ -417,6 +404,36 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_moved_can_stay_where_it_was_and_be_changed_there_or_move_as_it_was() {
+        let old = Tree::of_texts(&[("a", &numbered(&["1", "2", "3", "4", "5", "6"]))]);
+        let new = Tree::of_texts(&[("d/b", &numbered(&["1", "2", "3", "4", "x", "6"]))]);
+        let set = between(&old, &new);
+        assert_eq!(set.changes.len(), 2);
+        let made = |chosen: &[usize]| {
+            let made = old.with(&set.apply(&Configuration::from_iter(2, chosen.iter().copied())));
+            let (path, entry) = made.entries.into_iter().next().expect("a file");
+            let text = entry.content.read().expect("there").into_owned();
+            (path.display().to_string(), String::from_utf8_lossy(&text).into_owned())
+        };
+        assert_eq!(made(&[0]), ("d/b".into(), "1\n2\n3\n4\n5\n6\n".into()));
+        assert_eq!(made(&[1]), ("a".into(), "1\n2\n3\n4\nx\n6\n".into()));
+        assert_eq!(old.with(&set.apply(&Configuration::full(2))).entries, new.entries);
+    }
+
+    #[test]
+    fn what_takes_the_place_of_a_file_that_moved_needs_the_move() {
+        let old = Tree::of_texts(&[("a", "1\n2\n"), ("b", "3\n4\n")]);
+        let into_a_folder = Tree::of_texts(&[("c", "1\n2\n"), ("a/x", "new\n"), ("b", "3\n4\n")]);
+        let set = between(&old, &into_a_folder);
+        assert_eq!(set.changes.iter().filter(|change| change.needs.is_some()).count(), 1);
+        let crossed = Tree::of_texts(&[("b/x", "1\n2\n"), ("a/y", "3\n4\n")]);
+        let set = between(&old, &crossed);
+        let chains = set.changes.iter().filter(|change| change.needs.is_some()).count();
+        assert!(chains < set.changes.len(), "the chain of what is needed has an end");
+        assert_eq!(old.with(&set.apply(&Configuration::full(2))).entries, crossed.entries);
+    }
+
+    #[test]
     fn lines_can_be_chosen_one_by_one() {
         let old = Tree::of_texts(&[("a", "1\n2\n3\n")]);
         let new = Tree::of_texts(&[("a", "1\nx\ny\nz\n3\n"), ("n", "p\nq\n")]);
@@ -430,5 +447,22 @@ mod tests {
         };
         assert_eq!((text("a"), text("n")), ("1\ny\n3\n".to_owned(), "q\n".to_owned()));
         assert_eq!(set.changes[6].needs, Some(4));
+    }
+
+    #[test]
+    fn all_changes_lead_from_any_text_to_any_other() {
+        let mut state = 7_u64;
+        let mut random = move |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for _ in 0..2000 {
+            let (kinds, lines) = (1 + random(6), random(30));
+            let mut text = || (0..lines).map(|_| format!("{}\n", random(kinds))).collect::<String>();
+            let (old, new) = (Tree::of_texts(&[("a", &text())]), Tree::of_texts(&[("a", &text())]));
+            let set = between(&old, &new);
+            let full = Configuration::full(set.changes.len());
+            assert_eq!(old.with(&set.apply(&full)).entries, new.entries);
+        }
     }
 }

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use super::tree::{Content, EntryMode, Tree, TreeEntry};
-use super::workshop::BaseVersion;
+use super::work_tree::BaseVersion;
 
 /// The beginning of a file that git-lfs has replaced by a pointer.
 const POINTER: &[u8] = b"version https://git-lfs";

@@ -6,33 +6,37 @@
 //!
 //! Source: A. Zeller, "Yesterday, my program worked. Today, it does not. Why?", ESEC/FSE 1999.
 
-mod bench;
+mod building;
 mod difference;
 mod git;
+mod guilty_lines;
 mod messages;
+mod moves;
 mod patch;
+mod place;
+mod records;
 mod space;
 mod test;
 mod text;
 mod tree;
-mod workshop;
+mod work_tree;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dd::{Algorithm, Configuration};
 
-pub use bench::{
-    ChangeCounts, ChangeTestSetup, ChangeWorker, Examination, Inconsistency, Judge, Records, shell_command,
-};
+pub use building::{ChangeTestSetup, ChangeWorker, Judge, shell_command};
 pub use difference::{Change, ChangeEdit, ChangeSet, ChangedFile, Separation};
 pub use git::{Commit, Repository, is_pointer};
-pub use patch::{changed_lines, patch};
+pub use patch::{ComparedLine, changed_lines, compared_lines, patch};
+pub use place::place;
+pub use records::{ChangeCounts, Examination, Inconsistency, Records, TriedMember, TriedPhase, TriedVersion};
 pub use space::{ChangeGroup, ChangeSpace, ordered};
 pub use test::ChangeTest;
 pub use text::LinedText;
 pub use tree::{Content, EntryMode, Overlay, Tree, TreeEntry};
-pub use workshop::{BaseVersion, WorkTree, write_tree};
+pub use work_tree::{BaseVersion, WorkTree, write_tree};
 
 use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
 
@@ -79,6 +83,8 @@ pub struct Changes<'m, 'p> {
     plan: ChangePlan,
     set: ChangeSet,
     stage: Stage,
+    /// How many changes the phase that is under way has begun with.
+    begun_with: usize,
 }
 
 impl<'m, 'p> Changes<'m, 'p> {
@@ -89,7 +95,7 @@ impl<'m, 'p> Changes<'m, 'p> {
         plan: ChangePlan,
         set: ChangeSet,
     ) -> Changes<'m, 'p> {
-        Changes { setup, workers, plan, set, stage: Stage::Inducing }
+        Changes { setup, workers, plan, set, stage: Stage::Inducing, begun_with: 0 }
     }
 
     /// The changes that are left with this result of the last phase: without them it is the version that works.
@@ -110,15 +116,29 @@ impl<'m, 'p> Changes<'m, 'p> {
     }
 
     fn phase(&self, id: u8, what: String, unit: &'static str, start: PhaseStart) -> NextPhase<ChangeSpace> {
-        self.setup.begin_phase();
+        self.setup.records.begin_phase(PhaseId(id), self.set.members());
         NextPhase { title: PhaseTitle { id: PhaseId(id), what, unit }, space: self.space(), start }
     }
 
     fn minimal(&mut self, found: &Configuration) -> NextPhase<ChangeSpace> {
         let applied = self.applied(found);
-        self.stage = Stage::Minimal;
+        (self.stage, self.begun_with) = (Stage::Minimal, applied.len());
         let what = format!("one {} after the other", self.plan.unit);
         self.phase(b'm', what, self.plan.unit, PhaseStart::CarriedOver(applied))
+    }
+
+    /// The same once more, if something was left out: now a group may not be needed that was needed then, though each
+    /// of its changes needs the others. What was tested is known.
+    fn again(&mut self, found: &Configuration) -> Option<NextPhase<ChangeSpace>> {
+        if found.len() >= self.begun_with || found.len() < 2 {
+            return None;
+        }
+        self.begun_with = found.len();
+        let (id, unit) = match self.stage {
+            Stage::Lines => (b'l', "line"),
+            Stage::Inducing | Stage::Minimal => (b'm', self.plan.unit),
+        };
+        Some(self.phase(id, "groups of what is left".into(), unit, PhaseStart::CarriedOver(found.clone())))
     }
 
     fn lines(&mut self, found: &Configuration) -> Option<NextPhase<ChangeSpace>> {
@@ -127,7 +147,8 @@ impl<'m, 'p> Changes<'m, 'p> {
         if finer.changes.len() > self.plan.most_lines || finer.changes.len() <= before {
             return None;
         }
-        (self.set, self.stage) = (finer, Stage::Lines);
+        (self.begun_with, self.stage) = (finer.changes.len(), Stage::Lines);
+        self.set = finer;
         Some(self.phase(b'l', "lines of what is left".into(), "line", PhaseStart::Known))
     }
 }
@@ -147,8 +168,11 @@ impl<'p> Kind for Changes<'_, 'p> {
                 Some(self.phase(b'c', "what breaks it".into(), self.plan.unit, start))
             }
             (Some(Before { found, .. }), Stage::Inducing) => Some(self.minimal(found)),
-            (Some(Before { found, .. }), Stage::Minimal) => self.lines(found),
-            (Some(_), Stage::Lines) => None,
+            (Some(Before { found, .. }), Stage::Minimal) => match self.again(found) {
+                Some(again) => Some(again),
+                None => self.lines(found),
+            },
+            (Some(Before { found, .. }), Stage::Lines) => self.again(found),
         }
     }
 
@@ -164,7 +188,7 @@ impl<'p> Kind for Changes<'_, 'p> {
     }
 
     fn trials<'t>(&'t mut self, space: &'t ChangeSpace) -> Vec<ChangeTest<'t, 'p>> {
-        let Changes { setup, workers, set, plan, stage } = self;
+        let Changes { setup, workers, set, plan, stage, .. } = self;
         let resolution = match stage {
             Stage::Inducing => plan.resolution,
             Stage::Minimal | Stage::Lines => Resolution::Off,

@@ -8,9 +8,9 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
+use similar::{DiffOp, group_diff_ops};
 
-use super::text::{LinedText, is_binary};
+use super::text::{LinedText, is_binary, stretches};
 use super::tree::{EntryMode, Overlay, Tree, TreeEntry};
 
 /// The number of unchanged lines around a change.
@@ -90,8 +90,7 @@ fn of_file(path: &Path, old: Option<&TreeEntry>, new: Option<&TreeEntry>) -> io:
 }
 
 fn hunks(old: &LinedText, new: &LinedText, context: usize, patch: &mut Vec<u8>) {
-    let operations = capture_diff_slices(Algorithm::Patience, &old.all(), &new.all());
-    for group in group_diff_ops(operations, context) {
+    for group in group_diff_ops(steps(old, new), context) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let before = first.old_range().start..last.old_range().end;
         let after = first.new_range().start..last.new_range().end;
@@ -100,6 +99,25 @@ fn hunks(old: &LinedText, new: &LinedText, context: usize, patch: &mut Vec<u8>) 
             body(old, new, operation, patch);
         }
     }
+}
+
+/// What differs, and what is equal in between, as steps from one text to the other.
+fn steps(old: &LinedText, new: &LinedText) -> Vec<DiffOp> {
+    let (mut steps, mut at) = (Vec::new(), (0, 0));
+    let end = (old.len()..old.len(), new.len()..new.len());
+    for (before, after) in stretches(old, new).into_iter().chain([end]) {
+        let (old_index, new_index, len) = (at.0, at.1, before.start - at.0);
+        steps.extend((len > 0).then_some(DiffOp::Equal { old_index, new_index, len }));
+        at = (before.end, after.end);
+        let (old_index, old_len, new_index, new_len) = (before.start, before.len(), after.start, after.len());
+        steps.extend(match (old_len, new_len) {
+            (0, 0) => None,
+            (_, 0) => Some(DiffOp::Delete { old_index, old_len, new_index }),
+            (0, _) => Some(DiffOp::Insert { old_index, new_index, new_len }),
+            _ => Some(DiffOp::Replace { old_index, old_len, new_index, new_len }),
+        });
+    }
+    steps
 }
 
 fn body(old: &LinedText, new: &LinedText, operation: &DiffOp, patch: &mut Vec<u8>) {
@@ -119,6 +137,25 @@ fn body(old: &LinedText, new: &LinedText, operation: &DiffOp, patch: &mut Vec<u8
             write(b'+', new, operation.new_range());
         }
     }
+}
+
+/// A line of two texts beside each other: ` ` in both, `-` in the old one, `+` in the new one; and its number in both.
+pub type ComparedLine = (char, Option<usize>, Option<usize>);
+
+/// Texts beside each other, as far as they differ, with lines around.
+pub fn compared_lines(old: &LinedText, new: &LinedText) -> Vec<Vec<ComparedLine>> {
+    let step = |step: &DiffOp| -> Vec<ComparedLine> {
+        let (before, after) = (step.old_range(), step.new_range());
+        match step {
+            DiffOp::Equal { .. } => before.zip(after).map(|(old, new)| (' ', Some(old), Some(new))).collect(),
+            _ => {
+                let gone = before.map(|line| ('-', Some(line), None));
+                gone.chain(after.map(|line| ('+', None, Some(line)))).collect()
+            }
+        }
+    };
+    let groups = group_diff_ops(steps(old, new), CONTEXT);
+    groups.iter().map(|group| group.iter().flat_map(step).collect()).collect()
 }
 
 /// A range of lines as it stands in a patch: an empty one is after a line.
@@ -160,7 +197,7 @@ mod tests {
     use std::process::Command;
 
     use super::super::tree::Content;
-    use super::super::workshop::write_tree;
+    use super::super::work_tree::write_tree;
     use super::*;
 
     fn entry(text: &[u8], mode: EntryMode) -> TreeEntry {

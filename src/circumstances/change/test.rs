@@ -7,9 +7,10 @@ use std::sync::atomic::AtomicBool;
 use dd::{Cancellation, Configuration, Outcome, Space, Test};
 
 use super::Resolution;
-use super::bench::{ChangeTestSetup, ChangeWorker, Inconsistency};
+use super::building::{ChangeTestSetup, ChangeWorker};
 use super::difference::ChangeSet;
 use super::messages::{mentioning, names};
+use super::records::Inconsistency;
 use super::space::ChangeSpace;
 use super::tree::fingerprint;
 use crate::circumstances::{TestError, Trial};
@@ -49,7 +50,7 @@ impl ChangeTestSetup<'_> {
 
     /// The changes that a failed build of this configuration asks for; none if it is not known to fail.
     fn asked_for(&self, set: &ChangeSet, applied: &Configuration) -> Option<Vec<usize>> {
-        let seen = self.known(&set.apply(applied))?;
+        let seen = self.records.known(&set.apply(applied))?;
         if seen.inconsistency != Some(Inconsistency::Construction) {
             return None;
         }
@@ -88,7 +89,7 @@ impl ChangeTest<'_, '_> {
                 None => break seen.evidence.clone(),
             }
         };
-        self.setup.keep_trail(configuration.fingerprint(), trail);
+        self.setup.records.keep_trail(configuration, trail, applied);
         Ok(evidence)
     }
 
@@ -131,6 +132,6 @@ impl Trial for ChangeTest<'_, '_> {
     fn confirm(&mut self, configuration: &Configuration) -> Result<Evidence, TestError> {
         let applied = self.setup.applied(self.set, configuration, self.resolution);
         let overlay = self.set.apply(&applied);
-        Ok(self.setup.examine_clean(&overlay, self.worker, &self.stop)?.evidence)
+        Ok(self.setup.examine_clean(&overlay, self.worker, &self.stop)?.0.evidence)
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use regex::bytes::Regex;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// So many bytes tell whether a file is text, as for git.
 const LOOKED_AT: usize = 8000;
@@ -66,6 +67,30 @@ impl LinedText {
     pub(super) fn all(&self) -> Vec<&[u8]> {
         (0..self.len()).map(|line| self.line(line)).collect()
     }
+}
+
+/// The stretches of lines that differ between two texts, in both, with equal lines in between.
+///
+/// Only what is said to be equal is taken from the library, and looked at once more: the places of its other steps are
+/// not always those behind the step before (similar 2.7, issue 78).
+pub(super) fn stretches(old: &LinedText, new: &LinedText) -> Vec<(Range<usize>, Range<usize>)> {
+    let (old, new) = (old.all(), new.all());
+    let (mut stretches, mut at) = (Vec::new(), (0, 0));
+    let mut differ = |before: Range<usize>, after: Range<usize>| {
+        if !before.is_empty() || !after.is_empty() {
+            stretches.push((before, after));
+        }
+    };
+    for step in capture_diff_slices(Algorithm::Patience, &old, &new) {
+        let DiffOp::Equal { old_index, new_index, len } = step else { continue };
+        let is_behind = old_index >= at.0 && new_index >= at.1;
+        if is_behind && old[old_index..old_index + len] == new[new_index..new_index + len] {
+            differ(at.0..old_index, at.1..new_index);
+            at = (old_index + len, new_index + len);
+        }
+    }
+    differ(at.0..old.len(), at.1..new.len());
+    stretches
 }
 
 /// The line above a place that says what the place is a part of.

@@ -137,7 +137,9 @@ impl Tree {
     /// If one cannot be read.
     pub fn of_files(folder: &Path, files: impl IntoIterator<Item = PathBuf>) -> io::Result<Tree> {
         let mut tree = Tree::default();
-        for file in files {
+        let is_part =
+            |file: &PathBuf| !file.iter().any(|name| NO_PART.iter().any(|no_part| name == *no_part));
+        for file in files.into_iter().filter(is_part) {
             match fs::symlink_metadata(folder.join(&file)) {
                 Ok(data) if data.is_dir() => {
                     tree.remarks.push(format!("{}: a repository of its own, left out", file.display()));

@@ -13,7 +13,9 @@ mod brackets;
 mod course;
 mod derivations;
 mod part;
+mod past_steps;
 mod preventers;
+mod provenance;
 mod reduction_method;
 mod rewriting;
 mod simpler;
@@ -30,7 +32,9 @@ use dd::Configuration;
 
 pub use derivations::DerivationStrategy;
 pub use part::{Given, InputPart, PartName, arguments, variables};
+pub use past_steps::PastSteps;
 pub use preventers::Preventers;
+pub use provenance::{InputPiece, Provenance, Provenances};
 pub use reduction_method::ReductionMethod;
 pub use snippets::Snippets;
 pub use swaps::InputSpace;
@@ -52,6 +56,8 @@ pub struct Inputs<'m, 'p> {
     /// The input that is left.
     given: Given,
     step: Option<Step>,
+    /// The steps that were made.
+    past: PastSteps,
     /// Whose turn it is to be cut into units.
     turn: usize,
     course: Option<Course>,
@@ -78,6 +84,7 @@ impl<'m, 'p> Inputs<'m, 'p> {
             setup,
             workers,
             ways,
+            past: PastSteps::new(&given),
             given,
             step: None,
             turn: 0,
@@ -107,7 +114,15 @@ impl<'m, 'p> Inputs<'m, 'p> {
             self.refuted.extend(found.iter().map(without));
         }
         self.given = step.choose(&self.given, found);
-        found.len() < step.len()
+        let is_less = found.len() < step.len();
+        self.past.add(step);
+        is_less
+    }
+
+    /// The steps that were made, one for each phase.
+    pub fn into_past(mut self) -> PastSteps {
+        self.step.into_iter().for_each(|step| self.past.add(step));
+        self.past
     }
 
     /// The step that leaves out whole parts.

@@ -107,29 +107,49 @@ impl Units {
         self.count
     }
 
+    /// About how many bytes they hold.
+    pub(super) fn memory(&self) -> usize {
+        match &self.stretches {
+            Stretches::Bytes => 0,
+            Stretches::Between(places) => size_of_val(&places[..]),
+            Stretches::Of(stretches) => size_of_val(&stretches[..]),
+        }
+    }
+
     /// What is left of the text with these units only.
     pub(super) fn join(&self, text: &[u8], chosen: &Configuration) -> Vec<u8> {
-        let mut joined = Vec::new();
+        let kept = self.kept(text.len(), chosen);
+        let mut joined = Vec::with_capacity(kept.iter().map(Range::len).sum());
+        kept.into_iter().for_each(|range| joined.extend_from_slice(&text[range]));
+        joined
+    }
+
+    /// The stretches of a text of this length that are left of it with these units only; none touches the next.
+    pub(super) fn kept(&self, length: usize, chosen: &Configuration) -> Vec<Range<usize>> {
+        let mut kept: Vec<Range<usize>> = Vec::new();
+        let mut keep = |range: Range<usize>| match kept.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ if range.is_empty() => {}
+            _ => kept.push(range),
+        };
         match &self.stretches {
-            Stretches::Bytes => joined.extend(chosen.iter().map(|at| text[at])),
+            Stretches::Bytes => chosen.iter().for_each(|at| keep(at..at + 1)),
             Stretches::Between(places) => {
-                for unit in chosen.iter() {
-                    joined.extend_from_slice(&text[places[unit] as usize..places[unit + 1] as usize]);
-                }
+                chosen.iter().for_each(|unit| keep(places[unit] as usize..places[unit + 1] as usize));
             }
             Stretches::Of(stretches) => {
                 let mut at = 0;
                 for (stretch, unit) in stretches {
-                    joined.extend_from_slice(&text[at..stretch.start as usize]);
+                    keep(at..stretch.start as usize);
                     at = stretch.end as usize;
                     if chosen.contains(*unit as usize) {
-                        joined.extend_from_slice(&text[stretch.start as usize..at]);
+                        keep(stretch.start as usize..at);
                     }
                 }
-                joined.extend_from_slice(&text[at..]);
+                keep(at..length);
             }
         }
-        joined
+        kept
     }
 }
 

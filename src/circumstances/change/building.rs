@@ -3,9 +3,8 @@
 //! Contained as plain runs are, but that builds and tests may write in their tree. The result of a version is known
 //! from then on, whatever changes have led to it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -14,33 +13,20 @@ use regex::bytes::Regex;
 use tracer::invocation::{Answers, Constancy, Input, Invocation, Limits};
 use tracer::plain::Runner;
 use tracer::program::Program;
-use tracer::run::{Run, Usage};
+use tracer::run::Run;
 use tracer::termination::{Cut, Termination, signal_name};
 use tracer::trace::Trace;
 use tracer::{Containment, ProcessError};
 
+use super::records::{Examination, Inconsistency, Records};
 use super::tree::{Overlay, fingerprint};
-use super::workshop::{BaseVersion, WorkTree};
+use super::work_tree::{BaseVersion, WorkTree};
 use crate::circumstances::{RunLock, TestError};
 use crate::oracle::{Evidence, Oracle};
 use crate::subject::Recorded;
 
 /// So much of what builds and tests print is kept, of its end.
 const KEPT: usize = 16 << 10;
-
-/// So many files that tests have changed are named.
-const MOST_NAMED: usize = 5;
-
-/// Why a test says nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Inconsistency {
-    /// The changes do not make a version.
-    Integration,
-    /// It does not build.
-    Construction,
-    /// It hangs, or does something else that is neither right nor the failure.
-    Execution,
-}
 
 /// What judges a version.
 pub enum Judge {
@@ -81,61 +67,14 @@ pub struct ChangeTestSetup<'a> {
     pub turns: RunLock,
     /// Whether the user has asked for the end.
     pub interrupt: Arc<AtomicBool>,
-    /// What is known.
-    pub records: Mutex<Records>,
+    /// What was learnt.
+    pub records: Records,
     /// Builds and tests that were made, those of other workers' bets included.
     pub runs: AtomicU64,
-}
-
-/// What is known of versions.
-#[derive(Default)]
-pub struct Records {
-    known: HashMap<u128, Arc<Examination>>,
-    /// The versions that a test of a configuration has led to, the last one being judged; by the phase and the
-    /// configuration.
-    trails: HashMap<(u32, u128), Vec<u128>>,
-    counted: HashSet<u128>,
-    counts: ChangeCounts,
-    /// The phase that is under way.
-    phase: u32,
-    /// Files of the tree that builds or tests have changed.
-    pub tampered: BTreeSet<String>,
-}
-
-/// The tests of versions: no version counts twice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ChangeCounts {
-    /// All.
-    pub total: u64,
-    /// The failure was seen.
-    pub fail: u64,
-    /// It was not.
-    pub pass: u64,
-    /// No version came about.
-    pub integration: u64,
-    /// It did not build.
-    pub construction: u64,
-    /// It did something else.
-    pub execution: u64,
-    /// Builds that were made for them.
-    pub builds: u64,
-}
-
-/// What a version has shown.
-#[derive(Clone, Debug)]
-pub struct Examination {
-    /// The outcome, and why.
-    pub evidence: Evidence,
-    /// Why it says nothing, if so.
-    pub inconsistency: Option<Inconsistency>,
-    /// How often it was built.
-    pub builds: u64,
-    /// The end of what the build printed if it failed, otherwise of what the test printed.
-    pub printed: Vec<u8>,
-    /// What building and testing have used up.
-    pub usage: [Option<Usage>; 2],
-    /// The last run.
-    pub run: Run,
+    /// Versions of which nothing was known before.
+    pub fresh: AtomicU64,
+    /// Is told what a version has shown of which nothing was known.
+    pub keep: &'a (dyn Fn(u128, &Examination) + Sync),
 }
 
 /// A worker's tree and sandboxes, in which it builds and tests.
@@ -204,45 +143,6 @@ pub fn shell_command(like: &Invocation, command: &str) -> Invocation {
 }
 
 impl<'a> ChangeTestSetup<'a> {
-    fn lock(&self) -> MutexGuard<'_, Records> {
-        self.records.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A phase begins, with other configurations.
-    pub fn begin_phase(&self) {
-        self.lock().phase += 1;
-    }
-
-    /// The tests of versions so far, as far as the search has asked for them.
-    pub fn counts(&self) -> ChangeCounts {
-        self.lock().counts
-    }
-
-    /// Counts what a configuration was tested by, and tells the versions that were looked at for the first time.
-    pub fn count(&self, configuration: u128) {
-        let mut records = self.lock();
-        let key = (records.phase, configuration);
-        let trail = records.trails.get(&key).cloned().unwrap_or_default();
-        trail.into_iter().for_each(|version| records.count(version));
-    }
-
-    /// Keeps by which versions a configuration was tested.
-    pub(super) fn keep_trail(&self, configuration: u128, trail: Vec<u128>) {
-        let mut records = self.lock();
-        let key = (records.phase, configuration);
-        records.trails.insert(key, trail);
-    }
-
-    /// Keeps that a configuration was tested by this version.
-    pub fn keep_version(&self, configuration: u128, overlay: &Overlay) {
-        self.keep_trail(configuration, vec![fingerprint(overlay)]);
-    }
-
-    /// What is known of a version.
-    pub fn known(&self, overlay: &Overlay) -> Option<Arc<Examination>> {
-        self.lock().known.get(&fingerprint(overlay)).cloned()
-    }
-
     /// Builds and tests a version, unless what it shows is known, and counts it.
     ///
     /// # Errors
@@ -254,7 +154,7 @@ impl<'a> ChangeTestSetup<'a> {
         stop: &Arc<AtomicBool>,
     ) -> Result<Arc<Examination>, TestError> {
         let seen = self.examine(overlay, worker, stop)?;
-        self.lock().count(fingerprint(overlay));
+        self.records.count(fingerprint(overlay));
         Ok(seen)
     }
 
@@ -268,21 +168,23 @@ impl<'a> ChangeTestSetup<'a> {
         worker: &mut ChangeWorker<'a>,
         stop: &Arc<AtomicBool>,
     ) -> Result<Arc<Examination>, TestError> {
-        if let Some(known) = self.known(overlay) {
+        if let Some(known) = self.records.known(overlay) {
             return Ok(known);
         }
         if self.is_always_clean && !worker.tree.is_clean() {
             worker.renew()?;
         }
-        let seen = Arc::new(self.make(overlay, worker, stop)?);
+        let seen = Arc::new(self.make(overlay, worker, stop)?.0);
         // What was ended because nobody needs it any more says nothing.
         if !self.is_ended(stop) {
-            self.lock().known.insert(fingerprint(overlay), Arc::clone(&seen));
+            self.fresh.fetch_add(1, Ordering::Relaxed);
+            (self.keep)(fingerprint(overlay), &seen);
+            self.records.learn(fingerprint(overlay), Arc::clone(&seen));
         }
         Ok(seen)
     }
 
-    /// The same in a clean tree and new sandboxes, whatever is known.
+    /// The same in a clean tree and new sandboxes, whatever is known; with the last run.
     ///
     /// # Errors
     /// If the test setup is broken.
@@ -291,7 +193,7 @@ impl<'a> ChangeTestSetup<'a> {
         overlay: &Overlay,
         worker: &mut ChangeWorker<'a>,
         stop: &Arc<AtomicBool>,
-    ) -> Result<Examination, TestError> {
+    ) -> Result<(Examination, Run), TestError> {
         worker.renew()?;
         self.make(overlay, worker, stop)
     }
@@ -301,15 +203,11 @@ impl<'a> ChangeTestSetup<'a> {
         overlay: &Overlay,
         worker: &mut ChangeWorker<'a>,
         stop: &Arc<AtomicBool>,
-    ) -> Result<Examination, TestError> {
+    ) -> Result<(Examination, Run), TestError> {
         let (mut builds, mut build_usage) = (0, None);
         loop {
             let brought = worker.tree.bring(overlay).map_err(TestError::Files)?;
-            let named = brought.tampered.iter().map(|path| path.display().to_string());
-            let mut records = self.lock();
-            let room = MOST_NAMED.saturating_sub(records.tampered.len());
-            records.tampered.extend(named.take(room));
-            drop(records);
+            self.records.tamper(brought.tampered.iter().map(|path| path.display().to_string()));
             let Some((invocation, runner)) = &mut worker.build else { break };
             worker.tree.soil();
             let run = self.run(invocation, runner, &self.build_limits, stop)?;
@@ -326,14 +224,8 @@ impl<'a> ChangeTestSetup<'a> {
             let evidence = Evidence::new(Outcome::Unresolved, with_last_line(why, &run));
             let inconsistency = Some(Inconsistency::Construction);
             let printed = printed(&run);
-            return Ok(Examination {
-                evidence,
-                inconsistency,
-                builds,
-                printed,
-                usage: [build_usage, None],
-                run,
-            });
+            let usage = [build_usage, None];
+            return Ok((Examination { evidence, inconsistency, builds, printed, usage }, run));
         }
         worker.tree.soil();
         let mut seen: Option<(Evidence, Run)> = None;
@@ -351,7 +243,7 @@ impl<'a> ChangeTestSetup<'a> {
         let (evidence, run) = seen.expect("tested once at least");
         let inconsistency = (evidence.outcome == Outcome::Unresolved).then_some(Inconsistency::Execution);
         let usage = [build_usage, Some(run.usage)];
-        Ok(Examination { evidence, inconsistency, builds, printed: printed(&run), usage, run })
+        Ok((Examination { evidence, inconsistency, builds, printed: printed(&run), usage }, run))
     }
 
     /// Runs a command. A time-out that a busy machine can bring about proves nothing: it is confirmed by a run that
@@ -420,25 +312,6 @@ impl<'a> ChangeTestSetup<'a> {
             }
             _ => evidence,
         })
-    }
-}
-
-impl Records {
-    fn count(&mut self, version: u128) {
-        let Some(seen) = self.known.get(&version).cloned() else { return };
-        if !self.counted.insert(version) {
-            return;
-        }
-        let counts = &mut self.counts;
-        counts.total += 1;
-        counts.builds += seen.builds;
-        match (seen.evidence.outcome, seen.inconsistency) {
-            (Outcome::Fail, _) => counts.fail += 1,
-            (Outcome::Pass, _) => counts.pass += 1,
-            (_, Some(Inconsistency::Integration)) => counts.integration += 1,
-            (_, Some(Inconsistency::Construction)) => counts.construction += 1,
-            (_, Some(Inconsistency::Execution) | None) => counts.execution += 1,
-        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! Hold the changes that break a program.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use dd::Configuration;
 use tracer::Containment;
 
 use crate::circumstances::Status;
-use crate::circumstances::change::{BaseVersion, ChangeCounts, ChangeSet, Commit, Overlay, Tree};
+use crate::circumstances::change::{BaseVersion, ChangeCounts, ChangeSet, Commit, Overlay, Tree, TriedPhase};
 use crate::oracle::Evidence;
 
 /// The guilty changes, with all that was found about them.
@@ -44,6 +45,8 @@ pub struct GuiltyChanges {
     pub kept: Option<BaseVersion>,
     /// The overlay: the files that the changes make different.
     pub overlay: Overlay,
+    /// The tests, by phases.
+    pub tried: Vec<TriedPhase>,
     /// The number of versions tested, by outcome.
     pub tests: ChangeCounts,
     /// The number of outcomes that needed no test.
@@ -52,15 +55,19 @@ pub struct GuiltyChanges {
     pub runs: u64,
     /// The time from the first test to the end.
     pub elapsed: Duration,
+    /// Where commands are started, below the top of a version.
+    pub below: PathBuf,
     /// The containment of builds and tests.
     pub containment: Containment,
     /// Warnings that weaken the result; each one sentence.
     pub warnings: Vec<String>,
+    /// The word by which commands name the search, if it is kept.
+    pub kept_as: Option<String>,
 }
 
 impl GuiltyChanges {
-    /// Creates a result with nothing but the changes.
-    pub(super) fn of(status: Status, base: Tree, set: ChangeSet) -> GuiltyChanges {
+    /// With nothing but the changes.
+    pub(crate) fn of(status: Status, base: Tree, set: ChangeSet) -> GuiltyChanges {
         GuiltyChanges {
             status,
             names: Default::default(),
@@ -78,12 +85,15 @@ impl GuiltyChanges {
             base,
             kept: None,
             overlay: Overlay::new(),
+            tried: Vec::new(),
             tests: ChangeCounts::default(),
             predicted: 0,
             runs: 0,
             elapsed: Duration::ZERO,
+            below: PathBuf::new(),
             containment: Containment::None,
             warnings: Vec::new(),
+            kept_as: None,
         }
     }
 

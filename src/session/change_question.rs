@@ -1,0 +1,60 @@
+//! Say what the outcomes of versions depend on, so that a search goes on behind those that it has kept.
+
+use std::fmt::Write;
+use std::hash::Hasher;
+use std::os::unix::ffi::OsStrExt;
+
+use siphasher::sip128::{Hasher128, SipHasher13};
+use tracer::invocation::Invocation;
+
+use super::change_request::{ChangesRequest, Judgement};
+use super::outcomes::{hash_file, words};
+use super::versions::Versions;
+use crate::circumstances::change::Tree;
+use crate::circumstances::input::Given;
+
+/// A number that stands for all that outcomes depend on, as far as stripe knows: both versions, how they are built and
+/// tested, and the files outside of them that the commands name.
+pub(super) fn question(request: &ChangesRequest, versions: &Versions) -> u128 {
+    let ChangesRequest { build, test, judgement, repeat, is_always_clean, .. } = request;
+    let ChangesRequest { timeout, build_timeout, .. } = request;
+    let mut hasher = SipHasher13::new();
+    let mut text = String::from(env!("CARGO_PKG_VERSION"));
+    for tree in [&versions.good, &versions.bad] {
+        hash_tree(&mut hasher, tree);
+    }
+    for invocation in build.iter().chain([test]) {
+        let Invocation { program, arguments, environment, directory, stdin, stdout, permissions, constancy } =
+            invocation;
+        let start = (program, arguments, environment, directory, stdout, permissions, constancy);
+        let _ = write!(text, "{start:?}");
+        hasher.write(stdin);
+        // Other paths are those of the version.
+        let named = arguments.iter().flat_map(|word| words(word.to_str()));
+        for file in named.filter(|file| file.is_absolute()) {
+            hash_file(&mut hasher, file, &Given { parts: Vec::new() });
+        }
+    }
+    if let Judgement::Program(criterion) = judgement {
+        for criterion in criterion.iter() {
+            let _ = write!(text, "{criterion:?}");
+            for expected in [&criterion.output, &criterion.stderr].into_iter().flatten() {
+                hasher.write(expected);
+            }
+        }
+    }
+    let below = &versions.below;
+    let _ = write!(text, "{below:?}{repeat}{is_always_clean}{timeout:?}{build_timeout:?}");
+    hasher.write(text.as_bytes());
+    hasher.finish128().as_u128()
+}
+
+fn hash_tree(hasher: &mut SipHasher13, tree: &Tree) {
+    for (path, entry) in &tree.entries {
+        hasher.write(path.as_os_str().as_bytes());
+        hasher.write_u8(0);
+        hasher.write_u8(entry.mode as u8);
+        hasher.write_u128(entry.content.key());
+    }
+    hasher.write_u8(0);
+}
