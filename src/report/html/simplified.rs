@@ -344,13 +344,13 @@ mod tests {
 
     #[test]
     fn a_column_tells_how_much_of_it_is_given() {
-        let given = |ranges: &[std::ops::Range<usize>]| {
-            let pieces = ranges.iter().cloned().map(InputPiece::Kept).collect();
+        let given = |ranges: &[(usize, usize)]| {
+            let pieces = ranges.iter().map(|&(start, end)| InputPiece::Kept(start..end)).collect();
             vec![Some(Provenance { pieces })]
         };
         let columns = [(0, 9, 0), (10, 19, 0), (20, 24, 0)];
-        assert_eq!(cells(&given(&[0..25]), &columns), "999");
-        assert_eq!(cells(&given(&[3..4, 8..11, 24..25]), &columns), "312");
+        assert_eq!(cells(&given(&[(0, 25)]), &columns), "999");
+        assert_eq!(cells(&given(&[(3, 4), (8, 11), (24, 25)]), &columns), "312");
         assert_eq!(cells(&given(&[]), &columns), "000");
         assert_eq!(cells(&vec![None], &columns), "000");
     }
