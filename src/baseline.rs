@@ -1,4 +1,4 @@
-//! Record the failing run, and find out whether it can be trusted.
+//! Record the failing run, and check whether it can be trusted.
 //!
 //! The program is run five times: it is recorded as it is, and then repeated along its trace, as it is and
 //! with undefined memory set to each pattern, each time started anew. If all agree, it is deterministic
@@ -25,7 +25,7 @@ use self::unread::Unread;
 use crate::oracle::{InnerCriterion, Unmet, crash, deviation, diff, first_difference, instead, usual_causes};
 use crate::subject::Recorded;
 
-/// Whether undefined values are set to patterns.
+/// The choice whether undefined values are set to patterns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PoisonChoice {
     /// Unless the program reads uninitialised memory.
@@ -35,20 +35,20 @@ pub enum PoisonChoice {
     Off,
 }
 
-/// What runs must agree in, and how they are made to disagree.
+/// The demands: what runs must agree in, and how undefined values are set.
 #[derive(Clone, Debug, Default)]
 pub struct Demands {
-    /// Whether undefined values are set to patterns.
+    /// The choice whether undefined values are set to patterns.
     pub poison: PoisonChoice,
-    /// Of the output, only the lines that match count, because the user compares no others.
+    /// The filter of output lines: only those that match count, because the user compares no others.
     pub only_lines: Option<Regex>,
-    /// How the program ends.
+    /// The expected end of the program.
     pub ending: Ending,
-    /// What is asked inside of the run: it ends there.
+    /// The question inside of the run: it ends there.
     pub inner: Option<InnerCriterion>,
 }
 
-/// How a failing run ends.
+/// The end of a failing run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ending {
     /// By itself.
@@ -67,10 +67,10 @@ impl Demands {
     }
 }
 
-/// So many runs must agree.
+/// The number of runs that must agree.
 const RUNS: usize = 5;
 
-/// A run that others can be compared with.
+/// The baseline: a recorded run that others can be compared with.
 #[derive(Debug)]
 pub struct Baseline {
     /// The recorded run.
@@ -79,11 +79,11 @@ pub struct Baseline {
     pub patterns: Vec<Poison>,
     /// The undefined memory that none of them is written to, because the run reads it.
     pub untouched: Arc<Untouched>,
-    /// What weakens every answer about this run; each one sentence.
+    /// The warnings that weaken every answer about this run; each one sentence.
     pub warnings: Vec<String>,
 }
 
-/// Why there is no run that others could be compared with.
+/// The reason why there is no run that others could be compared with.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
 pub enum BaselineError {
@@ -124,7 +124,7 @@ impl Baseline {
         let mut untouched = Untouched::default();
         let mut patterns = patterns.to_vec();
         if let Some((first, difference)) = dependence {
-            // What shows a difference most easily comes first.
+            // The pattern that shows a difference most easily comes first.
             patterns.sort_by_key(|&pattern| pattern != first);
             let unread = repetition.unread(&patterns)?;
             untouched = unread.untouched;
@@ -135,13 +135,13 @@ impl Baseline {
         Ok(Baseline { recording, patterns, untouched: Arc::new(untouched), warnings })
     }
 
-    /// What a replay may use up: generously more than the recorded run did.
+    /// The limits of a replay: generously more than the recorded run used.
     pub fn limits(&self) -> Limits {
         limits_like(&self.recording)
     }
 }
 
-/// A recorded run up to where something is asked.
+/// Records a run up to where something is asked.
 fn beginning(
     inner: &InnerCriterion,
     Recording { run: whole, trace }: Recording,
@@ -158,7 +158,7 @@ fn beginning(
     Ok(Recording { run: Run { usage, objects, ..run }, trace })
 }
 
-/// What a recording may use up, if the user sets no limit.
+/// The limits of a recording, if the user sets none.
 pub fn recording_limits() -> Limits {
     use std::time::Duration;
     Limits {
@@ -175,7 +175,7 @@ pub fn recording_limits() -> Limits {
     }
 }
 
-/// What a replay may use up: generously more than the recorded run did.
+/// The limits of a replay: generously more than the recorded run used.
 pub fn limits_like(recording: &Recording) -> Limits {
     use std::time::Duration;
     let Recording { run, trace } = recording;
@@ -187,7 +187,7 @@ pub fn limits_like(recording: &Recording) -> Limits {
         idle: wall / 4,
         arrivals: 2 * trace.len() as u64 + 10_000,
         trace: u64::MAX,
-        // A length that was left undefined asks for much, and filling it would cost more than all else.
+        // A length that was left undefined asks for much memory, and filling it would cost more than all else.
         memory: (run.usage.memory > 0).then(|| (2 * run.usage.memory).max(run.usage.memory + (64 << 20))),
         file_size: (4 * output).max(64 << 20).max(run.usage.longest_file),
         output: (4 * output).max(1 << 20),
@@ -200,9 +200,9 @@ pub fn limits_like(recording: &Recording) -> Limits {
     }
 }
 
-/// The same for a run that never ends. Where arrivals can show that, there must be room for them; where only
+/// The limits for a run that never ends. Where arrivals can show that, there must be room for them; where only
 /// time can, a test takes as long as it has to: a share of what the recorded run was given, but more than that
-/// has needed to get there.
+/// one has needed to get into its loop.
 fn limits_of_endless(limits: Limits, endless: &Endless, run: &Run) -> Limits {
     use std::time::Duration;
     let (there, least) = (run.usage.wall.saturating_sub(endless.silence), Duration::from_millis(100));
@@ -214,27 +214,27 @@ fn limits_of_endless(limits: Limits, endless: &Endless, run: &Run) -> Limits {
     Limits { cpu: time, idle: time, wall: 10 * time + Duration::from_secs(5), arrivals, ..limits }
 }
 
-/// Runs again what has been recorded.
+/// Repeats the recorded run, to compare with it.
 struct Repetition<'r, 'p> {
     program: &'r Program,
     tracer: &'r mut Tracer<'p>,
     conditions: &'r Conditions,
     demands: &'r Demands,
     original: &'r Recording,
-    /// How long a file may be: as replays have it usually, or as the program needs it.
+    /// The limit of the length of a file: as replays usually have it, or as the program needs it.
     file_size: u64,
 }
 
 impl Repetition<'_, '_> {
-    /// Runs the program again, as it is and with undefined values of these patterns. Which of them first makes
-    /// it differ, and how, if one does; a program that differs by itself is refused.
+    /// Runs the program again, as it is and with undefined values of these patterns. Returns the first
+    /// pattern that makes it differ, with the difference, if one does; a program that differs by itself is refused.
     fn dependence(&mut self, patterns: &[Poison]) -> Result<Option<(Poison, Difference)>, BaselineError> {
         self.must_agree(RUNS - 1 - patterns.len())?;
         for &poison in patterns {
             if self.difference(poison)?.is_none() {
                 continue;
             }
-            // Does the run itself differ, or do the undefined values make it?
+            // Does the run itself differ, or because of the undefined values?
             self.must_agree(RUNS - 1)?;
             // One time-out on a busy machine proves nothing.
             if let Some(difference) = self.difference(poison)? {
@@ -244,7 +244,7 @@ impl Repetition<'_, '_> {
         Ok(None)
     }
 
-    /// Runs the program as it is so many times more, and refuses one that differs.
+    /// Repeats the unpatterned run so many times more, and refuses a program that differs.
     fn must_agree(&mut self, times: usize) -> Result<(), BaselineError> {
         for _ in 0..times {
             if let Some(difference) = self.difference(Poison::Off)? {
@@ -254,8 +254,8 @@ impl Repetition<'_, '_> {
         Ok(())
     }
 
-    /// How a further run differs. With other undefined values a program may run for ever, so that it may
-    /// not use up much more than the original.
+    /// The difference of a further run, if there is one. With other undefined values a program may run for
+    /// ever, so that it gets limits close to what the original used.
     fn difference(&mut self, poison: Poison) -> Result<Option<Difference>, RecordError> {
         let limits = match poison {
             Poison::Off => self.conditions.limits,
@@ -280,8 +280,8 @@ impl Repetition<'_, '_> {
         Ok(Some(difference))
     }
 
-    /// Which undefined memory the run does not read, where it reads some: what can be filled with each of these
-    /// patterns without making it differ.
+    /// Finds the undefined memory that the run does not read, where it reads some: what can be filled with
+    /// each of these patterns without making it differ.
     fn unread(&mut self, patterns: &[Poison]) -> Result<Unread, RecordError> {
         let (program, limits) = (self.program, limits_like(self.original));
         let all = unread::parts(program, &self.original.trace);
@@ -298,7 +298,7 @@ impl Repetition<'_, '_> {
         })
     }
 
-    /// How a full replay differs, also if it gets more time: one time-out on a busy machine proves nothing.
+    /// The difference of a full replay, also if it gets more time: one time-out on a busy machine proves nothing.
     fn persistent_difference(&mut self, conditions: Conditions) -> Result<Option<Difference>, RecordError> {
         let limits = Limits { file_size: self.file_size, ..conditions.limits };
         let conditions = Conditions { limits, ..conditions };
@@ -310,8 +310,8 @@ impl Repetition<'_, '_> {
         }
     }
 
-    /// How a full replay of a program that is started anew differs. Unlike a second recording it needs no
-    /// memory for a second trace; that is made only to tell what differs.
+    /// The difference of a full replay of a program that is started anew. Unlike a second recording it needs no
+    /// memory for a second trace; that is made only to describe the difference.
     fn difference_of_replay(&mut self, conditions: &Conditions) -> Result<Option<Difference>, RecordError> {
         let trace = &self.original.trace;
         self.tracer.start_anew(conditions);
@@ -336,7 +336,7 @@ impl Repetition<'_, '_> {
             }));
         }
         let seen = self.visible_difference(&run);
-        // In a loop that never ends it depends on the limits how often it goes round.
+        // The number of rounds of a loop that never ends depends on the limits.
         let is_shorter = trace.endless().is_none() && run.arrivals != self.original.run.arrivals;
         let path = (seen.is_none() && is_shorter).then(|| "; one ends before the other".into());
         let is_late = matches!(run.termination, Termination::Cut(cut) if cut.is_time());
@@ -352,7 +352,7 @@ impl Repetition<'_, '_> {
     fn visible_difference(&self, run: &Run) -> Option<String> {
         let original = &self.original.run;
         let only = self.demands.only_lines.as_ref();
-        // What a run that never ends has printed depends on when it is ended.
+        // The output of a run that never ends depends on when it is ended.
         let output = match self.original.trace.endless() {
             None => first_difference("output", &original.stdout, &run.stdout, only),
             Some(_) => None,
@@ -367,23 +367,23 @@ impl Repetition<'_, '_> {
     }
 }
 
-/// How two runs of the same program on the same input differ.
+/// The difference of two runs of the same program on the same input.
 struct Difference {
-    /// In their traces.
+    /// The difference of their traces.
     path: Option<String>,
-    /// In what could be seen from outside.
+    /// The difference that could be seen from outside.
     seen: Option<String>,
-    /// Whether the run has taken too long.
+    /// True if the run has taken too long.
     is_late: bool,
 }
 
 impl Difference {
-    /// There is no second run: why.
+    /// Creates the difference for a second run that failed, with the reason.
     fn unseen(why: String) -> Difference {
         Difference { path: None, seen: Some(why), is_late: false }
     }
 
-    /// The program differs by itself: where first, and what the usual causes are.
+    /// The message that the program differs by itself: the first difference, and the usual causes.
     fn flaky(&self, program: &Program) -> String {
         let imports = &program.executable().imports;
         let called = match usual_causes(imports)[..] {
@@ -402,7 +402,7 @@ impl Difference {
         )
     }
 
-    /// The program differs with other values in memory that it has not initialised.
+    /// The warning that the program differs with other values in memory that it has not initialised.
     /// These are left as they are.
     fn uninitialised(&self, untouched: &str) -> String {
         let seen =
@@ -442,7 +442,7 @@ fn path_difference(program: &Program, one: &Trace, other: &Trace) -> Option<Stri
     Some(format!("; at event {} one is at {}, the other at {}", event.time(), place(one), place(other)))
 }
 
-/// How the compiler was asked to optimise, as far as the debug information tells: by an option, or in some way.
+/// The optimisation option of the compiler, as far as the debug information tells: an option, or that there was some.
 pub fn optimisation(program: &Program) -> Option<&str> {
     let producers = program.images().iter().flat_map(|image| &image.producers);
     let mut options = producers.flat_map(|producer| producer.split_whitespace());
@@ -471,10 +471,10 @@ fn forked_warning(forked: u32) -> Option<String> {
     ))
 }
 
-/// What stands above the lines in which an output differs from the expected one.
+/// The heading of the lines in which an output differs from the expected one.
 pub const COMPARISON: &str = "expected (-) and actual (+):";
 
-/// Explains why the recorded run does not show the failure.
+/// The message that the recorded run does not show the failure, with the reason.
 pub fn not_reproduced(why: &str, unmet: Option<Unmet<'_>>, recorded: Recorded<'_>, run: &Run) -> String {
     let ended = crate::oracle::termination(&run.termination, recorded);
     let mut words = format!(

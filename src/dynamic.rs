@@ -6,9 +6,9 @@
 //! would have written what they read, had they gone another way (potential).
 //!
 //! Sources: Korel and Laski, "Dynamic Program Slicing", 1988; Agrawal and Horgan, "Dynamic Program Slicing", PLDI
-//! 1990; for control Xin and Zhang, "Efficient Online Detection of Dynamic Control Dependence", ISSTA 2007; for relevant slices Agrawal, Horgan,
-//! Krauser and London, "Incremental Regression Testing", ICSM 1993, and Gyimóthy, Beszédes and Forgács, "An Efficient
-//! Relevant Slicing Method for Debugging", ESEC/FSE 1999.
+//! 1990; for control Xin and Zhang, "Efficient Online Detection of Dynamic Control Dependence", ISSTA 2007; for
+//! relevant slices Agrawal, Horgan, Krauser and London, "Incremental Regression Testing", ICSM 1993, and Gyimóthy,
+//! Beszédes and Forgács, "An Efficient Relevant Slicing Method for Debugging", ESEC/FSE 1999.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -19,28 +19,28 @@ use tracer::trace::EventId;
 
 use crate::subject::Recorded;
 
-/// Which dependences are followed.
+/// The kind of a dynamic slice: the dependences that are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SliceKind {
-    /// Those of data.
+    /// Data dependences.
     Data,
-    /// Those of data and of control, and calls.
+    /// Data and control dependences, and calls.
     #[default]
     Full,
-    /// The same, and potential ones: the *relevant slice*.
+    /// Those of a full slice, and potential ones: the *relevant slice*.
     Relevant,
 }
 
-/// Which dependences a slice follows beside those of data.
+/// The dependences that a slice follows besides those of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reasons {
     /// None.
     None,
     /// The decisions that have led to an event, and the call of its function if none has.
     All,
-    /// The same, and decisions that could have written what it reads, had they gone another way.
+    /// The same, and decisions that could have written what the event reads, had they gone another way.
     Potential,
-    /// The call of its function alone, whatever has led to it there.
+    /// The call of its function alone, whatever decision has led to it there.
     Calls,
 }
 
@@ -54,33 +54,33 @@ impl From<SliceKind> for Reasons {
     }
 }
 
-/// Why an event depends on another one.
+/// The kind of a dependence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DependenceKind {
-    /// It has read what that one has written.
+    /// The event has read what the other one has written.
     Data,
-    /// That one is the decision that has led to it.
+    /// The other one is the decision that has led to the event.
     Control,
-    /// That one has called its function.
+    /// The other one has called the event's function.
     Call,
-    /// That one is a decision which would have written what it has read, had it gone another way.
+    /// The other one is a decision which would have written what the event has read, had it gone another way.
     Potential,
 }
 
-/// An event depends on another one.
+/// A dependence of an event on another one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dependence {
     /// The event that depends.
     pub from: EventId,
     /// The event that it depends on.
     pub to: EventId,
-    /// Why.
+    /// The kind.
     pub kind: DependenceKind,
-    /// What the source calls the value; empty if it has no name, or there is none.
+    /// The name of the value in the source; empty if it has no name, or there is none.
     pub name: String,
 }
 
-/// Which way dependences are followed.
+/// The direction in which dependences are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From what depends to what it depends on.
@@ -89,30 +89,30 @@ pub enum Direction {
     Forward,
 }
 
-/// What a criterion depends on.
+/// A dynamic slice: what a criterion depends on.
 #[derive(Clone, Debug)]
 pub struct DynamicSlice {
-    /// Which dependences were followed.
+    /// The kind: which dependences were followed.
     pub kind: SliceKind,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// The events that the criterion is about, in order.
     pub criterion: Vec<EventId>,
     /// All events, in order.
     pub events: Vec<EventId>,
-    /// Those of them to which dependences of data lead, or that the criterion is about.
+    /// The events to which data dependences lead, or that the criterion is about.
     by_data: FixedBitSet,
     /// The dependences between them, by the event that depends.
     pub dependences: Vec<Dependence>,
 }
 
 impl DynamicSlice {
-    /// Whether the event is in the slice.
+    /// True if the event is in the slice.
     pub fn has(&self, event: EventId) -> bool {
         self.events.binary_search(&event).is_ok()
     }
 
-    /// Whether it is there for what it writes, and not only because it leads to others.
+    /// True if it is there for what it writes, and not only because it leads to others.
     pub fn has_by_data(&self, event: EventId) -> bool {
         self.by_data.contains(event.0 as usize)
     }
@@ -126,18 +126,18 @@ pub struct DependenceGraph<'g> {
 }
 
 impl<'g> DependenceGraph<'g> {
-    /// Adds to the dependences of data those of control.
+    /// Adds control dependences to those of data.
     pub fn new(recorded: Recorded<'g>, data: &'g Dependences) -> DependenceGraph<'g> {
         let omission = Omission::new(recorded.program, recorded.trace, Control::Program);
         DependenceGraph { data, recorded, omission }
     }
 
-    /// What an event depends on.
+    /// The dependences of an event on others.
     pub fn of(&self, event: EventId, kind: SliceKind) -> Vec<Dependence> {
         self.before(event, None, kind.into())
     }
 
-    /// What an event depends on, as far as it has done something when the run reaches `limit`: an event that calls
+    /// The dependences of an event that has gone on until the run reaches `limit`: an event that calls
     /// a function has not read yet what that returns.
     fn before(&self, event: EventId, limit: Option<EventId>, followed: Reasons) -> Vec<Dependence> {
         let is_early = |found: &DataDependence<'_>| limit.is_none_or(|limit| found.read_after < limit);
@@ -164,8 +164,8 @@ impl<'g> DependenceGraph<'g> {
         data.chain(reasons).chain(potential).collect()
     }
 
-    /// When an event that `from` depends on was no longer of interest: if it is still going on because it has called
-    /// the function of `from`, when that was entered.
+    /// The limit up to which an event that `from` depends on is followed: if it is still going on because
+    /// it has called the function of `from`, the entry of that function.
     fn limit(&self, from: EventId, to: EventId) -> Option<EventId> {
         let trace = self.recorded.trace;
         let mut inner = from;
@@ -182,8 +182,8 @@ impl<'g> DependenceGraph<'g> {
         None
     }
 
-    /// Why the event took place: the decision that has led to it, or else the call of its function, and what has
-    /// led to a call that is none of the program's own, such as that of a handler.
+    /// The reasons why the event took place: the decision that has led to it, or else the call of its
+    /// function, and what has led to a call that is none of the program's own, such as that of a handler.
     fn reasons(&self, event: EventId) -> Vec<Dependence> {
         if let Some(decision) = self.omission.governor(event) {
             let kind = DependenceKind::Control;
@@ -202,7 +202,7 @@ impl<'g> DependenceGraph<'g> {
         calls.map(call).collect()
     }
 
-    /// All that these events depend on, directly or not.
+    /// The backward slice: all that these events depend on, directly or not.
     pub fn backward(&self, criterion: &BTreeSet<EventId>, kind: SliceKind) -> DynamicSlice {
         self.closure(criterion, kind.into()).into_slice(criterion, (kind, Direction::Backward))
     }
@@ -215,7 +215,7 @@ impl<'g> DependenceGraph<'g> {
 
     fn closure(&self, criterion: &BTreeSet<EventId>, followed: Reasons) -> Closure {
         let mut found = Closure::of(criterion, self.recorded.trace.len());
-        // How far each event has been followed: `None` to its end.
+        // The limit up to which each event has been followed: `None` to its end.
         let mut limits: HashMap<EventId, Option<EventId>> =
             criterion.iter().map(|&event| (event, None)).collect();
         let mut open: Vec<EventId> = criterion.iter().copied().collect();
@@ -239,7 +239,7 @@ impl<'g> DependenceGraph<'g> {
         found
     }
 
-    /// All that depends on these events, directly or not.
+    /// The forward slice: all that depends on these events, directly or not.
     pub fn forward(&self, criterion: &BTreeSet<EventId>, kind: SliceKind) -> DynamicSlice {
         let trace = self.recorded.trace;
         let mut dependents: Vec<Vec<EventId>> = vec![Vec::new(); trace.len()];
@@ -263,7 +263,7 @@ impl<'g> DependenceGraph<'g> {
     }
 }
 
-/// A slice that grows.
+/// The transitive closure of dependences, while it grows.
 struct Closure {
     events: FixedBitSet,
     by_data: FixedBitSet,
@@ -277,7 +277,7 @@ impl Closure {
         Closure { by_data: found.clone(), events: found, dependences: BTreeSet::new() }
     }
 
-    /// A dependence leads to this event; whether that is a new one.
+    /// Adds an event to which a dependence leads; returns whether it is a new one.
     fn add(&mut self, event: EventId, dependence: Dependence) -> bool {
         if dependence.kind == DependenceKind::Data {
             self.by_data.insert(event.0 as usize);

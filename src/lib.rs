@@ -10,33 +10,33 @@
 //!
 //! In the order in which they build on each other, from the bottom up:
 //!
-//! - [`printed`] keeps what tests have printed.
-//! - [`subject`] says what is under study: a program, how it is started, and its recorded run.
-//! - [`oracle`] says of a finished run whether it shows the failure under study.
-//! - [`baseline`] records the failing run several times, and finds out whether it can be trusted.
+//! - [`printed`] stores the outputs of tests.
+//! - [`subject`] describes what is under study: a program, how it is started, and its recorded run.
+//! - [`oracle`] judges finished runs: does a run show the failure under study?
+//! - [`baseline`] records the failing run several times, and checks whether it can be trusted.
 //! - [`grammar`] reads grammars, and derives texts from them.
 //! - [`syntax`] parses texts of known languages, by tree-sitter.
 //! - [`circumstances`] makes tests of what can be left out. This is the seam: below it are numbers, above it
 //!   are programs. A further kind of circumstance is one more implementation of
 //!   [`Kind`](circumstances::Kind).
-//! - [`locate`] knows which changes of a failing run can be tried, and ranks lines by what came of them.
+//! - [`locate`] knows which changes of a failing run can be tried, and ranks lines by their effects.
 //! - [`dynamic`] follows dependences: the dynamic slice, inferred and not tried.
 //! - [`slice`](mod@slice) names the result, the [`CriticalSlice`](slice::CriticalSlice), and what it is
 //!   worth.
 //! - [`simplified`] names the result of a simplification.
 //! - [`archive`] keeps runs in folders, so that searches can go on and reports can be made later.
 //! - [`session`] leads from a request to the answers: the recording, the checks, the phases of the search.
-//!   Its [`history`](session::history) remembers the tests, its [`fate`](session::fate) when an execution was
+//!   Its [`history`](session::history) records the tests, its [`fate`](session::fate) when an execution was
 //!   gone.
-//! - [`report`] writes slices, traces and searches down: as text, as JSON, as a page, and for other tools.
-//! - [`cli`] does what the command line says, one file for each subcommand.
+//! - [`report`] writes slices, traces and searches: as text, as JSON, as a page, and for other tools.
+//! - [`cli`] carries out the command line, one file for each subcommand.
 //!
 //! Two packages stand below. [`dd`] reduces a set of numbers by tests: delta debugging. It knows nothing of
 //! programs, files or clocks. The debugger is [`tracer`]: it records and replays, and knows nothing of delta
 //! debugging. Only there, and in the agent that it brings along, are system calls, unsafe code, DWARF and
 //! machine code.
 //!
-//! # The way of one datum
+//! # The data flow
 //!
 //! 1. `cli` makes of the command line a [`Program`](tracer::program::Program), an
 //!    [`Invocation`](tracer::invocation::Invocation) and a [`Criterion`](oracle::Criterion).

@@ -1,4 +1,4 @@
-//! The command `stripe`. What it does is told in the library of the same name.
+//! The command `stripe`. Its work is described in the library of the same name.
 
 #![forbid(unsafe_code)]
 

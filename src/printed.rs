@@ -1,8 +1,8 @@
-//! Keep what tests have printed.
+//! Store the outputs of tests.
 //!
 //! A search makes many tests, and most of them print nearly what the recorded run has printed. So an output
 //! is held as an [`Edit`] of the recorded one, and equal ones are held once. What a test prints must not
-//! cost its search anything that is felt: of an output that differs in much only the beginning is kept, and
+//! cost its search any noticeable time: of an output that differs in much only the beginning is kept, and
 //! once [`Outputs`] are full, further ones are not. Does not judge outputs and does not show them.
 
 use std::collections::HashMap;
@@ -12,19 +12,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use tracer::run::Run;
 
-/// So many bytes are kept of what differs from a recorded text.
+/// The number of bytes that are kept of what differs from a recorded text.
 pub const LONGEST_EDIT: usize = 16 << 10;
 
-/// All outputs of a search may take so many bytes.
+/// The size of all outputs of a search, in bytes.
 pub const MOST_BYTES: usize = 8 << 20;
 
-/// What an output takes besides what differs.
+/// The size of an output in memory besides what differs, in bytes.
 const OVERHEAD: usize = 64;
 
-/// Texts are compared in pieces of so many bytes.
+/// The size of the pieces in which texts are compared, in bytes.
 const PIECE: usize = 256;
 
-/// What a run has printed, as it differs from what the recorded run has.
+/// The output of a run, as its difference from that of the recorded run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Printed {
     /// Its standard output.
@@ -34,49 +34,49 @@ pub struct Printed {
     key: u128,
 }
 
-/// A text, as it differs from a recorded one.
+/// A text, as its difference from a recorded one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Edit {
-    /// The first so many bytes are those of the recorded text.
+    /// The number of bytes at the beginning that are those of the recorded text.
     pub start: usize,
-    /// What comes then.
+    /// The bytes that come then.
     pub middle: Vec<u8>,
-    /// What comes at the end.
+    /// The end of the text.
     pub rest: Rest,
 }
 
-/// How a text ends.
+/// The end of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rest {
-    /// With the last so many bytes of the recorded text.
+    /// The last so many bytes of the recorded text.
     Recorded(usize),
-    /// With so many bytes that are not kept.
+    /// A number of bytes that are not kept.
     Lost(usize),
 }
 
 /// A text, as far as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// Its beginning, or all of it.
+    /// The kept beginning, or all of it.
     pub kept: Vec<u8>,
-    /// How many bytes came behind that.
+    /// The number of bytes that came after that.
     pub lost: usize,
 }
 
 impl Printed {
-    /// Puts the two streams together.
+    /// Creates an output from the two streams.
     pub fn new(stdout: Edit, stderr: Edit) -> Printed {
         let mut hasher = SipHasher13::new();
         (&stdout, &stderr).hash(&mut hasher);
         Printed { key: hasher.finish128().as_u128(), stdout, stderr }
     }
 
-    /// What `run` has printed, where `recorded` is the recorded run.
+    /// The output of `run`, where `recorded` is the recorded run.
     pub fn of(run: &Run, recorded: &Run) -> Printed {
         Printed::new(Edit::of(&run.stdout, &recorded.stdout), Edit::of(&run.stderr, &recorded.stderr))
     }
 
-    /// Stands for what was printed: equal outputs have equal keys.
+    /// A hash of the output: equal outputs have equal keys.
     pub fn key(&self) -> u128 {
         self.key
     }
@@ -87,7 +87,7 @@ impl Printed {
 }
 
 impl Edit {
-    /// What makes `text` of `recorded`.
+    /// The edit that makes `text` of `recorded`.
     pub fn of(text: &[u8], recorded: &[u8]) -> Edit {
         let start = common(text.chunks(PIECE).zip(recorded.chunks(PIECE)), text.iter().zip(recorded));
         let (text, recorded) = (&text[start..], &recorded[start..]);
@@ -104,7 +104,7 @@ impl Edit {
         }
     }
 
-    /// The text that becomes of `recorded`; `None` if that is shorter than it must have been.
+    /// The text that the edit makes of `recorded`; `None` if that is shorter than it must have been.
     pub fn text(&self, recorded: &[u8]) -> Option<Text> {
         let mut kept = recorded.get(..self.start)?.to_vec();
         kept.extend(&self.middle);
@@ -119,7 +119,7 @@ impl Edit {
     }
 }
 
-/// How many bytes are equal from where two texts begin: in whole pieces first, which is fast.
+/// The number of equal bytes from where two texts begin: in whole pieces first, which is fast.
 fn common<'t>(
     pieces: impl Iterator<Item = (&'t [u8], &'t [u8])>,
     bytes: impl Iterator<Item = (&'t u8, &'t u8)>,
@@ -128,10 +128,10 @@ fn common<'t>(
     whole + bytes.skip(whole).take_while(|(one, other)| one == other).count()
 }
 
-/// The different outputs of the tests of a search.
+/// A store of the different outputs of the tests of a search.
 ///
-/// Several workers may keep theirs at the same time. Once there is no more room, it is by chance which of
-/// them have come first.
+/// Several workers may use it at the same time. Once there is no more room, it is by chance which outputs
+/// have come first.
 #[derive(Debug)]
 pub struct Outputs<'r> {
     recorded: &'r Run,
@@ -141,12 +141,12 @@ pub struct Outputs<'r> {
 #[derive(Debug)]
 struct Known {
     all: HashMap<u128, Arc<Printed>>,
-    /// So many bytes may still be kept.
+    /// The number of bytes that may still be kept.
     room: usize,
 }
 
 impl<'r> Outputs<'r> {
-    /// None so far; they will be held as they differ from those of `recorded`.
+    /// Creates an empty store; outputs are held as differences from those of `recorded`.
     pub fn new(recorded: &'r Run) -> Outputs<'r> {
         Outputs::with_room(recorded, MOST_BYTES)
     }
@@ -155,18 +155,18 @@ impl<'r> Outputs<'r> {
         Outputs { recorded, known: Mutex::new(Known { all: HashMap::new(), room }) }
     }
 
-    /// The same with outputs that an earlier search has kept.
+    /// Returns the store with the outputs that an earlier search has kept.
     pub fn knowing(self, earlier: impl IntoIterator<Item = Arc<Printed>>) -> Outputs<'r> {
         earlier.into_iter().for_each(|printed| drop(self.add(printed)));
         self
     }
 
-    /// Keeps what a run has printed; `None` if there is no more room.
+    /// Stores the output of a run; `None` if there is no more room.
     pub fn keep(&self, run: &Run) -> Option<Arc<Printed>> {
         self.add(Arc::new(Printed::of(run, self.recorded)))
     }
 
-    /// The same output, as it is known.
+    /// Stores an output, unless an equal one is stored; returns the stored one.
     fn add(&self, printed: Arc<Printed>) -> Option<Arc<Printed>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(same) = known.all.get(&printed.key) {

@@ -16,7 +16,7 @@ use crate::circumstances::events::Control;
 use crate::oracle::Evidence;
 use dd::{Algorithm, Counts};
 
-/// What an execution is needed for.
+/// The necessity of an execution: what it is needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Necessity {
     /// For its effect: without it the failure is gone even where the trace states the control flow.
@@ -25,27 +25,27 @@ pub enum Necessity {
     Decision,
 }
 
-/// Whether effects were told from decisions.
+/// The state of effects: whether they were distinguished from decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effects {
-    /// Where the trace states the control flow, executions were left out.
+    /// Executions were left out where the trace states the control flow.
     Tried,
-    /// Not yet, or not at all: what needs no decision only seems to be needed for its effect.
+    /// Not yet, or not at all: an execution that is no decision only seems to be needed for its effect.
     Untried,
 }
 
 /// An execution that the failure needs.
 #[derive(Clone, Debug)]
 pub struct Needed {
-    /// Which.
+    /// The event.
     pub event: EventId,
-    /// What for.
+    /// Its necessity.
     pub necessity: Necessity,
-    /// What was seen without it. `None` if the search ended before this was tried.
+    /// The evidence of the test without it. `None` if the search ended before this was tried.
     pub without: Option<Evidence>,
 }
 
-/// What was left out, as a whole, to show that a result is minimal: the coarser, the less is known.
+/// The level of a result: what was left out, as a whole, to show that it is minimal. The coarser, the less is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// All executions of a statement.
@@ -57,78 +57,78 @@ pub enum Level {
     Execution,
 }
 
-/// What was asked for.
+/// The question that a slice answers.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The program and its arguments, as the user gave them.
     pub command: Vec<String>,
-    /// When a run shows the failure, in words.
+    /// A description, in words, of the runs that show the failure.
     pub criterion: String,
-    /// What makes a statement be executed again.
+    /// The control rule: what makes a statement be executed again.
     pub control: Control,
-    /// What counts as a statement.
+    /// The granularity: what counts as a statement.
     pub granularity: Granularity,
-    /// How subsets were chosen.
+    /// The algorithm that chose subsets.
     pub algorithm: Algorithm,
-    /// How the program was run.
+    /// The run method.
     pub method: RunMethod,
 }
 
-/// How programs are run.
+/// The run method: how programs are run.
 #[derive(Clone, Debug)]
 pub struct RunMethod {
-    /// How control comes from their statements.
+    /// The engine, by which control comes from their statements to the tracer.
     pub engine: Engine,
-    /// How well they are contained.
+    /// The containment.
     pub containment: Containment,
 }
 
-/// The result of a reduction.
+/// The critical slice: the result of a reduction.
 #[derive(Clone, Debug)]
 pub struct CriticalSlice {
-    /// What was asked for.
+    /// The question.
     pub question: Question,
-    /// How the search ended.
+    /// The status of the search at its end.
     pub status: Status,
-    /// Of which level the result is minimal, if it is.
+    /// The level at which the result is minimal, if it is.
     pub level: Level,
-    /// Whether it has come to what is needed for its effect.
+    /// Whether effects were distinguished from decisions.
     pub effects: Effects,
-    /// How many events the recorded run has, structural ones included.
+    /// The number of events of the recorded run, structural ones included.
     pub recorded: usize,
-    /// How many of them can be omitted at all.
+    /// The number of events that can be omitted.
     pub omittable: usize,
     /// The omittable events that are needed, in order.
     pub needed: Vec<Needed>,
     /// The tests by outcome.
     pub tests: Counts,
-    /// All replays, confirmations under further patterns included.
+    /// The number of all replays, confirmations under further patterns included.
     pub runs: u64,
-    /// From the first recording to the end.
+    /// The time from the first recording to the end.
     pub elapsed: Duration,
-    /// Everything that weakens the answer; each one sentence.
+    /// Warnings that weaken the answer; each one sentence.
     pub warnings: Vec<String>,
     /// The event in which the recorded run crashed, if the crash is the failure and nothing is needed for it
     /// but getting there.
     pub crashed_at: Option<EventId>,
-    /// What the needed events read and wrote in the recorded run. `None` if nobody has looked.
+    /// The values that the needed events read and wrote in the recorded run. `None` if they were not observed.
     pub values: Option<Observation>,
     /// Other failures that came up on the way, those that came up most often first.
     pub by_products: Vec<ByProduct>,
-    /// The word by which commands name the run; `None` if it is not kept.
+    /// The name of the run for commands; `None` if it is not kept.
     pub kept_as: Option<String>,
 }
 
 /// A failure other than the one under study, in which tests have ended: those tests are unresolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ByProduct {
-    /// What happened, in words: a part of a sentence such as `SIGSEGV at sum.c:12 in main`.
+    /// A description of what happened: a part of a sentence such as `SIGSEGV at sum.c:12 in main`.
     pub what: String,
-    /// How many tests have ended so.
+    /// The number of tests that have ended so.
     pub tests: u64,
-    /// What made a statement be executed in the smallest of them.
+    /// The control rule of the smallest of them.
     pub rule: Rule,
-    /// Which events that one has executed, in order.
+    /// The events that one has executed, in order.
     pub executed: Vec<EventId>,
 }
 
@@ -138,13 +138,14 @@ impl CriticalSlice {
         self.needed.iter().map(|needed| needed.event).chain(self.crashed_at)
     }
 
-    /// What is known of this event, if it is needed.
+    /// The needed event of this number, if it is needed.
     pub fn find(&self, event: EventId) -> Option<&Needed> {
         let at = self.needed.binary_search_by_key(&event, |needed| needed.event).ok()?;
         Some(&self.needed[at])
     }
 
-    /// How many executions are needed for their effect; where that has not been tried, how many are no decisions.
+    /// The number of executions that are needed for their effect; where that has not been tried, of those that are no
+    /// decisions.
     pub fn kept_for_effect(&self) -> usize {
         self.needed.iter().filter(|needed| needed.necessity == Necessity::Effect).count()
     }

@@ -1,4 +1,4 @@
-//! Represent a set of circumstances.
+//! Configurations: sets of circumstances.
 //!
 //! Does not know what a circumstance is, nor whether a set of them can be executed.
 
@@ -6,7 +6,7 @@ use fixedbitset::{Block, FixedBitSet};
 use std::fmt;
 use std::ops::Range;
 
-/// How many circumstances stand in one block of the bit set.
+/// The number of circumstances in one block of the bit set.
 const WIDTH: usize = Block::BITS as usize;
 
 /// A set of circumstances out of the universe `0..n`: those that are *selected*, the others are
@@ -169,8 +169,8 @@ fn descending(number: usize, mut block: Block) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What these blocks contribute to the fingerprint: each its own part, so that a change is as dear as
-/// what it changes.
+/// The contribution of these blocks to the fingerprint: each its own part, so that a change is as dear as what it
+/// changes.
 fn mix_all(members: &FixedBitSet, blocks: Range<usize>) -> u128 {
     let part = |number: usize| mix(number, members.as_slice()[number]);
     blocks.map(part).fold(0, |sum, part| sum ^ part)

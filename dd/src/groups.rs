@@ -1,4 +1,4 @@
-//! Say which circumstances belong together, so that they are tried together.
+//! Groups of circumstances that belong together, so that they are tried together.
 //!
 //! A partition puts each circumstance into one group: all executions of a statement, all changes of a file. A
 //! search that leaves out whole groups first needs a test where single circumstances would need thousands.
@@ -8,7 +8,7 @@ use super::configuration::Configuration;
 /// A way to divide the circumstances, fine or coarse, with a name for users.
 #[derive(Clone, Debug)]
 pub struct Grouping {
-    /// What a group is, in the plural: `statements`, `files`.
+    /// The word for a group, in the plural: `statements`, `files`.
     pub name: &'static str,
     /// The partitions that make it up, the coarsest first.
     pub partitions: Vec<Partition>,
@@ -19,7 +19,7 @@ pub struct Grouping {
 pub struct Partition {
     /// The circumstances, group by group, those of a group in ascending order.
     members: Vec<u32>,
-    /// Where each group begins among them, and where the last one ends.
+    /// The positions where each group begins among them, and where the last one ends.
     borders: Vec<u32>,
 }
 
@@ -45,7 +45,7 @@ impl Partition {
         Partition { members: ordered, borders }
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     pub fn len(&self) -> usize {
         self.borders.len() - 1
     }

@@ -1,8 +1,8 @@
-//! Name what a test can say.
+//! The outcome of a test.
 //!
 //! Does not judge a run; whoever implements the testing function does.
 
-/// What the test of a configuration said about the failure under study, in the words of the papers.
+/// The outcome of a test of a configuration with respect to the failure under study, in the words of the papers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// ✘ The failure under study is reproduced: good news for the reduction.

@@ -1,4 +1,4 @@
-//! Make several tests at the same time, a thread for each worker.
+//! The pool of workers, which makes several tests at the same time, a thread for each worker.
 //!
 //! Knows workers and configurations, nothing else. That the result is the same as that of one worker alone is
 //! the work of the experiment, which takes results in the order of its candidates.
@@ -13,14 +13,14 @@ use std::thread::{Builder, Scope};
 use super::configuration::Configuration;
 use super::tester::{Cancellation, Finished, Test, TestId, Tester};
 
-/// How many tests are submitted for each worker: one that it makes, and one that waits for it, so that it need
-/// not wait for the next.
+/// The number of tests that are submitted for each worker: one that it makes, and one that waits for it, so that it
+/// need not wait for the next.
 const SUBMITTED: usize = 2;
 
 /// Worker threads that make tests. They end with this value.
 pub struct Pool<V, E> {
     workers: usize,
-    /// Where all workers find their orders.
+    /// The queue where all workers find their orders.
     orders: Sender<Order>,
     results: Receiver<Finished<V, E>>,
     /// The tests that somebody waits for.
@@ -84,7 +84,7 @@ fn work<T: Test>(
     report: &Sender<Finished<T::Evidence, T::Error>>,
 ) {
     loop {
-        // Who waits for an order holds the lock, and the others wait for the lock.
+        // The worker that waits for an order holds the lock, and the others wait for the lock.
         let order = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Order { id, configuration, cancellation }) = order else { return };
         if cancellation.is_requested() {

@@ -1,4 +1,4 @@
-//! Hold what a search has found, how far it came, and the evidence for it.
+//! The results of a search: what it has found, how far it came, and the evidence for it.
 //!
 //! Does not test anything: the evidence was seen on the way.
 
@@ -8,12 +8,12 @@ use super::level::Level;
 use super::outcome::Outcome;
 use super::stop::Stop;
 
-/// How a search ended. `E` is the error of the tester.
+/// The end of a search. `E` is the error of the tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End<E> {
-    /// Nothing of this level can be left out any more.
+    /// Minimal: nothing of this level can be left out any more.
     Minimal(Level),
-    /// The search was cut short; perhaps less would do.
+    /// Cut short; perhaps less would do.
     Stopped(Stop<E>),
 }
 
@@ -22,10 +22,10 @@ pub enum End<E> {
 pub struct Reduction<V, E> {
     /// The smallest configuration that was seen to fail, an effective set.
     pub configuration: Configuration,
-    /// How the reduction ended.
+    /// The end of the reduction.
     pub end: End<E>,
-    /// For members in ascending order: what was seen without each, or without its group where groups were left
-    /// out. Empty unless the end is minimal.
+    /// The outcome and evidence without each member, or without its group where groups were left out; members in
+    /// ascending order. Empty unless the end is minimal.
     pub evidence: Vec<(usize, Outcome, V)>,
 }
 
@@ -37,23 +37,23 @@ pub struct Inducing<E> {
     /// The smallest configuration that is known to fail: what was found may say nothing by itself, without what
     /// remained applied.
     pub failing: Configuration,
-    /// Why the search was cut short, if it was.
+    /// The reason why the search was cut short, if it was.
     pub stopped: Option<Stop<E>>,
 }
 
 /// The result of [`isolate()`](super::isolate()): two configurations as close to each other as was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference<E> {
-    /// Passes.
+    /// The passing configuration.
     pub passing: Configuration,
-    /// Fails, and holds all of the passing one.
+    /// The failing configuration, which holds all of the passing one.
     pub failing: Configuration,
-    /// How the search ended.
+    /// The end of the search.
     pub end: End<E>,
 }
 
 impl<E> Difference<E> {
-    /// What the failing configuration has and the passing one has not.
+    /// The minimal difference: what the failing configuration has and the passing one has not.
     pub fn difference(&self) -> Configuration {
         self.failing.without(&self.passing.iter().collect::<Vec<_>>())
     }

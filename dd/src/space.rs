@@ -1,4 +1,4 @@
-//! State what the core must know of a set of circumstances: how many there are, and which go together.
+//! The space of a search: how many circumstances there are, and which go together.
 
 use super::configuration::Configuration;
 use super::groups::Grouping;
@@ -10,15 +10,15 @@ use super::outcome::Outcome;
 /// change of a file not without the change that creates the file. So a configuration has an *effective set*,
 /// what a test of it really applies. Outcomes are remembered by it, and minimality is meant with respect to it.
 pub trait Space {
-    /// How many circumstances there are.
+    /// The number of circumstances.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether there are no circumstances.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// In which direction an effective set differs from the configuration that was chosen.
+    /// The direction in which an effective set differs from the configuration that was chosen.
     fn direction(&self) -> Direction {
         Direction::Shrinks
     }
@@ -52,7 +52,7 @@ pub trait Space {
     }
 }
 
-/// In which direction an effective set differs from the configuration that was chosen.
+/// The direction in which an effective set differs from the configuration that was chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// It is a subset: what lacks something that it needs is left out.
@@ -70,12 +70,12 @@ pub struct Independent {
 }
 
 impl Independent {
-    /// So many of them.
+    /// A space of so many of them.
     pub fn new(universe: usize) -> Independent {
         Independent { universe, levels: Vec::new() }
     }
 
-    /// The same, with groupings, the coarsest first.
+    /// The same space with groupings, the coarsest first.
     pub fn with_levels(self, levels: Vec<Grouping>) -> Independent {
         Independent { levels, ..self }
     }

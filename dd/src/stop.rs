@@ -1,6 +1,6 @@
-//! Name why a search ends before its result is minimal.
+//! The reasons for which a search ends before its result is minimal.
 
-/// Why no further configuration is tested. `E` is the error of the tester.
+/// The reason why no further configuration is tested. `E` is the error of the tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop<E> {
     /// The permitted number of tests has been made.

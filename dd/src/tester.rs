@@ -1,4 +1,4 @@
-//! State what an experiment asks of whoever can make tests; make tests one after the other.
+//! The tester, which makes the tests that an experiment submits; and one that makes them one after the other.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,35 +7,35 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::configuration::Configuration;
 use super::outcome::Outcome;
 
-/// Names a test that was submitted; no two of one experiment are equal.
+/// The number of a test that was submitted; no two of one experiment are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TestId(pub u64);
 
-/// A test that has ended, and with what.
+/// A test that has ended, with its result.
 pub type Finished<V, E> = (TestId, Result<(Outcome, V), E>);
 
 /// Makes the tests that an experiment submits. Never decides what to test.
 pub trait Tester {
-    /// What a test showed besides its outcome. The experiment keeps it as long as it may matter.
+    /// The evidence that a test shows besides its outcome. The experiment keeps it as long as it may matter.
     type Evidence: Clone;
-    /// Why a test could not be made at all. It ends the search.
+    /// The reason why a test could not be made at all. It ends the search.
     type Error;
 
-    /// How many tests may be submitted and not finished at the same time, at least one.
+    /// The number of tests that may be submitted and not finished at the same time, at least one.
     fn capacity(&self) -> usize;
 
-    /// Takes the order to test an effective set. There is room for it.
+    /// Submits a test of an effective set. There is room for it.
     fn submit(&mut self, id: TestId, configuration: &Configuration);
 
     /// Waits for one of the tests that were submitted and not cancelled, and are not finished, whichever ends
     /// first. There is at least one.
     fn next(&mut self) -> Finished<Self::Evidence, Self::Error>;
 
-    /// Nobody will look at the result of this test: it need not be begun, or not be finished.
+    /// Cancels a test. Nobody will look at its result: it need not be begun, or not be finished.
     fn cancel(&mut self, id: TestId);
 }
 
-/// A single test at a time. Every suitable closure is one.
+/// A function that makes a single test at a time. Every suitable closure is one.
 pub trait Test {
     /// See [`Tester::Evidence`].
     type Evidence: Clone;
@@ -65,17 +65,17 @@ where
     }
 }
 
-/// Tells a test that its result is not needed any more. Copies stand for the same request.
+/// The request to end a test whose result is not needed any more. Copies stand for the same request.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation(Arc<AtomicBool>);
 
 impl Cancellation {
-    /// Whether it was requested.
+    /// Whether the cancellation was requested.
     pub fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The flag that is set when it is requested.
+    /// The flag that is set when the cancellation is requested.
     pub fn flag(&self) -> &Arc<AtomicBool> {
         &self.0
     }

@@ -1,7 +1,7 @@
-//! Let one process at a time be at work on a run.
+//! Lock runs, so that one process at a time works on a run.
 //!
 //! A lock goes with the process that holds it, however that ends; a file system without locks is taken as it
-//! is. Who holds the lock of a run has written its number into the file, for the message to others.
+//! is. The process that holds the lock of a run has written its number into the file, for the message to others.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -12,23 +12,23 @@ use super::error::ArchiveError;
 use super::files::private;
 use super::folder::RunFolder;
 
-/// How long the heirs of a killed process may take to die.
+/// The time that the child processes of a killed process may take to die.
 const DYING: Duration = Duration::from_secs(2);
 
-/// How long to wait before looking again.
+/// The waiting time between two attempts to lock.
 const MOMENT: Duration = Duration::from_millis(10);
 
-/// A run belongs to this process as long as this lives.
+/// The lock of a run: the run belongs to this process as long as this lives.
 #[derive(Debug)]
 pub struct Claim {
     _lock: File,
 }
 
 impl RunFolder {
-    /// Claims the run for this process.
+    /// Locks the run for this process.
     ///
     /// # Errors
-    /// If another process is at work on it, or the folder cannot be written.
+    /// If another process works on it, or the folder cannot be written.
     pub fn claim(&self) -> Result<Claim, ArchiveError> {
         let path = self.path().join("owner");
         let file = private().create(true).truncate(false).open(&path);
@@ -39,9 +39,9 @@ impl RunFolder {
     }
 }
 
-/// Locks a file that no two processes may write.
+/// Locks a file that only one process at a time may write.
 pub(super) fn lock(mut file: File, path: &Path) -> Result<File, ArchiveError> {
-    // A process that it was starting when it was killed has the lock until it is dead, too.
+    // A child process that was being started when its parent was killed has the lock until it is dead, too.
     for _ in 0..DYING.as_millis() / MOMENT.as_millis() {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => std::thread::sleep(MOMENT),
@@ -51,7 +51,7 @@ pub(super) fn lock(mut file: File, path: &Path) -> Result<File, ArchiveError> {
     Err(ArchiveError::Busy { path: path.into(), process: owner(&mut file) })
 }
 
-/// The number in a file of at most some digits.
+/// The process number in a lock file, of at most some digits.
 fn owner(file: &mut File) -> Option<u32> {
     let mut text = String::new();
     Read::by_ref(file).take(20).read_to_string(&mut text).ok()?;

@@ -1,4 +1,4 @@
-//! Turn what is kept of a run into a document and back.
+//! Convert a kept run into a document and back.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -56,7 +56,7 @@ pub(super) fn run_document(run: &KeptRun, files: Vec<FileDocument>) -> RunDocume
     }
 }
 
-/// The run that a document describes. `file` hands out the contents of the other files.
+/// Restores the run that a document describes. `file` returns the contents of the other files.
 pub(super) fn kept_run(
     document: RunDocument,
     file: &mut dyn FnMut(&str) -> Option<Bytes>,
@@ -286,7 +286,7 @@ fn recorded_document(run: &KeptRun) -> RecordedDocument {
             (None, &Termination::Left(Deviation::RanPastEnd { after, reached })) => {
                 EndDocument::Decided { after: after.0, reached: reached.0 }
             }
-            // Such a run is not recorded.
+            // A run that ended so is not recorded.
             (None, Termination::Left(_) | Termination::Cut(_) | Termination::Endless(_)) => {
                 EndDocument::Exited(0)
             }
@@ -337,7 +337,7 @@ fn milliseconds(time: Duration) -> u64 {
     time.as_millis() as u64
 }
 
-/// When the run of a document was begun.
+/// The time at which the run of a document was begun.
 pub(super) fn started(document: &RunDocument) -> SystemTime {
     UNIX_EPOCH.checked_add(Duration::from_secs(document.started)).unwrap_or(UNIX_EPOCH)
 }

@@ -1,4 +1,4 @@
-//! Turn how a recorded run crashed into a document and back.
+//! Convert the crash of a recorded run into a document and back.
 
 use serde::{Deserialize, Serialize};
 use tracer::address::FileAddress;
@@ -8,7 +8,7 @@ use tracer::termination::{BadAddress, CodePlace, Crash, ImagePlace, LibraryPlace
 
 use super::texts::{TextDocument, path, text};
 
-/// A crash.
+/// The document of a crash.
 #[derive(Serialize, Deserialize)]
 pub(super) struct CrashDocument {
     signal: i32,
@@ -58,7 +58,7 @@ struct OperandDocument {
 }
 
 impl CrashDocument {
-    /// Of the crash of a run.
+    /// Creates the document from the crash of a run.
     pub(super) fn new(crash: &Crash, run: &Run) -> CrashDocument {
         let operand = run.operand.clone().map(|Operand { name, pointer, is_written }| OperandDocument {
             name,
@@ -76,7 +76,7 @@ impl CrashDocument {
         }
     }
 
-    /// The run that has crashed so.
+    /// Returns the run with this crash as its end.
     pub(super) fn run(self, run: Run) -> Run {
         let CrashDocument { signal, instruction, back, address, calls, operand, unwritten } = self;
         let crash = Crash {

@@ -27,9 +27,9 @@ pub(super) const RESULT: &str = "stripe.result/1";
 /// `run.json`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RunDocument {
-    /// The version of the program that wrote it.
+    /// The version of stripe that wrote it.
     pub(super) stripe: String,
-    /// Seconds since 1970.
+    /// The time at which the run was begun, in seconds since 1970.
     pub(super) started: u64,
     pub(super) command_line: Vec<TextDocument>,
     pub(super) command: Vec<String>,
@@ -39,7 +39,7 @@ pub(super) struct RunDocument {
     pub(super) search: SearchDocument,
     pub(super) surroundings: SurroundingsDocument,
     pub(super) recorded: RecordedDocument,
-    /// The other files of the folder.
+    /// The other files of the folder, with their hashes.
     pub(super) files: Vec<FileDocument>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct ProgramDocument {
     pub(super) granularity: Granularity,
     pub(super) images: Vec<ImageDocument>,
     pub(super) leaders: u32,
-    /// In hexadecimal.
+    /// A hash of the layout, in hexadecimal.
     pub(super) layout: String,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct SurroundingsDocument {
 pub(super) struct ObjectDocument {
     pub(super) path: TextDocument,
     pub(super) size: u64,
-    /// In hexadecimal.
+    /// A hash of the file, in hexadecimal.
     pub(super) hash: String,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct ObjectDocument {
 pub(super) struct ImageDocument {
     pub(super) build_id: Option<String>,
     pub(super) size: u64,
-    /// In hexadecimal.
+    /// A hash of the file, in hexadecimal.
     pub(super) hash: String,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct StartDocument {
     pub(super) environment: Vec<(TextDocument, TextDocument)>,
     pub(super) directory: TextDocument,
     pub(super) terminal: bool,
-    /// What it is told of time, and of chance.
+    /// The answers that the program gets about the time and for random numbers.
     #[serde(with = "AnswersWord")]
     pub(super) time: Answers,
     #[serde(with = "AnswersWord")]
@@ -98,7 +98,7 @@ pub(super) struct StartDocument {
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct CriterionDocument {
-    /// In words.
+    /// The criterion in words.
     pub(super) described: String,
     pub(super) exit: Option<i32>,
     pub(super) signal: Option<i32>,
@@ -110,24 +110,24 @@ pub(super) struct CriterionDocument {
     pub(super) stderr_rejects: Vec<String>,
     pub(super) only_lines: Option<String>,
     pub(super) check: Option<String>,
-    /// Where it still runs, if it never ends.
+    /// The place where it still runs, if it never ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) endless: Option<String>,
-    /// What is asked inside of the run.
+    /// The question inside of the run, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) inner: Option<InnerDocument>,
-    /// Several criteria in one run.
+    /// The criteria, if there are several in one run.
     pub(super) several: Vec<PartDocument>,
 }
 
-/// One of several criteria: either an expression or a line.
+/// One of several criteria: either a regular expression or a line.
 #[derive(Serialize, Deserialize)]
 pub(super) struct PartDocument {
     pub(super) name: String,
     pub(super) matching: Option<String>,
-    /// Its number in the recorded output, from 0.
+    /// The line's number in the recorded output, from 0.
     pub(super) line: Option<usize>,
-    /// Whether it is known that a correct output would not meet it.
+    /// True if it is known that a correct output would not meet it.
     pub(super) wrong: bool,
 }
 
@@ -140,7 +140,7 @@ pub(super) struct SearchDocument {
     pub(super) max_tests: Option<u64>,
     pub(super) max_time_ms: Option<u64>,
     pub(super) jobs: Option<u16>,
-    /// How the user wants programs to be run.
+    /// The user's preference for jumps or breakpoints.
     #[serde(with = "PreferenceWord")]
     pub(super) preference: Preference,
 }
@@ -151,42 +151,42 @@ pub(super) struct RecordedDocument {
     pub(super) engine: Engine,
     #[serde(with = "ContainmentWord")]
     pub(super) containment: Containment,
-    /// What it was denied: a bit for each kind of action.
+    /// The actions that it was denied: a bit for each kind.
     pub(super) denied: u16,
     pub(super) end: EndDocument,
     pub(super) cpu_us: u64,
     pub(super) wall_us: u64,
     pub(super) memory: u64,
-    /// 0 in runs of earlier versions.
+    /// An upper bound of the length of the files that it wrote, in bytes; 0 in runs of earlier versions.
     #[serde(default)]
     pub(super) longest_file: u64,
     pub(super) arrivals: u64,
     pub(super) events: usize,
     pub(super) poisoned: bool,
-    /// Of which functions, by their numbers, the frames stay undefined. None in runs of earlier versions.
+    /// The functions whose frames stay undefined, by their numbers. None in runs of earlier versions.
     #[serde(default)]
     pub(super) untouched_frames: Vec<u32>,
-    /// Whether allocated memory does.
+    /// True if allocated memory stays undefined, too.
     #[serde(default)]
     pub(super) untouched_heap: bool,
     pub(super) warnings: Vec<String>,
 }
 
-/// How the recorded run ended; one that the tracer has ended is not kept.
+/// The end of the recorded run; one that the tracer has ended is not kept.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum EndDocument {
     Exited(i32),
     CrashedAt(CrashDocument),
-    /// As it was written when crashes were known by their statements: too little to compare them.
+    /// The form of earlier versions, when crashes were known by their statements: too little to compare them.
     Crashed(Value),
-    /// Never.
+    /// The run never ends.
     Endless(EndlessDocument),
-    /// Where a value was asked for.
+    /// The run was ended where a value was asked for.
     Reached {
         value: Option<ValueDocument>,
     },
-    /// Where a decision was asked about: its event, and the leader to which control went.
+    /// The run was ended where a decision was asked about: its event, and the leader to which control went.
     Decided {
         after: u32,
         reached: u32,
@@ -235,24 +235,24 @@ pub(super) struct EndlessDocument {
 #[derive(Serialize, Deserialize)]
 pub(super) struct FileDocument {
     pub(super) name: String,
-    /// In hexadecimal.
+    /// A hash of the content, in hexadecimal.
     pub(super) hash: String,
 }
 
 /// `result.json`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ResultDocument {
-    /// How programs were run in the end: it may turn out during the search that jumps will not do.
+    /// The engine that was used in the end: it may turn out during the search that jumps will not do.
     #[serde(with = "EngineWord")]
     pub(super) engine: Engine,
     #[serde(with = "ContainmentWord")]
     pub(super) containment: Containment,
     #[serde(with = "StatusWord")]
     pub(super) status: Status,
-    /// Not there in results of earlier versions, which knew single executions only.
+    /// The level of the result. Missing in results of earlier versions, which knew single executions only.
     #[serde(default, with = "LevelWord")]
     pub(super) level: Level,
-    /// Whether effects were told from decisions; not there in results of earlier versions.
+    /// True if effects were distinguished from decisions; missing in results of earlier versions.
     #[serde(default)]
     pub(super) effects_tried: Option<bool>,
     pub(super) recorded: usize,
@@ -263,10 +263,10 @@ pub(super) struct ResultDocument {
     pub(super) elapsed_ms: u64,
     pub(super) warnings: Vec<String>,
     pub(super) by_products: Vec<ByProductDocument>,
-    /// Not there if nobody has looked, or has been able to.
+    /// The values of the needed events; missing if they were not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) values: Option<ValuesDocument>,
-    /// The event in which the run crashed, if that needs nothing, from 0.
+    /// The event in which the run crashed, if it needs nothing, from 0.
     #[serde(default)]
     pub(super) crashed_at: Option<u32>,
 }
@@ -281,11 +281,11 @@ pub(super) struct ByProductDocument {
     pub(super) executed: Vec<(u32, u32)>,
 }
 
-/// What events read and wrote. Events are counted from 0.
+/// The values that events read and wrote. Events are counted from 0.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ValuesDocument {
     pub(super) events: Vec<EventValues>,
-    /// The event that has written, the one that has read it, and the name.
+    /// The flows of values: the event that has written, the one that has read it, and the name.
     pub(super) flows: Vec<(u32, u32, String)>,
     pub(super) limit: Option<LimitDocument>,
 }
@@ -295,11 +295,11 @@ pub(super) struct EventValues {
     pub(super) event: u32,
     /// Name and value.
     pub(super) reads: Vec<(String, String)>,
-    /// Name, value before and value behind.
+    /// Name, value before and value after.
     pub(super) writes: Vec<(String, String, String)>,
 }
 
-/// Why not everything was seen.
+/// The reason why not everything was observed.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LimitDocument {
@@ -311,7 +311,7 @@ pub(super) enum LimitDocument {
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct NeededDocument {
-    /// From 0.
+    /// The number of the event, from 0.
     pub(super) event: u32,
     #[serde(with = "NecessityWord")]
     pub(super) necessity: Necessity,
@@ -359,7 +359,7 @@ enum PreferenceWord {
 #[serde(remote = "Engine", rename_all = "snake_case")]
 enum EngineWord {
     Jump,
-    /// With the reason, if jumps would have been preferred.
+    /// Breakpoints; with the reason, if jumps would have been preferred.
     Breakpoint(Option<String>),
 }
 
@@ -367,7 +367,7 @@ enum EngineWord {
 #[serde(remote = "Containment", rename_all = "snake_case")]
 pub(super) enum ContainmentWord {
     Full,
-    /// With the reason why it is not better.
+    /// Basic containment, with the reason why it is not better.
     Basic(String),
     None,
 }
@@ -430,7 +430,7 @@ pub(super) enum OutcomeWord {
     Unresolved,
 }
 
-/// Why a run was ended that never ends.
+/// The reason why a run was ended that never ends.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CutDocument {

@@ -1,4 +1,4 @@
-//! Turn what is known of a run that never ends into a document and back.
+//! Convert the loop of a run that never ends into a document and back.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tracer::trace::Endless;
 
 use super::documents::{CutDocument, EndlessDocument};
 
-/// Each reason why a run is ended that never ends by itself.
+/// The reasons why a run that never ends is ended by the tracer.
 const CUTS: [(Cut, CutDocument); 8] = [
     (Cut::CpuTime, CutDocument::CpuTime),
     (Cut::WallTime, CutDocument::WallTime),
@@ -23,7 +23,7 @@ const CUTS: [(Cut, CutDocument); 8] = [
 pub(super) fn document(endless: &Endless) -> EndlessDocument {
     let known = CUTS.iter().find(|(cut, _)| *cut == endless.cut);
     EndlessDocument {
-        // A run that was ended for another reason is none that never ends.
+        // A run that was ended for another reason is not one that never ends.
         cut: known.map_or(CutDocument::WallTime, |(_, document)| *document),
         leaders: endless.leaders.iter().map(|leader| leader.0).collect(),
         enough: endless.enough,

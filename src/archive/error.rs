@@ -1,11 +1,11 @@
-//! Say why a kept run cannot be used, and what to do about it.
+//! Define the errors of kept runs, each with its remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use tracer::trace_file::TraceFileError;
 
-/// Why a kept run cannot be found, read or written. Each message names the thing, the cause and the
+/// An error: a kept run cannot be found, read or written. Each message names the thing, the cause and the
 /// remedy.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
@@ -51,17 +51,17 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
-    /// Makes errors about a file that cannot be read.
+    /// Creates errors about a file that cannot be read.
     pub(super) fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> ArchiveError {
         move |source| ArchiveError::Unreadable { path: path.into(), source }
     }
 
-    /// Makes errors about a file that cannot be written.
+    /// Creates errors about a file that cannot be written.
     pub(super) fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> ArchiveError {
         move |source| ArchiveError::Unwritable { path: path.into(), source }
     }
 
-    /// An error about a file whose content is not what was written.
+    /// Creates an error about a file whose content is not what was written.
     pub(super) fn damaged(path: &Path, what: impl ToString) -> ArchiveError {
         ArchiveError::Damaged { path: path.into(), what: what.to_string() }
     }

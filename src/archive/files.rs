@@ -1,4 +1,4 @@
-//! Write files as a whole or not at all, and read them with suspicion.
+//! Write files atomically, and check them when they are read.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::Hasher;
@@ -14,19 +14,19 @@ use tracer::Bytes;
 
 use super::error::ArchiveError;
 
-/// A number that stands for these bytes.
+/// A hash of these bytes.
 pub(super) fn hash(bytes: &[u8]) -> u128 {
     let mut hasher = SipHasher13::new();
     hasher.write(bytes);
     hasher.finish128().as_u128()
 }
 
-/// What surrounds a document.
+/// The envelope of a document: its format and a checksum.
 #[derive(Serialize, Deserialize)]
 struct Envelope {
     /// The name and version of the content.
     format: String,
-    /// Stands for the content, in hexadecimal.
+    /// The checksum of the content, in hexadecimal.
     check: String,
     content: Value,
 }
@@ -61,10 +61,10 @@ pub(super) fn read_document<T: DeserializeOwned>(
     serde_json::from_value(envelope.content).map_err(|error| ArchiveError::damaged(path, error))
 }
 
-/// No file of a kept run is longer, in bytes.
+/// The length, in bytes, of the longest file that is read.
 const LONGEST: u64 = 8 << 30;
 
-/// All that is in a file of a kept run. Others may have put a pipe or a device there, which has no end.
+/// Reads a whole file of a kept run. Others may have put a pipe or a device there, which has no end.
 pub(super) fn read_whole(path: &Path) -> io::Result<Bytes> {
     match fs::metadata(path)? {
         data if !data.is_file() => Err(io::Error::other("is no file")),
@@ -72,25 +72,25 @@ pub(super) fn read_whole(path: &Path) -> io::Result<Bytes> {
     }
 }
 
-/// Keys are in the order of the alphabet, so that equal contents have equal checks.
+/// The checksum of a document. Keys are in the order of the alphabet, so that equal contents have equal checksums.
 fn check(content: &Value) -> String {
     format!("{:032x}", hash(content.to_string().as_bytes()))
 }
 
-/// Makes a file that nobody else may read, whatever the folder allows: the environment may hold secrets, the
-/// output anything.
+/// Creates a file that nobody else may read, whatever the folder allows: the environment may hold secrets,
+/// the output anything.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     private().create(true).truncate(true).open(path)
 }
 
-/// How files of kept runs are opened; new ones are for their owner alone.
+/// The options to open files of kept runs; new ones are for their owner alone.
 pub(super) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600);
     options
 }
 
-/// Replaces a file so that at any time either the old or the new one is there, even after a power cut.
+/// Replaces a file atomically: at any time either the old or the new one is there, even after a power cut.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = path.with_extension("new");
     let write = || {

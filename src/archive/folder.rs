@@ -1,4 +1,4 @@
-//! Find and make the folders of runs.
+//! Find and create the folders of runs.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -9,7 +9,7 @@ use tracer::invocation::SHELF;
 
 use super::error::ArchiveError;
 
-/// The folder of all runs that were made in a working directory.
+/// The archive: the folder of all runs that were made in a working directory.
 #[derive(Clone, Debug)]
 pub struct Archive(PathBuf);
 
@@ -17,18 +17,18 @@ pub struct Archive(PathBuf);
 #[derive(Clone, Debug)]
 pub struct RunFolder {
     pub(super) path: PathBuf,
-    /// Its number, if it stands among others.
+    /// The number, if it stands among others.
     pub(super) number: Option<u32>,
 }
 
 impl Archive {
-    /// The archive in a working directory, which need not be there yet.
+    /// The archive of a working directory, which need not be there yet.
     pub fn of(directory: &Path) -> Archive {
         Archive(directory.join(SHELF))
     }
 
-    /// Makes the folder for the next run of `program`. Whoever does the same at the same time gets
-    /// another number.
+    /// Creates the folder for the next run of `program`. Another process that does the same at the same time
+    /// gets another number.
     ///
     /// # Errors
     /// If the archive cannot be written.
@@ -44,12 +44,12 @@ impl Archive {
         }
     }
 
-    /// The path of a file beside the runs.
+    /// The path of a file next to the runs.
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    /// The same in an archive that is there.
+    /// The path of a file in the archive, which is created if it is not there.
     pub(super) fn make_file(&self, name: &str) -> Result<PathBuf, ArchiveError> {
         self.make().map_err(ArchiveError::unwritable(&self.0))?;
         Ok(self.file(name))
@@ -65,8 +65,8 @@ impl Archive {
         Ok(runs)
     }
 
-    /// The run that the user names: by its number, by `latest`, by the path of its folder; the newest if
-    /// he names none.
+    /// Finds the run that the user names: by its number, by `latest`, by the path of its folder; the newest
+    /// if there is no name.
     ///
     /// # Errors
     /// If there is no such run.
@@ -99,7 +99,8 @@ impl Archive {
         self.runs()?.into_iter().rev().find(is_traced).ok_or(ArchiveError::NoRuns(self.0.clone()))
     }
 
-    /// What is kept may hold secrets from the environment; and none of it belongs into a repository.
+    /// Creates the folder. Kept runs may hold secrets from the environment, and none of them belongs into a
+    /// repository.
     fn make(&self) -> io::Result<()> {
         make_private(&self.0)?;
         let ignore = self.0.join(".gitignore");
@@ -124,7 +125,7 @@ impl Archive {
     }
 
     /// Takes a number. A folder of that number alone is made first, because the names of two programs
-    /// would not collide; who has it looks whether the number was given away before.
+    /// would not collide; the process that has it checks whether the number was used before.
     fn claim(&self, number: u32, name: &str) -> io::Result<Option<PathBuf>> {
         let claim = self.0.join(format!(".{number}"));
         match DirBuilder::new().mode(0o700).create(&claim) {
@@ -142,10 +143,10 @@ impl Archive {
 }
 
 impl RunFolder {
-    /// A folder that the user names for a new run.
+    /// Uses a folder that the user names for a new run.
     ///
     /// # Errors
-    /// If it cannot be made, or holds anything already.
+    /// If it cannot be created, or holds anything already.
     pub fn create(path: &Path) -> Result<RunFolder, ArchiveError> {
         make_private(path).map_err(ArchiveError::unwritable(path))?;
         let mut entries = fs::read_dir(path).map_err(ArchiveError::unreadable(path))?;
@@ -155,17 +156,17 @@ impl RunFolder {
         }
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What the program was given as its standard input.
+    /// The path of the program's standard input.
     pub fn input(&self) -> PathBuf {
         self.path().join("input")
     }
 
-    /// The word by which the user names it.
+    /// The name by which the user calls it.
     pub fn name(&self) -> String {
         match self.number {
             Some(number) => number.to_string(),
@@ -178,10 +179,10 @@ impl RunFolder {
         self.number
     }
 
-    /// Takes a numbered folder away again if nothing has been written into it.
+    /// Removes a numbered folder again if nothing has been written into it.
     pub fn discard(&self) {
         if self.number.is_some() {
-            // What cannot be taken away is listed as empty.
+            // One that cannot be removed is listed as empty.
             let _ = fs::remove_dir(&self.path);
         }
     }
@@ -191,7 +192,7 @@ impl RunFolder {
         name.map_or_else(|| self.path.clone(), |name| self.path.join("criteria").join(name))
     }
 
-    /// Makes this the one that `latest` leads to.
+    /// Makes this the run that `latest` refers to.
     pub(super) fn make_latest(&self) -> io::Result<()> {
         let (Some(_), Some(archive), Some(name)) = (self.number, self.path.parent(), self.path.file_name())
         else {
@@ -208,12 +209,12 @@ impl RunFolder {
     }
 }
 
-/// Makes a folder that nobody else may look into, with those above it, unless it is there.
+/// Creates a folder that only its owner may read, with those above it, unless it is there.
 pub(super) fn make_private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// The program's name, as far as it makes a harmless part of a file name.
+/// The program's name with all characters replaced that are unsafe in a file name.
 fn folder_name(program: &Path) -> String {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._+-".contains(c) { c } else { '_' };

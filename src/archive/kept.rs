@@ -1,4 +1,4 @@
-//! Name what is kept of a run, in the words of the rest of the program.
+//! Hold what is kept of a run, in the types of the rest of the program.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,10 +17,10 @@ use crate::oracle::{Criterion, Part};
 use crate::slice::RunMethod;
 use dd::Algorithm;
 
-/// All that a later report or search needs besides the trace.
+/// A kept run: all that a later report or search needs besides the trace.
 #[derive(Clone, Debug)]
 pub struct KeptRun {
-    /// When it was begun.
+    /// The time at which it was begun.
     pub started: SystemTime,
     /// The version of stripe that has written it.
     pub version: String,
@@ -28,59 +28,59 @@ pub struct KeptRun {
     pub line: Vec<OsString>,
     /// The command in words, as the user gave it.
     pub command: Vec<String>,
-    /// How the program is started.
+    /// The invocation of the program.
     pub invocation: Invocation,
     /// The limit of time for each run, if the user has set one.
     pub timeout: Option<Duration>,
-    /// Which functions are traced, as the user said.
+    /// The scope: which functions are traced, as the user said.
     pub scope: Vec<String>,
     /// The traced shared libraries.
     pub libraries: Vec<PathBuf>,
-    /// What counts as a statement.
+    /// The granularity: what counts as a statement.
     pub granularity: Granularity,
-    /// What the program was like.
+    /// The identity of the program at that time.
     pub identity: Identity,
-    /// The machine and the libraries of the recorded run.
+    /// The surroundings of the recorded run: the machine and the libraries.
     pub surroundings: Surroundings,
-    /// What shows the failure.
+    /// The failure criterion.
     pub criterion: Criterion,
-    /// The same in words.
+    /// The criterion in words.
     pub described: String,
     /// Several criteria by their names, each a part of the output that must stay.
     pub criteria: Vec<(String, Part)>,
     /// The names of those that are about wrong output, as far as that is known.
     pub wrong: Vec<String>,
-    /// How to search.
+    /// The settings of the search.
     pub search: KeptSearch,
     /// The recorded run.
     pub run: Run,
-    /// How it was recorded.
+    /// The run method of the recording.
     pub method: RunMethod,
-    /// How many events it has.
+    /// The number of its events.
     pub events: usize,
-    /// The loop in which it has not ended.
+    /// The loop in which it has not ended, if it never ends.
     pub endless: Option<Endless>,
-    /// Whether undefined values are set to patterns.
+    /// True if undefined values are set to patterns.
     pub poisoned: bool,
-    /// The undefined memory to which that is not done.
+    /// The undefined memory that is not set to patterns.
     pub untouched: Untouched,
-    /// What weakens every answer; each one sentence.
+    /// The warnings that weaken every answer; each one sentence.
     pub warnings: Vec<String>,
 }
 
-/// How to search, as far as it is kept.
+/// The settings of a search, as far as they are kept.
 #[derive(Clone, Copy, Debug)]
 pub struct KeptSearch {
-    /// What makes a statement be executed.
+    /// The control rule: what makes a statement be executed.
     pub control: Control,
-    /// How subsets are chosen.
+    /// The algorithm that chooses subsets.
     pub algorithm: Algorithm,
-    /// At most so many tests, if the user has set a limit.
+    /// The largest number of tests, if the user has set a limit.
     pub max_tests: Option<u64>,
-    /// At most so much time, if the user has set a limit.
+    /// The limit of time, if the user has set one.
     pub max_time: Option<Duration>,
-    /// So many workers, if the user has said so.
+    /// The number of workers, if the user has set it.
     pub jobs: Option<u16>,
-    /// How programs are to be run.
+    /// The preference for jumps or breakpoints.
     pub preference: Preference,
 }

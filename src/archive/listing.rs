@@ -1,4 +1,4 @@
-//! Tell in numbers what the runs have found, for a list.
+//! Summarise kept runs in numbers, for a list.
 
 use std::ffi::OsString;
 use std::time::SystemTime;
@@ -9,12 +9,12 @@ use super::journal::{Journal, JournalContent};
 use super::{convert, texts};
 use crate::circumstances::Status;
 
-/// How far a search has come.
+/// The state of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// It has ended.
     Ended(Status),
-    /// Another process is at work on it.
+    /// Another process works on it.
     Running,
     /// It was ended from outside before it could say so.
     Unfinished,
@@ -29,23 +29,23 @@ pub enum KeptSize {
     Bytes(usize),
 }
 
-/// What a search has found so far, in numbers.
+/// The progress of a search, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchProgress {
     /// The name of its criterion, if there are several.
     pub name: Option<String>,
-    /// How far it has come.
+    /// The state of the search.
     pub stage: Stage,
     /// What is kept; `None` before the first improvement.
     pub kept: Option<KeptSize>,
-    /// Tests that were made.
+    /// The number of tests that were made.
     pub tests: u64,
 }
 
 /// A run in a list.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// When it was begun.
+    /// The time at which it was begun.
     pub started: SystemTime,
     /// The command line, without the name of this program.
     pub line: Vec<OsString>,
@@ -53,12 +53,12 @@ pub struct Entry {
     pub command: Vec<String>,
     /// The criterion in words; of several, their names.
     pub criterion: String,
-    /// One for each criterion.
+    /// The progress, one for each criterion.
     pub progress: Vec<SearchProgress>,
 }
 
 impl RunFolder {
-    /// The run as it stands in a list.
+    /// Summarises the run for a list.
     ///
     /// # Errors
     /// If the folder holds no run, or not what was written.
@@ -104,7 +104,7 @@ impl RunFolder {
         })
     }
 
-    /// How far the search has come.
+    /// The progress of the search.
     ///
     /// # Errors
     /// If its files are not what was written.

@@ -4,15 +4,15 @@
 //! Each run has a folder, `.stripe/<number>-<program>` in the working directory unless the user names
 //! another:
 //!
-//! - `run.json`: the program, its start, the criterion, the search, how the recorded run ended. Written
+//! - `run.json`: the program, its start, the criterion, the search, the end of the recorded run. Written
 //!   as the last thing before the search begins; a folder without it holds no run;
 //! - `input`, `output`, `errors`: what the program read and wrote; `expected-output`, `expected-errors`
 //!   and `reference`, the texts that it is compared with;
 //! - `trace`: see [`tracer::trace_file`];
 //! - `journal`: every test with its outcome and what it printed, and every improvement, appended as they
 //!   come; see `journal`;
-//! - `owner`: locked by the process that is at work on the run, with its number;
-//! - `result.json`: how the search ended, and what is needed. Not there while a search is under way.
+//! - `owner`: locked by the process that works on the run, with its number;
+//! - `result.json`: the end of the search, and what is needed. Not there while a search is under way.
 //!
 //! A run with several criteria has a `journal` and a `result.json` for each, in `criteria/<name>`.
 //!

@@ -1,9 +1,9 @@
 //! Keep the outcomes of the tests of a simplification, so that it can go on after it was ended.
 //!
-//! The file is `.stripe/simplify-<question>`, where the question is a number that stands for all that outcomes depend
-//! on. It begins with `stripe outcomes 1` and a newline; each further line is an outcome: a checksum, the number that
-//! stands for what the program was given, `F`, `P` or `U`, and why, as JSON. A line that is not complete is the last
-//! one, torn when its writer died. The file is removed when nothing is left to do.
+//! The file is `.stripe/simplify-<question>`, where the question is a hash of all that outcomes depend
+//! on. It begins with `stripe outcomes 1` and a newline; each further line is an outcome: a checksum, the
+//! hash of what the program was given, `F`, `P` or `U`, and why, as JSON. A line that is not complete is the
+//! last one, torn when its writer died. The file is removed when nothing is left to do.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -21,19 +21,19 @@ use crate::oracle::Evidence;
 
 const MAGIC: &str = "stripe outcomes 1\n";
 
-/// The outcomes of a simplification, which are being written. The file is locked as long as this lives.
+/// The journal of a simplification's outcomes, open for writing. The file is locked as long as this lives.
 #[derive(Debug)]
 pub struct OutcomeJournal {
     path: PathBuf,
-    /// `None` after a failure.
+    /// The file; `None` after a write has failed.
     file: Mutex<Option<File>>,
 }
 
 impl OutcomeJournal {
-    /// A new, empty one.
+    /// Creates a new, empty journal.
     ///
     /// # Errors
-    /// If the file cannot be written, or another process is at work on the same question.
+    /// If the file cannot be written, or another process works on the same question.
     pub fn begin(archive: &Archive, question: u128) -> Result<OutcomeJournal, ArchiveError> {
         let path = archive.make_file(&name(question))?;
         let file = private().create(true).truncate(false).open(&path);
@@ -43,10 +43,10 @@ impl OutcomeJournal {
         Ok(OutcomeJournal { path, file: Mutex::new(Some(file)) })
     }
 
-    /// The one that is there, with the outcomes that it holds.
+    /// Reopens the journal of a question, and returns the outcomes that it holds.
     ///
     /// # Errors
-    /// If there is none for this question, or it cannot be read or written, or another process is at work on it.
+    /// If there is none for this question, or it cannot be read or written, or another process works on it.
     pub fn resume(
         archive: &Archive,
         question: u128,
@@ -66,14 +66,14 @@ impl OutcomeJournal {
         Ok((OutcomeJournal { path, file: Mutex::new(Some(file)) }, outcomes))
     }
 
-    /// Appends an outcome for what this number stands for. After an error nothing more is written.
+    /// Appends the outcome of the test whose input has this hash. After an error nothing more is written.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn note(&self, given: u128, evidence: &Evidence) -> Result<(), ArchiveError> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(open) = file.as_mut() else { return Ok(()) };
-        // At once, and not through a buffer: whoever kills this process wants to go on from here.
+        // At once, without a buffer: a process that is killed can go on from here.
         let written = open.write_all(line(given, evidence).as_bytes());
         written.map_err(|error| {
             *file = None;
@@ -83,7 +83,7 @@ impl OutcomeJournal {
 
     /// Removes the file: nothing is left to do.
     pub fn remove(self) {
-        // One that stays is overwritten by the next search for the same.
+        // If it cannot be removed, the next search for the same overwrites it.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -103,7 +103,7 @@ fn line(given: u128, evidence: &Evidence) -> String {
     format!("{:032x} {content}\n", hash(content.as_bytes()))
 }
 
-/// The outcomes in a file, and the length of what is as it was written.
+/// Reads the outcomes in a file; with the length of its undamaged beginning.
 fn read(text: &[u8], path: &Path) -> Result<(HashMap<u128, Evidence>, usize), ArchiveError> {
     let mut outcomes = HashMap::new();
     if !text.starts_with(MAGIC.as_bytes()) {
@@ -119,7 +119,7 @@ fn read(text: &[u8], path: &Path) -> Result<(HashMap<u128, Evidence>, usize), Ar
     Ok((outcomes, length))
 }
 
-/// The outcome in a line, if it is as it was written.
+/// Parses the outcome in a line, if its checksum is right.
 fn outcome(line: &[u8]) -> Option<(u128, Evidence)> {
     let line = str::from_utf8(line).ok()?.strip_suffix('\n')?;
     let (check, content) = line.split_once(' ')?;
@@ -163,7 +163,7 @@ mod tests {
             let complete = whole[MAGIC.len()..cut].iter().filter(|&&byte| byte == b'\n').count();
             assert_eq!(outcomes.len(), complete);
             assert!(some[..complete].iter().all(|(given, evidence)| outcomes.get(given) == Some(evidence)));
-            // What comes next stands behind what is complete.
+            // What comes next stands after what is complete.
             journal.note(9, &some[0].1).expect("written");
             drop(journal);
             assert_eq!(OutcomeJournal::resume(&archive, 7).expect("resumed").1.len(), complete + 1);

@@ -19,7 +19,7 @@ use super::{convert, results};
 use crate::slice::{CriticalSlice, Question};
 
 impl RunFolder {
-    /// Writes everything that is known before the search begins, and makes this the latest run.
+    /// Writes everything that is known before the search begins, and marks this as the latest run.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -43,10 +43,10 @@ impl RunFolder {
         written.and_then(|()| self.make_latest()).map_err(ArchiveError::unwritable(&path))
     }
 
-    /// What was written before the search began.
+    /// Reads the run as it was written before the search began.
     ///
     /// # Errors
-    /// If there is nothing, or not what was written.
+    /// If there is none, or not what was written.
     pub fn load(&self) -> Result<KeptRun, ArchiveError> {
         let path = self.path.join("run.json");
         let document = self.document()?;
@@ -84,7 +84,7 @@ impl RunFolder {
         }
     }
 
-    /// The trace of the kept run, if `program` is still what was recorded.
+    /// Reads the trace of the kept run, if `program` is still what was recorded.
     ///
     /// # Errors
     /// If it is another program, or the trace cannot be read.
@@ -103,7 +103,7 @@ impl RunFolder {
         }
     }
 
-    /// A new journal for this run, or for one of its criteria.
+    /// Creates a new journal for this run, or for one of its criteria.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -113,7 +113,7 @@ impl RunFolder {
         Journal::create(&folder.join("journal"))
     }
 
-    /// The journal of this run, to go on with it. A result is taken away: there will be another.
+    /// Reopens the journal of this run, to go on with it. A result is removed: there will be another.
     ///
     /// # Errors
     /// If it cannot be read or written.
@@ -127,7 +127,7 @@ impl RunFolder {
         Journal::resume(&folder.join("journal"), run.events)
     }
 
-    /// What the journal holds.
+    /// Reads the journal.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -145,10 +145,10 @@ impl RunFolder {
         written.map_err(ArchiveError::unwritable(&path))
     }
 
-    /// Takes the result away, because the search goes on.
+    /// Removes the result, because the search goes on.
     ///
     /// # Errors
-    /// If it cannot be taken away.
+    /// If it cannot be removed.
     pub fn reopen(&self, part: Option<&str>) -> Result<(), ArchiveError> {
         let path = self.result_path(part);
         match fs::remove_file(&path) {
@@ -159,7 +159,7 @@ impl RunFolder {
         }
     }
 
-    /// The result with which the search has ended; `None` if it has not.
+    /// Reads the result with which the search has ended; `None` if it has not.
     ///
     /// # Errors
     /// If there is one that is not what was written.

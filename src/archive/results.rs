@@ -1,4 +1,4 @@
-//! Turn results into documents and back.
+//! Convert results into documents and back.
 
 use std::time::Duration;
 
@@ -46,8 +46,8 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
     }
 }
 
-/// The result that a document describes. How programs were run is told by the document, the rest of the
-/// question by `question`.
+/// Restores the result that a document describes. The engine and the containment are in the document, the
+/// rest of the question is `question`.
 pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSlice {
     let seen = |seen: SeenDocument| Evidence::new(seen.outcome, seen.why);
     let needed = |needed: NeededDocument| Needed {

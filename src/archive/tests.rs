@@ -27,13 +27,13 @@ fn seen(why: &str) -> Evidence {
     Evidence::new(Outcome::Pass, why)
 }
 
-/// The sets of a search, each smaller than the last.
+/// The configurations of a search, each smaller than the last.
 fn sets() -> Vec<Configuration> {
     let set = |most: usize| Configuration::from_iter(UNIVERSE, (0..most).filter(|n| n % 7 != 3));
     [90, 55, 54, 20, 3].map(set).into()
 }
 
-/// The same for a test that has printed this.
+/// The evidence of a test that has printed this.
 fn seen_printing(why: &str, stdout: &[u8]) -> Evidence {
     let recorded = Run::with_output(b"sum = 15\nmul = 0\n", b"");
     let printed = Printed::of(&Run::with_output(stdout, b"oh\n"), &recorded);

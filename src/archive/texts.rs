@@ -1,4 +1,4 @@
-//! Turn what need not be UTF-8 into what a document can hold, and back.
+//! Convert texts that need not be UTF-8 into what a document can hold, and back.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// What need not be UTF-8.
+/// A text of a document that need not be UTF-8.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum TextDocument {

@@ -1,6 +1,6 @@
-//! Find out which undefined memory the recorded run does not read, by replays in which only a part is filled.
+//! Find the undefined memory that the recorded run does not read, by replays in which only a part is filled.
 //!
-//! Each part of undefined memory is the frames of a function, or what is allocated. Parts are added to those
+//! Each part of undefined memory is the frames of a function, or the heap. Parts are added to those
 //! that are filled in halves, and halves of these, as long as the full replay stays the same under every
 //! pattern: what is filled in the end has been tried together.
 
@@ -10,27 +10,27 @@ use tracer::Untouched;
 use tracer::program::{FunctionId, LeaderKind, Program};
 use tracer::trace::Trace;
 
-/// At most so many parts are tried, each with all patterns; what was not tried stays as it is.
+/// The largest number of trials, each with all patterns; what was not tried stays as it is.
 const MOST_TRIALS: u32 = 64;
-/// At most so many functions are named.
+/// The largest number of functions that are named.
 const MOST_NAMES: usize = 5;
 
-/// Undefined memory that is filled or not.
+/// A part of undefined memory, which is filled or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MemoryPart {
-    /// What is allocated.
+    /// The allocated memory.
     Heap,
     /// The fresh frames of a function.
     Frames(FunctionId),
 }
 
-/// The undefined memory of a run, divided.
+/// The result: the undefined memory of a run, divided into filled and untouched.
 pub(super) struct Unread {
-    /// What stays as it is.
+    /// The memory that is not filled.
     pub(super) untouched: Untouched,
-    /// Whether there is anything else.
+    /// True if any memory is filled.
     pub(super) is_anything: bool,
-    /// The former in words, as a part of a sentence.
+    /// The untouched memory in words, as a part of a sentence.
     pub(super) words: String,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn parts(program: &Program, trace: &Trace) -> Vec<MemoryPart> {
     std::iter::once(MemoryPart::Heap).chain(functions.into_iter().map(MemoryPart::Frames)).collect()
 }
 
-/// All parts but those that are filled.
+/// The untouched memory: all parts but those that are filled.
 pub(super) fn untouched(all: &[MemoryPart], filled: &[MemoryPart]) -> Untouched {
     let mut untouched = Untouched::default();
     for part in all.iter().filter(|part| !filled.contains(part)) {
@@ -85,7 +85,7 @@ struct Search<F> {
 }
 
 impl<E, F: FnMut(&[MemoryPart]) -> Result<bool, E>> Search<F> {
-    /// Fills of a group what can be; whether that is all of it.
+    /// Fills as much of a group as possible; returns whether that is all of it.
     fn extend(&mut self, group: &[MemoryPart]) -> Result<bool, E> {
         if self.trials == MOST_TRIALS {
             return Ok(false);
@@ -100,7 +100,7 @@ impl<E, F: FnMut(&[MemoryPart]) -> Result<bool, E>> Search<F> {
         Ok(false)
     }
 
-    /// Fills what can be of a group that cannot be filled as a whole.
+    /// Fills as much as possible of a group that cannot be filled as a whole.
     fn halve(&mut self, group: &[MemoryPart]) -> Result<(), E> {
         if group.len() < 2 {
             return Ok(());
@@ -144,7 +144,7 @@ mod tests {
             .collect()
     }
 
-    /// What is filled where these parts are read, and after how many trials.
+    /// The parts that are filled where these parts are read, and the number of trials.
     fn filled_but(all: &[MemoryPart], read: &[MemoryPart]) -> (Vec<MemoryPart>, u32) {
         let mut trials = 0;
         let filled = fillable(all, |parts| {

@@ -1,7 +1,7 @@
-//! State what a search must know of a kind of circumstance.
+//! Define what a search must know of a kind of circumstance.
 //!
 //! A kind numbers the circumstances of each of its phases (a [`Space`]), and makes tests of some of them. What
-//! the numbers mean, and how a test is made, nobody else knows. So a new kind is one implementation of
+//! the numbers mean, and how a test is made, is known nowhere else. So a new kind is one implementation of
 //! [`Kind`], and needs no change elsewhere.
 
 use std::io;
@@ -11,55 +11,55 @@ use tracer::ProcessError;
 
 use crate::oracle::{Evidence, OracleError};
 
-/// A phase of a search. Journals keep the number.
+/// The identifier of a phase of a search. Journals keep the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhaseId(pub u8);
 
-/// What a phase is about, for whoever watches it.
+/// The title of a phase, for watchers.
 #[derive(Clone, Debug)]
 pub struct PhaseTitle {
-    /// Which phase.
+    /// The identifier of the phase.
     pub id: PhaseId,
-    /// What is tried in it, in words: `lines of the standard input`.
+    /// The things that are tried, in words: `lines of the standard input`.
     pub what: String,
-    /// What one of its circumstances is called, in the singular: `line`.
+    /// The name of one of its circumstances, in the singular: `line`.
     pub unit: &'static str,
 }
 
-/// A phase that is to be done.
+/// The next phase of a search.
 #[derive(Debug)]
 pub struct NextPhase<S> {
-    /// What it is about.
+    /// Its title.
     pub title: PhaseTitle,
     /// Its circumstances.
     pub space: S,
-    /// From where it starts.
+    /// The configuration from which it starts.
     pub start: PhaseStart,
 }
 
-/// From where a phase starts.
+/// The start of a phase.
 #[derive(Clone, Debug)]
 pub enum PhaseStart {
-    /// From all of its circumstances: they must show the failure, and none of them must not.
+    /// All of its circumstances: they must show the failure, and none of them must not.
     Everything,
-    /// From what the phase before has found among its own circumstances: these must show the failure here, too.
+    /// The result of the phase before among its own circumstances: these must show the failure here, too.
     CarriedOver(Configuration),
-    /// From all of its circumstances, which are known to show the failure.
+    /// All of its circumstances, which are known to show the failure.
     Known,
 }
 
-/// A phase that has found something.
+/// A finished phase with its result.
 #[derive(Debug)]
 pub struct Before<'b, S> {
-    /// Which phase.
+    /// The identifier of the phase.
     pub id: PhaseId,
     /// Its circumstances.
     pub space: &'b S,
-    /// What it has found among them.
+    /// The configuration that it has found.
     pub found: &'b Configuration,
 }
 
-/// Why a test cannot be made: nothing that the program does, but a broken set-up.
+/// The reason why a test cannot be made: nothing that the program does, but a broken test setup.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
 pub enum TestError {
@@ -75,26 +75,26 @@ pub enum TestError {
     Thread(io::Error),
 }
 
-/// A kind of circumstance of a failing run, and who makes tests of some of them.
+/// A kind of circumstance of a failing run, with the workers that make tests of some of them.
 pub trait Kind {
     /// The circumstances of a phase.
     type Space: Space;
-    /// What one worker makes its tests with.
+    /// The tests of one worker.
     type Trial<'t>: Trial
     where
         Self: 't;
 
-    /// The phase after one that has found something, or the first one; `None` after the last. Each goes on from
-    /// what the one before has found.
+    /// The phase after one that has a result, or the first one; `None` after the last. Each goes on from
+    /// the result of the one before.
     fn next(&mut self, before: Option<Before<'_, Self::Space>>) -> Option<NextPhase<Self::Space>>;
 
-    /// Which circumstances may well be enough in this phase. Tested once, before the search; if they show the
-    /// failure, that starts from them.
+    /// A guess: the circumstances that may well be enough in this phase. Tested once, before the search; if
+    /// they show the failure, that starts from them.
     fn guess(&mut self, _phase: PhaseId, _space: &Self::Space) -> Option<Configuration> {
         None
     }
 
-    /// How subsets are chosen in the phase that is to be done, if that is not for the user to say.
+    /// The algorithm that chooses subsets in the next phase, if that is not for the user to say.
     fn algorithm(&self) -> Option<Algorithm> {
         None
     }
@@ -109,13 +109,13 @@ pub trait Trial: Test<Evidence = Evidence, Error = TestError> + Send {
     /// Makes a test that does not count.
     ///
     /// # Errors
-    /// If the set-up is broken.
+    /// If the test setup is broken.
     fn rehearse(&mut self, configuration: &Configuration) -> Result<Evidence, TestError>;
 
-    /// The same with everything started anew and nothing remembered: whatever has passed from one test to
+    /// Makes a test with everything started anew and nothing remembered: whatever has passed from one test to
     /// another is gone.
     ///
     /// # Errors
-    /// If the set-up is broken.
+    /// If the test setup is broken.
     fn confirm(&mut self, configuration: &Configuration) -> Result<Evidence, TestError>;
 }

@@ -1,4 +1,4 @@
-//! Keep the load of the machine out of verdicts: who runs alone, and with how much more time.
+//! Keep the load of the machine out of verdicts: decide which runs are made alone, and with how much more time.
 //!
 //! All limits of time can be reached by a machine that is busy enough, so that one time-out proves nothing.
 
@@ -7,32 +7,32 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tracer::run::Run;
 use tracer::termination::Termination;
 
-/// Lets the runs of all workers go on side by side, or one alone: the others take processors, caches and disks
-/// from it, and a limit of time then says nothing about the run itself.
+/// A lock by which the runs of all workers go on side by side, or one alone: the others take processors, caches and
+/// disks from it, and a limit of time then says nothing about the run itself.
 #[derive(Clone, Debug, Default)]
 pub struct RunLock(Arc<RwLock<()>>);
 
 impl RunLock {
-    /// Makes a run beside others.
+    /// Makes a run while others may go on.
     pub(super) fn beside_others<T>(&self, run: impl FnOnce() -> T) -> T {
         let _turn = self.0.read().unwrap_or_else(PoisonError::into_inner);
         run()
     }
 
-    /// Makes a run once those under way have ended, and lets none begin before its end.
+    /// Makes a run after those under way have ended, and lets none begin before its end.
     pub(super) fn alone<T>(&self, run: impl FnOnce() -> T) -> T {
         let _turn = self.0.write().unwrap_or_else(PoisonError::into_inner);
         run()
     }
 }
 
-/// How much more time a run gets that confirms a time-out.
+/// The factor of time of a run that confirms a time-out.
 const TIME_OUT: u32 = 10;
 
-/// How much more time a run gets that confirms that it does not end, where that is the failure.
+/// The factor of time of a run that confirms that it does not end, where that is the failure.
 const HANG: u32 = 2;
 
-/// How much more time a run gets that confirms what only a limit of time has shown; `None` if none has.
+/// The factor of time of a run that confirms what only a limit of time has shown; `None` if none has.
 pub(super) fn confirmation(run: &Run) -> Option<u32> {
     match run.termination {
         Termination::Cut(cut) if cut.is_time() => Some(TIME_OUT),

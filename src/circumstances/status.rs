@@ -1,15 +1,15 @@
-//! Name the ways in which a search among circumstances ends.
+//! Define the ways in which a search among circumstances ends.
 
-/// How the search ended.
+/// The status of a search at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Nothing can be left out any more, of the level that the result names.
+    /// Minimal: nothing can be left out any more, of the level that the result names.
     Minimal,
     /// A budget was used up; what is kept so far reproduces the failure.
     Budget,
     /// The user asked for the end; what is kept so far reproduces the failure.
     Interrupted,
-    /// What was found did not reproduce the failure again, in a process that was started anew.
+    /// The result did not reproduce the failure again, in a process that was started anew.
     Unconfirmed,
 }
 

@@ -1,4 +1,4 @@
-//! Bound what a recording may use up.
+//! Limit the resources of a recording.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use crate::baseline::{Ending, recording_limits};
 use crate::oracle::Criterion;
 use crate::session::recording::ending;
 
-/// A program that never ends is recorded for so long, and no longer than for so many statements.
+/// The limits of time and of arrivals at statements for the recording of a program that never ends.
 const ENDLESS_TIME: Duration = Duration::from_secs(5);
 const ENDLESS_ARRIVALS: u64 = 10_000_000;
 
-/// What the recorded run may use up.
+/// The limits of the recorded run.
 pub(super) fn bounds(options: &TargetOptions, criterion: &Criterion) -> Limits {
     let limits = Limits { trace: super::memory::for_trace(options.memory), ..recording_limits() };
     let timed = |time: Duration| Limits { cpu: time, wall: time, idle: time, ..limits };
@@ -24,7 +24,8 @@ pub(super) fn bounds(options: &TargetOptions, criterion: &Criterion) -> Limits {
     }
 }
 
-/// On a busy machine a program uses little of its time: what counts is the processor's, or that it sleeps.
+/// Extends the limit of wall time. On a busy machine a program uses little of its time: what counts is
+/// processor time, or that it sleeps.
 fn patient(limits: Limits) -> Limits {
     Limits { wall: 2 * limits.wall + Duration::from_secs(2), ..limits }
 }

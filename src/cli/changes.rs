@@ -115,7 +115,7 @@ fn within(folder: Option<PathBuf>) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The program is looked for when it is started: a build may make it.
+/// The invocation of a program by the shell, which looks for it when it is started: a build may make it.
 fn program(like: &Invocation, command: &[OsString]) -> Invocation {
     let words = ["sh", "-c", "exec \"$@\"", "sh"].map(OsString::from);
     let arguments = words.into_iter().chain(command.iter().cloned()).collect();

@@ -13,13 +13,13 @@ use super::terminal::Verbosity;
 use super::values::{duration, regex};
 use super::world_options::WorldOptions;
 
-/// The heading of the options that say which versions are compared.
+/// The heading of the options for the versions to compare.
 const VERSIONS: &str = "The two versions";
 
-/// The heading of the options that say how versions are built and tested.
+/// The heading of the options for building and testing versions.
 const TESTS: &str = "Building and testing a version";
 
-/// The heading of the options that say how changes are looked for.
+/// The heading of the options for the search.
 const SEARCH: &str = "The search";
 
 /// `stripe changes`.
@@ -165,7 +165,7 @@ fn patch_file(text: &str) -> Result<PathBuf, String> {
 }
 
 impl ChangesResultOptions {
-    /// How much the user wants to hear.
+    /// The verbosity that the options ask for.
     pub(super) fn verbosity(&self) -> Verbosity {
         Verbosity { quiet: self.quiet, verbose: self.verbose }
     }

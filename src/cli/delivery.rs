@@ -32,18 +32,18 @@ const ANSWERED_ANYWAY: &str = "the answer is the same whatever is left out: noth
 const CRASHES_ANYWAY: &str = "the crash comes whatever is left out: nothing is needed for it but that the run gets to \
                               its place, which is told above; look there";
 
-/// What was found about a run.
+/// The findings about a run, to be delivered.
 #[derive(Clone, Copy)]
 pub(super) struct Delivery<'f> {
     pub(super) subject: Subject<'f>,
     pub(super) findings: &'f Findings,
-    /// The command that has found it, as typed into a shell.
+    /// The command that has found them, as typed into a shell.
     pub(super) command_line: &'f str,
-    /// The dynamic slices beside it, if they are asked for.
+    /// The dynamic slices beside the critical ones, if they are asked for.
     pub(super) layers: &'f [Layers<'f>],
 }
 
-/// How a command ends that has found this: the first answer that says more than that all is well decides.
+/// The exit of a command with these findings: the first answer that is not simply done decides.
 pub(super) fn exit_of(findings: &Findings, interrupt: &Interrupt) -> Exit {
     let exits = findings.answers.iter().map(|answered| match answered.answer.slice.status {
         _ if answered.answer.is_trivial => Exit::Trivial,
@@ -52,7 +52,7 @@ pub(super) fn exit_of(findings: &Findings, interrupt: &Interrupt) -> Exit {
     exits.into_iter().find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done)
 }
 
-/// Says how to go on with a search that was ended early.
+/// Prints how to go on with a search that was ended early.
 pub(super) fn mention(keeping: &Keeping<'_>, exit: Exit, printer: &ProgressPrinter) {
     if let (Some(name), Exit::Budget | Exit::Interrupted(_)) = (keeping.name(), exit) {
         printer.tell(&format!("stripe: kept as run {name}; `stripe reduce {name}` goes on"));
@@ -60,13 +60,13 @@ pub(super) fn mention(keeping: &Keeping<'_>, exit: Exit, printer: &ProgressPrint
 }
 
 impl<'f> Delivery<'f> {
-    /// What was found, for a reader.
+    /// The findings for a reader.
     pub(super) fn rendering(self) -> Rendering<'f> {
         let Delivery { subject, findings, command_line, layers } = self;
         Rendering { subject, answers: &findings.answers, command_line, detail: Detail::default(), layers }
     }
 
-    /// Prints the result and writes it to files; a fault of one does not keep it from the others.
+    /// Prints the result and writes it to files; an error with one does not keep it from the others.
     pub(super) fn deliver(self, output: &OutputOptions, style: Style) -> Result<(), Failure> {
         let detail =
             Detail { values: output.values_told(), is_full: output.full, events: output.events_listed() };
@@ -81,7 +81,7 @@ impl<'f> Delivery<'f> {
         std::iter::once(printed).chain(written).collect()
     }
 
-    /// How the command ends once this is delivered.
+    /// The end of the command once this is delivered.
     pub(super) fn ended(self, exit: Exit) -> Result<Exit, Failure> {
         let never_ends = self.subject.baseline.recording.trace.endless().is_some();
         let run = &self.subject.baseline.recording.run;

@@ -25,7 +25,7 @@ prints sum = 15 and mul = 0. Which of the statements that it executed were
 needed for that? stripe leaves statement executions out, runs the rest again,
 and keeps what the output cannot do without: the critical slice.";
 
-/// The criteria of Figure 6, each with what there is to see.
+/// The criteria of Figure 6, each with an explanation of what there is to see.
 const CRITERIA: [(&str, &str); 3] = [
     (
         "sum = 15\\nmul = 0\\n",
@@ -48,7 +48,7 @@ Now with the decisions that lead there (--control both, the default): what is
 needed only to steer control is marked \u{25cb}. Reading b decides when the loop ends,
 but b adds nothing to the sum.";
 
-/// Does it.
+/// Runs the demo: prepares the sample, and plays a scene for each criterion.
 pub(super) fn demo(options: DemoOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let folder = &options.folder;
     let program = prepare(folder)?;
@@ -73,7 +73,7 @@ pub(super) fn demo(options: DemoOptions, color: ColorChoice) -> Result<Exit, Fai
     Ok(Exit::Done)
 }
 
-/// The results as one page beside the sample.
+/// Writes the results as one page into the folder of the sample.
 fn write_page(folder: &Path, chapters: &[Chapter]) -> Result<(), Failure> {
     let file = folder.join("report.html");
     let page = html::page("sum-mul", &flowing(INTRODUCTION), chapters, &WrongOnly::default());
@@ -81,7 +81,7 @@ fn write_page(folder: &Path, chapters: &[Chapter]) -> Result<(), Failure> {
     say(&format!("\nThe results as a page for your browser: {}\n", file.display()))
 }
 
-/// A text without the ends of its lines, which are for terminals.
+/// A text as a single line; its line ends are for terminals.
 fn flowing(text: &str) -> String {
     text.replace('\n', " ")
 }
@@ -115,7 +115,7 @@ fn prepare(folder: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// One of the commands that the demo shows.
+/// A scene: one of the commands that the demo shows.
 struct Scene<'a> {
     criterion: &'a str,
     options: &'a [&'a str],
@@ -123,17 +123,17 @@ struct Scene<'a> {
     purpose: Purpose,
 }
 
-/// What the results are for.
+/// The purpose of the results.
 #[derive(Clone, Copy)]
 enum Purpose {
     /// To be printed.
     Text,
-    /// For a page too, which shows values.
+    /// For a page as well, which shows values.
     Page,
 }
 
 impl Scene<'_> {
-    /// Prints the command as a user would type it, does what it says, and makes its result ready for a
+    /// Prints the command as a user would type it, carries it out, and makes its result a chapter of a
     /// page.
     fn play(&self, program: &Path, input: &Path, color: ColorChoice) -> Result<Chapter, Failure> {
         let (program, input) = (program.to_string_lossy(), input.to_string_lossy());

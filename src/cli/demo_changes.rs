@@ -41,7 +41,7 @@ the header how many numbers there are, and the header counts one too few. Many
 versions in between did not even build, such as the calls without the file that
 they need: these tests say nothing (unresolved), and the search goes around them.";
 
-/// Writes both versions, and finds the changes.
+/// Writes both versions, and finds the changes between them that break the sample.
 pub(super) fn demo(options: &DemoOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let folder = &options.folder;
     for (name, text) in FILES {

@@ -15,13 +15,13 @@ use super::terminal;
 use crate::report::{self, printable, words};
 use crate::syntax::Language;
 
-/// What a statement takes in a trace, in bytes.
+/// The size of a statement execution in a trace, in bytes.
 const STATEMENT: u64 = 12;
 
-/// As many files are named.
+/// The number of files that are named.
 const FILES: usize = 5;
 
-/// How a finding weighs.
+/// The weight of a finding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Weight {
     Good,
@@ -50,7 +50,7 @@ impl Finding {
     }
 }
 
-/// Does it. Exit status 1 if something must be mended first.
+/// Reports the findings about this machine, and about a program. Exit status 1 if something must be mended first.
 pub(super) fn doctor(options: DoctorOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let width = terminal::style(color).width;
     let mut text = String::from("This machine:\n");
@@ -93,7 +93,7 @@ fn listed(findings: &[Finding], width: usize) -> String {
     findings.iter().map(row).collect()
 }
 
-/// A text behind `lead`; its further lines begin where the first one does.
+/// A text after `lead`; its further lines begin where the first one does.
 fn wrapped(lead: &str, text: &str, width: usize) -> String {
     let room = lead.trim_start_matches('\n').len();
     let lines = report::wrap(&printable(text), width.saturating_sub(room));
@@ -192,7 +192,7 @@ fn program_findings(path: &Path, scope: &Scope, verbose: bool) -> Vec<Finding> {
     findings
 }
 
-/// What holds for a program that was compiled with a sanitizer.
+/// The finding about a program that was compiled with a sanitizer.
 fn sanitized(sanitizer: Sanitizer) -> Finding {
     let name = sanitizer.name();
     match sanitizer {
@@ -215,13 +215,13 @@ fn sanitized(sanitizer: Sanitizer) -> Finding {
     }
 }
 
-/// Why a program cannot be traced, as a finding.
+/// The finding that a program cannot be traced, with the reason.
 fn refusal(error: &LoadError) -> Finding {
     let remedy = error.remedy().unwrap_or("give a program that can be read and executed");
     Finding::bad(error.refused(), remedy)
 }
 
-/// How control comes from the leaders, where statements begin, to the tracer.
+/// The numbers of detours, by which control comes from the leaders, where statements begin, to the tracer.
 fn detours(program: &Program) -> String {
     let DetourCounts { jumps, short_jumps, breakpoints } = DetourCounts::of(program);
     format!(
@@ -233,7 +233,7 @@ fn detours(program: &Program) -> String {
     )
 }
 
-/// Which statements would be traced: how many, and in which files.
+/// The statements that would be traced: their number, and their files.
 fn in_scope(program: &Program) -> String {
     let mut statements = 0;
     let mut files: Vec<&str> = Vec::new();

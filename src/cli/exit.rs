@@ -6,7 +6,7 @@ use crate::circumstances::Status;
 use crate::session::{Cause, SessionError};
 use crate::subject::PlaceError;
 
-/// How the program ends, as the shell sees it.
+/// The end of the program, as the shell sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Finished; a slice is 1-minimal, a replay has reproduced the failure.
@@ -34,7 +34,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The number.
+    /// The exit status.
     pub fn status(self) -> u8 {
         match self {
             Exit::Done => 0,
@@ -53,7 +53,7 @@ impl Exit {
 }
 
 impl Exit {
-    /// How a command ends whose work has ended like this; by the user's `signal`, if there was one.
+    /// The exit of a command whose work has this status; by the user's `signal`, if there was one.
     pub fn of(status: Status, signal: Option<i32>) -> Exit {
         match status {
             Status::Minimal => Exit::Done,
@@ -75,17 +75,17 @@ impl From<Exit> for ExitCode {
 pub struct Failure {
     /// The exit status.
     pub exit: Exit,
-    /// What the user reads.
+    /// The message for the user.
     pub message: String,
 }
 
 impl Failure {
-    /// A failure with this exit status.
+    /// Creates a failure with this exit status.
     pub fn new(exit: Exit, message: impl ToString) -> Failure {
         Failure { exit, message: message.to_string() }
     }
 
-    /// Makes failures with this exit status of errors.
+    /// Converts errors into failures with this exit status.
     pub fn of<E: ToString>(exit: Exit) -> impl Fn(E) -> Failure {
         move |error| Failure::new(exit, error)
     }

@@ -37,14 +37,14 @@ use crate::session::search::Answer;
 use crate::slice::{CriticalSlice, Necessity};
 use crate::subject::{Ordinals, PlaceFound, Where};
 
-/// Of a line with more executions, so many are looked at one by one.
+/// The number of executions of a line that are explained one by one.
 const MOST_ASKED: usize = 20;
-/// Of what an event read so much may be asked next.
+/// The number of values read by an event for which a further question is offered.
 const MOST_FURTHER: usize = 3;
-/// So many lines of a difference of outputs are shown.
+/// The number of lines of a difference of outputs that are shown.
 const MOST_DIFFERENCES: usize = 10;
 
-/// Does it.
+/// Explains an execution, or those of a line, by each criterion.
 pub(super) fn explain(options: ExplainOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let (run, place) = named(&options)?;
     let criterion = options.criterion.as_deref();
@@ -75,7 +75,7 @@ pub(super) fn explain(options: ExplainOptions, color: ColorChoice) -> Result<Exi
     super::print((explanation.written(source)? + &also.unwrap_or_default()).as_bytes())
 }
 
-/// The criteria by which is explained, and the place. Where no place is named it is the last needed execution
+/// The criteria by which to explain, and the place. Where no place is named it is the last needed execution
 /// before the failure; of several criteria that of the first about wrong output, or else of the first.
 fn chosen<'r>(
     reopened: &'r Reopened,
@@ -105,7 +105,7 @@ fn chosen<'r>(
     Ok((vec![question], Where::Event(last_needed(reopened, question)?.time())))
 }
 
-/// The last needed execution before the failure, so far if the search has not ended.
+/// The last needed execution before the failure; the best so far if the search has not ended.
 fn last_needed(reopened: &Reopened, question: &NamedCriterion) -> Result<EventId, Failure> {
     let slice = match reopened.result(question, false)? {
         Some(answer) => answer.slice,
@@ -124,7 +124,7 @@ fn command_for(run: Option<&Path>, line: &str) -> String {
     shell::command_line(["stripe", "explain"].into_iter().chain(run.as_deref()).chain([line]))
 }
 
-/// Tells the evidence that is kept about an event, where the program is no longer what was recorded; and
+/// Prints the evidence that is kept about an event, where the program is no longer what was recorded; and
 /// why that is all.
 fn without_program(
     run: Option<&Path>,
@@ -157,16 +157,16 @@ fn named(options: &ExplainOptions) -> Result<(Option<PathBuf>, Where), Failure> 
     }
 }
 
-/// Where knowledge may come from.
+/// The source of knowledge.
 #[derive(Clone, Copy)]
 enum Source {
-    /// From what is kept alone.
+    /// Kept files alone.
     Kept,
-    /// From runs of the program too.
+    /// Runs of the program as well.
     Run,
 }
 
-/// What is to be explained.
+/// The explanation of some events.
 struct Explanation<'e> {
     reopened: &'e Reopened,
     questions: Vec<&'e NamedCriterion>,
@@ -175,7 +175,7 @@ struct Explanation<'e> {
     style: Style,
 }
 
-/// What is known of the events under one of the criteria.
+/// The facts about the events under one of the criteria.
 struct Part<'e> {
     question: &'e NamedCriterion,
     slice: CriticalSlice,
@@ -183,7 +183,7 @@ struct Part<'e> {
 }
 
 impl<'e> Explanation<'e> {
-    /// All that there is to say; what the program has to be run for, only if `source` says so.
+    /// The whole text; the program is run only if `source` says so.
     fn written(&self, source: Source) -> Result<String, Failure> {
         let questions = self.questions.iter();
         let parts =
@@ -208,7 +208,8 @@ impl<'e> Explanation<'e> {
         Ok(troubles.iter().fold(text, |text, trouble| text + &explanation::warning(trouble, self.style)))
     }
 
-    /// What one may ask next of an execution: why it went its way, and why what it read was so; each with the command.
+    /// The further questions about an execution: why it went its way, and why what it read had its value;
+    /// each with the command.
     fn further(&self, event: EventId, seen: &Observation) -> Vec<(String, String)> {
         let Reopened { run, folder, .. } = self.reopened;
         let recorded = self.reopened.subject().recorded();
@@ -220,7 +221,7 @@ impl<'e> Explanation<'e> {
         let decision =
             decides.then(|| Some((format!("why {place} goes its way"), asked("--decision", place.clone())?)));
         let reads = seen.seen.get(&event).into_iter().flat_map(|seen| &seen.reads);
-        // What a call returns is no variable.
+        // The return value of a call is no variable.
         let variables =
             reads.filter(|read| !read.name.ends_with("()")).take(MOST_FURTHER).filter_map(|read| {
                 let command = asked("--value", format!("{}@{place}", read.name))?;
@@ -249,7 +250,7 @@ impl<'e> Explanation<'e> {
         }
     }
 
-    /// What the search for an answer has found, so far if it has not ended.
+    /// The findings of the search for an answer; the best so far if it has not ended.
     fn part(&self, question: &'e NamedCriterion) -> Result<Part<'e>, Failure> {
         let asked: Vec<EventId> = self.events.iter().copied().take(MOST_ASKED).collect();
         let result = self.reopened.result(question, false)?;
@@ -284,16 +285,16 @@ impl<'e> Explanation<'e> {
         Ok(observing::observe(&subject, tracer, &events)?)
     }
 
-    /// What came of the slice without the event, if there is just one and it is needed. What the search has
-    /// seen is remembered; without a memory of it, or to see what the branch read behind which it left the
-    /// recorded path, it is run again.
+    /// The test of the slice without the event, if there is just one and it is needed. The evidence of the search
+    /// is used if it is kept; otherwise, or to see what the branch had read after which the run left the
+    /// recorded path, the slice is run again.
     fn trial(&self, tracer: Option<&mut Tracer<'_>>, part: &Part<'_>) -> Result<Option<Retest>, Failure> {
         let (&[event], true) = (self.events, part.slice.status == Status::Minimal) else { return Ok(None) };
         let Some((rule, others)) = without(&part.slice, event) else { return Ok(None) };
         let recorded = self.reopened.subject().recorded();
         let universe = Universe::new(recorded.program, recorded.trace, rule);
         let tested = universe.normalise(&universe.configuration(others.into_iter()));
-        // What a journal that cannot be read would tell, the run tells as well.
+        // If the journal cannot be read, running it again has the same result.
         let seen = self.reopened.tested(part.question, events::phase(rule), &tested).ok().flatten();
         match (seen.and_then(|seen| self.remembered(seen)), tracer) {
             (Some(trial), _) => Ok(Some(trial)),
@@ -302,7 +303,7 @@ impl<'e> Explanation<'e> {
         }
     }
 
-    /// A test with what it has printed, if that is kept and says something.
+    /// A kept test with its output, if that is kept and says something.
     fn remembered(&self, evidence: Evidence) -> Option<Retest> {
         let left_path = evidence.outcome == Outcome::Unresolved && oracle::other_failure(&evidence).is_none();
         let printed = evidence.printed.as_ref().filter(|_| !left_path)?;
@@ -313,8 +314,7 @@ impl<'e> Explanation<'e> {
         Some(Retest { evidence, difference, deviation: None })
     }
 
-    /// Where what was printed differs from the recorded output: on standard error, if on standard output it
-    /// does not.
+    /// The difference of what was printed from the recorded output: on standard error, if standard output is equal.
     fn difference(&self, stdout: &[u8], stderr: &[u8]) -> String {
         let recorded = &self.reopened.run.run;
         match oracle::diff(&recorded.stdout, stdout, MOST_DIFFERENCES) {
@@ -347,7 +347,7 @@ impl<'e> Explanation<'e> {
         Ok(Retest { evidence, difference, deviation })
     }
 
-    /// What the event behind which a run has left the recorded path had read.
+    /// The values that an event had read after which a run has left the recorded path.
     fn branch(
         &self,
         tracer: &mut Tracer<'_>,
@@ -367,8 +367,8 @@ impl<'e> Explanation<'e> {
     }
 }
 
-/// The rule under which an event was found to be needed, and what else was kept then; `None` if it is not
-/// needed.
+/// The rule under which an event was found to be needed, and the other events that were kept then; `None` if it is
+/// not needed.
 fn without(slice: &CriticalSlice, event: EventId) -> Option<(Rule, Vec<EventId>)> {
     let found = slice.find(event)?;
     let (rule, for_effect) = match (slice.question.control, found.necessity) {
@@ -381,7 +381,7 @@ fn without(slice: &CriticalSlice, event: EventId) -> Option<(Rule, Vec<EventId>)
     Some((rule, others.map(|needed| needed.event).collect()))
 }
 
-/// What was found out, or nothing but a note that it could not be.
+/// The value, or nothing but a note about the error.
 fn noted<T>(found: Result<T, Failure>, troubles: &mut Vec<String>) -> Option<T> {
     found.map_err(|failure| troubles.push(failure.message)).ok()
 }

@@ -1,7 +1,7 @@
 //! Write files that the user names.
 //!
-//! A file is there as a whole or not at all, and none is overwritten unless the user says so. What is
-//! no regular file (a pipe, a device) is written to, never replaced.
+//! A file is written as a whole or not at all, and none is overwritten unless the user says so. A special
+//! file (a pipe, a device) is written to, never replaced.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
-/// What there is under the name of an output file.
+/// The place of an output file: what its name refers to.
 pub(super) enum OutputPlace {
-    /// Nothing.
+    /// Nothing; the name is free.
     Free,
-    /// A regular file; its name without symbolic links.
+    /// A regular file; its path without symbolic links.
     File(PathBuf),
     /// A pipe, a terminal or a device.
     Special,
 }
 
-/// Whether a file may be overwritten.
+/// The permission to overwrite a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overwriting {
     Forbidden,
@@ -33,11 +33,11 @@ impl Overwriting {
     }
 }
 
-/// Who may read a new file.
+/// The readers of a new file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Readers {
     Owner,
-    /// As for any other new file.
+    /// The same as of any other new file.
     Anybody,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn write(file: &Path, bytes: &[u8], overwriting: Overwriting, readers
             temporary.as_file().set_permissions(fs::metadata(&target)?.permissions())?;
             temporary.persist(&target).map(drop).map_err(|error| error.error)
         }
-        // Somebody else may have been faster.
+        // Another process may have been faster.
         OutputPlace::File(_) | OutputPlace::Free => {
             let temporary = temporary_beside(file)?;
             if readers == Readers::Owner {
@@ -63,7 +63,7 @@ pub(super) fn write(file: &Path, bytes: &[u8], overwriting: Overwriting, readers
     }
 }
 
-/// The file's name without detours, whether it exists or not.
+/// The canonical path of a file, whether it exists or not.
 pub(super) fn whereabouts(file: &Path) -> Option<PathBuf> {
     let folder = || Some(folder(file).canonicalize().ok()?.join(file.file_name()?));
     file.canonicalize().ok().or_else(folder)
@@ -83,7 +83,7 @@ pub(super) fn place(file: &Path) -> io::Result<OutputPlace> {
     }
 }
 
-/// A file that goes away by itself unless it is given its final name, with the rights of any other new
+/// Creates a temporary file that is removed unless it is given its final name, with the permissions of any other new
 /// file.
 pub(super) fn temporary_beside(file: &Path) -> io::Result<NamedTempFile> {
     let made = Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder(file));

@@ -16,10 +16,11 @@ use crate::session::layers::{Layers, layers};
 use crate::session::listener::Listener;
 use crate::session::recording::Recording;
 
-/// For a guess a run is followed for so many instructions: beyond, that takes longer than most searches gain by it.
+/// The number of instructions up to which a run is followed for a guess: beyond, that takes longer than most searches
+/// gain by it.
 const MOST_FOR_GUESS: u64 = 2_000_000;
 
-/// A run of `stripe run` and what is known of its dependences.
+/// A run of `stripe run` that can be followed, and its dependences.
 pub(super) struct Follower<'f> {
     recording: &'f Recording<'f>,
     printer: &'f ProgressPrinter,
@@ -27,12 +28,12 @@ pub(super) struct Follower<'f> {
 }
 
 impl<'f> Follower<'f> {
-    /// Nothing is known yet.
+    /// Creates a follower; the run is not followed yet.
     pub(super) fn new(recording: &'f Recording<'f>, printer: &'f ProgressPrinter) -> Follower<'f> {
         Follower { recording, printer, followed: None }
     }
 
-    /// What is guessed for each question, if the options ask for it. A run that cannot be followed is searched without.
+    /// The guess for each question, if the options ask for it. A run that cannot be followed is searched without.
     pub(super) fn guess(&mut self, options: &RunOptions, tracer: &mut Tracer<'_>) -> Vec<Option<EventGuess>> {
         if options.search.guess == GuessChoice::None {
             return Vec::new();
@@ -56,7 +57,7 @@ impl<'f> Follower<'f> {
         }
     }
 
-    /// The dynamic slices beside what was found.
+    /// Finds the dynamic slices to compare with the critical ones.
     pub(super) fn compare<'r>(
         &mut self,
         findings: &'r Findings,

@@ -1,6 +1,6 @@
-//! Show by examples what can be typed, and list the exit statuses: what stands around the help of options.
+//! Define the help around the options: examples, exit statuses, and an explanation of words.
 
-/// Of the whole program.
+/// The examples of the whole program.
 pub(super) const EXAMPLES: &str = "\
 Examples:
   stripe demo                                 the example of the paper, explained
@@ -14,7 +14,7 @@ Examples:
   stripe doctor ./prog                        can it be traced here?
   stripe help words                           what the words of results mean";
 
-/// Of `stripe run`.
+/// The examples of `stripe run`.
 pub(super) const RUN_EXAMPLES: &str = "\
 Examples:
   stripe run ./prog                                   same output, or crash, as now
@@ -27,20 +27,20 @@ Examples:
   stripe run ./prog --criterion a=^a --criterion b=^b each alone, and a table
   stripe run ./prog --max-time 1m --emit json=s.json  for a minute, and to a file";
 
-/// Of `stripe reduce`.
+/// The examples of `stripe reduce`.
 pub(super) const REDUCE_EXAMPLES: &str = "\
 Examples:
   stripe reduce                    the latest run, with the same options and budgets
   stripe reduce 3 --max-time 10m   run 3 of `stripe runs`, for ten minutes more";
 
-/// Of `stripe locate`.
+/// The examples of `stripe locate`.
 pub(super) const LOCATE_EXAMPLES: &str = "\
 Examples:
   stripe locate ./prog --stdin in.txt --reference correct.txt   one failing run
   stripe locate ./prog --check ./is-right.sh -- 0 5             a command judges
   stripe locate ./prog --expect-timeout --reference correct.txt it does not end";
 
-/// How `stripe locate` ends.
+/// The exit statuses of `stripe locate`.
 pub(super) const LOCATE_STATUS: &str = "\
 Exit status:
   0    all changes were tried, whether one of them helps or not
@@ -51,7 +51,7 @@ Exit status:
   5    a budget ended the work; the ranking is of what was tried
   130  interrupted";
 
-/// Of `stripe slice`.
+/// The examples of `stripe slice`.
 pub(super) const SLICE_EXAMPLES: &str = "\
 Examples:
   stripe slice ./prog --stdin in.txt --expect-match 'sum = 15'   what that output depends on
@@ -60,7 +60,7 @@ Examples:
   stripe slice ./prog --decision 10#4                            why did control go there?
   stripe slice ./prog --forward 8#2 --format dot                 who is fed by that, as a picture";
 
-/// Of `stripe changes`.
+/// The examples of `stripe changes`.
 pub(super) const CHANGES_EXAMPLES: &str = "\
 Examples:
   stripe changes --good v1.2 --bad HEAD --build 'make -j2' --test ./run-tests.sh
@@ -68,7 +68,7 @@ Examples:
   stripe changes --good v1.2 --bad . --build make -- ./prog --level 3
   stripe changes --good a --bad b --test 'python3 t.py' --emit patch=guilty.patch";
 
-/// How `stripe changes` ends.
+/// The exit statuses of `stripe changes`.
 pub(super) const CHANGES_STATUS: &str = "\
 Exit status:
   0    no change of the result can be left out
@@ -79,7 +79,7 @@ Exit status:
   5    a budget ended the search; the changes that are left break the program
   130  interrupted; the changes that are left break the program";
 
-/// Of `stripe simplify`.
+/// The examples of `stripe simplify`.
 pub(super) const SIMPLIFY_EXAMPLES: &str = "\
 Examples:
   stripe simplify ./prog --stdin crash.md             the same crash, or message
@@ -90,7 +90,7 @@ Examples:
   stripe simplify ./prog --stdin in.txt --differs-from ./other-version
   stripe simplify --prevent --arguments=^-f --expect-match wrong -- ./build-and-run.sh -fwrapv -fno-gcse";
 
-/// How `stripe simplify` ends.
+/// The exit statuses of `stripe simplify`.
 pub(super) const SIMPLIFY_STATUS: &str = "\
 Exit status:
   0    nothing more can be left out
@@ -102,7 +102,7 @@ Exit status:
   6    the failure shows even if nothing is given
   130  interrupted; what is left shows the failure";
 
-/// Of `stripe report`.
+/// The examples of `stripe report`.
 pub(super) const REPORT_EXAMPLES: &str = "\
 Examples:
   stripe report                                    what the latest run has found
@@ -110,7 +110,7 @@ Examples:
   stripe report .stripe/3-prog --emit json=s.json  by its folder, and to a file
   stripe report --emit gdb=s.gdb                   then: gdb -q -x s.gdb";
 
-/// Of `stripe explain`.
+/// The examples of `stripe explain`.
 pub(super) const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   stripe explain main.c:11       line 11 of main.c: all its executions
@@ -118,14 +118,14 @@ Examples:
   stripe explain 12              event 12, as `stripe trace` counts
   stripe explain 3 main.c:11#3   run 3 of `stripe runs`";
 
-/// Of `stripe trace`.
+/// The examples of `stripe trace`.
 pub(super) const TRACE_EXAMPLES: &str = "\
 Examples:
   stripe trace ./prog --stdin in.txt               an event a line
   stripe trace ./prog --format compact -- 0 5      as in the paper: 6_1 7_2 8_3
   stripe trace ./prog --format json > trace.json   for programs";
 
-/// Of `stripe study`.
+/// The examples of `stripe study`.
 pub(super) const STUDY_EXAMPLES: &str = "\
 Examples:
   stripe study check faults.toml               is every fault what it says?
@@ -133,14 +133,14 @@ Examples:
   stripe study table results/ --format latex   a table for a paper
   stripe study report results/ --html study.html";
 
-/// Of `stripe study`.
+/// The exit statuses of `stripe study`.
 pub(super) const STUDY_STATUS: &str = "\
 Exit status:
     0  finished, nothing is missing      1  operational error
     7  something was left out            2  usage
   130  interrupted; `study run` goes on from there";
 
-/// Of `stripe replay`.
+/// The examples of `stripe replay`.
 pub(super) const REPLAY_EXAMPLES: &str = "\
 Examples:
   stripe replay ./prog --stdin in.txt --omit 8-12,40  all events but these
@@ -149,7 +149,7 @@ Examples:
   stripe replay 3 --omit 8-12         as run 3 of `stripe runs` was started
   stripe replay 3 --by-product 1      another failure that came up in its search";
 
-/// Of `stripe replay`.
+/// The exit statuses of `stripe replay`.
 pub(super) const REPLAY_STATUS: &str = "\
 Exit status:
     0  the failure is reproduced          1  it is not, or an operational error
@@ -157,13 +157,13 @@ Exit status:
                                           3  there is no failure to look for
                                           4  the program differs from run to run";
 
-/// Of `stripe doctor`.
+/// The examples of `stripe doctor`.
 pub(super) const DOCTOR_EXAMPLES: &str = "\
 Examples:
   stripe doctor          can programs be traced here?
   stripe doctor ./prog   can this one, and what is in scope?";
 
-/// Of `stripe run` and `stripe reduce`.
+/// The exit statuses of `stripe run` and `stripe reduce`.
 pub(super) const EXIT_STATUS: &str = "\
 Exit status:
     0  finished, 1-minimal               5  a budget ended the search: best so far
@@ -173,7 +173,7 @@ Exit status:
     4  the program differs from run to run
   130  interrupted: best so far; 129 and 143 by SIGHUP and SIGTERM";
 
-/// What `stripe help words` tells.
+/// The text of `stripe help words`.
 pub(super) const WORDS: &str = "\
 Words:
   event            one execution of a statement in the recorded run; events are

@@ -1,14 +1,14 @@
-//! Turn a fault of this program into a message and an exit status, instead of the text of a panic.
+//! Turn a panic of this program into a message and an exit status.
 
 use std::panic::{self, PanicHookInfo};
 use std::sync::OnceLock;
 
 use super::exit::{Exit, Failure};
 
-/// Where the first fault was, and what it said: on whatever thread, others only follow from it.
+/// The place and message of the first panic: on whatever thread, others only follow from it.
 static FIRST: OnceLock<String> = OnceLock::new();
 
-/// Does the work; a panic becomes a failure.
+/// Runs the work; a panic becomes a failure.
 pub(super) fn guarded(
     work: impl FnOnce() -> Result<Exit, Failure> + panic::UnwindSafe,
 ) -> Result<Exit, Failure> {

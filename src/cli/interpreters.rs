@@ -1,21 +1,21 @@
-//! Know the programs that execute programs in other languages: what users mean there, stripe cannot see.
+//! Recognise interpreters: stripe cannot see the statements of the scripts that they execute.
 
 use std::path::Path;
 
-/// By the beginning of their names; versions may follow, as in `python3.12`.
+/// The beginnings of their names; versions may follow, as in `python3.12`.
 const NAMES: [&str; 16] = [
     "python", "pypy", "perl", "ruby", "node", "deno", "bun", "java", "php", "Rscript", "bash", "dash", "zsh",
     "sh", "guile", "tclsh",
 ];
 
-/// Whether a program of this name interprets others.
+/// True if a program of this name is an interpreter.
 pub(super) fn is_interpreter(program: &Path) -> bool {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let is_version = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || ".-".contains(c));
     NAMES.iter().any(|known| name.strip_prefix(known).is_some_and(is_version))
 }
 
-/// What to tell who names one.
+/// The message for a user who names an interpreter.
 pub(super) fn explanation(program: &Path) -> String {
     format!(
         "{0}: is an interpreter, and stripe sees statements of native programs only (C, C++, Rust, Fortran, ...), not \
@@ -26,7 +26,7 @@ pub(super) fn explanation(program: &Path) -> String {
     )
 }
 
-/// What can be done for a program that cannot be traced: any that can be started will do.
+/// Advice for a program that cannot be traced: any that can be started can be simplified.
 pub(super) fn reducible(program: &Path) -> String {
     format!("What the script is given can be reduced: stripe simplify {} -- ARGUMENTS", program.display())
 }

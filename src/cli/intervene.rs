@@ -1,4 +1,4 @@
-//! `stripe replay --flip` and its like: one run with changes of one's own, which then goes its own way.
+//! `stripe replay --flip` and the like: one run with chosen changes, after which the program goes its own way.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ use crate::session::reopened::Reopened;
 use crate::subject::{Ordinals, PlaceFound, Recorded, Target, Where};
 use dd::Outcome;
 
-/// Makes the run.
+/// Runs the program with the changes that the options name.
 pub(super) fn intervene(options: &ReplayOptions) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     if names_run(&options.target.program) {
@@ -132,7 +132,7 @@ fn changes_at(recorded: Recorded<'_>, kind: CandidateKind, place: &str) -> Resul
     }
 }
 
-/// The change of the conditional jump at an address, which is said in hexadecimal digits.
+/// The change of the conditional jump at an address, given in hexadecimal digits.
 fn change_of_jump(recorded: Recorded<'_>, kind: CandidateKind, address: &str) -> Option<Candidate> {
     let address = FileAddress(u64::from_str_radix(address, 16).ok()?);
     let leaders: BTreeSet<_> = recorded.trace.events().map(|event| recorded.trace.leader(event)).collect();
@@ -140,7 +140,7 @@ fn change_of_jump(recorded: Recorded<'_>, kind: CandidateKind, address: &str) ->
     changes.find(|change| change.kind == kind && change.intervention.place.address == address)
 }
 
-/// That a line has several decisions, and how each is named.
+/// The message that a line has several decisions, with the name of each.
 fn several(recorded: Recorded<'_>, place: &str, found: &[Candidate]) -> String {
     let mut columns: Vec<u32> = found.iter().map(|change| change.statement(recorded).column).collect();
     columns.dedup();

@@ -26,7 +26,7 @@ pub struct InterventionOptions {
 }
 
 impl InterventionOptions {
-    /// Whether there are any.
+    /// True if any changes are asked for.
     pub(super) fn is_given(&self) -> bool {
         let InterventionOptions { flip, always, never, omit_line } = self;
         [flip, always, never, omit_line].iter().any(|places| !places.is_empty())

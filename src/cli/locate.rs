@@ -26,7 +26,7 @@ use crate::session::interrupt::Interrupt;
 use crate::session::locate::{LocateRequest, LocateTest, Located};
 use crate::subject::{Recorded, Target};
 
-/// Locates.
+/// Locates the fault, and prints the ranking.
 pub(super) fn locate(options: LocateOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     let mut request = request(&options, &interrupt)?;

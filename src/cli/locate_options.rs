@@ -69,7 +69,7 @@ pub struct LocateOptions {
 }
 
 impl LocateOptions {
-    /// How much the user wants to hear.
+    /// The verbosity that the options ask for.
     pub(super) fn verbosity(&self) -> Verbosity {
         Verbosity { quiet: self.quiet, verbose: false }
     }

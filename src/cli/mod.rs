@@ -1,4 +1,4 @@
-//! Do what the command line says: one file for each subcommand, each a table of contents.
+//! Carry out the command line: one file for each subcommand, each a table of contents.
 
 mod bounds;
 mod changes;
@@ -69,7 +69,7 @@ pub use exit::{Exit, Failure};
 use options::Command;
 pub use options::CommandLine;
 
-/// Parses the arguments, does what they say and prints what went wrong.
+/// Parses the arguments, carries them out and prints errors.
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     let work = || internal::guarded(|| obey(&words));
@@ -77,7 +77,7 @@ pub fn main() -> ExitCode {
     match ended.unwrap_or_else(|error| Err(error.into())) {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            // Nobody can be told that standard error is closed.
+            // An error of standard error itself cannot be reported.
             let _ = writeln!(io::stderr(), "stripe: {}", told(&failure.message));
             failure.exit.into()
         }
@@ -107,7 +107,7 @@ fn obey(words: &[OsString]) -> Result<Exit, Failure> {
     }
 }
 
-/// What the parser answers when there is nothing to do.
+/// The reply of the parser when there is nothing to do.
 #[derive(Debug)]
 pub enum Reply {
     /// Help or version, which were asked for; or the summary, because nothing was.
@@ -118,8 +118,8 @@ pub enum Reply {
     Refused(Failure),
 }
 
-/// Parses the words of a command line, the first of which is the program itself. Does nothing of what they
-/// say, but that a list of events may be read from a file.
+/// Parses the words of a command line, the first of which is the program itself. Has no effect
+/// but that a list of events may be read from a file.
 ///
 /// # Errors
 /// If help is asked for, or if the words make no command line.
@@ -222,7 +222,7 @@ fn print(bytes: &[u8]) -> Result<Exit, Failure> {
     tolerate_closed(stdout.write_all(bytes).and_then(|()| stdout.flush()))
 }
 
-/// A reader of standard output that has gone away, as behind `| head`, is no error.
+/// Ignores that the reader of standard output has gone away, as in `| head`; other errors are failures.
 fn tolerate_closed(written: io::Result<()>) -> Result<Exit, Failure> {
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(

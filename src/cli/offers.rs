@@ -1,4 +1,4 @@
-//! Offer the commands that tell more of a failure that the correct output shows.
+//! Offer commands for further questions about a failure that the correct output shows.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -14,16 +14,16 @@ use crate::session::listener::Listener;
 use crate::session::recording::Recording;
 use crate::session::{Cause, SessionError};
 
-/// The commands that a command line leads to.
+/// The further commands for a command line.
 pub(super) struct Offers {
-    /// Which change makes the output right?
+    /// The command that asks which change makes the output right.
     locate: String,
-    /// What do only the wrong lines need? If that is not asked already.
+    /// The command that asks what only the wrong lines need, if that is not asked already.
     each_line: Option<String>,
 }
 
 impl Offers {
-    /// Those of this process; `None` unless it is a `run` with the correct output.
+    /// The offers for the command line of this process; `None` unless it is a `run` with the correct output.
     pub(super) fn own() -> Option<Offers> {
         Offers::of(std::env::args_os().collect())
     }
@@ -40,7 +40,7 @@ impl Offers {
         Some(Offers { locate: command("locate", &[]), each_line })
     }
 
-    /// Tells, behind a result, how to go on.
+    /// Prints, after a result, how to go on.
     pub(super) fn tell(&self, recording: &Recording<'_>, listener: &dyn Listener) {
         let printed = recording.baseline.recording.run.stdout.split(|byte| *byte == b'\n');
         let printed = printed.filter(|line| !line.is_empty()).count();
@@ -62,10 +62,10 @@ impl Offers {
     }
 }
 
-/// More lines are not asked about one by one.
+/// The largest number of lines that are asked about one by one.
 const MOST_LINES: usize = 100;
 
-/// The failure that an error is, with the command that goes on where output is missing.
+/// Converts an error into a failure, with the command that goes on where output is missing.
 pub(super) fn failure(error: SessionError) -> Failure {
     let is_missing = error.cause == Cause::OutputMissing;
     let mut failure = Failure::from(error);
@@ -76,7 +76,7 @@ pub(super) fn failure(error: SessionError) -> Failure {
 }
 
 /// The command that asks a further question about the run of this command line, which is without the name of this
-/// program; `None` unless it is a `run`. `input` is what the program was given, if it was given it through a pipe.
+/// program; `None` unless it is a `run`. `input` is the program's standard input, if it came through a pipe.
 pub(super) fn asking(line: &[OsString], input: Option<&Path>, option: &str, value: &str) -> Option<String> {
     let run = run_of(std::iter::once("stripe".into()).chain(line.iter().cloned()).collect())?;
     let piped = input.filter(|_| run.get_raw("stdin").is_none());
@@ -85,13 +85,13 @@ pub(super) fn asking(line: &[OsString], input: Option<&Path>, option: &str, valu
     Some(shell::stripe(typed(&run, "run", more)))
 }
 
-/// What a command line gives to `run`.
+/// The arguments that a command line gives to `run`.
 fn run_of(words: Vec<OsString>) -> Option<ArgMatches> {
     let mut matches = CommandLine::command().try_get_matches_from(words).ok()?;
     matches.remove_subcommand().filter(|(name, _)| name == "run").map(|(_, run)| run)
 }
 
-/// The words of a command about the program and the world that were given for another, with `more` options.
+/// The words of another command with the options about the program and the world that were given, and `more` options.
 fn typed(given: &ArgMatches, verb: &str, more: Vec<OsString>) -> Vec<OsString> {
     let target = TargetOptions::augment_args(Command::new("target"));
     let values = |arg: &Arg| -> Vec<OsString> {
@@ -121,7 +121,7 @@ fn typed(given: &ArgMatches, verb: &str, more: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// An option as it is typed.
+/// The words of an option, as it is typed.
 fn option(arg: &Arg, long: &str, value: OsString) -> Vec<OsString> {
     let name = format!("--{long}");
     if arg.get_action().takes_values() { shell::option(&name, value) } else { vec![name.into()] }

@@ -127,7 +127,7 @@ pub struct SeveralOptions {
 }
 
 impl SeveralOptions {
-    /// Whether the user has asked for several.
+    /// True if the user has asked for several criteria.
     pub(super) fn are_asked(&self) -> bool {
         self.each_line || self.criterion.len() > 1
     }
@@ -171,7 +171,7 @@ pub struct InnerOptions {
 }
 
 impl InnerOptions {
-    /// What is asked.
+    /// The question inside of the run, if one is asked.
     pub(super) fn criterion(&self) -> Option<InnerCriterion> {
         match (&self.value, &self.decision) {
             (Some(ValuePlace { name, place }), _) => {
@@ -375,7 +375,7 @@ pub struct ReplayOptions {
     pub poison: PoisonOption,
 }
 
-/// Whether a word that stands for a program names a kept run: by its number, as the latest, or by its folder. A
+/// True if a word in place of a program names a kept run: by its number, as the latest, or by its folder. A
 /// program of such a name is given as `./3`.
 pub(super) fn names_run(word: &Path) -> bool {
     let is_name = |word: &str| word == "latest" || word.parse::<u32>().is_ok();
@@ -383,7 +383,7 @@ pub(super) fn names_run(word: &Path) -> bool {
 }
 
 impl ReplayOptions {
-    /// An option that has no place beside a kept run, if there is one.
+    /// An option that does not go together with a kept run, if there is one.
     pub(super) fn unfit_for_kept_run(&self) -> Option<&'static str> {
         let (target, oracle) = (&self.target, &self.oracle);
         let given = [

@@ -42,23 +42,23 @@ pub struct OutputOptions {
 }
 
 impl OutputOptions {
-    /// How much the user wants to hear.
+    /// The verbosity that the options ask for.
     pub(super) fn verbosity(&self) -> Verbosity {
         Verbosity { quiet: self.quiet, verbose: self.verbose }
     }
 
-    /// All kinds in which the user wants the result.
+    /// The kinds of output that are asked for.
     pub(super) fn kinds(&self) -> impl Iterator<Item = EmissionKind> {
         let written = self.emit.iter().map(|emission| emission.kind);
         std::iter::once(self.format).chain(written)
     }
 
-    /// Whether values are told however many executions are needed.
+    /// True if values are told however many executions are needed.
     pub(super) fn asks_for_values(&self) -> bool {
         self.values || self.kinds().any(|kind| matches!(kind, EmissionKind::Html | EmissionKind::Dot))
     }
 
-    /// Of which executions a text tells the values.
+    /// The executions whose values a text tells.
     pub(super) fn values_told(&self) -> ValuesTold {
         match (self.values, self.no_values) {
             (true, _) => ValuesTold::All,
@@ -67,12 +67,12 @@ impl OutputOptions {
         }
     }
 
-    /// Which needed events JSON lists.
+    /// The needed events that JSON lists.
     pub(super) fn events_listed(&self) -> EventsListed {
         if self.all_events { EventsListed::All } else { EventsListed::First }
     }
 
-    /// Whether any of them tells of the tests of the search.
+    /// True if any of the kinds needs the tests of the search.
     pub(super) fn tells_history(&self) -> bool {
         self.kinds().any(EmissionKind::tells_history)
     }

@@ -1,4 +1,4 @@
-//! Read what the user lets runs do to the world.
+//! Read the permissions of runs from the options.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use super::choices::PermissionChoice;
 use super::exit::{Exit, Failure};
 use super::world_options::WorldOptions;
 
-/// What the user lets runs do to the world.
+/// The permissions: what the user lets runs do to the world.
 pub(super) fn permissions(options: &WorldOptions) -> Result<Permissions, Failure> {
     let directory = |path: &PathBuf| {
         let unfit = |why: String| {

@@ -1,4 +1,4 @@
-//! Show on standard error how the search goes on, and end it when its time is over.
+//! Show the progress of a search on standard error, and end it when its time is over.
 
 use std::time::{Duration, Instant};
 
@@ -13,20 +13,20 @@ use crate::session::listener::{Begun, Listener, SearchWatcher};
 use crate::session::watcher::Watcher;
 use dd::{Configuration, Counts, Observer, Outcome};
 
-/// How often a line on a terminal is drawn again.
+/// The interval at which a line on a terminal is drawn again.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A pass of so many tests is made, however long it takes.
+/// The number of tests up to which a pass is made, however long it takes.
 const ALWAYS: u64 = 10_000;
 
-/// A longer pass is made if it takes this time at most.
+/// The longest time that a longer pass may take.
 const WORTH_WHILE: Duration = Duration::from_secs(180);
 
-/// What the user wants to see.
+/// The detail that the user wants to see.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
     Nothing,
-    /// A line on a terminal that is drawn again and again.
+    /// A line on a terminal that is redrawn.
     Live,
     /// A line for the first improvement, and one each ten seconds.
     Improvements,
@@ -34,7 +34,7 @@ enum Detail {
     Tests,
 }
 
-/// Tells the user how a session goes on.
+/// A listener that shows the user the progress of a session.
 pub(super) struct ProgressPrinter {
     detail: Detail,
     style: Style,
@@ -43,16 +43,16 @@ pub(super) struct ProgressPrinter {
     level: LevelChoice,
 }
 
-/// Watches a search.
+/// A watcher that shows the progress of a search.
 struct Progress<'v> {
     printer: &'v ProgressPrinter,
     started: Instant,
     deadline: Option<Instant>,
     drawn: Option<Instant>,
-    /// What one circumstance is called.
+    /// The name of one circumstance.
     unit: &'static str,
     tests: u64,
-    /// Without those of an earlier search.
+    /// The number of tests without those of an earlier search.
     tests_now: u64,
 }
 
@@ -73,7 +73,7 @@ impl ProgressPrinter {
         ProgressPrinter { detail, style, interrupt, shared_status, level: LevelChoice::default() }
     }
 
-    /// Searches end with what is minimal of this level.
+    /// Sets the level at which searches end.
     pub(super) fn to(self, level: LevelChoice) -> ProgressPrinter {
         ProgressPrinter { level, ..self }
     }
@@ -145,8 +145,8 @@ impl Observer<Evidence> for Progress<'_> {
         }
     }
 
-    /// What is done within some minutes is done; how long that takes is only asked where it takes many tests, so
-    /// that results of shorter runs do not depend on the machine.
+    /// Goes to a finer level as the user says, or else if its pass is short: some minutes at most. The time is
+    /// only estimated where it takes many tests, so that results of shorter runs do not depend on the machine.
     fn goes_finer(&mut self, level: dd::Level, tests: u64) -> bool {
         let each = self.started.elapsed().as_secs_f64() / self.tests_now.max(1) as f64;
         let is_short = tests <= ALWAYS || each * tests as f64 <= WORTH_WHILE.as_secs_f64();
@@ -177,7 +177,7 @@ impl Watcher for Progress<'_> {
 }
 
 impl SearchWatcher for Progress<'_> {
-    /// Takes the live line away, so that what follows stands alone.
+    /// Removes the live line, so that what follows stands alone.
     fn ends(&mut self) {
         if self.drawn.take().is_some() && self.printer.detail == Detail::Live {
             say("\r\x1b[K");

@@ -1,4 +1,4 @@
-//! Read what the user names: files that may be anything, with a bound.
+//! Read files that the user names, whatever they are, with a limit.
 //!
 //! A device or a pipe may have no end. What is read before the work begins is read without a handler of signals,
 //! so that each ends it at once.
@@ -11,19 +11,19 @@ use tracer::Bytes;
 
 use super::exit::{Exit, Failure};
 
-/// So much is read of an input, or of a text that outputs are compared with: as much as a run may print.
+/// The largest size of an input, or of a text that outputs are compared with: as much as a run may print.
 const MOST: u64 = 1 << 30;
 
-/// So much is read of a list of events.
+/// The largest size of a list of events.
 const MOST_OF_A_LIST: u64 = 64 << 20;
 
-/// The file that is given to `option`.
+/// Reads the file that is given to `option`.
 pub(super) fn file(option: &str, path: &Path) -> Result<Bytes, Failure> {
     let name = || format!("{option} {}", path.display());
     bounded(File::open(path), MOST).map_err(|error| refusal(&name(), &error, MOST))
 }
 
-/// The standard input; nothing if it is a terminal, or closed.
+/// Reads the standard input; nothing if it is a terminal, or closed.
 pub(super) fn standard_input() -> Result<Bytes, Failure> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
@@ -36,7 +36,7 @@ pub(super) fn standard_input() -> Result<Bytes, Failure> {
     }
 }
 
-/// A list of events in a file.
+/// Reads a list of events from a file.
 pub(super) fn list(path: &Path) -> Result<String, String> {
     let read = bounded(File::open(path), MOST_OF_A_LIST);
     let bytes = read.map_err(|error| refusal(&path.display().to_string(), &error, MOST_OF_A_LIST).message)?;
@@ -51,7 +51,7 @@ fn bounded(file: io::Result<File>, most: u64) -> io::Result<Bytes> {
     }
 }
 
-/// The bound, not the limit of the shell that has the same name among errors.
+/// True for the limit here, not for that of the shell, whose error has the same kind.
 fn is_too_large(error: &io::Error) -> bool {
     error.kind() == ErrorKind::FileTooLarge && error.raw_os_error().is_none()
 }

@@ -20,7 +20,7 @@ use crate::session::reopened::Reopened;
 use crate::session::resume::{Continuation, Expenditure};
 use crate::session::search::SearchResources;
 
-/// Goes on with what has not ended.
+/// Continues the searches of a kept run that have not ended.
 pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let started = Instant::now();
     let (interrupt, output) = (Interrupt::default(), &options.output);

@@ -1,4 +1,4 @@
-//! Read how an input is to be simplified: its units, or a grammar.
+//! Read the method by which an input is reduced: its units, or a grammar.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::circumstances::input::{DerivationStrategy, Given, Granularity, Reduct
 use crate::grammar::{Grammar, GrammarError};
 use crate::syntax::Language;
 
-/// How parts are made smaller.
+/// The method by which parts are reduced.
 pub(super) fn method(options: &SimplifyOptions) -> Result<ReductionMethod, Failure> {
     if options.prevent && options.by == UnitChoice::Tree {
         let message =
@@ -47,7 +47,8 @@ fn grammar(path: &Path) -> Result<Arc<Grammar>, Failure> {
     read.map(Arc::new).map_err(refusal)
 }
 
-/// Checks that the grammar derives what it has to, and notes how little that can be. What weakens the result.
+/// Checks that the grammar derives the parts that it has to, and sets their least content. Returns what weakens the
+/// result.
 pub(super) fn derived(
     method: &ReductionMethod,
     given: &mut Given,

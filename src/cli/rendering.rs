@@ -1,4 +1,4 @@
-//! Make of a result what the user asks for: one of the kinds of `--format` and `--emit`.
+//! Render a result in one of the kinds of `--format` and `--emit`.
 
 use tracer::run::Run;
 
@@ -14,22 +14,22 @@ use crate::session::findings::Answered;
 use crate::session::layers::Layers;
 use crate::slice::CriticalSlice;
 
-/// What the questions about a run have led to.
+/// The answers to the questions about a run, to be rendered.
 #[derive(Clone, Copy)]
 pub(super) struct Rendering<'a> {
     /// The run that was reduced.
     pub(super) subject: Subject<'a>,
-    /// What of it is needed, and how this was found out: one answer, or several with names.
+    /// The answers with their histories: one, or several with names.
     pub(super) answers: &'a [Answered],
     /// The command that found it, as typed into a shell.
     pub(super) command_line: &'a str,
-    /// How much a text tells.
+    /// The level of detail of a text.
     pub(super) detail: Detail,
     /// The dynamic slices beside the answers, if they are asked for.
     pub(super) layers: &'a [Layers<'a>],
 }
 
-/// Refuses, before a search, what could not be made of its result.
+/// Refuses, before a search, kinds of output that its result could not be rendered in.
 pub(super) fn check(subject: Subject<'_>, output: &OutputOptions) -> Result<(), Failure> {
     match output.kinds().any(|kind| kind == EmissionKind::Gdb) {
         true => gdb::check(subject.recorded(), &subject.target.invocation).map_err(unscriptable),
@@ -37,7 +37,7 @@ pub(super) fn check(subject: Subject<'_>, output: &OutputOptions) -> Result<(), 
     }
 }
 
-/// A result, to be put beside others.
+/// A result for comparison with others.
 fn compared(answered: &Answered) -> Compared<'_> {
     let Answered { is_wrong, answer, .. } = answered;
     Compared { name: answered.name(), is_wrong: *is_wrong, slice: &answer.slice }
@@ -48,7 +48,7 @@ fn unscriptable(error: Unscriptable) -> Failure {
 }
 
 impl<'a> Rendering<'a> {
-    /// The result as this kind of text.
+    /// Renders the result as this kind of text.
     pub(super) fn render(self, kind: EmissionKind, style: Style) -> Result<String, Failure> {
         let recorded = self.subject.recorded();
         let all: Vec<Compared<'_>> = self.answers.iter().map(compared).collect();
@@ -83,7 +83,7 @@ impl<'a> Rendering<'a> {
         })
     }
 
-    /// What the executions that several criteria need did with values, if that is to be told: of those about
+    /// The values that several criteria's needed executions read and wrote, if that is to be shown: of those about
     /// wrong output, if it is not asked for.
     fn values(self, all: &[Compared<'_>], style: Style) -> String {
         let is_chosen = |one: &&Compared<'_>| self.detail.values == ValuesTold::All || one.is_wrong;
@@ -100,7 +100,7 @@ impl<'a> Rendering<'a> {
             .collect()
     }
 
-    /// The slice, of which kinds that hold a single one make something.
+    /// The slice, for kinds of output that hold a single one.
     fn only(self) -> &'a CriticalSlice {
         let [only] = self.answers else { unreachable!("several are refused before the search") };
         &only.answer.slice
@@ -114,7 +114,7 @@ impl<'a> Rendering<'a> {
         gdb::slice(self.subject.recorded(), slice, start).map_err(unscriptable)
     }
 
-    /// How the recorded run ended, and what it has printed.
+    /// The recorded run: its end and its output.
     fn run(self) -> &'a Run {
         &self.subject.baseline.recording.run
     }
@@ -123,7 +123,7 @@ impl<'a> Rendering<'a> {
         self.answers.first().map_or(&[], |first| &first.answer.slice.question.command)
     }
 
-    /// The results as parts of a page; `remark` says what there is to see.
+    /// The results as chapters of a page; `remark` says what there is to see.
     pub(super) fn chapters(self, remark: &str) -> Vec<html::Chapter> {
         let chapter = |Answered { name, is_wrong, answer }: &Answered| {
             html::chapter(&ChapterSource {

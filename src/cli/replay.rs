@@ -29,12 +29,12 @@ use crate::session::reopened::Reopened;
 use crate::subject::{Recorded, Target, stretches};
 use dd::Outcome;
 
-/// Does it.
+/// Replays a kept run, or a new recording, once, and judges it.
 pub(super) fn replay(options: ReplayOptions) -> Result<Exit, Failure> {
     if names_run(&options.target.program) { of_kept_run(options) } else { of_new_run(options) }
 }
 
-/// Records the program first.
+/// Records the program first, and then replays it.
 fn of_new_run(options: ReplayOptions) -> Result<Exit, Failure> {
     if options.by_product.is_some() {
         let message =
@@ -66,7 +66,7 @@ fn of_new_run(options: ReplayOptions) -> Result<Exit, Failure> {
     experiment.perform(&mut tracer, &[(None, &oracle)])
 }
 
-/// Takes the recorded run, the program's start and the criterion from a kept run.
+/// Replays with the recorded run, the invocation and the criterion of a kept run.
 fn of_kept_run(options: ReplayOptions) -> Result<Exit, Failure> {
     if let Some(option) = options.unfit_for_kept_run() {
         let message = format!("{option}: is as it was for the kept run: leave it out, or name a program");
@@ -97,7 +97,7 @@ fn of_kept_run(options: ReplayOptions) -> Result<Exit, Failure> {
     experiment.perform(&mut tracer, &questions.collect::<Vec<_>>())
 }
 
-/// What another failure that came up in the search for a kept run has executed.
+/// The events that another failure which came up in the search for a kept run has executed.
 fn by_product(
     reopened: &Reopened,
     ByProductNumber { criterion, number }: &ByProductNumber,
@@ -128,11 +128,11 @@ fn by_product(
     Ok(Choice { control: chosen.rule, list: EventList::new(events.collect()), kept: true })
 }
 
-/// Which events are executed.
+/// The choice of the events that are executed.
 struct Choice {
     control: Control,
     list: EventList,
-    /// Whether those of the list are executed, or all others.
+    /// True if those of the list are executed, false if all others are.
     kept: bool,
 }
 
@@ -161,7 +161,7 @@ struct Experiment<'e> {
 }
 
 impl Experiment<'_> {
-    /// Executes, and judges by each criterion. The program's output is printed once: it is the same for all.
+    /// Replays, and judges by each criterion. The program's output is printed once: it is the same for all.
     fn perform(
         &self,
         tracer: &mut Tracer<'_>,
@@ -217,7 +217,7 @@ impl Experiment<'_> {
         ));
     }
 
-    /// The schedule that the user asks for; events that cannot be omitted stay.
+    /// The schedule of the choice; events that cannot be omitted stay.
     fn schedule(&self, universe: &Universe) -> Result<Schedule, Failure> {
         let Choice { list, kept, .. } = &self.choice;
         let last = self.recorded.trace.len() as u32;
@@ -235,7 +235,8 @@ impl Experiment<'_> {
     }
 }
 
-/// A replay that says nothing outweighs one that has not reproduced the failure, and that one that has.
+/// The worse of two exits: a replay that says nothing outweighs one that has not reproduced the failure, and that one
+/// outweighs one that has.
 pub(super) fn worse(exit: Exit, outcome: Outcome) -> Exit {
     match (exit, outcome) {
         (_, Outcome::Unresolved) => Exit::Unresolved,
@@ -244,7 +245,7 @@ pub(super) fn worse(exit: Exit, outcome: Outcome) -> Exit {
     }
 }
 
-/// Tells what was allowed beyond the sandbox, and what the criteria have to remark.
+/// Prints what was allowed beyond the sandbox, and the remarks of the criteria.
 pub(super) fn tell_openings(permissions: &Permissions, oracles: &[&Oracle]) {
     let remarks = oracles.iter().flat_map(|oracle| oracle.remarks());
     for warning in openings(permissions).iter().chain(remarks) {
@@ -256,7 +257,7 @@ pub(super) fn tell_line(line: &str) {
     tell((printable(line) + "\n").as_bytes());
 }
 
-/// What cannot be shown is not worth an error.
+/// Writes to standard error; a write error is ignored.
 pub(super) fn tell(bytes: &[u8]) {
     let _ = stderr().lock().write_all(bytes);
 }

@@ -23,7 +23,7 @@ use crate::simplified::Simplified;
 const NO_VALUES: &str =
     "values were not looked at: `stripe run --values` keeps them, and `stripe explain` looks at them again";
 
-/// Does it.
+/// Reports the findings of a kept run.
 pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit, Failure> {
     if let Some((_, kept, found)) = simplification::reopened(options.run.as_deref())? {
         return of_simplification(&kept, &found, &options.output, color);
@@ -77,7 +77,7 @@ fn of_simplification(
     Ok(Exit::Done)
 }
 
-/// Values that nobody has looked at cannot be told.
+/// Adds a warning if values are asked for that were not observed.
 fn without_values(mut answer: Answer, output: &OutputOptions) -> Answer {
     if output.values && answer.slice.values.is_none() {
         answer.slice.warnings.push(NO_VALUES.into());
@@ -85,7 +85,7 @@ fn without_values(mut answer: Answer, output: &OutputOptions) -> Answer {
     answer
 }
 
-/// The same where no text holds the warning: a picture shows nothing in place of values.
+/// Prints that warning where no text holds it: a picture shows nothing in place of values.
 fn mention_missing_values(findings: &Findings, output: &OutputOptions) {
     let is_missing = findings.answers.iter().any(|answered| answered.answer.slice.values.is_none());
     if output.asks_for_values() && !output.values && is_missing {

@@ -36,13 +36,14 @@ use crate::session::request::{Keep, Request};
 use crate::session::search::SearchResources;
 use dd::Algorithm;
 
-/// Records and reduces.
+/// Records a failing run and reduces it.
 pub(super) fn run(options: RunOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let line = std::env::args_os().skip(1).collect();
     search(options, color, line, |delivery, output, style| delivery.deliver(output, style))
 }
 
-/// Makes the search that this line asks for, which is without the name of this program, and hands what it has found to `deliver`.
+/// Carries out the search that this line asks for, which is without the name of this program, and passes
+/// the findings to `deliver`.
 pub(super) fn search(
     options: RunOptions,
     color: ColorChoice,
@@ -88,7 +89,7 @@ pub(super) fn search(
     let exit = exit_of(&findings, &interrupt);
     let command_line = shell::stripe(request.line.iter().cloned());
     let delivery = Delivery { subject, findings: &findings, command_line: &command_line, layers: &beside };
-    // The terminal may have another size by now.
+    // The size of the terminal may have changed.
     deliver(delivery, output, terminal::style(color))?;
     mention(&keeping, exit, &printer);
     if let (Some(offers), None) = (Offers::own(), interrupt.signal()) {
@@ -97,12 +98,12 @@ pub(super) fn search(
     delivery.ended(exit)
 }
 
-/// Whether dynamic slices are set beside critical ones in it.
+/// True if this kind of output shows dynamic slices beside critical ones.
 fn has_layers(kind: EmissionKind) -> bool {
     matches!(kind, EmissionKind::Text | EmissionKind::Json | EmissionKind::Html)
 }
 
-/// Looks at values, if that is asked for or takes little.
+/// Observes values, if that is asked for or takes little time.
 pub(super) fn look(
     findings: &mut Findings,
     subject: &Subject<'_>,
@@ -117,7 +118,7 @@ pub(super) fn look(
     }
 }
 
-/// What the options ask for; the program is loaded, and not started.
+/// The request that the options make; the program is loaded, and not started.
 fn request(
     options: &RunOptions,
     preference: Preference,
@@ -149,7 +150,7 @@ fn request(
     })
 }
 
-/// The same; a program is asked for values at breakpoints.
+/// The preference of a run; values are asked for at breakpoints.
 fn preference_for(options: &RunOptions) -> Result<Preference, Failure> {
     match (&options.inner.value, options.target.engine) {
         (Some(_), EngineChoice::Auto) => Ok(Preference::Breakpoint),
@@ -161,7 +162,7 @@ fn preference_for(options: &RunOptions) -> Result<Preference, Failure> {
     }
 }
 
-/// How programs are to be run; only recording works by single steps.
+/// The preference for jumps or breakpoints; only recording works by single steps.
 pub(super) fn preference(engine: EngineChoice) -> Result<Preference, Failure> {
     match engine {
         EngineChoice::Auto => Ok(Preference::Auto),
@@ -174,7 +175,7 @@ pub(super) fn preference(engine: EngineChoice) -> Result<Preference, Failure> {
     }
 }
 
-/// Whether undefined values are set to patterns.
+/// The choice whether undefined values are set to patterns.
 pub(super) fn poison(option: PoisonOption) -> PoisonChoice {
     match option {
         PoisonOption::Auto => PoisonChoice::Auto,

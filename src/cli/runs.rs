@@ -13,16 +13,16 @@ use crate::session::keeping::archive;
 
 const TITLES: [&str; 7] = ["run", "when (UTC)", "status", "kept", "tests", "command", "criterion"];
 
-/// The columns of numbers, which end where their titles do.
+/// The columns of numbers, which are aligned to the right.
 const NUMBERS: [usize; 3] = [0, 3, 4];
 
-/// Does it.
+/// Lists the runs of the working directory.
 pub(super) fn runs(color: ColorChoice) -> Result<Exit, Failure> {
     let runs = archive().runs().map_err(SessionError::from)?;
     if runs.is_empty() {
         return super::print(b"There are no runs here; `stripe run` makes one.\n");
     }
-    // Who reads the listing by a program wants it whole.
+    // A program that reads the listing needs whole lines.
     let style = Style { width: terminal::width().unwrap_or(usize::MAX), ..terminal::style(color) };
     let rows = runs.iter().flat_map(|run| rows(run, style));
     let rows = rows.map(|row| row.map(|cell| printable(&cell)));
@@ -44,7 +44,7 @@ fn rows(run: &RunFolder, style: Style) -> Vec<[String; 7]> {
     }
 }
 
-/// The command without the folders of the program, so that there is room for what the run is about.
+/// The command without the folders of the program, so that there is room for its arguments.
 fn command(entry: &Entry, style: Style) -> String {
     let mut words = entry.command.iter().map(String::as_str);
     let program = words.next().unwrap_or_default();
@@ -81,10 +81,10 @@ fn size(kept: KeptSize) -> String {
     }
 }
 
-/// The rows with columns that stand below each other. Errors are not cut: they end with the remedy.
+/// The rows as a table with aligned columns. Errors are not cut: they end with the remedy.
 fn table(rows: &[[String; 7]], style: Style) -> String {
     let length = |text: &String| text.chars().count();
-    // A row that only tells an error does not widen the columns of the others.
+    // A row with nothing but an error does not widen the columns of the others.
     let whole = || rows.iter().filter(|row| !row[1].is_empty());
     let width = |column: usize| whole().map(|row| length(&row[column])).max().unwrap_or(0);
     let mut text = String::new();
@@ -101,7 +101,7 @@ fn table(rows: &[[String; 7]], style: Style) -> String {
     text
 }
 
-/// A moment as year, month, day, hour and minute.
+/// A time as year, month, day, hour and minute.
 ///
 /// Source of the calendar: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
 fn moment(time: SystemTime) -> String {

@@ -1,27 +1,27 @@
-//! Choose what programs get of the environment: nothing that looks like a secret, unless the user says so.
+//! Choose the environment of programs: nothing that looks like a secret, unless the user says so.
 //!
 //! The environment is kept with a run, because later runs must see the same. So a secret that is not to be kept
 //! must not be given to the program in the first place.
 
 use std::ffi::{OsStr, OsString};
 
-/// Whatever else is in the name.
+/// The parts of a name that mark a secret anywhere.
 const ANYWHERE: [&str; 5] = ["SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"];
 
-/// At the end of a word of the name, in the singular or the plural; numbers may follow. `KEYBOARD` and
-/// `TOKENIZERS_PARALLELISM` are no secrets.
+/// The ends of a word of the name that mark a secret, in the singular or the plural; numbers may follow.
+/// `KEYBOARD` and `TOKENIZERS_PARALLELISM` are no secrets.
 const AT_THE_END: [&str; 2] = ["TOKEN", "KEY"];
 
-/// English words that end so.
+/// English words with such an end.
 const HARMLESS: [&str; 4] = ["MONKEY", "DONKEY", "TURKEY", "HOTKEY"];
 
-/// Takes the variables that look like secrets out of an environment; tells their names.
+/// Removes the variables that look like secrets from an environment; returns their names.
 pub(super) fn withhold(environment: &mut Vec<(OsString, OsString)>) -> Vec<String> {
     let secrets = environment.extract_if(.., |(name, _)| is_secret(name));
     secrets.map(|(name, _)| name.to_string_lossy().into_owned()).collect()
 }
 
-/// Whether the value of a variable of this name is probably a secret.
+/// True if the value of a variable of this name is probably a secret.
 fn is_secret(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
     let ends_so = |word: &str| {

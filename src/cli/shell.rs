@@ -2,12 +2,12 @@
 
 use std::ffi::{OsStr, OsString};
 
-/// The command with these words.
+/// The command line of these words.
 pub(super) fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// The command of this program with these arguments.
+/// The command line of this program with these arguments.
 pub(super) fn stripe(arguments: impl IntoIterator<Item = OsString>) -> String {
     let words = arguments.into_iter().map(|word| word.to_string_lossy().into_owned());
     let words: Vec<String> = std::iter::once("stripe".to_owned()).chain(words).collect();

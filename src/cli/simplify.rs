@@ -37,7 +37,7 @@ const TRIVIAL: &str = "the failure shows even if nothing is given: ask for more,
 const TRIVIAL_OF_GRAMMAR: &str = "the failure shows even with the shortest text that the grammar derives: ask for more, \
                                   for example with --expect-match or --expect-stderr-match";
 
-/// Simplifies.
+/// Simplifies the input of a failing program, and writes what is left.
 pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     let request = request(&options, &interrupt)?;
@@ -156,7 +156,7 @@ fn command(options: &SimplifyOptions) -> Result<(PathBuf, Vec<OsString>), Failur
     }
 }
 
-/// Whether the program that is run is the command that judges.
+/// True if the program that is run is the command that judges.
 fn judges(options: &SimplifyOptions) -> bool {
     options.program.is_none() && options.arguments.is_empty()
 }
@@ -168,7 +168,7 @@ fn other(command: &str, invocation: &Invocation) -> Result<Invocation, Failure> 
     Ok(Invocation { program: shell()?, arguments, ..invocation.clone() })
 }
 
-/// What the user asks for; `None`: what the run as it is shows.
+/// The criterion that the options state; `None`: what the unchanged run shows.
 fn criterion(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<Option<Criterion>, Failure> {
     let failure = &options.failure;
     let mut criterion = outcome(&failure.outcome, interrupt)?;
@@ -184,7 +184,7 @@ fn criterion(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<Option<
     Ok((is_asked || failure.differs_from.is_some()).then_some(criterion))
 }
 
-/// What is simplified: what the user names, or else what is piped into stripe.
+/// The input that is simplified: what the user names, or else what is piped into stripe.
 fn given(options: &SimplifyOptions, invocation: &Invocation) -> Result<Given, Failure> {
     let mut parts = Vec::new();
     for path in &options.file {
@@ -220,12 +220,12 @@ fn given(options: &SimplifyOptions, invocation: &Invocation) -> Result<Given, Fa
     Ok(Given { parts })
 }
 
-/// Whether an argument or a variable is one of those that the user means; without an expression all are.
+/// True if an argument or a variable is one of those that the user means; without an expression all are.
 fn is_wanted(expression: &Option<Regex>, text: &[u8]) -> bool {
     expression.as_ref().is_none_or(|expression| expression.is_match(text))
 }
 
-/// A file as a part; of a folder all files that are in it, each of which may be left out.
+/// The parts of a path: a file, or all files that are in a folder, each of which may be left out.
 fn file_parts(path: &Path) -> Result<Vec<InputPart>, Failure> {
     let refusal = |reason: &dyn std::fmt::Display| {
         Failure::new(
@@ -257,12 +257,12 @@ fn file_part(path: &Path, is_optional: bool) -> Result<InputPart, Failure> {
     })
 }
 
-/// All regular files in a folder, however deep; links lead out of it.
+/// Collects all regular files in a folder, however deep; links lead out of it.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         match entry.file_type()? {
-            // What stripe keeps is no input of the program.
+            // The folder of stripe's archive is no input of the program.
             kind if kind.is_dir() && entry.file_name() == SHELF => {}
             kind if kind.is_dir() => collect(&entry.path(), files)?,
             kind if kind.is_file() => files.push(entry.path()),
@@ -272,13 +272,13 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Where what is left of a part is written.
+/// The output file for what is left of a part.
 struct ResultFile {
     part: usize,
     file: PathBuf,
 }
 
-/// Where the results go, before any work is done.
+/// The output files, checked before any work is done.
 fn targets(options: &SimplifyOptions, given: &Given) -> Result<Vec<ResultFile>, Failure> {
     let source = |part: &InputPart| match &part.name {
         PartName::File(path) => Some(path.clone()),
@@ -322,7 +322,7 @@ fn relative(source: &Path) -> PathBuf {
     source.components().filter(|component| matches!(component, Normal(_))).collect()
 }
 
-/// A name that nobody has: `in.min.txt`, `in.min-2.txt`.
+/// A name that is free: `in.min.txt`, `in.min-2.txt`.
 fn free_beside(source: &Path) -> PathBuf {
     let stem = source.file_stem().unwrap_or(OsStr::new("input"));
     let name = |number: u32| {

@@ -12,7 +12,7 @@ use super::terminal::Verbosity;
 use super::values::regex;
 use super::world_options::WorldOptions;
 
-/// The heading of the options that say what is simplified.
+/// The heading of the options for what is simplified.
 const WHAT: &str = "What is simplified (and --stdin, where it is given)";
 
 /// `stripe simplify`.
@@ -185,7 +185,7 @@ pub enum StrategyChoice {
 }
 
 impl InputResultOptions {
-    /// How much the user wants to hear.
+    /// The verbosity that the options ask for.
     pub(super) fn verbosity(&self) -> Verbosity {
         Verbosity { quiet: self.quiet, verbose: self.verbose }
     }

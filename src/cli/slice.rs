@@ -1,4 +1,4 @@
-//! `stripe slice`: what does the failure depend on, as far as dependences tell?
+//! `stripe slice`: what does the failure depend on, as far as dependences show?
 
 use tracer::dependence::ValueQuestion;
 
@@ -19,7 +19,7 @@ use crate::session::interrupt::Interrupt;
 use crate::session::listener::Listener;
 use crate::subject::{Ordinals, Recorded};
 
-/// Slices.
+/// Records and follows a run, and prints its dynamic slice.
 pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     let failure = criterion(&options.oracle, &interrupt)?;
@@ -35,7 +35,7 @@ pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, F
         ProgressPrinter::new(options.verbosity(), terminal::style(color), &interrupt, &shared_status);
     let (mut tracer, baseline) = record(&target, &interrupt)?;
     let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
-    // Whether the run meets it is to be known before the long work.
+    // Whether the run meets the criterion is to be known before the long work.
     let (asked, place) = asked(&options, recorded, failure)?;
     if let SliceCriterion::Failure(criterion) = &asked {
         criterion.concern(&baseline.recording.run).map_err(Failure::of(Exit::NotReproduced))?;
@@ -70,7 +70,7 @@ pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, F
     super::print(text.as_bytes())
 }
 
-/// A place in the run is a criterion by itself.
+/// Checks that a place in the run is the only criterion.
 fn must_be_single(options: &SliceOptions, failure: &Criterion) -> Result<(), Failure> {
     let place = [
         (options.value.is_some(), "--value"),
@@ -86,7 +86,7 @@ fn must_be_single(options: &SliceOptions, failure: &Criterion) -> Result<(), Fai
     }
 }
 
-/// What is asked for, and its place in words.
+/// The criterion, and its place in words.
 fn asked(
     options: &SliceOptions,
     recorded: Recorded<'_>,

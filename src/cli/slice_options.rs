@@ -8,7 +8,7 @@ use super::terminal::Verbosity;
 use super::values::ValuePlace;
 use crate::dynamic::SliceKind;
 
-/// A run is followed for so many instructions unless more is asked for: some minutes.
+/// The number of instructions up to which a run is followed unless more is asked for: some minutes.
 pub(super) const MOST_INSTRUCTIONS: u64 = 20_000_000;
 
 /// `stripe slice`.
@@ -47,7 +47,7 @@ pub struct SliceOptions {
 }
 
 impl SliceOptions {
-    /// How much the user wants to hear.
+    /// The verbosity that the options ask for.
     pub(super) fn verbosity(&self) -> Verbosity {
         Verbosity { quiet: self.quiet, verbose: false }
     }

@@ -1,4 +1,4 @@
-//! Say how far long work has come, when the user asks: by `t` on a terminal, or by SIGUSR1.
+//! Report the status of long work, when the user asks: by `t` on a terminal, or by SIGUSR1.
 //!
 //! The answer comes at once, whatever the work is busy with: a thread of its own waits for the question.
 
@@ -15,37 +15,38 @@ use super::terminal::Verbosity;
 use super::terminal::{self, say};
 use crate::report::{printable, words};
 
-/// How soon an answer comes, in milliseconds.
+/// The longest time until an answer comes, in milliseconds.
 const PATIENCE: u8 = 100;
 
-/// How often a line on a terminal is drawn again before the search.
+/// The interval at which a line on a terminal is drawn again before the search.
 const REDRAWN: Duration = Duration::from_millis(300);
 
-/// How often there is a line elsewhere.
+/// The interval between lines elsewhere.
 pub(super) const REPEATED: Duration = Duration::from_secs(10);
 
-/// How far the work has come.
+/// The status of the work.
 #[derive(Clone, Debug)]
 pub(super) struct WorkProgress {
-    /// What is being done, in words.
+    /// The phase of the work, in words.
     pub(super) phase: String,
     /// The criterion, if it has a name.
     pub(super) criterion: Option<String>,
-    /// How many circumstances the search began with, and how many are left.
+    /// The number of circumstances at the beginning of the search, and of those that are left.
     pub(super) units: Option<(usize, usize)>,
-    /// Tests of this search and of those that it goes on with.
+    /// The number of tests of this search and of those that it continues.
     pub(super) tests: u64,
-    /// Tests since `since`.
+    /// The number of tests since `since`.
     pub(super) tests_now: u64,
     pub(super) since: Instant,
 }
 
-/// How far the work has come: written by who does it, read by who asks (the key t, a signal).
+/// The shared status of the work: written by the thread that works, read by the one that answers (the key
+/// t, a signal).
 #[derive(Clone, Debug)]
 pub(super) struct SharedStatus {
     stand: Arc<Mutex<WorkProgress>>,
     started: Instant,
-    /// When something was shown last.
+    /// The time at which something was shown last.
     shown: Arc<Mutex<Instant>>,
 }
 
@@ -63,12 +64,12 @@ impl SharedStatus {
         SharedStatus { stand: Arc::new(Mutex::new(stand)), started, shown: Arc::new(Mutex::new(started)) }
     }
 
-    /// Changes what is written there.
+    /// Changes the status.
     pub(super) fn note(&self, change: impl FnOnce(&mut WorkProgress)) {
         change(&mut self.stand.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// A search begins.
+    /// Begins a search.
     pub(super) fn begin_search(&self) {
         self.note(|stand| {
             (stand.tests, stand.tests_now, stand.units) = (0, 0, None);
@@ -76,7 +77,7 @@ impl SharedStatus {
         });
     }
 
-    /// Whether nothing was shown for so long; then it is from now on.
+    /// True if nothing was shown for so long; the time of the last showing is then set to `now`.
     pub(super) fn is_due(&self, now: Instant, pause: Duration) -> bool {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = now.saturating_duration_since(*shown) >= pause;
@@ -86,12 +87,12 @@ impl SharedStatus {
         is_due
     }
 
-    /// Something was shown.
+    /// Records that something was shown.
     pub(super) fn was_shown(&self, now: Instant) {
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
-    /// Shows what is done: on a terminal, where a search shows itself, in a line that is drawn again and again;
+    /// Shows the status: on a terminal, where a search shows itself, in a line that is redrawn;
     /// elsewhere by a line each ten seconds.
     fn show(&self) {
         let is_before = || self.stand.lock().unwrap_or_else(PoisonError::into_inner).units.is_none();
@@ -102,12 +103,12 @@ impl SharedStatus {
         }
     }
 
-    /// The line that is shown now where nothing is drawn again, if it is time for one.
+    /// The line that is shown now where nothing is redrawn, if it is time for one.
     fn repeated(&self, now: Instant) -> Option<String> {
         self.is_due(now, REPEATED).then(|| format!("stripe: {}\n", printable(&self.line())))
     }
 
-    /// What is written there, in a line.
+    /// The status in a line.
     pub(super) fn line(&self) -> String {
         let stand = self.stand.lock().unwrap_or_else(PoisonError::into_inner);
         let mut parts = vec![stand.phase.clone()];
@@ -125,29 +126,29 @@ impl SharedStatus {
     }
 }
 
-/// Answers until it goes away.
+/// A thread that answers questions until this is dropped.
 #[derive(Debug)]
 pub(super) struct Answers {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Who may ask.
+/// The ways to ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Askers {
-    /// Whoever sends SIGUSR1.
+    /// By SIGUSR1 alone.
     Signals,
-    /// Whoever sits at the terminal, too.
+    /// By a key at the terminal as well.
     SignalsAndKeys,
 }
 
-/// Who may ask, as far as the user of these options wants to be told.
+/// The ways to ask, by the verbosity of the options.
 pub(super) fn askers(verbosity: Verbosity) -> Askers {
     if verbosity.quiet { Askers::Signals } else { Askers::SignalsAndKeys }
 }
 
 impl Answers {
-    /// Answers from `shared_status` from now on. Keys are read only where the standard input and the standard error
+    /// Starts to answer from `shared_status`. Keys are read only where the standard input and the standard error
     /// are a terminal.
     pub(super) fn begin(shared_status: SharedStatus, askers: Askers) -> Result<Answers, Failure> {
         let failed = |error| {
@@ -160,7 +161,7 @@ impl Answers {
             Askers::SignalsAndKeys if terminal::is_watched() => Keyboard::open().map_err(failed)?,
             _ => None,
         };
-        // Taken by the thread: one that cannot be started takes nothing along.
+        // Moved into the thread: one that cannot be started drops it, and the terminal is as before.
         let keyboard = Arc::new(Mutex::new(keyboard));
         let over = Arc::new(AtomicBool::new(false));
         let thread = patiently(|| {
@@ -184,7 +185,7 @@ impl Answers {
     }
 }
 
-/// Waits for a key; whether it was the one that asks.
+/// Waits for a key; returns whether it was the one that asks.
 fn wait(keyboard: Option<&mut Keyboard>) -> bool {
     match keyboard {
         Some(keyboard) => keyboard.key(PATIENCE).is_some_and(|key| key.eq_ignore_ascii_case(&b't')),
@@ -196,13 +197,13 @@ fn wait(keyboard: Option<&mut Keyboard>) -> bool {
 }
 
 fn answer(shared_status: &SharedStatus) -> String {
-    // A line may stand there that is drawn again and again.
+    // A line that is redrawn may stand there.
     let clear = if terminal::draws_again() { "\r\x1b[K" } else { "" };
     format!("{clear}stripe: {}\n", printable(&shared_status.line()))
 }
 
 impl Drop for Answers {
-    /// Gives the terminal back.
+    /// Ends the thread, and restores the terminal.
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -226,7 +227,7 @@ mod tests {
         );
         shared_status.note(|stand| stand.units = Some((34, 34)));
         assert_says_left(shared_status.repeated(at(20)));
-        // A search tells its improvements itself.
+        // A search reports its improvements itself.
         shared_status.was_shown(at(25));
         assert_eq!(shared_status.repeated(at(30)), None);
         assert_says_left(shared_status.repeated(at(35)));

@@ -1,4 +1,4 @@
-//! Make a program and its invocation of what the user typed.
+//! Load the program, and build its invocation from the options.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -26,17 +26,17 @@ use crate::session::SessionError;
 use crate::session::interrupt::Interrupt;
 use crate::subject::{Target, leak_checker};
 
-/// What the subcommands work on, as it was loaded.
+/// The loaded program that the subcommands work on.
 pub(super) struct Loaded {
     pub(super) target: Target,
     pub(super) withheld: Withheld,
 }
 
-/// Variables of the environment that a program is not given.
+/// The names of environment variables that a program is not given.
 pub(super) struct Withheld(pub(super) Vec<String>);
 
 impl Loaded {
-    /// Loads the program and gathers what it will see. From then on `interrupt` listens.
+    /// Loads the program and gathers its invocation. From then on `interrupt` listens.
     pub(super) fn new(options: &TargetOptions, interrupt: &Interrupt) -> Result<Loaded, Failure> {
         let scope = Scope::new(&options.scope).map_err(Failure::of(Exit::Usage))?;
         let path = executable(&options.program)?;
@@ -74,7 +74,7 @@ impl Loaded {
 }
 
 impl Withheld {
-    /// Tells which.
+    /// Prints their names.
     pub(super) fn mention(&self) {
         if !self.0.is_empty() {
             let names = self.0.join(", ");
@@ -91,7 +91,7 @@ pub(super) fn executable(path: &Path) -> Result<PathBuf, Failure> {
     })
 }
 
-/// What PATH leads to.
+/// The executable of this name in PATH.
 fn in_search_path(name: &Path) -> Option<PathBuf> {
     if name.components().count() != 1 || name.as_os_str().as_encoded_bytes().contains(&b'/') {
         return None;
@@ -106,11 +106,11 @@ fn is_executable(file: &Path) -> bool {
     file.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
-/// An interpreter, or a script, is told apart: its user wants to trace a script.
+/// The failure to load a program. An interpreter, or a script, has its own message: its user wants to trace a script.
 pub(super) fn load_failure(error: LoadError) -> Failure {
     use LoadError::{DebugFileMissing, NoLineTable, NothingInScope, Script};
     match &error {
-        // Where its own statements can be seen, an interpreter is a program like any other.
+        // An interpreter whose own statements can be seen is a program like any other.
         NoLineTable(path) | NothingInScope(path) | DebugFileMissing { path, .. } if is_interpreter(path) => {
             Failure::new(Exit::Failed, interpreters::explanation(path))
         }
@@ -122,7 +122,7 @@ pub(super) fn load_failure(error: LoadError) -> Failure {
     }
 }
 
-/// How the program is started, and the variables that it is not given.
+/// The invocation of the program, and the variables that it is not given.
 pub(super) fn invocation(
     options: &WorldOptions,
     program: PathBuf,
@@ -163,7 +163,7 @@ fn answers(is_real: bool) -> Answers {
     if is_real { Answers::Real } else { Answers::Constant }
 }
 
-/// The criterion that the user asks for.
+/// The criterion that the options state.
 pub(super) fn criterion(options: &OracleOptions, interrupt: &Interrupt) -> Result<Criterion, Failure> {
     let reference =
         options.reference.as_deref().map(|file| reading::file("--reference", file)).transpose()?;
@@ -175,7 +175,7 @@ pub(super) fn criterion(options: &OracleOptions, interrupt: &Interrupt) -> Resul
     })
 }
 
-/// What the user says that a run is like.
+/// The part of the criterion that the outcome options state.
 pub(super) fn outcome(options: &OutcomeOptions, interrupt: &Interrupt) -> Result<Criterion, Failure> {
     let text = |option: &str, file: &Option<PathBuf>| {
         file.as_deref().map(|file| reading::file(option, file)).transpose()

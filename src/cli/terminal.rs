@@ -1,4 +1,4 @@
-//! Find out what the streams can show, and write lines to standard error.
+//! Find out what the terminal can show, and write lines to standard error.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::choices::ColorChoice;
 use crate::report::{Style, printable};
 
-/// How much the user wants to hear.
+/// The verbosity that the user wants.
 #[derive(Clone, Copy)]
 pub(super) struct Verbosity {
     pub(super) quiet: bool,
     pub(super) verbose: bool,
 }
 
-/// The width of a report that nobody looks at on a terminal.
+/// The width of a report that does not go to a terminal.
 const WIDTH: usize = 80;
 
-/// How to write a report to standard output.
+/// The style of a report on standard output.
 pub(super) fn style(choice: ColorChoice) -> Style {
     let stdout = std::io::stdout();
     let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -34,23 +34,23 @@ pub(super) fn width() -> Option<usize> {
     Some(usize::from(width.0).max(40))
 }
 
-/// Whether somebody looks at standard error as it is written.
+/// True if standard error is a terminal.
 pub(super) fn is_watched() -> bool {
     std::io::stderr().is_terminal()
 }
 
-/// Whether a line on standard error can be drawn again and again.
+/// True if a line on standard error can be redrawn.
 pub(super) fn draws_again() -> bool {
     is_watched() && !is_dumb()
 }
 
-/// Whether the terminal knows no escape sequences.
+/// True if the terminal knows no escape sequences.
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// As many parts of a line as fit on the terminal of standard error, whose size may have changed: what goes
-/// on in a second line could not be drawn again.
+/// The parts of a line that fit on the terminal of standard error, whose size may have changed: a line that wraps
+/// could not be redrawn.
 pub(super) fn clipped(line: &str) -> String {
     match terminal_size::terminal_size_of(std::io::stderr()) {
         Some((width, _)) => first_parts(line, usize::from(width.0).saturating_sub(1)),
@@ -58,7 +58,7 @@ pub(super) fn clipped(line: &str) -> String {
     }
 }
 
-/// What stands before a comma and takes at most `width` columns, as much as possible of it. Half a number
+/// The longest beginning of a line that ends before a comma and takes at most `width` columns. Half a number
 /// would be another one.
 fn first_parts(line: &str, width: usize) -> String {
     let beginnings = line.match_indices(", ").map(|(end, _)| &line[..end]).chain([line]);
@@ -66,7 +66,7 @@ fn first_parts(line: &str, width: usize) -> String {
     fitting.last().map_or_else(|| line.chars().take(width).collect(), str::to_owned)
 }
 
-/// Whether the locale can show more than ASCII; unset, as in most containers, it is taken to.
+/// True if the locale can show more than ASCII; unset, as in most containers, it is taken to.
 fn is_utf8() -> bool {
     let value = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
@@ -77,31 +77,31 @@ fn is_utf8() -> bool {
     })
 }
 
-/// Tells something in a line; what comes from outside may hold anything.
+/// Prints a line to standard error; text from outside may hold anything.
 pub(super) fn tell(line: &str) {
     say(&(printable(line) + "\n"));
 }
 
-/// Whether a line stands there that what is said next takes away.
+/// True if a redrawn line stands there, which the next output removes.
 static IS_DRAWN: AtomicBool = AtomicBool::new(false);
 
-/// Takes the line away in which the cursor stands.
+/// The escape sequence that clears the line of the cursor.
 const CLEAR: &str = "\r\x1b[K";
 
-/// What cannot be shown is not worth an error.
+/// Writes to standard error; a write error is ignored.
 pub(super) fn say(text: &str) {
     let clear = if IS_DRAWN.swap(false, Ordering::Relaxed) { CLEAR } else { "" };
     let mut stderr = stderr().lock();
     let _ = stderr.write_all((clear.to_owned() + text).as_bytes()).and_then(|()| stderr.flush());
 }
 
-/// Draws a line that what is said next takes away; another one in its place if one stands there.
+/// Draws a line that the next output removes; in place of another one if one stands there.
 pub(super) fn draw(line: &str) {
     say(&format!("{CLEAR}{}", clipped(&printable(line))));
     IS_DRAWN.store(true, Ordering::Relaxed);
 }
 
-/// Takes such a line away, if there is one.
+/// Removes such a line, if there is one.
 pub(super) fn undraw() {
     say("");
 }

@@ -21,13 +21,13 @@ use crate::circumstances::input::{InputPart, PartName};
 use crate::session::simplify::{Simplification, of_run};
 use crate::session::simplify_request::SimplifyRequest;
 
-/// Where what is left of the parts was written.
+/// The files to which what is left of the parts was written.
 pub(super) struct WrittenParts<'w> {
-    /// The number of a part, and its file.
+    /// The files, each with the number of its part.
     pub(super) files: Vec<(usize, &'w Path)>,
 }
 
-/// Refuses what could not be gone on with, before any work is done.
+/// Refuses what the search could not go on from, before any work is done.
 pub(super) fn check(
     options: &SimplifyOptions,
     request: &SimplifyRequest,
@@ -58,8 +58,8 @@ impl WrittenParts<'_> {
     }
 }
 
-/// Looks for the critical slice, and says how the command ends: as that search, if the simplification has ended
-/// well; as the simplification, if the program cannot be traced.
+/// Looks for the critical slice, and returns the exit of the command: that of this search, if the simplification has
+/// ended well; that of the simplification, if the program cannot be traced.
 pub(super) fn go_on(
     options: &SimplifyOptions,
     (request, simplification): (&SimplifyRequest, &Simplification),
@@ -99,7 +99,7 @@ struct Line<'l> {
 }
 
 impl Line<'_> {
-    /// Its words; or why there is none.
+    /// The words of the line; or the reason why there is none.
     fn words(&self) -> Result<Vec<OsString>, String> {
         let arguments = self.arguments()?;
         let mut words: Vec<OsString> = vec!["run".into()];
@@ -190,7 +190,7 @@ impl Line<'_> {
         words
     }
 
-    /// What the failure is: as the user says, or else what was taken for it.
+    /// The options of the failure: as the user states it, or else as it was taken to be.
     fn failure(&self) -> Vec<OsString> {
         let (failure, mut words) = (&self.options.failure, Vec::new());
         let outcome = &failure.outcome;

@@ -15,7 +15,7 @@ use crate::session::interrupt::Interrupt;
 use crate::session::{Cause, SessionError};
 use crate::subject::Recorded;
 
-/// Does it.
+/// Records a run and prints its events.
 pub(super) fn trace(options: TraceOptions, color: ColorChoice) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     let Loaded { target, withheld } = Loaded::new(&options.target, &interrupt)?;

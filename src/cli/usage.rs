@@ -1,6 +1,6 @@
-//! Say in one line what is wrong with a command line.
+//! Report in one line what is wrong with a command line.
 //!
-//! Takes the words of the parser, which draws several lines and ends with a summary of all options.
+//! Uses the words of the parser, which draws several lines and ends with a summary of all options.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::exit::{Exit, Failure};
 use super::interpreters;
 use super::options::CommandLine;
 
-/// The failure that `error` is.
+/// The failure for a parser error.
 pub(super) fn failure(error: &Error, words: &[OsString]) -> Failure {
     let mut message = one_line(&error.render().to_string());
     let subcommand = words.get(1).and_then(|name| name.to_str());
@@ -28,7 +28,7 @@ pub(super) fn failure(error: &Error, words: &[OsString]) -> Failure {
     Failure::new(Exit::Usage, format!("{message}; see `stripe{of} --help`"))
 }
 
-/// A word that is neither an option nor the program.
+/// True for a word that is neither an option nor the program.
 fn is_stray_word(error: &Error) -> bool {
     let stray = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(word)) => !word.starts_with('-'),

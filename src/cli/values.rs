@@ -1,6 +1,6 @@
 //! Read the values of options: times, signals, events and the like.
 //!
-//! Each function is for one kind of value; what it refuses it says in a part of a sentence.
+//! Each function parses one kind of value; its error is a part of a sentence.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -15,12 +15,12 @@ use regex::bytes::Regex;
 
 use crate::oracle::expression;
 
-/// A variable where an execution begins, as in `sum@13#3`.
+/// The place of a variable where an execution begins, as in `sum@13#3`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValuePlace {
-    /// What the source calls the variable.
+    /// The name of the variable in the source.
     pub name: String,
-    /// The execution.
+    /// The name of the execution.
     pub place: String,
 }
 
@@ -40,12 +40,12 @@ impl FromStr for ValuePlace {
     }
 }
 
-/// A file to be written.
+/// An output file.
 #[derive(Clone, Debug)]
 pub struct Emission {
-    /// What to write.
+    /// The kind of output.
     pub kind: EmissionKind,
-    /// Where.
+    /// The path of the file.
     pub file: PathBuf,
 }
 
@@ -81,7 +81,7 @@ pub enum EmissionKind {
     Gdb,
 }
 
-/// As the user types it.
+/// Writes the kind as the user types it.
 impl fmt::Display for EmissionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = self.to_possible_value().expect("no kind is hidden");
@@ -90,28 +90,28 @@ impl fmt::Display for EmissionKind {
 }
 
 impl EmissionKind {
-    /// Whether it tells of the tests of the search.
+    /// True if it needs the tests of the search.
     pub(super) fn tells_history(self) -> bool {
         matches!(self, EmissionKind::Html | EmissionKind::Jsonl)
     }
 
-    /// Whether it holds the environment of the program.
+    /// True if it holds the environment of the program.
     pub(super) fn holds_environment(self) -> bool {
         matches!(self, EmissionKind::Gdb)
     }
 
-    /// Whether it can hold the results of several criteria.
+    /// True if it can hold the results of several criteria.
     pub(super) fn holds_several(self) -> bool {
         !matches!(self, EmissionKind::Dot | EmissionKind::Gdb)
     }
 }
 
-/// Events by number, as ranges.
+/// A list of events by number, as ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventList(pub Vec<RangeInclusive<u32>>);
 
 impl EventList {
-    /// These ranges, in order.
+    /// Creates a list of these ranges, in order.
     pub(super) fn new(mut ranges: Vec<RangeInclusive<u32>>) -> EventList {
         ranges.sort_by_key(|range| *range.start());
         let mut list: Vec<RangeInclusive<u32>> = Vec::new();
@@ -126,7 +126,7 @@ impl EventList {
         EventList(list)
     }
 
-    /// Whether an event is among them.
+    /// True if an event is in the list.
     pub(super) fn contains(&self, event: u32) -> bool {
         let later = self.0.partition_point(|range| *range.start() <= event);
         self.0[..later].last().is_some_and(|range| range.contains(&event))
@@ -138,11 +138,11 @@ impl EventList {
 pub struct ByProductNumber {
     /// The name of the criterion.
     pub criterion: Option<String>,
-    /// From 1.
+    /// Its number, from 1.
     pub number: usize,
 }
 
-/// A by-product, `N` or `NAME:N`.
+/// Parses a by-product, `N` or `NAME:N`.
 pub(super) fn by_product(text: &str) -> Result<ByProductNumber, String> {
     let (criterion, number) = match text.rsplit_once(':') {
         Some((name, number)) => (Some(name.to_owned()), number),
@@ -154,14 +154,14 @@ pub(super) fn by_product(text: &str) -> Result<ByProductNumber, String> {
     }
 }
 
-/// What a user typed need not be UTF-8.
+/// Splits a text at its first `=`. What a user types need not be UTF-8.
 fn split_at_equals(text: &OsStr) -> Option<(&OsStr, &OsStr)> {
     let bytes = text.as_bytes();
     let place = bytes.iter().position(|&byte| byte == b'=')?;
     Some((OsStr::from_bytes(&bytes[..place]), OsStr::from_bytes(&bytes[place + 1..])))
 }
 
-/// A variable of the environment, `NAME=VALUE`.
+/// Parses a variable of the environment, `NAME=VALUE`.
 pub(super) fn environment_variable(text: OsString) -> Result<(OsString, OsString), String> {
     match split_at_equals(&text) {
         Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
@@ -169,7 +169,8 @@ pub(super) fn environment_variable(text: OsString) -> Result<(OsString, OsString
     }
 }
 
-/// The message of a bad expression is a drawing of several lines; its last one says what is wrong.
+/// Parses a regular expression. The message of a bad one is a drawing of several lines; the last one says
+/// what is wrong.
 pub(super) fn regex(text: &str) -> Result<Regex, String> {
     expression(text).map_err(|error| {
         let message = error.to_string();
@@ -178,7 +179,7 @@ pub(super) fn regex(text: &str) -> Result<Regex, String> {
     })
 }
 
-/// An expression with a name, `NAME=RE`. The name is also that of a folder.
+/// Parses an expression with a name, `NAME=RE`. The name is also that of a folder.
 pub(super) fn named_regex(text: &str) -> Result<(String, Regex), String> {
     let (name, expression) = text.split_once('=').ok_or("not of the form NAME=RE")?;
     let plain = |c: char| c.is_alphanumeric() || "_-+.".contains(c);
@@ -188,7 +189,7 @@ pub(super) fn named_regex(text: &str) -> Result<(String, Regex), String> {
     Ok((name.to_owned(), regex(expression)?))
 }
 
-/// A size such as `500M` or `4G`, in bytes; a plain number means bytes.
+/// Parses a size such as `500M` or `4G` to bytes; a plain number means bytes.
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -208,7 +209,7 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A time such as `500ms`, `10s`, `5m`, `1h`; a plain number means seconds.
+/// Parses a time such as `500ms`, `10s`, `5m`, `1h`; a plain number means seconds.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -226,7 +227,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A signal by its name, with or without `SIG`, or by its number.
+/// Parses a signal: its name, with or without `SIG`, or its number.
 pub(super) fn signal(text: &str) -> Result<i32, String> {
     let name = text.to_ascii_uppercase();
     let name = if name.starts_with("SIG") { name } else { format!("SIG{name}") };
@@ -235,7 +236,7 @@ pub(super) fn signal(text: &str) -> Result<i32, String> {
         .ok_or_else(|| "no such signal: write its name, such as SEGV, or its number".into())
 }
 
-/// A file to be written, `KIND=FILE`.
+/// Parses an output file, `KIND=FILE`.
 pub(super) fn emission(text: OsString) -> Result<Emission, String> {
     let (kind, file) = split_at_equals(&text).ok_or("not of the form KIND=FILE")?;
     let kind = EmissionKind::from_str(&kind.to_string_lossy(), false)
@@ -246,15 +247,15 @@ pub(super) fn emission(text: OsString) -> Result<Emission, String> {
     }
 }
 
-/// All kinds of output files, as a part of a sentence.
+/// The names of all kinds of output files, as a part of a sentence.
 fn kinds() -> String {
     let mut names: Vec<String> = EmissionKind::value_variants().iter().map(EmissionKind::to_string).collect();
     let last = names.pop().unwrap_or_default();
     format!("{} or {last}", names.join(", "))
 }
 
-/// Events by number, `8-12,40`, or `@FILE` with such a list, which may be too long for a command line;
-/// none in an empty text.
+/// Parses a list of events by number, `8-12,40`, or `@FILE` with such a list, which may be too long for a
+/// command line; an empty text is an empty list.
 pub(super) fn event_list(text: &str) -> Result<EventList, String> {
     match text.strip_prefix('@') {
         Some(file) => ranges(&super::reading::list(Path::new(file))?),

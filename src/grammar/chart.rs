@@ -1,21 +1,21 @@
-//! Find out all that a text can be derived from: the chart of Earley's algorithm.
+//! Build the chart of Earley's algorithm: all that a text can be derived from.
 
 use std::collections::HashSet;
 
 use super::{Grammar, GrammarError, GrammarTerm, SymbolId};
 
-/// More entries than this would need a gigabyte.
+/// The largest number of chart entries; more would need a gigabyte.
 const MOST_ENTRIES: usize = 30_000_000;
 
-/// Parts of productions that derive stretches of a text, by the ends of the stretches.
+/// The chart: parts of productions that derive stretches of a text, by the ends of the stretches.
 pub(super) struct Chart {
     pub(super) columns: Vec<Column>,
 }
 
-/// What ends at one place of the text.
+/// A column of the chart: the entries that end at one place of the text.
 #[derive(Default)]
 pub(super) struct Column {
-    /// In the order in which they were found: each follows from earlier ones.
+    /// The entries in the order in which they were found: each follows from earlier ones.
     entries: Vec<Entry>,
     /// The numbers of the entries in the order of the entries.
     ordered: Vec<u32>,
@@ -25,7 +25,7 @@ pub(super) struct Column {
     waiting: Vec<(SymbolId, Entry)>,
 }
 
-/// That so much of a production derives the text from `origin` to the column.
+/// An entry (Earley item): so much of a production derives the text from `origin` to the column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Entry {
     production: u32,
@@ -33,7 +33,7 @@ struct Entry {
     origin: u32,
 }
 
-/// That a production derives the text from `origin` to the column.
+/// A complete entry: a production derives the text from `origin` to the column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Complete {
     pub(super) symbol: SymbolId,
@@ -50,14 +50,14 @@ impl Column {
         place.ok().map(|place| self.ordered[place])
     }
 
-    /// What is complete of a symbol, in the order of the origins.
+    /// The complete entries of a symbol, in the order of the origins.
     pub(super) fn complete_of(&self, symbol: SymbolId) -> &[Complete] {
         let from = self.complete.partition_point(|complete| complete.symbol < symbol);
         let to = self.complete.partition_point(|complete| complete.symbol <= symbol);
         &self.complete[from..to]
     }
 
-    /// Sorts what is found, once it is all.
+    /// Sorts the entries, once they are complete.
     fn close(&mut self, grammar: &Grammar) {
         let numbered = || self.entries.iter().zip(0_u32..);
         let mut ordered: Vec<u32> = numbered().map(|(_, number)| number).collect();
@@ -88,7 +88,7 @@ impl Column {
 }
 
 impl Chart {
-    /// Of all of a text.
+    /// Builds the chart of a whole text.
     pub(super) fn of(grammar: &Grammar, text: &[u8]) -> Result<Chart, GrammarError> {
         let mut chart = Chart { columns: Vec::new() };
         chart.columns.resize_with(text.len() + 1, Column::default);
@@ -111,7 +111,7 @@ impl Chart {
         }
     }
 
-    /// Finds all that ends at a place, given all that ends before.
+    /// Fills the column of a place, given all columns before.
     fn fill(&mut self, grammar: &Grammar, text: &[u8], place: usize, seen: &mut HashSet<Entry>) {
         let (before, rest) = self.columns.split_at_mut(place);
         let (column, after) = rest.split_first_mut().expect("there is a column for each place");
@@ -148,7 +148,7 @@ impl Chart {
                         after[length - 1].entries.push(beyond);
                     }
                 }
-                // What derives nothing was gone beyond where it was predicted.
+                // A nullable symbol was advanced over when it was predicted (Aycock and Horspool).
                 None if entry.origin as usize == place => {}
                 None => {
                     let origin = &before[entry.origin as usize];
@@ -158,7 +158,7 @@ impl Chart {
         }
     }
 
-    /// The last place at which anything was still possible, and what.
+    /// The error at the last place where anything was still possible, with what was expected there.
     fn where_it_stops(&self, grammar: &Grammar, text: &[u8]) -> GrammarError {
         let (place, column) = self
             .columns
@@ -209,7 +209,7 @@ impl Grammar {
     }
 }
 
-/// How much of a text a terminal takes, if it is there.
+/// The length of the text that a terminal matches, if it does.
 pub(super) fn matched(terminal: &GrammarTerm, text: &[u8]) -> Option<usize> {
     match terminal {
         GrammarTerm::Literal(literal) => text.starts_with(literal).then_some(literal.len()),

@@ -1,30 +1,29 @@
-//! Read from a chart how a text is derived.
+//! Read a derivation of a text from its chart.
 
 use std::ops::Range;
 
 use super::chart::{Chart, Complete};
 use super::{Grammar, GrammarError, GrammarTerm, Role, SymbolId};
 
-/// How a grammar derives a text: a tree of symbols, each of which derives a stretch of it.
+/// A derivation of a text: a tree of symbols, each of which derives a stretch of it.
 #[derive(Clone, Debug)]
 pub struct Derivation {
     /// The symbols that derive something; each comes before those below it, the first one derives all.
     pub nodes: Vec<DerivationNode>,
-    /// The first place of the text where the grammar leaves a choice, if there is any: a symbol, and its text's
-    /// beginning.
+    /// The first ambiguity, if there is any: a symbol with several derivations, and where its text begins.
     pub ambiguity: Option<(SymbolId, usize)>,
 }
 
-/// A symbol that derives a stretch of the text.
+/// A node of a derivation: a symbol that derives a stretch of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DerivationNode {
-    /// Which.
+    /// The symbol.
     pub symbol: SymbolId,
-    /// Which of its alternatives, from 0.
+    /// The number of its alternative, from 0.
     pub alternative: usize,
-    /// The stretch.
+    /// The stretch of the text, in bytes.
     pub range: Range<usize>,
-    /// The symbols below it, in the order of the text; of a repetition its elements.
+    /// The child nodes, in the order of the text; of a repetition its elements.
     pub children: Vec<usize>,
 }
 
@@ -42,7 +41,7 @@ impl Grammar {
         let mut nodes = Vec::new();
         reading.tasks.push(Task { symbol: self.start, range: 0..text.len(), below: u32::MAX, parent: None });
         let mut next = 0;
-        // Level by level, so that what is above comes first.
+        // Level by level, so that parents come first.
         while next < reading.tasks.len() {
             let task = reading.tasks[next].clone();
             next += 1;
@@ -69,7 +68,8 @@ impl Grammar {
 struct Task {
     symbol: SymbolId,
     range: Range<usize>,
-    /// It follows from entries of its column with a lower number than this: no derivation goes in circles.
+    /// The bound of its entry: it follows from entries of its column with a lower number than this, so that
+    /// no derivation goes in circles.
     below: u32,
     parent: Option<usize>,
 }
@@ -83,7 +83,7 @@ struct Reading<'r> {
 }
 
 impl Reading<'_> {
-    /// Reads one derivation, of which the symbols become tasks. Which alternative it is.
+    /// Reads one derivation, of which the symbols become tasks. Returns the number of the alternative.
     fn open(&mut self, task: &Task, node: usize) -> usize {
         let Task { symbol, range, below, .. } = task;
         let (start, end) = (range.start as u32, range.end);
@@ -121,8 +121,8 @@ impl Reading<'_> {
         productions.iter().position(|&known| known == production).unwrap_or_default()
     }
 
-    /// Where the last symbol of an entry begins that ends at `end`, and how many such places there are. The place is
-    /// the last one that follows from entries with lower numbers.
+    /// Finds where the last symbol of an entry begins that ends at `end`, and the number of such places. The
+    /// place is the last one that follows from entries with lower numbers.
     fn split(
         &self,
         symbol: SymbolId,
@@ -168,7 +168,7 @@ impl Reading<'_> {
     }
 }
 
-/// The same with all elements of a repetition right below it. The grammar of the chart has them one below the other.
+/// Returns the nodes with all elements of a repetition as its direct children. The grammar of the chart nests them.
 fn flattened(grammar: &Grammar, mut nodes: Vec<DerivationNode>) -> Vec<DerivationNode> {
     let is_list = |symbol| matches!(grammar.role(symbol), Role::AnyNumber | Role::AtLeastOne);
     let is_inner: Vec<bool> = {

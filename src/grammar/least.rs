@@ -46,7 +46,7 @@ fn joined(terms: &[GrammarTerm], least: &[Option<Vec<u8>>]) -> Option<Vec<u8>> {
 
 const LONGEST_TEXT: usize = 1 << 20;
 
-/// Which symbols derive the empty text.
+/// The symbols that derive the empty text (the nullable ones).
 pub(super) fn deriving_nothing(symbols: usize, productions: &[Production]) -> Vec<bool> {
     let mut nothing = vec![false; symbols];
     loop {

@@ -1,9 +1,10 @@
 //! Read grammars, and derive texts from them.
 //!
-//! A grammar is written in BNF or in one of the common forms of EBNF ([`Grammar::read`]). Any context-free grammar
-//! will do: ambiguous, left-recursive, with empty alternatives. Its terminals are characters, so that it has to say
-//! where spaces may stand. A text is parsed after J. Earley, "An Efficient Context-Free Parsing Algorithm", CACM 1970,
-//! with the treatment of what derives nothing by J. Aycock and R. N. Horspool, "Practical Earley Parsing", 2002.
+//! A grammar is written in BNF or in one of the common forms of EBNF ([`Grammar::read`]). Any context-free
+//! grammar will do: ambiguous, left-recursive, with empty alternatives. Its terminals are characters, so that
+//! it has to say where spaces may stand. A text is parsed after J. Earley, "An Efficient Context-Free Parsing
+//! Algorithm", CACM 1970, with the treatment of nullable symbols by J. Aycock and R. N. Horspool, "Practical
+//! Earley Parsing", 2002.
 
 mod chart;
 mod derivation;
@@ -23,31 +24,31 @@ pub type SymbolId = u32;
 pub struct Grammar {
     symbols: Vec<GrammarSymbol>,
     productions: Vec<Production>,
-    /// The symbol from which texts are derived.
+    /// The start symbol, from which texts are derived.
     start: SymbolId,
     /// The shortest text that each symbol derives, and of those of equal length the first one.
     least: Vec<Vec<u8>>,
     derives_nothing: Vec<bool>,
 }
 
-/// What a symbol stands for.
+/// A symbol of a grammar.
 #[derive(Clone, Debug)]
 struct GrammarSymbol {
-    /// As the grammar writes it; what has no name is called after the symbol around it.
+    /// The name as the grammar writes it; what has no name is called after the symbol around it.
     name: String,
     role: Role,
-    /// Its alternatives, in the order of the grammar.
+    /// Its productions (alternatives), in the order of the grammar.
     productions: Vec<u32>,
 }
 
-/// Which part a symbol plays.
+/// The role of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The grammar names it.
+    /// A symbol that the grammar names.
     Named,
     /// A choice in brackets.
     Choice,
-    /// What is repeated, once.
+    /// The element of a repetition.
     Element,
     /// `x*`: its derivation has any number of elements.
     AnyNumber,
@@ -58,20 +59,20 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether its derivation is a list of elements.
+    /// True if its derivation is a list of elements.
     pub fn is_repetition(self) -> bool {
         matches!(self, Role::AnyNumber | Role::AtLeastOne | Role::AtMostOne)
     }
 }
 
-/// One alternative of a symbol.
+/// A production: one alternative of a symbol.
 #[derive(Clone, Debug)]
 struct Production {
     symbol: SymbolId,
     terms: Vec<GrammarTerm>,
 }
 
-/// What an alternative is made of.
+/// A term of a production: a terminal or a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum GrammarTerm {
     Literal(Vec<u8>),
@@ -79,7 +80,7 @@ enum GrammarTerm {
     Symbol(SymbolId),
 }
 
-/// One character of some, or of all but some.
+/// A character class: one character of some, or of all but some.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct CharacterClass {
     ranges: Vec<RangeInclusive<char>>,
@@ -91,7 +92,7 @@ impl CharacterClass {
         self.ranges.iter().any(|range| range.contains(&character)) != self.is_negated
     }
 
-    /// The simplest of them: a digit, a letter, another sign that can be printed, or else the first one.
+    /// The simplest character of the class: a digit, a letter, another printable character, or else the first one.
     fn least(&self) -> Option<char> {
         let mut simple = ('0'..='9').chain('a'..='z').chain('A'..='Z').chain(' '..='~');
         let first = || match self.is_negated {
@@ -102,19 +103,19 @@ impl CharacterClass {
     }
 }
 
-/// Why a grammar is none, or does not derive a text.
+/// An error in a grammar, or in a text that it does not derive; with the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrammarError {
     /// The line, from 1.
     pub line: usize,
     /// The column, in characters, from 1.
     pub column: usize,
-    /// What is wrong there, and what would be right.
+    /// The reason: what is wrong there, and what would be right.
     pub reason: String,
 }
 
 impl GrammarError {
-    /// At this place of a text.
+    /// Creates the error for this place of a text.
     fn at(text: &[u8], place: usize, reason: impl Into<String>) -> GrammarError {
         let before = &text[..place.min(text.len())];
         let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
@@ -141,22 +142,22 @@ impl Grammar {
         self.least(self.start)
     }
 
-    /// The same for one of its symbols.
+    /// The shortest text that one of its symbols derives.
     pub fn least(&self, symbol: SymbolId) -> &[u8] {
         &self.least[symbol as usize]
     }
 
-    /// Which part a symbol plays.
+    /// The role of a symbol.
     pub fn role(&self, symbol: SymbolId) -> Role {
         self.symbols[symbol as usize].role
     }
 
-    /// A symbol as the grammar writes it.
+    /// The name of a symbol as the grammar writes it.
     pub fn name(&self, symbol: SymbolId) -> &str {
         &self.symbols[symbol as usize].name
     }
 
-    /// The alternatives of a symbol, each as what it is made of.
+    /// The alternatives of a symbol, each as its ingredients.
     pub fn alternatives(&self, symbol: SymbolId) -> impl Iterator<Item = Vec<Ingredient>> + '_ {
         self.symbols[symbol as usize].productions.iter().map(|&production| {
             let terms = self.productions[production as usize].terms.iter();
@@ -165,12 +166,12 @@ impl Grammar {
     }
 }
 
-/// What an alternative is made of.
+/// A part of an alternative, for writing texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ingredient {
-    /// This text; of some characters the simplest.
+    /// A terminal as text; of a character class the simplest character.
     Text(Vec<u8>),
-    /// What this symbol derives.
+    /// A text that this symbol derives.
     Derived(SymbolId),
 }
 

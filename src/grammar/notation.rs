@@ -8,15 +8,16 @@ use self::tokens::{GrammarToken, Tokens};
 use super::least::{deriving_nothing, least_texts};
 use super::{CharacterClass, Grammar, GrammarError, GrammarSymbol, GrammarTerm, Production, Role, SymbolId};
 
-/// So deep may brackets stand in each other.
+/// The deepest nesting of brackets.
 const DEEPEST: usize = 100;
 
 impl Grammar {
-    /// Reads a grammar: rules like `<sum> ::= <number> "+" <sum> | <number>` or `sum = number, { "+", number };`. Texts
-    /// are derived from the first one.
+    /// Reads a grammar: rules like `<sum> ::= <number> "+" <sum> | <number>` or `sum = number, { "+", number
+    /// };`. The first one is the start symbol.
     ///
     /// # Errors
-    /// If it is none, with the place; if a symbol has no rule, or two; if a symbol derives no finite text.
+    /// If it is no valid grammar, with the place; if a symbol has no rule, or two; if a symbol derives no
+    /// finite text.
     pub fn read(text: &[u8]) -> Result<Grammar, GrammarError> {
         let source = str::from_utf8(text).map_err(|error| {
             GrammarError::at(text, error.valid_up_to(), "this is not UTF-8, which a grammar has to be")
@@ -35,11 +36,11 @@ struct Reader<'g> {
     symbols: Vec<GrammarSymbol>,
     productions: Vec<Production>,
     numbers: HashMap<String, SymbolId>,
-    /// Where each named symbol was seen first, and whether it has a rule.
+    /// The place where each named symbol was seen first, and whether it has a rule.
     seen: HashMap<SymbolId, (usize, bool)>,
     /// The symbols of the rules, in their order.
     defined: Vec<SymbolId>,
-    /// Characters in square brackets as they are written, and where.
+    /// The character classes in square brackets as they are written, with their places.
     bracketed: Vec<(String, usize)>,
     depth: usize,
 }
@@ -102,7 +103,7 @@ impl Reader<'_> {
         Ok(terms)
     }
 
-    /// The next part of a sequence, if it has any.
+    /// Reads the next term of a sequence, if it has any.
     fn term(&mut self, rule: &str) -> Result<Option<GrammarTerm>, GrammarError> {
         let place = self.tokens.place();
         let Some(token) = self.tokens.peek().cloned() else { return Ok(None) };
@@ -131,7 +132,7 @@ impl Reader<'_> {
         Ok(Some(term))
     }
 
-    /// `"a".."z"`
+    /// Reads the rest of a range: `"a".."z"`
     fn range(&mut self, first: &GrammarTerm, place: usize) -> Result<GrammarTerm, GrammarError> {
         self.tokens.next();
         let last = match self.tokens.next() {
@@ -152,7 +153,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands in brackets, from the opening one to the closing one.
+    /// Reads a group in brackets, from the opening one to the closing one.
     fn bracket(&mut self, close: char, rule: &str) -> Result<GrammarTerm, GrammarError> {
         let opening = self.tokens.place();
         self.tokens.next();
@@ -272,7 +273,7 @@ impl Reader<'_> {
     }
 }
 
-/// The character of a text that has only one.
+/// The character of a text that has exactly one.
 fn single(text: &[u8]) -> Option<char> {
     let mut characters = str::from_utf8(text).ok()?.chars();
     characters.next().filter(|_| characters.next().is_none())

@@ -9,53 +9,53 @@ use tracer::trace::EventId;
 
 use crate::subject::Recorded;
 
-/// So many executions of a statement are changed one by one; if there are more, so many that are spread evenly.
+/// The number of executions of a statement that are changed one by one; of more they are spread evenly.
 const MOST_EXECUTIONS: usize = 16;
 
-/// What is changed.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CandidateKind {
     /// A decision goes the other way.
     Flip,
-    /// A decision always goes where its jump leads.
+    /// A decision always goes where its conditional jump leads.
     Always,
-    /// A decision never goes where its jump leads.
+    /// A decision never goes where its conditional jump leads.
     Never,
     /// A statement is left out; a decision with what it governs.
     Omit,
 }
 
-/// How much of a statement is changed.
+/// The granularity of a change: all executions of a statement, or one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granule {
     /// All executions.
     Statement,
-    /// The one of this number, from 1, which is this event.
+    /// The execution of this number, from 1, which is this event.
     Execution(u32, EventId),
 }
 
-/// A change that can be tried.
+/// A candidate: a change that can be tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
-    /// What is changed.
+    /// The kind of the change.
     pub kind: CandidateKind,
-    /// Of which statement.
+    /// The leader of the changed statement.
     pub leader: LeaderId,
-    /// How many of its executions.
+    /// The executions that are changed.
     pub granule: Granule,
-    /// The change, for a run.
+    /// The intervention that makes the change in a run.
     pub intervention: Intervention,
 }
 
 impl Candidate {
-    /// The place in the source.
+    /// The changed statement.
     pub fn statement(&self, recorded: Recorded<'_>) -> Statement {
         recorded.program.leader(self.leader).statement
     }
 }
 
-/// All changes, in the order in which they are tried: first all executions of a statement, then single ones; what was
-/// executed last comes first, and decisions before omissions.
+/// All candidates, in the order in which they are tried: first all executions of a statement, then single
+/// ones; what was executed last comes first, and decisions before omissions.
 pub fn candidates(recorded: Recorded<'_>) -> Vec<Candidate> {
     let mut executed: HashMap<LeaderId, Vec<EventId>> = HashMap::new();
     for event in recorded.trace.events() {
@@ -66,8 +66,8 @@ pub fn candidates(recorded: Recorded<'_>) -> Vec<Candidate> {
         executed.into_iter().filter(|(leader, _)| is_changeable(program, *leader)).collect();
     leaders.sort_by_key(|(leader, events)| (std::cmp::Reverse(events.last().copied()), *leader));
     let mut all = Vec::new();
-    // Also of a decision that was taken once: changed, the run may come by again, and in other tests it is taken more
-    // often.
+    // Also for a decision that was taken once: changed, the run may reach it again, and in other tests it is
+    // taken more often.
     for (leader, _) in &leaders {
         all.extend(changes_of_statement(recorded, *leader));
     }
@@ -79,7 +79,7 @@ pub fn candidates(recorded: Recorded<'_>) -> Vec<Candidate> {
     all
 }
 
-/// What can be changed at all executions of a statement.
+/// The candidates that change all executions of a statement.
 pub fn changes_of_statement(recorded: Recorded<'_>, leader: LeaderId) -> Vec<Candidate> {
     let candidate = |kind, place, change| Candidate {
         kind,
@@ -101,7 +101,7 @@ pub fn changes_of_statement(recorded: Recorded<'_>, leader: LeaderId) -> Vec<Can
     all
 }
 
-/// What can be changed at one execution of a statement: the one of this number, from 1, which is this event.
+/// The candidates that change one execution of a statement: the one of this number, from 1, which is this event.
 pub fn changes_of_execution(
     recorded: Recorded<'_>,
     leader: LeaderId,
@@ -118,7 +118,8 @@ pub fn changes_of_execution(
         return Vec::new();
     }
     let decisions = decisions(recorded, leader);
-    // Of several jumps not each is reached by each execution, so that executions of the statement do not count them.
+    // Of several jumps not each is reached by each execution, so that the number of an execution is not
+    // that of the jump.
     let flips = decisions.iter().take(1).filter(|_| decisions.len() == 1);
     let mut all: Vec<Candidate> =
         flips.map(|&place| candidate(CandidateKind::Flip, place, Change::Flip)).collect();
@@ -142,12 +143,13 @@ fn place_of(recorded: Recorded<'_>, leader: LeaderId) -> ImagePlace {
     ImagePlace { image: leader.image, address: leader.address }
 }
 
-/// Libraries are loaded when the program runs already; what sets up a frame serves all of its function.
+/// True if a statement can be changed. Libraries are loaded when the program runs already; the code that
+/// sets up a frame serves all of its function.
 fn is_changeable(program: &Program, leader: LeaderId) -> bool {
     program.leader(leader).image == ImageId(0) && !program.leader(leader).kind.is_structural()
 }
 
-/// Positions in a list of this length, the first and the last among them.
+/// The evenly spread positions in a list of this length, the first and the last among them.
 fn spread(length: usize) -> Vec<usize> {
     let count = length.min(MOST_EXECUTIONS);
     (0..count).map(|number| if count == 1 { 0 } else { number * (length - 1) / (count - 1) }).collect()

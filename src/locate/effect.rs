@@ -1,4 +1,4 @@
-//! Say what came of a change: whether the output is right now, or nearer to it.
+//! Determine the effect of a change: whether the output is right now, or nearer to it.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -11,27 +11,27 @@ use super::spacing::{Spacing, Squeezed};
 use crate::oracle::{Check, OracleError};
 use dd::Outcome;
 
-/// What the right output is.
+/// The correct output, or a command that judges it.
 #[derive(Clone, Debug)]
 pub enum Correct {
     /// These bytes, and an end by itself.
     Output(Bytes, Spacing),
-    /// What this command says: 0 right, 1 to 124 wrong, 125 it cannot tell.
+    /// The verdict of this command: 0 right, 1 to 124 wrong, 125 it cannot tell.
     Check(Check),
 }
 
-/// What came of a change.
+/// The effect of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effect {
-    /// Of which kind.
+    /// The kind of the effect.
     pub kind: EffectKind,
-    /// How many bytes of the output are as without the change, from the beginning on.
+    /// The number of bytes from the beginning of the output on that are as without the change.
     pub common: usize,
-    /// Whether the output differs from the correct one, and in white space only.
+    /// True if the output differs from the correct one, and in white space only.
     pub only_space: bool,
 }
 
-/// What came of a change, the best first.
+/// The kind of an effect, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EffectKind {
     /// The run is right.
@@ -41,19 +41,19 @@ pub enum EffectKind {
     /// More of the output is right than before: a longer beginning and no more wrong lines, or fewer wrong lines
     /// and no shorter beginning.
     Nearer,
-    /// It is another one.
+    /// The output is another one, but not nearer.
     Changed,
-    /// It is the same.
+    /// The output is the same.
     Unchanged,
     /// The program crashed.
     Crash,
-    /// It was ended: it took too long or too much.
+    /// The run was ended: it took too long or too much.
     Cut,
-    /// The user has asked for the end before it was over.
+    /// The change was not tried to its end: the user has asked for the end before.
     Untried,
 }
 
-/// Judges runs by what the unchanged run has printed, and by what would be right.
+/// A judge of changed runs, by the output of the unchanged run and by the correct one.
 pub struct Trials<'t> {
     measure: Measure<'t>,
     recorded: &'t Run,
@@ -61,31 +61,32 @@ pub struct Trials<'t> {
     hasher: RandomState,
 }
 
-/// What a run is compared with.
+/// The measure by which a run is judged.
 enum Measure<'t> {
     Output(CorrectOutput<'t>),
     Check(&'t Check),
 }
 
-/// The correct output, and what of it counts.
+/// The correct output, and whether white space counts.
 struct CorrectOutput<'t> {
     correct: &'t [u8],
     squeezed: Squeezed,
     spacing: Spacing,
 }
 
-/// How far an output is from the correct one.
+/// The distance of an output from the correct one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Distance {
-    /// So many bytes of the beginning are right.
+    /// The number of bytes at the beginning that are right.
     beginning: usize,
-    /// So many lines are wrong.
+    /// The number of lines that are wrong.
     wrong: usize,
 }
 
 impl EffectKind {
-    /// What to call a change that has this effect with undefined values as they happen to be, and that one with
-    /// undefined values of a pattern. That it is right by luck is worth telling; that it is nearer is not.
+    /// Combines this effect, which a change has with undefined values as they happen to be, with its effect
+    /// with undefined values of a pattern. A change that is right by luck is reported; one that is
+    /// nearer by luck is not.
     pub fn with_pattern(self, pattern: EffectKind) -> EffectKind {
         match (self, pattern) {
             (_, EffectKind::Untried) => EffectKind::Untried,
@@ -97,14 +98,14 @@ impl EffectKind {
         }
     }
 
-    /// Whether it is worth telling.
+    /// True if a change with this effect is reported as one that helps.
     pub fn helps(self) -> bool {
         matches!(self, EffectKind::Right | EffectKind::Undefined | EffectKind::Nearer)
     }
 }
 
 impl<'t> Trials<'t> {
-    /// Compares with the run without any change.
+    /// Creates a judge that compares with the run without any change.
     pub fn new(correct: &'t Correct, recorded: &'t Run) -> Trials<'t> {
         let nothing = Distance { beginning: 0, wrong: 0 };
         let (measure, distance) = match correct {
@@ -124,7 +125,7 @@ impl<'t> Trials<'t> {
         self.recorded
     }
 
-    /// How many bytes the unchanged run has printed before the first wrong one, if that is known.
+    /// The number of bytes that the unchanged run has printed before the first wrong one, if that is known.
     pub fn first_wrong(&self) -> Option<usize> {
         let Measure::Output(wanted) = &self.measure else { return None };
         Some(match wanted.spacing {
@@ -133,7 +134,7 @@ impl<'t> Trials<'t> {
         })
     }
 
-    /// Tells outputs apart.
+    /// A hash of the output, to tell outputs apart.
     pub fn fingerprint(&self, run: &Run) -> u64 {
         self.hasher.hash_one(&run.stdout[..])
     }
@@ -141,7 +142,7 @@ impl<'t> Trials<'t> {
     /// Judges a run.
     ///
     /// # Errors
-    /// If a command that has to judge does not.
+    /// If the check command gives no verdict.
     pub fn judge(&self, run: &Run) -> Result<Effect, OracleError> {
         let common = common(&run.stdout, &self.recorded.stdout);
         let (kind, only_space) = match &run.termination {
@@ -155,7 +156,7 @@ impl<'t> Trials<'t> {
         Ok(Effect { kind, common, only_space })
     }
 
-    /// What came of it, and whether the run is right but for white space.
+    /// The effect on the output of a run that has ended by itself, and whether it is right but for white space.
     fn of_output(&self, run: &Run, status: i32) -> Result<(EffectKind, bool), OracleError> {
         let (is_nearer, only_space) = match &self.measure {
             Measure::Check(check) => match check.judge(run)? {
@@ -200,12 +201,13 @@ impl CorrectOutput<'_> {
     }
 }
 
-/// How many bytes two texts have in common at the beginning.
+/// The length of the common beginning of two texts, in bytes.
 fn common(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
-/// Lines count as wrong from the first to the last that differs, each in its place from the beginning or from the end.
+/// The distance of two outputs. Lines count as wrong from the first to the last that differs, each in its
+/// place from the beginning or from the end.
 fn distance(output: &[u8], correct: &[u8]) -> Distance {
     let lines =
         |text: &'_ [u8]| text.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
@@ -214,7 +216,7 @@ fn distance(output: &[u8], correct: &[u8]) -> Distance {
     let (own, right) = (&own[first..], &right[first..]);
     let last = own.iter().rev().zip(right.iter().rev()).take_while(|(own, right)| own == right).count();
     let (own, right) = (&own[..own.len() - last], &right[..right.len() - last]);
-    // Of those in between, the ones that are nowhere in the correct output, or missing.
+    // Of those in between, count the ones that are nowhere in the correct output, or missing.
     let known: HashSet<&[u8]> = right.iter().map(Vec::as_slice).collect();
     let surplus = own.iter().filter(|line| !known.contains(line.as_slice())).count();
     let printed: HashSet<&[u8]> = own.iter().map(Vec::as_slice).collect();
@@ -271,7 +273,7 @@ mod tests {
         assert_eq!(effect(recorded, correct, "x\nb\nc\nd\n"), EffectKind::Changed);
         assert_eq!(effect(recorded, correct, "a\nz\nc\ny\n"), EffectKind::Changed);
         assert_eq!(effect(recorded, correct, ""), EffectKind::Changed);
-        // What is missing, and what is surplus.
+        // Outputs with missing and with surplus lines.
         assert_eq!(effect("a\n", "a\nb\n", "a\nb\n"), EffectKind::Right);
         assert_eq!(effect("a\n", "a\nb\nc\n", "a\nb\n"), EffectKind::Nearer);
         assert_eq!(effect("a\nb\nc\n", "a\n", "a\nb\n"), EffectKind::Nearer);

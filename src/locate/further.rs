@@ -1,4 +1,4 @@
-//! Say what changes do to further tests, and how suspicious lines are by which tests execute them.
+//! Summarise the effects of changes on further tests, and the suspicion of lines by which tests execute them.
 //!
 //! Source: R. Abreu, P. Zoeteweij and A. van Gemund, "On the Accuracy of Spectrum-based Fault Localization", TAIC
 //! PART 2007 (Ochiai); S. Moon, Y. Kim, M. Kim and S. Yoo, "Ask the Mutants", ICST 2014, for failing tests that become
@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 use study::formula::{ExecutionCounts, Formula, Suspicion};
 use tracer::program::{FileId, Statement};
 
-/// What a change at all executions of a statement does to the further tests on which it was tried. Of two the greater
+/// The effect on the further tests of a change at all executions of a statement. Of two the greater
 /// one makes more failing tests right, or as many and fewer passing ones wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnTests {
-    /// So many failing tests are right with it.
+    /// The number of failing tests that are right with it.
     pub repaired: usize,
-    /// So many passing tests are wrong with it.
+    /// The number of passing tests that are wrong with it.
     pub broken: usize,
 }
 
@@ -32,17 +32,17 @@ impl PartialOrd for OnTests {
     }
 }
 
-/// Which lines a test executes.
+/// The coverage of a test: the lines that it executes.
 #[derive(Clone, Debug)]
 pub struct TestCoverage {
     /// The lines.
     pub lines: BTreeSet<(FileId, u32)>,
-    /// Whether the test fails.
+    /// True if the test fails.
     pub fails: bool,
 }
 
 impl TestCoverage {
-    /// Of a run that executes these statements.
+    /// Creates the coverage of a run that executes these statements.
     pub fn new(statements: &BTreeSet<Statement>, fails: bool) -> TestCoverage {
         let lines = statements.iter().map(|statement| (statement.file, statement.line)).collect();
         TestCoverage { lines, fails }
@@ -52,26 +52,27 @@ impl TestCoverage {
 /// The further tests, as far as a ranking needs them.
 #[derive(Clone, Debug, Default)]
 pub struct FurtherTests {
-    /// What all tests execute, the run under study among them.
+    /// The coverage of all tests, the run under study among them.
     pub coverage: Vec<TestCoverage>,
-    /// On how many failing tests changes were tried, the run under study not among them.
+    /// The number of failing tests on which changes were tried, without the run under study.
     pub failing: usize,
-    /// On how many passing tests changes were tried that make the run under study right.
+    /// The number of passing tests on which changes were tried that make the run under study right.
     pub passing: usize,
 }
 
 impl FurtherTests {
-    /// Whether there are none.
+    /// True if there are no further tests.
     pub fn is_empty(&self) -> bool {
         self.coverage.len() <= 1
     }
 
-    /// Whether a change that makes the run under study right does all that tests can ask for.
+    /// True if a change that makes the run under study right does so for all failing tests, and breaks no
+    /// passing test.
     pub fn are_satisfied(&self, with: OnTests) -> bool {
         with.repaired == self.failing && with.broken == 0
     }
 
-    /// How suspicious a line is, by Ochiai. `None` without further tests.
+    /// The suspicion of a line, by Ochiai. `None` without further tests.
     pub fn suspicion(&self, line: (FileId, u32)) -> Option<Suspicion> {
         if self.is_empty() {
             return None;

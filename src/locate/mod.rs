@@ -1,5 +1,5 @@
-//! Find where one change of a failing run makes its output right: which changes there are, what came of each, and
-//! in which order the lines are worth a look.
+//! Find where one change of a failing run makes its output right: the candidates, the effect of each, and
+//! the ranking of lines.
 //!
 //! Pure: runs are made elsewhere.
 //!

@@ -1,4 +1,4 @@
-//! Rank the executed lines by what changes at them have done.
+//! Rank the executed lines by the effects of changes at them.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -12,49 +12,49 @@ use super::effect::{Effect, EffectKind};
 use super::further::{FurtherTests, OnTests};
 use crate::subject::Recorded;
 
-/// Why a line stands where it stands, the best reason first.
+/// The reason for a line's rank, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RankReason {
     /// A decision that goes the other way makes the run right.
     FlipRepairs,
-    /// Something left out makes it right.
+    /// An omission makes it right.
     OmissionRepairs,
     /// A change makes it right, but only with what happens to lie in undefined memory.
     UndefinedRepairs,
     /// A change brings the output nearer.
     Nearer,
-    /// It was executed before the first wrong byte of the output.
+    /// The line was executed before the first wrong byte of the output.
     Before,
-    /// It was executed only after that.
+    /// The line was executed only after that.
     After,
 }
 
-/// An executed line with its place in the ranking.
+/// An executed line with its rank.
 #[derive(Clone, Debug)]
 pub struct LineRank {
-    /// The place, from 1; lines that nothing tells apart share the first one of theirs.
+    /// The rank, from 1; lines that nothing tells apart share the first one of theirs.
     pub rank: usize,
-    /// How many lines share it.
+    /// The number of lines that share it.
     pub ties: usize,
     /// The file.
     pub file: FileId,
     /// The line in it, from 1.
     pub line: u32,
-    /// Why.
+    /// The reason for the rank.
     pub reason: RankReason,
-    /// Whether a change makes the run under study and all failing tests right, and no passing test wrong.
+    /// True if a change makes the run under study and all failing tests right, and no passing test wrong.
     pub is_plausible: bool,
-    /// What its best change that makes the run under study right does to further tests.
+    /// The effect on further tests of its best change that makes the run under study right.
     pub on_tests: Option<OnTests>,
-    /// By which tests execute it; `None` without further tests.
+    /// The suspicion by which tests execute it; `None` without further tests.
     pub suspicion: Option<Suspicion>,
-    /// Its last execution before the first wrong byte of the output, or else its last one.
+    /// The last execution before the first wrong byte of the output, or else the last one.
     pub last: EventId,
-    /// The changes that make the run right or bring it nearer, by their numbers among all; the best first.
+    /// The changes that make the run right or bring it nearer, by their numbers among the candidates; the best first.
     pub repairs: Vec<usize>,
 }
 
-/// The executed lines in the order in which they are worth a look.
+/// The ranking: the executed lines in the order in which they are worth a look.
 #[derive(Clone, Debug)]
 pub struct Ranking {
     /// All lines.
@@ -63,7 +63,7 @@ pub struct Ranking {
     pub cutoff: Option<EventId>,
 }
 
-/// What lines are ordered by.
+/// A key by which lines are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RankKey {
     /// Lines with a change that satisfies all tests come first.
@@ -74,27 +74,27 @@ pub enum RankKey {
     BrokenTests,
     /// Then the better reason.
     Reason,
-    /// Then what more of the failing and fewer of the passing tests execute.
+    /// Then those that more of the failing and fewer of the passing tests execute.
     Suspicion,
-    /// Then what was executed later, of what was executed before the first wrong byte.
+    /// Then those that were executed later, of what was executed before the first wrong byte.
     Last,
 }
 
-/// The order of lines: of two lines the first key decides that tells them apart.
+/// The order of lines: the first key that tells two lines apart decides.
 pub const ORDER: [RankKey; 5] =
     [RankKey::Plausible, RankKey::RepairedTests, RankKey::Reason, RankKey::Suspicion, RankKey::Last];
 
-/// What is known for a ranking.
+/// The experiments that a ranking is based on.
 pub struct Experiments<'e> {
-    /// The changes.
+    /// The candidates.
     pub candidates: &'e [Candidate],
-    /// What came of each; of one that was not tried nothing.
+    /// The effect of each candidate; `None` for one that was not tried.
     pub effects: &'e [Option<Effect>],
-    /// So many bytes of the output are right, if that is known.
+    /// The number of output bytes before the first wrong one, if that is known.
     pub first_wrong: Option<usize>,
-    /// What each change does to further tests; of one that was not tried on them nothing.
+    /// The effect of each change on further tests; `None` for one that was not tried on them.
     pub on_tests: &'e [Option<OnTests>],
-    /// The tests.
+    /// The further tests.
     pub tests: &'e FurtherTests,
 }
 
@@ -120,7 +120,8 @@ pub fn ranking(recorded: Recorded<'_>, known: &Experiments<'_>, order: &[RankKey
     for line in &mut lines {
         line.suspicion = known.tests.suspicion((line.file, line.line));
         line.repairs.sort_by_key(|&number| {
-            // What is right to the byte comes first, and of what is not right what is so but for white space.
+            // A change that makes the output right to the byte comes first; of those that do not, one that
+            // does but for white space.
             let effect = effects[number]
                 .map(|Effect { kind, only_space, .. }| (kind, only_space == (kind == EffectKind::Right)));
             (effect, Reverse(known.on_tests[number]), candidates[number].kind, number)
@@ -132,7 +133,7 @@ pub fn ranking(recorded: Recorded<'_>, known: &Experiments<'_>, order: &[RankKey
     Ranking { lines, cutoff }
 }
 
-/// The executed lines, in no order.
+/// The executed lines, unordered.
 fn executed(recorded: Recorded<'_>, cutoff: Option<EventId>) -> BTreeMap<(FileId, u32), LineRank> {
     let mut lines: BTreeMap<(FileId, u32), LineRank> = BTreeMap::new();
     for event in recorded.trace.events() {
@@ -161,7 +162,7 @@ fn executed(recorded: Recorded<'_>, cutoff: Option<EventId>) -> BTreeMap<(FileId
     lines
 }
 
-/// Which line stands first.
+/// Compares two lines by the keys of an order.
 fn compare(one: &LineRank, other: &LineRank, order: &[RankKey]) -> Ordering {
     let repaired = |line: &LineRank| line.on_tests.map_or(0, |with| with.repaired);
     // Lines without such a change are told apart by their reasons.
@@ -177,7 +178,7 @@ fn compare(one: &LineRank, other: &LineRank, order: &[RankKey]) -> Ordering {
     order.iter().map(by).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// Gives each line its place. Lines that no key tells apart are tied.
+/// Assigns each line its rank. Lines that no key tells apart are tied.
 fn number(lines: &mut [LineRank], order: &[RankKey]) {
     let mut first = 0;
     while first < lines.len() {

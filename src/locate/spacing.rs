@@ -4,23 +4,23 @@
 //! end, whether the last line has one, and blank lines at the end of the output. As for `diff -b`, a blank is a space,
 //! a tab, a carriage return, a vertical tab or a form feed; and a blank where there is none in the other text counts.
 
-/// Whether white space counts.
+/// The comparison rule: whether white space counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spacing {
     /// Each byte counts.
     #[default]
     Exact,
-    /// White space does not.
+    /// White space does not count.
     Ignored,
 }
 
-/// A text in which white space is told by one form only, so that texts are equal that differ in nothing else.
+/// A text with normalised white space: two texts that differ in nothing else become equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Squeezed {
     pub(super) bytes: Vec<u8>,
-    /// Where each byte comes from.
+    /// The origin of each byte: its place in the text.
     origins: Vec<usize>,
-    /// How long the text was.
+    /// The length of the text.
     length: usize,
 }
 
@@ -47,7 +47,7 @@ impl Squeezed {
         squeezed
     }
 
-    /// One line end at the end of what is not blank.
+    /// Ends the text with a single line end, unless it is blank.
     fn end(&mut self) {
         let length = self.bytes.iter().rposition(|&byte| byte != b'\n').map_or(0, |last| last + 1);
         let end = self.origins.get(length).copied().unwrap_or(self.length);
@@ -63,7 +63,7 @@ impl Squeezed {
         self.origins.push(origin);
     }
 
-    /// Which byte of the text has become this one; its length for those behind the end.
+    /// The place in the text of this byte; the text's length for those after the end.
     pub(super) fn origin(&self, at: usize) -> usize {
         self.origins.get(at).copied().unwrap_or(self.length)
     }

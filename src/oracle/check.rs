@@ -22,30 +22,30 @@ use dd::Outcome;
 /// The signals by which a user ends this program and its check with it: SIGHUP, SIGINT, SIGTERM.
 const ENDED: [i32; 3] = [1, 2, 15];
 
-/// How long to wait before looking again whether a check has ended.
+/// The bounds of the waiting time between two polls for the end of a check.
 const SHORTEST: Duration = Duration::from_micros(50);
 const LONGEST: Duration = Duration::from_millis(20);
 
 /// The exit status by which a check says that a run says nothing; the one of `git bisect run`.
 pub const CANNOT_TELL: i32 = 125;
 
-/// A command for the shell. Its standard input is the run's standard output; the environment holds
+/// A shell command that judges runs. Its standard input is the run's standard output; the environment holds
 /// `STRIPE_STDOUT` and `STRIPE_STDERR`, files with what the run wrote, and `STRIPE_EXIT`, its exit
 /// status or `signal N`.
 #[derive(Clone, Debug)]
 pub struct Check {
     command: String,
-    /// Whether the user has asked for the end.
+    /// The stop flag: set once the user has asked for the end.
     stop: Arc<AtomicBool>,
 }
 
 impl Check {
-    /// A check by `command`.
+    /// Creates a check that runs `command`.
     pub fn new(command: String) -> Check {
         Check { command, stop: Arc::default() }
     }
 
-    /// The same; it is ended once the flag is set.
+    /// Returns the check with a stop flag: the command is ended once that is set.
     pub fn until(self, stop: Arc<AtomicBool>) -> Check {
         Check { stop, ..self }
     }
@@ -55,10 +55,11 @@ impl Check {
         &self.command
     }
 
-    /// Exit status 0 means reproduced (`None`), 1 to 124 not, 125 unresolved.
+    /// Runs the command on a run and reads the verdict from its exit status: 0 means reproduced (`None`), 1
+    /// to 124 not reproduced, 125 unresolved.
     ///
     /// # Errors
-    /// If the command does not judge.
+    /// If the command cannot be run, or ends with another status.
     pub fn judge(&self, run: &Run) -> Result<Option<Evidence>, OracleError> {
         let command = || in_one_line(self.command.as_bytes());
         let failed = |reason: String| OracleError::Check { command: command(), reason };
@@ -73,7 +74,7 @@ impl Check {
                 evidence(Outcome::Unresolved, format!("the check exited with {CANNOT_TELL}"))
             }
             (Some(code), _) => Err(failed(format!("exit status {code}"))),
-            // Whoever asked for the end asked this program, too: let it end in peace.
+            // The user ends this program as well, which is no error of the check.
             (None, Some(signal)) if ENDED.contains(&signal) || self.stop.load(Ordering::Relaxed) => {
                 evidence(Outcome::Unresolved, format!("the check was ended by {}", signal_name(signal)))
             }
@@ -99,8 +100,8 @@ impl Check {
         self.wait(&mut child)
     }
 
-    /// Waits for the end of the check, or makes it end if the user has asked for the end of all: the check may
-    /// have not been told, or not listen.
+    /// Waits for the end of the check, or kills it if the user has asked for the end of all: the signal may
+    /// not have reached the check, or be ignored.
     fn wait(&self, child: &mut Child) -> io::Result<ExitStatus> {
         let started = Instant::now();
         loop {
@@ -117,7 +118,8 @@ impl Check {
     }
 }
 
-/// A file that holds this and vanishes with this program, however that ends; and a path to it.
+/// Creates a temporary file without a name that holds `bytes` and vanishes with this program, however that
+/// ends; and a path to it.
 fn nameless(bytes: &[u8]) -> io::Result<(File, String)> {
     let mut file = tempfile::tempfile()?;
     file.write_all(bytes)?;

@@ -1,4 +1,4 @@
-//! Say which bytes of a run's output a criterion is about, for who asks where they come from.
+//! Find the bytes of a run's output that a criterion is about, to trace where they come from.
 
 use std::ops::Range;
 
@@ -10,23 +10,23 @@ use super::part::{Part, Tails, no_line};
 use super::reference::{Fault, ReferenceComparison};
 use super::{Criterion, NOTHING_WRONG, OracleError};
 
-/// What a criterion is about.
+/// The part of a run that a criterion is about: bytes of its output, or its crash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Concern {
-    /// These bytes of standard output.
+    /// The byte ranges of standard output.
     pub stdout: Vec<Range<usize>>,
-    /// These bytes of standard error.
+    /// The byte ranges of standard error.
     pub stderr: Vec<Range<usize>>,
-    /// The crash.
+    /// True if it is about the crash.
     pub crash: bool,
-    /// In words.
+    /// A description in words.
     pub words: String,
-    /// How it is understood, and what is doubtful about it; each one sentence.
+    /// Remarks on how the criterion is understood, and what is doubtful about it; each one sentence.
     pub remarks: Vec<String>,
 }
 
 impl Criterion {
-    /// What the criterion is about in this run.
+    /// Returns the bytes, or the crash, of this run that the criterion is about.
     ///
     /// # Errors
     /// If the run does not meet it, or if it is about nothing that a run prints or crashes by.
@@ -117,7 +117,7 @@ impl Criterion {
         }
     }
 
-    /// The option of a criterion that is about no bytes and no crash.
+    /// The option of a criterion that is about no bytes and no crash, if it has one.
     fn untraceable(&self) -> Option<&'static str> {
         let given = [
             (!self.rejects.is_empty(), "--reject-match"),
@@ -131,7 +131,7 @@ impl Criterion {
     }
 }
 
-/// Where a part of an output is.
+/// The byte ranges of a part of an output.
 fn part_of(part: &Part, output: &[u8]) -> Result<Vec<Range<usize>>, OracleError> {
     match part {
         Part::Line(number) => {
@@ -145,7 +145,7 @@ fn part_of(part: &Part, output: &[u8]) -> Result<Vec<Range<usize>>, OracleError>
     }
 }
 
-/// The lines of an output: where each is, without its end, and its number from 0.
+/// The lines of an output: the byte range of each, without its end, and its number from 0.
 fn numbered(output: &[u8]) -> impl Iterator<Item = (Range<usize>, usize)> {
     let place = |start: &mut usize, line: &[u8]| {
         let range = *start..*start + line.len();

@@ -1,4 +1,4 @@
-//! State one condition that a run must meet, and tell whether it does.
+//! Define one condition that a run must meet, and judge runs by it.
 
 use regex::bytes::Regex;
 use tracer::Bytes;
@@ -29,7 +29,7 @@ pub(super) enum Condition {
     Stderr(Bytes),
     Exit(i32),
     Crash(Option<i32>),
-    /// A sanitizer reports this.
+    /// A sanitizer reports this error.
     Report(String),
     /// Any crash, or any report of a sanitizer.
     AnyCrash,
@@ -37,7 +37,7 @@ pub(super) enum Condition {
     Reject(Regex),
     StderrMatch(Regex),
     StderrReject(Regex),
-    /// This message on standard error.
+    /// This error message is on standard error.
     Message(String),
     /// A line of the recorded output.
     Line(RecordedLine),
@@ -48,13 +48,13 @@ pub(super) enum Condition {
         places: Occurrences,
     },
     Check(Check),
-    /// It answers a question inside of it as the recorded run.
+    /// The run answers a question about one execution as the recorded run does.
     Inner(InnerCondition),
-    /// It never ends: it still runs where the recorded run does, in words.
+    /// The run never ends: it still runs where the recorded run does. With the place, in words.
     Endless(String),
 }
 
-/// The condition that the part is as in the recorded `output`.
+/// Builds the condition that the part is as in the recorded `output`.
 pub(super) fn condition_of(part: Part, output: &[u8]) -> Result<Condition, OracleError> {
     match part {
         Part::Line(number) => {
@@ -69,7 +69,7 @@ pub(super) fn condition_of(part: Part, output: &[u8]) -> Result<Condition, Oracl
     }
 }
 
-/// The condition that the output is the expected one, or the lines of it that match.
+/// Builds the condition that the output is the expected one, or the lines of it that match.
 pub(super) fn output(expected: Bytes, only: Option<Regex>, recorded: &[u8]) -> Condition {
     let Some(only) = only else { return Condition::Output(expected) };
     let wanted = difference::lines(recorded).map(|line| (line, only.is_match(line)));
@@ -78,7 +78,7 @@ pub(super) fn output(expected: Bytes, only: Option<Regex>, recorded: &[u8]) -> C
 }
 
 impl Condition {
-    /// `None` if the run meets the condition.
+    /// Judges a run: `None` if it meets the condition, else an outcome with the reason.
     pub(super) fn judge(&self, run: &Run, crash: Option<&Crash>) -> Result<Option<Evidence>, OracleError> {
         let why = match self {
             Condition::Output(expected) => first_difference("output", expected, &run.stdout, None),
@@ -171,7 +171,7 @@ impl Condition {
     }
 }
 
-/// Why a run does not end by the signal that is wanted; `None` if it does.
+/// The reason why a run does not end by the wanted signal; `None` if it does.
 fn crash_missing(run: &Run, wanted: Option<i32>) -> Option<String> {
     let wanted = wanted.unwrap_or(0);
     match &run.termination {

@@ -7,7 +7,7 @@ use tracer::termination::{
     BadAddress, CodePlace, Crash, CrashDifference, ImagePlace, LibraryPlace, Termination, signal_name,
 };
 
-/// As many callers are named.
+/// The largest number of callers that are named.
 const MOST_CALLERS: usize = 3;
 
 /// A crash with its place: `SIGSEGV at main.c:3 in f (null pointer)`.
@@ -15,14 +15,15 @@ pub fn crash(crash: &Crash, program: &Program) -> String {
     format!("{}{}{}", signal_name(crash.signal), place(crash, program), address(crash.address))
 }
 
-/// How a run crashed, with what the crashing instruction was to use and with the callers; `None` if it did not.
+/// A crash of a run in words, with the operand of the crashing instruction and the callers; `None` if it did
+/// not crash.
 pub(super) fn account(run: &Run, program: &Program) -> Option<String> {
     let Termination::Crashed(how) = &run.termination else { return None };
     let operand = run.operand.as_ref().map_or_else(String::new, |operand| format!(": {}", told(operand)));
     Some(format!("{}{}{operand}", crash(how, program), callers(how, program)))
 }
 
-/// How a crash differs from the recorded one where its words do not tell.
+/// The difference of a crash from the recorded one, where the words for both are equal.
 pub(super) fn distinction(crash: &Crash, recorded: &Crash, program: &Program) -> &'static str {
     let tells = place(crash, program) != place(recorded, program);
     let tells_address = address(crash.address) != address(recorded.address);
@@ -41,7 +42,7 @@ pub fn instead(crash: &Crash, recorded: &Crash, program: &Program) -> String {
     format!("{one}{} instead of {other}", distinction(crash, recorded, program))
 }
 
-/// What an instruction was to use.
+/// The operand of an instruction in words: what it reads or writes, and by which pointer.
 fn told(operand: &Operand) -> String {
     let verb = if operand.is_written { "writes" } else { "reads" };
     match &operand.pointer {
@@ -84,7 +85,7 @@ fn place(crash: &Crash, program: &Program) -> String {
     }
 }
 
-/// The statement that was being executed.
+/// The statement that was being executed, in words.
 fn statement(crash: &Crash, program: &Program) -> String {
     match (crash.innermost(), crash.calls.is_empty()) {
         (Some(leader), _) => format!(" at {} in {}", program.place(leader), program.function_of(leader).name),
@@ -98,12 +99,12 @@ fn frames(place: ImagePlace, program: &Program) -> Vec<SourceFrame> {
     program.source_frames(&image.path, place.address)
 }
 
-/// The places of a call from which control comes back to `back`.
+/// The source frames of a call with the return address `back`.
 fn called_from(back: ImagePlace, program: &Program) -> Vec<SourceFrame> {
     frames(ImagePlace { address: FileAddress(back.address.0.wrapping_sub(1)), ..back }, program)
 }
 
-/// ` at table.c:12 in get, inlined into main`.
+/// A source place with its inlined frames, in words: ` at table.c:12 in get, inlined into main`.
 fn at(frames: &[SourceFrame]) -> String {
     let Some((innermost, outer)) = frames.split_first() else { return String::new() };
     let mut words = String::new();
@@ -124,12 +125,12 @@ fn name(frames: &[SourceFrame]) -> &str {
     named.unwrap_or("a function that is not traced")
 }
 
-/// The name of a library. That of its function would depend on the processor and on what is installed.
+/// The file name of a library. That of its function would depend on the processor and on what is installed.
 fn library(LibraryPlace { file, .. }: &LibraryPlace) -> String {
     file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// The calls that were open around the one that crashed.
+/// The calls that were open around the one that crashed, in words.
 fn callers(crash: &Crash, program: &Program) -> String {
     let place = crash.back.or(match crash.instruction {
         CodePlace::Program(place) => Some(place),

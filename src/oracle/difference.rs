@@ -1,4 +1,4 @@
-//! Show outputs, and where two of them differ.
+//! Compare outputs, and show their differences.
 //!
 //! Outputs may be large and need not be text: what is shown is cut, and what cannot be shown is spelled out.
 
@@ -10,21 +10,21 @@ use similar::{Algorithm, DiffOp, DiffTag};
 /// Lines longer than this are cut in messages.
 const LINE_WIDTH: usize = 60;
 
-/// How much of what two long lines have in common is shown before their difference.
+/// The number of common characters that are shown before the difference of two long lines.
 const LEAD: usize = 20;
 
-/// How much of outputs is shown.
+/// The limits of a comparison that is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
-    /// So many equal lines are shown around different ones.
+    /// The number of equal lines that are shown around different ones.
     pub context: usize,
-    /// So many lines of each output are compared, from near the first difference on.
+    /// The number of lines of each output that are compared, from near the first difference on.
     pub window: usize,
-    /// Longer lines are cut. In characters.
+    /// The width of a line in characters; longer lines are cut.
     pub width: usize,
 }
 
-/// For messages.
+/// The limits for messages.
 const BRIEF: Extent = Extent { context: 0, window: 100, width: LINE_WIDTH };
 
 /// A line of a comparison.
@@ -40,19 +40,19 @@ pub enum Line {
     Skipped,
 }
 
-/// Two outputs side by side.
+/// A line-by-line comparison of two outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// Where they differ; empty if no line does.
+    /// The lines of the differences, with their context; empty if no line differs.
     pub lines: Vec<Line>,
-    /// Whether lines behind these were not compared.
+    /// True if there are lines after these that were not compared.
     pub is_cut: bool,
-    /// Whether the outputs are equal but for the newline at the end.
+    /// True if the outputs are equal but for the newline at the end.
     pub is_about_newline: bool,
 }
 
 /// The lines of an output, without their ends. An output that ends with a newline has no empty line
-/// behind it.
+/// after it.
 pub(super) fn lines(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     let ended = output.strip_suffix(b"\n").unwrap_or(output);
     let lines = (!output.is_empty()).then(|| ended.split(|&byte| byte == b'\n'));
@@ -92,7 +92,7 @@ pub fn first_difference(what: &str, expected: &[u8], actual: &[u8], only: Option
 }
 
 /// The lines in which two texts differ, `-` expected and `+` actual, at most `most` of them. Only the
-/// neighbourhood of the first difference is looked at: texts may be large.
+/// neighbourhood of the first difference is compared: texts may be large.
 pub fn diff(expected: &[u8], actual: &[u8], most: usize) -> String {
     let told = |line: Line| match line {
         Line::Missing(text) => Some(format!("  - {text}\n")),
@@ -124,7 +124,7 @@ pub fn compare(expected: &[u8], actual: &[u8], extent: Extent) -> Comparison {
     Comparison { lines: shown, is_cut, is_about_newline: !differs && !is_cut && expected != actual }
 }
 
-/// The lines of two texts that are compared.
+/// Two texts whose lines are compared.
 struct Texts<'t> {
     expected: Vec<&'t [u8]>,
     actual: Vec<&'t [u8]>,
@@ -132,7 +132,7 @@ struct Texts<'t> {
 }
 
 impl Texts<'_> {
-    /// What a step from one text to the other shows.
+    /// The lines of one step of a diff.
     fn lines(&self, step: &DiffOp) -> Vec<Line> {
         let (tag, old, new) = step.as_tag_tuple();
         let (old, new) = (&self.expected[old], &self.actual[new]);
@@ -143,7 +143,7 @@ impl Texts<'_> {
         missing.chain((0..new.len()).map(|at| Line::Added(self.beside(new[at], old.get(at))))).collect()
     }
 
-    /// A line, so that the difference to the one that has taken its place can be seen.
+    /// A line, cut so that the difference to the one that has taken its place can be seen.
     fn beside(&self, line: &[u8], other: Option<&&[u8]>) -> String {
         match other.and_then(|other| far_difference(line, other, self.width)) {
             Some(from) => format!("…{}", cut(&line[from..], self.width)),
@@ -157,7 +157,7 @@ pub fn shown_lines(text: &[u8], width: usize) -> impl Iterator<Item = String> {
     lines(text).map(move |line| cut(line, width))
 }
 
-/// An expression of the user's, in quotes.
+/// A regular expression of the user's, in quotes.
 pub(super) fn in_quotes(regex: &Regex) -> String {
     format!("`{}`", in_one_line(regex.as_str().as_bytes()))
 }
@@ -178,14 +178,14 @@ fn near_difference(one: &[u8], other: &[u8]) -> (String, String) {
     }
 }
 
-/// Where to begin with two different lines if their beginnings, of this many characters, would hide the
-/// difference.
+/// The offset from which to show two different lines if their beginnings, of this many characters, would hide
+/// the difference.
 fn far_difference(one: &[u8], other: &[u8], width: usize) -> Option<usize> {
     let common = one.iter().zip(other).take_while(|(one, other)| one == other).count();
     (common >= width - LEAD).then(|| common - LEAD)
 }
 
-/// The line as characters that can be shown, cut if it is long. What is no text is spelled out.
+/// The line as printable characters, cut if it is long. Bytes that are not text are escaped.
 fn cut(line: &[u8], width: usize) -> String {
     let mut text = String::new();
     for (count, shown) in line.utf8_chunks().flat_map(spelled).enumerate() {
@@ -199,7 +199,7 @@ fn cut(line: &[u8], width: usize) -> String {
     text
 }
 
-/// A text of any length as characters that can be shown in one line.
+/// A text of any length as printable characters in one line.
 pub(super) fn in_one_line(text: &[u8]) -> String {
     text.utf8_chunks().flat_map(spelled).collect()
 }
@@ -213,7 +213,7 @@ fn spelled(chunk: Utf8Chunk<'_>) -> impl Iterator<Item = String> {
     chunk.valid().chars().map(character).chain(bytes)
 }
 
-/// Whether a character has no shape, or changes the order of those around it.
+/// True if a character has no glyph, or changes the order of those around it.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}')
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(shown, ["\\u{1b}[31mred\\t\\u{202e}x\\u{200b}\\r", "", "ü\\u{0}"]);
     }
 
-    /// Lines with the signs of a comparison.
+    /// The lines of a comparison, each with its sign.
     fn compared(expected: &str, actual: &str, context: usize) -> Vec<String> {
         let extent = Extent { context, window: 8, width: 40 };
         let told = |line| match line {

@@ -1,6 +1,6 @@
 //! Say why a criterion cannot be applied, or a run cannot be judged.
 
-/// Why there can be no oracle, or why it cannot judge.
+/// An error of an oracle: it cannot be built from the criterion, or it cannot judge a run.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
 pub enum OracleError {

@@ -1,24 +1,24 @@
-//! Hold what a test has shown.
+//! Hold the evidence of a test.
 
 use std::sync::Arc;
 
 use crate::printed::Printed;
 use dd::Outcome;
 
-/// What a test has shown.
+/// The evidence of a test: its outcome and the reason for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// Whether the failure was reproduced.
+    /// The outcome: whether the failure was reproduced.
     pub outcome: Outcome,
     /// The reason, in words: a part of a sentence such as ``output line 1: `sum = 14` instead of
     /// `sum = 15` ``.
     pub why: String,
-    /// What the test has printed, if that is kept.
+    /// The output of the test, if it is kept.
     pub printed: Option<Arc<Printed>>,
 }
 
 impl Evidence {
-    /// An outcome with its reason.
+    /// Creates evidence of an outcome with its reason.
     pub fn new(outcome: Outcome, why: impl Into<String>) -> Evidence {
         Evidence { outcome, why: why.into(), printed: None }
     }

@@ -1,21 +1,21 @@
-//! Read the expressions of users.
+//! Read the regular expressions of users.
 
 use regex::bytes::{Regex, RegexBuilder};
 
-/// What `^` and `$` mean in all expressions.
+/// An explanation of `^` and `$` in all expressions.
 pub(super) const ANCHORS: &str =
     "`^` and `$` are the beginning and the end of a line, `\\A` and `\\z` those of the output";
 
-/// An expression about an output. `^` and `$` are the beginning and the end of each line, whether lines end
-/// with a newline or with carriage return and newline.
+/// Compiles a regular expression about an output. `^` and `$` are the beginning and the end of each line,
+/// whether lines end with a newline or with carriage return and newline.
 ///
 /// # Errors
-/// If it is none.
+/// If it is no valid expression.
 pub fn expression(text: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(text).multi_line(true).crlf(true).build()
 }
 
-/// Whether an expression speaks of beginnings or ends.
+/// True if an expression has anchors, `^` or `$`.
 pub(super) fn is_anchored(regex: &Regex) -> bool {
     regex.as_str().contains(['^', '$'])
 }

@@ -10,26 +10,26 @@ use super::evidence::Evidence;
 use crate::subject::{Ordinals, PlaceFound, Recorded, Where};
 use dd::Outcome;
 
-/// What is asked at an execution.
+/// A criterion inside of a run: a question about one execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InnerCriterion {
-    /// What.
+    /// The question.
     pub question: InnerQuestion,
     /// The execution, as the user names it: `13#3`.
     pub place: String,
 }
 
-/// What an execution is asked.
+/// A question about an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InnerQuestion {
-    /// What this variable holds where it begins.
+    /// The value of this variable where the execution begins.
     Value(String),
-    /// Which way it goes.
+    /// The direction of its decision.
     Decision,
 }
 
 impl InnerCriterion {
-    /// The option that asks so.
+    /// The command-line option that asks the question.
     pub fn option(&self) -> &'static str {
         match self.question {
             InnerQuestion::Value(_) => "--value",
@@ -37,7 +37,7 @@ impl InnerCriterion {
         }
     }
 
-    /// How many events a recorded run has up to where it is asked.
+    /// The number of events of a recorded run up to the execution that is asked about.
     ///
     /// # Errors
     /// If the place is not one execution, or it has no answer; in words.
@@ -62,10 +62,10 @@ impl InnerCriterion {
     }
 }
 
-/// The one event that a text names.
+/// Finds the one event that a text names.
 ///
 /// # Errors
-/// If it names none, or several; `option` is what was given it.
+/// If it names none, or several; `option` is the command-line option of the text.
 pub fn single(
     option: &str,
     text: &str,
@@ -94,7 +94,7 @@ pub fn single(
     }
 }
 
-/// That an event decides where the run goes on.
+/// Checks that an event is a decision: that it decides where the run goes on.
 ///
 /// # Errors
 /// If it does not; names executions of its line that do.
@@ -115,27 +115,27 @@ pub fn must_decide(event: EventId, recorded: Recorded<'_>, ordinals: &Ordinals<'
     Err(format!("--decision: {} decides nothing; {remedy}", ordinals.name(event)))
 }
 
-/// What the recorded run has answered.
+/// The answer of the recorded run.
 #[derive(Clone, Debug)]
 pub(super) enum InnerAnswer {
-    /// The variable holds this.
+    /// The value of the variable.
     Value { variable: String, value: AskedValue },
-    /// Control has gone there.
+    /// The direction of the decision: control went there after this event.
     Decision { after: EventId, went: Deviation },
 }
 
-/// The condition that a run answers as the recorded one.
+/// The condition that a run gives the same answer as the recorded one.
 #[derive(Clone, Debug)]
 pub(super) struct InnerCondition {
     answer: InnerAnswer,
-    /// The execution in words.
+    /// The name of the execution.
     place: String,
-    /// Where the decision leads, in words.
+    /// The place that the decision leads to, in words.
     goal: String,
 }
 
 impl InnerCondition {
-    /// The condition for a recorded run that was cut where it is asked; `None` if it has not answered.
+    /// Builds the condition from a recorded run that was cut where it is asked; `None` if it has not answered.
     pub(super) fn new(criterion: InnerCriterion, recorded: &Run) -> Option<InnerCondition> {
         let answer = match (criterion.question, &recorded.termination) {
             (InnerQuestion::Value(variable), Termination::Reached) => {
@@ -149,7 +149,7 @@ impl InnerCondition {
         Some(InnerCondition { answer, place: criterion.place, goal: String::new() })
     }
 
-    /// The same in the words of the program's source.
+    /// Returns the condition in the words of the program's source.
     pub(super) fn told(self, recorded: Recorded<'_>) -> InnerCondition {
         let ordinals = Ordinals::new(recorded);
         let event = match self.answer {
@@ -173,7 +173,7 @@ impl InnerCondition {
         }
     }
 
-    /// What a run shows that has left the recorded path; `None` if that says nothing.
+    /// Judges a run that has left the recorded path by the direction of its decision; `None` if that says nothing.
     pub(super) fn judge_left(&self, left: &Deviation, recorded: Recorded<'_>) -> Option<Evidence> {
         let InnerAnswer::Decision { after, went } = &self.answer else { return None };
         match left {
@@ -186,7 +186,7 @@ impl InnerCondition {
         }
     }
 
-    /// What a run misses that has ended otherwise; `None` if it answers as the recorded one.
+    /// The reason why a run that has ended otherwise does not give the same answer; `None` if it does.
     pub(super) fn missing_in(&self, run: &Run) -> Option<String> {
         match (&self.answer, &run.termination) {
             (InnerAnswer::Value { variable, value }, Termination::Reached) => match &run.value {
@@ -202,7 +202,7 @@ impl InnerCondition {
     }
 }
 
-/// Where control goes that leaves the recorded path.
+/// The place that control goes to when it leaves the recorded path.
 fn goal(left: &Deviation, recorded: Recorded<'_>) -> String {
     match *left {
         Deviation::RanPastEnd { reached, .. } => recorded.program.place(reached).to_string(),

@@ -4,16 +4,16 @@ use super::difference::{lines, quoted};
 use super::occurrence::{Occurrences, Presence};
 use crate::oracle::Evidence;
 
-/// What the reason ends with if a test has printed what is wanted, but perhaps in another place. The words
-/// are all that is kept of a test, so that they have to tell.
+/// The end of the reason if a test has printed a wanted line, but perhaps in another place. Only the reason
+/// is kept of a test, so that it has to tell.
 const UNTOLD: &str = "cannot be told";
 
-/// Whether a test has printed what is wanted, but nothing tells it from equal lines elsewhere.
+/// True if a test has printed the wanted line, but nothing tells it from equal lines elsewhere.
 pub fn is_untold(evidence: &Evidence) -> bool {
     evidence.why.ends_with(UNTOLD)
 }
 
-/// What makes this line the one that is wanted.
+/// The reason why a line is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     /// The user asks about it.
@@ -25,19 +25,19 @@ pub(super) enum Reason {
 /// A line of the recorded output.
 #[derive(Debug)]
 pub(super) struct RecordedLine {
-    /// From 0.
+    /// Its number, from 0.
     number: usize,
     text: Vec<u8>,
-    /// So many recorded lines are equal to it, itself included.
+    /// The number of recorded lines that are equal to it, itself included.
     equal: usize,
     reason: Reason,
     places: Occurrences,
-    /// What stands in its place in the correct output, if that is known.
+    /// The line in its place in the correct output, if that is known.
     correct: Option<Vec<u8>>,
 }
 
 impl RecordedLine {
-    /// The line with this number, from 0; `None` if the output has no such line.
+    /// Builds the condition for the line with this number, from 0; `None` if the output has no such line.
     pub(super) fn new(output: &[u8], number: usize, reason: Reason) -> Option<RecordedLine> {
         let text = lines(output).nth(number)?.to_vec();
         let equal = lines(output).filter(|line| **line == text).count();
@@ -45,13 +45,13 @@ impl RecordedLine {
         Some(RecordedLine { number, equal, reason, places: Occurrences::new(wanted), text, correct: None })
     }
 
-    /// The line beside what the correct output has in its place.
+    /// Returns the line with the one that the correct output has in its place.
     pub(super) fn beside(self, correct: Option<&[u8]>) -> RecordedLine {
         RecordedLine { correct: correct.map(<[u8]>::to_vec), ..self }
     }
 
-    /// Why an output does not have the line; `None` if it has. Where outputs are too long to be aligned, it has
-    /// to have all lines that are equal.
+    /// The reason why an output does not have the line; `None` if it has. Where outputs are too long to be
+    /// aligned, it has to have all lines that are equal.
     pub(super) fn missing_in(&self, output: &[u8]) -> Option<String> {
         let (line, number) = (quoted(&self.text), self.number + 1);
         let equal = lines(output).filter(|line| *line == self.text).count();
@@ -85,7 +85,7 @@ impl RecordedLine {
     }
 }
 
-/// Why lines that are wanted, and that an output has, may be others; `None` if they are those.
+/// The reason why wanted lines that an output has may be other occurrences; `None` if they are the wanted ones.
 pub(super) fn misplaced<'l>(places: &Occurrences, lines: impl Iterator<Item = &'l [u8]>) -> Option<String> {
     match places.presence(lines) {
         // All lines that match are wanted, so that those of an output that has them all are these.

@@ -1,10 +1,10 @@
-//! Find the message of a failing program on its standard error, and tell whether another run has the same.
+//! Find the message of a failing program on its standard error, and recognise it in other runs.
 
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-/// What messages of errors say, in most programs.
+/// The words that error messages of most programs contain.
 static ERROR: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)error|fatal|panic|assert|exception|fail|abort|cannot|invalid|unexpected")
         .expect("an expression")
@@ -14,14 +14,14 @@ static ERROR: LazyLock<Regex> = LazyLock::new(|| {
 static NUMBER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b0x[0-9a-fA-F]+|[0-9]+").expect("an expression"));
 
-/// The message by which a program tells why it has failed: the first line of its standard error that says so, or
-/// else the last one; with 0 in place of each number. `None` if it says nothing.
+/// The error message of a program: the first line of its standard error that speaks of an error, or
+/// else the last one; with 0 in place of each number. `None` if standard error is empty.
 pub fn message(stderr: &[u8]) -> Option<String> {
     let lines = || stderr.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
     lines().find(|line| ERROR.is_match(line)).or_else(|| lines().next_back()).map(without_numbers)
 }
 
-/// All lines that could be messages.
+/// All lines that could be error messages, with 0 in place of each number.
 pub(super) fn all(stderr: &[u8]) -> impl Iterator<Item = String> {
     stderr.split(|&byte| byte == b'\n').map(without_numbers)
 }

@@ -1,4 +1,4 @@
-//! Say of a finished run whether it shows the failure under study.
+//! Judge finished runs: does a run show the failure under study?
 //!
 //! A [`Criterion`] is what the user asks for; together with the recorded run it becomes an
 //! [`Oracle`]. A run that was ended by the tracer, or that crashed in another way, says nothing:
@@ -56,7 +56,7 @@ use self::words::{OTHER_CRASH, OTHER_REPORT};
 use crate::subject::Recorded;
 use dd::Outcome;
 
-/// What the user expects of a run that shows the failure. Everything that is given must hold; if
+/// The failure criterion as the user gives it. Everything that is given must hold; if
 /// nothing is, the run must end as the recorded one, with the same standard output.
 #[derive(Clone, Debug, Default)]
 pub struct Criterion {
@@ -78,69 +78,69 @@ pub struct Criterion {
     pub stderr_rejects: Vec<Regex>,
     /// A message on standard error, see [`message()`].
     pub message: Option<String>,
-    /// That it crashes.
+    /// The crash that a run must show.
     pub crash: Option<WantedCrash>,
-    /// Compare only the lines that match.
+    /// A filter: only the lines that match are compared.
     pub only_lines: Option<Regex>,
     /// The correct output: the first wrong line of the failing output is the failure. With a part: it tells
     /// whether that is wrong.
     pub reference: Option<Bytes>,
-    /// A command that judges.
+    /// A command that judges runs.
     pub check: Option<Check>,
     /// A part of the recorded output that must stay.
     pub part: Option<Part>,
-    /// It never ends; where it still runs, in words.
+    /// The place where a run that never ends still runs, in words; given if never ending is the failure.
     pub endless: Option<String>,
-    /// What is asked at an execution: the run ends there.
+    /// A question about one execution: the run ends there.
     pub inner: Option<InnerCriterion>,
 }
 
-/// Which crashes are the failure.
+/// The crashes that count as the failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WantedCrash {
-    /// The one of the recorded run.
+    /// The crash of the recorded run.
     Same,
-    /// Any.
+    /// Any crash.
     Any,
 }
 
-/// What a run should have printed, and has.
+/// The expected and the actual text of a condition that a run does not meet.
 #[derive(Clone, Debug)]
 pub struct Unmet<'t> {
-    /// What a condition asks for.
+    /// The expected text.
     pub expected: Cow<'t, [u8]>,
-    /// What there is.
+    /// The actual text.
     pub actual: Cow<'t, [u8]>,
 }
 
-/// Tells whether a run shows the failure.
+/// The oracle: judges whether a run shows the failure.
 #[derive(Debug)]
 pub struct Oracle {
     conditions: Vec<Condition>,
-    /// How the recorded run crashed, if it did: only a run that crashes the same way is not another
+    /// The crash of the recorded run, if there was one: a run that crashes in any other way shows another
     /// failure.
     crash: Option<Crash>,
-    /// The same in words, if somebody has asked for them.
+    /// The crash in words, if they are asked for.
     crash_told: Option<String>,
-    /// What a sanitizer has reported of the recorded run.
+    /// The error that a sanitizer has reported of the recorded run.
     report: Option<String>,
-    /// Whether any crash, and any report of a sanitizer, is as good as that of the recorded run.
+    /// True if any crash, and any report of a sanitizer, is as good as that of the recorded run.
     takes_any_crash: bool,
-    /// Whether the correct output is known, and differs in what the criterion is about.
+    /// True if the correct output is known, and differs in what the criterion is about.
     is_wrong: bool,
-    /// How the criterion is understood, and what is doubtful about it; each one sentence.
+    /// Remarks on how the criterion is understood, and what is doubtful about it; each one sentence.
     remarks: Vec<String>,
 }
 
 impl Criterion {
-    /// Says where a run that never ends still runs, if that is the failure.
+    /// Sets the place where a run that never ends still runs, if that is the failure.
     pub fn locate(&mut self, recorded: Recorded<'_>) {
         if self.endless.is_some() {
             self.endless = Some(words::endless(recorded).unwrap_or_default());
         }
     }
 
-    /// Whether nothing is asked for.
+    /// True if the criterion asks for nothing.
     pub fn is_empty(&self) -> bool {
         let Criterion { output, stderr, exit, signal, message, crash, .. } = self;
         let Criterion { matches, rejects, stderr_matches, stderr_rejects, .. } = self;
@@ -161,7 +161,7 @@ impl Criterion {
         !is_given && expressions.iter().all(|all| all.is_empty())
     }
 
-    /// The variable whose value is asked for where the run ends.
+    /// The variable whose value is asked for where the run ends, if the criterion is about one.
     pub fn asked(&self) -> Option<Arc<str>> {
         match &self.inner.as_ref()?.question {
             InnerQuestion::Value(variable) => Some(variable.as_str().into()),
@@ -169,7 +169,7 @@ impl Criterion {
         }
     }
 
-    /// The oracle for runs that are compared with `recorded`.
+    /// Builds the oracle for runs that are compared with `recorded`.
     ///
     /// # Errors
     /// If `--reference` does not say what is wrong with the recorded output, or if that has no line that an
@@ -256,7 +256,8 @@ const NOTHING_WRONG: &str = "no line that the recorded run prints is wrong by th
                              or what a sanitizer has reported, is taken for the failure";
 
 impl Oracle {
-    /// An oracle that accepts each run that has ended by itself or crashed: nothing is known of the failure yet.
+    /// Creates an oracle that accepts each run that has ended by itself or crashed: nothing is known of the
+    /// failure yet.
     pub fn accepting() -> Oracle {
         Oracle {
             conditions: Vec::new(),
@@ -269,12 +270,12 @@ impl Oracle {
         }
     }
 
-    /// The same oracle, which tells the crash of the recorded run in the words of the program's source.
+    /// Returns the oracle with the crash of the recorded run described in the words of the program's source.
     pub fn telling(self, recorded: &Run, program: &Program) -> Oracle {
         Oracle { crash_told: crashes::account(recorded, program), ..self }
     }
 
-    /// The same oracle, which names executions of the recorded run.
+    /// Returns the oracle with executions of the recorded run named by their source lines.
     pub fn placed(mut self, recorded: Recorded<'_>) -> Oracle {
         for condition in &mut self.conditions {
             if let Condition::Inner(inner) = condition {
@@ -287,7 +288,7 @@ impl Oracle {
     /// Judges a run of the recorded program.
     ///
     /// # Errors
-    /// If a command that has to judge does not.
+    /// If the check command gives no verdict.
     pub fn judge(&self, run: &Run, recorded: Recorded<'_>) -> Result<Evidence, OracleError> {
         let unresolved = |why| Ok(Evidence::new(Outcome::Unresolved, why));
         match &run.termination {
@@ -326,7 +327,7 @@ impl Oracle {
         Ok(Evidence::new(Outcome::Fail, "the failure is reproduced"))
     }
 
-    /// Judges a run by what another program does that is given the same: the failure is that they differ.
+    /// Judges a run against that of another program with the same input: the failure is that they differ.
     pub fn compare(&self, run: &Run, other: &Run) -> Evidence {
         let unresolved = |why: &str| Evidence::new(Outcome::Unresolved, why);
         let (Termination::Exited(status), Termination::Exited(reference)) =
@@ -344,12 +345,12 @@ impl Oracle {
         }
     }
 
-    /// Whether the criterion is a question inside of the run, so that it says nothing of its output.
+    /// True if the criterion is a question about one execution, so that it says nothing of the run's output.
     pub fn is_inner(&self) -> bool {
         self.inner().is_some()
     }
 
-    /// What is asked inside of the run.
+    /// The condition inside of the run, if there is one.
     fn inner(&self) -> Option<&InnerCondition> {
         self.conditions.iter().find_map(|condition| match condition {
             Condition::Inner(inner) => Some(inner),
@@ -357,12 +358,12 @@ impl Oracle {
         })
     }
 
-    /// Whether a run has to go on for ever.
+    /// True if a run has to go on for ever.
     fn is_about_endless(&self) -> bool {
         self.conditions.iter().any(|condition| matches!(condition, Condition::Endless(_)))
     }
 
-    /// When a run shows the failure, in words.
+    /// A description, in words, of the runs that show the failure.
     pub fn describe(&self) -> String {
         let words: Vec<String> = self
             .conditions
@@ -372,35 +373,35 @@ impl Oracle {
         words.join(", and ")
     }
 
-    /// Whether a sanitizer has to report something.
+    /// True if a sanitizer has to report an error.
     pub fn asks_for_report(&self) -> bool {
         self.conditions.iter().any(|condition| matches!(condition, Condition::Report(_)))
     }
 
-    /// Whether a run has to crash in order to meet the criterion.
+    /// True if a run has to crash in order to meet the criterion.
     pub fn asks_for_crash(&self) -> bool {
         self.conditions.iter().any(|condition| matches!(condition, Condition::Crash(_)))
     }
 
-    /// Whether a run has to show something in order to meet the criterion.
+    /// True if a run has to show something in order to meet the criterion.
     pub fn is_strict(&self) -> bool {
         self.conditions.iter().any(|condition| {
             !matches!(condition, Condition::Reject(_) | Condition::StderrReject(_) | Condition::Exit(_))
         })
     }
 
-    /// Whether the criterion is about one of several parts of the output that is known to be wrong.
+    /// True if the criterion is about one of several parts of the output that is known to be wrong.
     pub fn is_about_wrong_output(&self) -> bool {
         self.is_wrong
     }
 
-    /// How the criterion is understood where that is not plain, and what is doubtful about it; each one
-    /// sentence.
+    /// Remarks on how the criterion is understood where that is not plain, and what is doubtful about it;
+    /// each one sentence.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
 
-    /// What the expressions mean that a run does not match, if that is easily taken for something else.
+    /// An explanation of the expressions that a run does not match, if they are easily misunderstood.
     pub fn hint(&self, run: &Run) -> Option<&'static str> {
         let misses = |condition: &Condition| matches!(condition, Condition::Match(regex) if expression::is_anchored(regex) && !regex.is_match(&run.stdout));
         self.conditions.iter().any(misses).then_some(expression::ANCHORS)
@@ -430,7 +431,7 @@ fn matching<'t>(text: &'t [u8], only: &Regex) -> impl Iterator<Item = &'t [u8]> 
     difference::lines(text).filter(|line| only.is_match(line))
 }
 
-/// What two texts have in their lines that match, from the first difference on; `None` if there is none.
+/// The matching lines of two texts from the first difference on; `None` if they are equal.
 fn unmet_lines<'t>(expected: &[u8], actual: &[u8], only: &Regex) -> Option<Unmet<'t>> {
     // Texts may be large, and messages are not.
     const MOST: usize = 100;
@@ -441,7 +442,7 @@ fn unmet_lines<'t>(expected: &[u8], actual: &[u8], only: &Regex) -> Option<Unmet
     (expected != actual).then(|| Unmet { expected: expected.into(), actual: actual.into() })
 }
 
-/// The condition that the first wrong line is there, and what is doubtful about it.
+/// Builds the condition that the first wrong line is there, with what is doubtful about it.
 fn first_wrong_line(
     output: &[u8],
     correct: &[u8],
@@ -467,13 +468,13 @@ fn first_wrong_line(
     }
 }
 
-/// What makes a program depend on more than its input, whatever it is told, of what it imports.
+/// The reasons why a program depends on more than its input in any case, found among its imports.
 pub fn open_causes(imports: &[String]) -> Vec<&'static str> {
     causes(&["alarm", "ualarm", "setitimer", "timer_settime", "timerfd_settime", "connect"], imports)
 }
 
-/// What may make a program depend on more than its input, of what it imports; clocks and random numbers
-/// do so if it is told what is the case.
+/// The possible reasons, among a program's imports, why it depends on more than its input; clocks and random
+/// numbers count only where the program is given the real ones.
 pub fn usual_causes(imports: &[String]) -> Vec<&'static str> {
     const ANSWERED: [&str; 7] =
         ["time", "gettimeofday", "clock_gettime", "clock", "getrandom", "arc4random", "getentropy"];

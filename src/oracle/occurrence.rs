@@ -17,38 +17,38 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Longer outputs are not aligned. In lines.
+/// The largest number of lines that are aligned; longer outputs are not.
 const MOST_LINES: usize = 100_000;
 
-/// An alignment looks at so many cells of its table at most: some milliseconds.
+/// The largest number of table cells that one alignment looks at: some milliseconds.
 const MOST_CELLS: usize = 4 << 20;
 
-/// Whether an output has the wanted lines of another one.
+/// The presence of the wanted lines in another output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
     /// Each cheapest alignment has all of them.
     There,
     /// None has all of them.
     Missing,
-    /// Some have, some have not.
+    /// Some have all of them, some have not.
     Untold,
     /// The outputs are too long to be aligned.
     Unaligned,
 }
 
-/// Lines of the recorded output that are wanted.
+/// The wanted lines of the recorded output.
 #[derive(Clone, Debug)]
 pub(super) struct Occurrences {
-    /// What each recorded line is compared by; empty if these are too many.
+    /// The comparison key of each recorded line; empty if there are too many lines.
     recorded: Vec<u64>,
-    /// Which of them are wanted.
+    /// True for each line that is wanted.
     wanted: Vec<bool>,
     is_too_long: bool,
 }
 
 impl Occurrences {
-    /// Lines of a recorded output, each with whether it is wanted. Of a line the part is given by which it is
-    /// compared.
+    /// Builds the occurrences from the lines of a recorded output, each with whether it is wanted. Of a line
+    /// the part is given by which it is compared.
     pub(super) fn new<'l>(lines: impl Iterator<Item = (&'l [u8], bool)>) -> Occurrences {
         let (recorded, wanted): (Vec<u64>, Vec<bool>) =
             lines.take(MOST_LINES + 1).map(|(line, wanted)| (key(line), wanted)).unzip();
@@ -58,13 +58,13 @@ impl Occurrences {
         }
     }
 
-    /// The same lines, of which those with these numbers, from 0, are wanted.
+    /// Returns the same lines with those wanted whose numbers, from 0, satisfy `numbers`.
     pub(super) fn wanting(&self, numbers: impl Fn(usize) -> bool) -> Occurrences {
         let wanted = (0..self.recorded.len()).map(numbers).collect();
         Occurrences { wanted, ..self.clone() }
     }
 
-    /// Whether an output of these lines has the wanted ones.
+    /// Tells whether an output of these lines has the wanted ones.
     pub(super) fn presence<'l>(&self, lines: impl Iterator<Item = &'l [u8]>) -> Presence {
         if self.is_too_long {
             return Presence::Unaligned;
@@ -81,20 +81,21 @@ impl Occurrences {
     }
 }
 
-/// By what lines are compared: equal lines have equal keys.
+/// The comparison key of a line, a hash: equal lines have equal keys.
 fn key(line: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     line.hash(&mut hasher);
     hasher.finish()
 }
 
-/// The least cost of aligning two beginnings of outputs, and what the alignments of that cost are like.
+/// A cell of the alignment table: the least cost of aligning two beginnings of outputs, and whether
+/// alignments of that cost have the wanted lines.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     cost: u32,
-    /// One of them has all wanted lines so far.
+    /// True if one of them has all wanted lines so far.
     has_all: bool,
-    /// One of them lacks a wanted line.
+    /// True if one of them lacks a wanted line.
     lacks: bool,
 }
 
@@ -102,12 +103,12 @@ impl Cell {
     const START: Cell = Cell { cost: 0, has_all: true, lacks: false };
     const UNREACHED: Cell = Cell { cost: u32::MAX / 2, has_all: false, lacks: false };
 
-    /// After a line that is missing, was added or is another text.
+    /// The cell after a line that is missing, was added or is another text.
     fn edited(self) -> Cell {
         Cell { cost: self.cost + 1, ..self }
     }
 
-    /// The same where that line was wanted.
+    /// The cell after such an edit of a wanted line.
     fn lacking(self) -> Cell {
         Cell { cost: self.cost + 1, has_all: false, lacks: true }
     }
@@ -141,8 +142,8 @@ struct Table<'t> {
 }
 
 impl Table<'_> {
-    /// The last cell of the table; `None` if that takes too long. No way that costs more than `most` matters
-    /// once one is found that does not, and `most` is doubled until one is.
+    /// Computes the last cell of the table; `None` if that takes too long. No way that costs more than `most`
+    /// matters once one is found that does not, and `most` is doubled until one is.
     fn cheapest(&self) -> Option<Cell> {
         let (rows, columns) = (self.recorded.len(), self.actual.len());
         let mut most = rows.abs_diff(columns) + 8;
@@ -158,8 +159,8 @@ impl Table<'_> {
         }
     }
 
-    /// The last cell, over ways that cost at most `most`. These keep to a band: a way that is `k` columns
-    /// ahead has added that many lines, and has to come from there to the last cell.
+    /// Computes the last cell, over ways that cost at most `most`. These keep to a band: a way that is `k`
+    /// columns ahead has added that many lines, and has to come from there to the last cell.
     fn last_cell(&self, most: usize) -> Cell {
         let (rows, columns) = (self.recorded.len(), self.actual.len());
         let (behind, ahead) = ((most + rows - columns) / 2, (most + columns - rows) / 2);
@@ -182,12 +183,12 @@ impl Table<'_> {
         cells[columns]
     }
 
-    /// After a recorded line that has no line in the other output.
+    /// The cell after a recorded line that has no line in the other output.
     fn missing(&self, row: usize, above: Cell) -> Cell {
         if self.wanted[row - 1] { above.lacking() } else { above.edited() }
     }
 
-    /// After a recorded line and one that stands for it; in the first column there is none.
+    /// The cell after a recorded line and the line aligned with it; in the first column there is none.
     fn paired(&self, row: usize, column: usize, diagonal: Cell) -> Cell {
         match column.checked_sub(1).map(|at| self.actual[at] == self.recorded[row - 1]) {
             None => Cell::UNREACHED,
@@ -201,8 +202,8 @@ impl Table<'_> {
 mod tests {
     use super::*;
 
-    /// Whether an output has lines of another one, both with a letter for each line; wanted ones are capital
-    /// in the recorded output.
+    /// The presence of lines of one output in another, both with a letter for each line; wanted ones are
+    /// capital in the recorded output.
     fn presence(recorded: &str, actual: &str) -> Presence {
         let lower = recorded.to_ascii_lowercase();
         let lines = lower.as_bytes().chunks(1).zip(recorded.bytes().map(|line| line.is_ascii_uppercase()));
@@ -243,7 +244,7 @@ mod tests {
         assert_eq!(presence("xA", "ay"), Presence::Untold);
     }
 
-    /// By trying all alignments: the least cost, and whether ways of that cost have and lack wanted lines.
+    /// All alignments, tried one by one: the least cost, and whether ways of that cost have and lack wanted lines.
     fn by_trying(recorded: &[u8], actual: &[u8]) -> Vec<(u32, bool)> {
         let wanted = |line: &u8| line.is_ascii_uppercase();
         let after = |ways: Vec<(u32, bool)>, cost, has: bool| {

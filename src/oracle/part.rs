@@ -10,7 +10,7 @@ use super::reference::ReferenceComparison;
 /// A part of an output.
 #[derive(Clone, Debug)]
 pub enum Part {
-    /// In each line that matches: what is from the first match to the end of the line.
+    /// In each line that matches: the text from the first match to the end of the line.
     ///
     /// A program that reads its input from a file prints its prompts and what follows them into one line, `a?
     /// b? sum = 15`, where a user at a terminal sees several. So if no line of the recorded output matches, the
@@ -22,13 +22,13 @@ pub enum Part {
 }
 
 impl Part {
-    /// One part for each line of an output that is not empty.
+    /// Returns one part for each line of an output that is not empty.
     pub fn each_line(output: &[u8]) -> Vec<Part> {
         let numbered = lines(output).enumerate().filter(|(_, line)| !line.is_empty());
         numbered.map(|(number, _)| Part::Line(number)).collect()
     }
 
-    /// Whether the part of the recorded `output` differs from that of the correct one.
+    /// True if the part of the recorded `output` differs from that of the correct one.
     pub(super) fn is_wrong(&self, output: &[u8], correct: &[u8]) -> bool {
         match self {
             Part::Line(number) => ReferenceComparison::new(output, correct).is_wrong(*number),
@@ -38,7 +38,7 @@ impl Part {
         }
     }
 
-    /// What makes that doubtful; one sentence.
+    /// The doubt about this comparison, if there is any; one sentence.
     pub(super) fn doubt(&self, output: &[u8], correct: &[u8]) -> Option<String> {
         match self {
             Part::Line(number) => ReferenceComparison::new(output, correct).doubt(*number),
@@ -54,7 +54,7 @@ pub(super) struct Tails {
     beginning: Beginning,
 }
 
-/// What `^` stands for.
+/// The meaning of `^`: the beginning of a line, or of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Beginning {
     Line,
@@ -62,15 +62,16 @@ enum Beginning {
 }
 
 impl Tails {
-    /// What matches in a recorded output: from beginnings of lines or, if there is nothing, of words.
+    /// Creates the tails of an expression by what it matches in a recorded output: from beginnings of lines
+    /// or, if there is nothing, of words.
     pub(super) fn new(regex: Regex, output: &[u8]) -> Result<Tails, OracleError> {
         let beginnings = [Beginning::Line, Beginning::Word].into_iter();
         let mut tried = beginnings.map(|beginning| Tails { regex: regex.clone(), beginning });
         tried.find(|tails| !tails.of(output).is_empty()).ok_or_else(|| no_line(&regex, output))
     }
 
-    /// What each line of an output is compared by where outputs are aligned: its end from the match on, or all of
-    /// it if it does not match; and whether it does.
+    /// The comparison keys of lines where outputs are aligned: the end of each line from the match on, or all
+    /// of it if it does not match; and whether it does.
     pub(super) fn keys<'t>(&self, output: &'t [u8]) -> impl Iterator<Item = (&'t [u8], bool)> {
         lines(output).map(|line| self.tail(line).map_or((line, false), |tail| (tail, true)))
     }
@@ -99,7 +100,7 @@ impl Tails {
     }
 }
 
-/// The complaint that an expression matches nothing.
+/// The error that an expression matches no line.
 pub(super) fn no_line(regex: &Regex, output: &[u8]) -> OracleError {
     const MOST: usize = 3;
     let mut shown: Vec<String> = lines(output).take(MOST).map(quoted).collect();
@@ -116,7 +117,7 @@ pub(super) fn no_line(regex: &Regex, output: &[u8]) -> OracleError {
 mod tests {
     use super::*;
 
-    /// What is expected of a part, and how the criterion is told.
+    /// The expected text of a part, and the description of the criterion.
     fn expected(expression: &str, output: &str) -> Result<(String, String), OracleError> {
         let tails = Tails::new(Regex::new(expression).unwrap(), output.as_bytes())?;
         Ok((String::from_utf8(tails.of(output.as_bytes())).unwrap(), tails.describe()))

@@ -1,4 +1,4 @@
-//! Say which lines of an output are wrong, where the correct output is known.
+//! Find the wrong lines of an output, where the correct output is known.
 //!
 //! The two are aligned (see `occurrence`): a line is right if each cheapest alignment has an equal line for
 //! it in the correct output. So a line that is missing does not make all lines after it wrong. Where
@@ -8,23 +8,23 @@
 use super::difference::{lines, quoted};
 use super::occurrence::{Occurrences, Presence};
 
-/// An output beside the correct one.
+/// The alignment of an output with the correct one.
 pub(super) struct ReferenceComparison<'t> {
     output: &'t [u8],
     correct: &'t [u8],
     places: Occurrences,
-    /// So many lines from the beginning on are equal.
+    /// The number of equal lines from the beginning on.
     common: usize,
 }
 
-/// What is wrong with an output.
+/// A fault of an output.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The line with this number, from 0.
     Line(usize),
-    /// Nothing that it has, but it lacks the line of the correct output with this number, from 0.
+    /// No line of the output is wrong, but it lacks the line of the correct output with this number, from 0.
     Missing(usize),
-    /// Nothing.
+    /// No fault.
     None,
 }
 
@@ -62,7 +62,7 @@ impl<'t> ReferenceComparison<'t> {
         }
     }
 
-    /// Whether a line, by its number from 0, is the last one and only lacks the end of that in the correct output.
+    /// True if a line, by its number from 0, is the last one and only lacks the end of that in the correct output.
     fn is_cut(&self, number: usize) -> bool {
         let line = lines(self.output).nth(number).unwrap_or_default();
         !self.output.ends_with(b"\n")
@@ -70,12 +70,12 @@ impl<'t> ReferenceComparison<'t> {
             && self.in_place_of(number).is_some_and(|correct| correct.starts_with(line))
     }
 
-    /// What the correct output has in place of a line, if all lines before are equal.
+    /// The line of the correct output in place of a line, if all lines before are equal.
     pub(super) fn in_place_of(&self, number: usize) -> Option<&'t [u8]> {
         lines(self.correct).nth(number).filter(|_| number == self.common)
     }
 
-    /// Whether a line, by its number from 0, is wrong.
+    /// True if a line, by its number from 0, is wrong.
     pub(super) fn is_wrong(&self, number: usize) -> bool {
         number >= self.common
             && match self.presence(|other| other == number) {
@@ -85,7 +85,7 @@ impl<'t> ReferenceComparison<'t> {
             }
     }
 
-    /// What makes it doubtful whether a line, by its number from 0, is right or wrong; one sentence.
+    /// The doubt about whether a line, by its number from 0, is right or wrong, if there is any; one sentence.
     pub(super) fn doubt(&self, number: usize) -> Option<String> {
         let taken = if self.is_wrong(number) { "wrong" } else { "right" };
         let line = || quoted(lines(self.output).nth(number).unwrap_or_default());
@@ -131,7 +131,7 @@ impl<'t> ReferenceComparison<'t> {
 mod tests {
     use super::*;
 
-    /// The first fault, and which lines are wrong or doubtful; a letter is a line.
+    /// The first fault, and the numbers of wrong and of doubtful lines; a letter is a line.
     fn compared(output: &str, correct: &str) -> (Fault, Vec<usize>, Vec<usize>) {
         let text = |letters: &str| letters.chars().map(|letter| format!("{letter}\n")).collect::<String>();
         let (output, correct) = (text(output), text(correct));

@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-/// How the sanitizers of gcc and clang report, what tells most first: the line at the end of a report, the
-/// line at its beginning, and that of an undefined behaviour, behind which the program goes on.
+/// The patterns of reports by the sanitizers of gcc and clang, the most informative first: the line at the
+/// end of a report, the line at its beginning, and that of an undefined behaviour, after which the program
+/// goes on.
 static REPORTS: LazyLock<[Regex; 3]> = LazyLock::new(|| {
     [
         r"(?m)^SUMMARY: (\w+Sanitizer: [^\n]+)$",
@@ -15,15 +16,15 @@ static REPORTS: LazyLock<[Regex; 3]> = LazyLock::new(|| {
     .map(|pattern| Regex::new(pattern).expect("an expression"))
 });
 
-/// What a sanitizer reports first, and where, as far as it says; `None` if none does.
+/// The first error that a sanitizer reports, with its place as far as it is given; `None` if there is no report.
 pub(super) fn report(stderr: &[u8]) -> Option<String> {
     const MARKS: [&[u8]; 2] = [b"Sanitizer: ", b": runtime error: "];
-    // The expressions are slow, and most runs write nothing.
+    // Regular expressions are slow, and most runs write nothing.
     let has = |mark: &[u8]| stderr.windows(mark.len()).any(|window| window == mark);
     MARKS.into_iter().find(|mark| has(mark))?;
     let found = REPORTS.iter().find_map(|report| report.captures(stderr)?.get(1));
     let text = String::from_utf8_lossy(found?.as_bytes()).into_owned();
-    // Where the tracer has moved the code to is not a place of the program.
+    // The place to which the tracer has moved the code is not a place of the program.
     Some(text.split(" (/memfd:").next().unwrap_or_default().trim_end().to_owned())
 }
 

@@ -1,4 +1,4 @@
-//! Put into words how a run ended.
+//! Describe the end of a run in words.
 
 use tracer::lockstep::Deviation;
 use tracer::program::LeaderId;
@@ -10,18 +10,18 @@ use crate::oracle::Evidence;
 use crate::subject::Recorded;
 use dd::Outcome;
 
-/// What the reason begins with if a run has failed in another way than the recorded one. The words are all
-/// that is kept of a test, so that they have to tell.
+/// The beginning of the reason if a run has failed in another way than the recorded one. Only the reason is
+/// kept of a test, so that it has to tell.
 pub(super) const OTHER_CRASH: &str = "crashed in another way: ";
 pub(super) const OTHER_REPORT: &str = "reported another error: ";
 
-/// What happened, if a test has failed in another way than the recorded run.
+/// A description of the other failure, if a test has failed in another way than the recorded run.
 pub fn other_failure(evidence: &Evidence) -> Option<&str> {
     let why = evidence.why.strip_prefix(OTHER_CRASH).or(evidence.why.strip_prefix(OTHER_REPORT));
     why.filter(|_| evidence.outcome == Outcome::Unresolved)
 }
 
-/// How a run ended, in words.
+/// The end of a run, in words.
 pub fn termination(termination: &Termination, recorded: Recorded<'_>) -> String {
     match termination {
         Termination::Exited(status) => format!("exit status {status}"),
@@ -33,11 +33,11 @@ pub fn termination(termination: &Termination, recorded: Recorded<'_>) -> String 
     }
 }
 
-/// So many callers are named of a place.
+/// The number of callers that are named of a place.
 const CALLERS: usize = 3;
 
-/// Where a recorded run goes on for ever: `it still runs at gcd.c:4 in gcd, called from main.c:9`. `None` if it
-/// has ended.
+/// The place where a recorded run goes on for ever: `it still runs at gcd.c:4 in gcd, called from main.c:9`.
+/// `None` if it has ended.
 pub fn endless(recorded: Recorded<'_>) -> Option<String> {
     let Recorded { program, trace } = recorded;
     let (endless, last) = (trace.endless()?, trace.events().next_back()?);
@@ -52,7 +52,7 @@ pub fn endless(recorded: Recorded<'_>) -> Option<String> {
     Some(format!("it still {does} at {} in {function}{called}", place(last)))
 }
 
-/// Where control went if a replay has left the loop in which the recorded run never ends.
+/// The place that control went to, if a replay has left the loop in which the recorded run never ends.
 pub(super) fn left_loop(deviation: &Deviation, recorded: Recorded<'_>) -> Option<String> {
     let Recorded { program, trace } = recorded;
     let Deviation::RanPastEnd { after, reached } = *deviation else { return None };
@@ -61,7 +61,7 @@ pub(super) fn left_loop(deviation: &Deviation, recorded: Recorded<'_>) -> Option
     is_open.then(|| format!("it ended the loop and went on to {}", program.place(reached)))
 }
 
-/// How a replay left the recorded path.
+/// The deviation of a replay from the recorded path, in words.
 pub fn deviation(deviation: &Deviation, recorded: Recorded<'_>) -> String {
     let Recorded { program, trace } = recorded;
     let at = |event: EventId| format!("{} (event {})", program.place(trace.leader(event)), event.time());

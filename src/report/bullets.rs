@@ -5,10 +5,10 @@ use dd::{Configuration, Outcome};
 use super::style::{Style, length};
 use super::words;
 
-/// The columns for the number of a test.
+/// The width of the column for the number of a test.
 const NUMBER: usize = 5;
 
-/// The number of a test, its configuration and its outcome. Where there are more circumstances than
+/// Draws the number of a test, its configuration and its outcome. Where there are more circumstances than
 /// columns, each column stands for several, and tells whether all, some or none of them are selected.
 pub fn row(number: u64, configuration: &Configuration, outcome: Outcome, style: Style) -> String {
     let longest = [Outcome::Fail, Outcome::Pass, Outcome::Unresolved]
@@ -26,7 +26,7 @@ pub fn row(number: u64, configuration: &Configuration, outcome: Outcome, style: 
     format!("{number:>NUMBER$}  {bullets}  {outcome}")
 }
 
-/// How many of the circumstances of a column are selected.
+/// The number of circumstances of a column, and of those that are selected.
 struct Cell {
     selected: usize,
     all: usize,

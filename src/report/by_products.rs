@@ -1,4 +1,4 @@
-//! Tell of other failures that came up during the search.
+//! Report other failures that came up during the search.
 
 use crate::slice::{ByProduct, CriticalSlice};
 use crate::subject::stretches;
@@ -7,8 +7,8 @@ use super::schema;
 use super::spelling;
 use super::words::count;
 
-/// A sentence: how many there are, the one that came up most often, and how to see it again. `criterion` names what
-/// the slice is for, if it has a name.
+/// A sentence about the other failures: their number, the one that came up most often, and how to see it again.
+/// `criterion` names what the slice is for, if it has a name.
 pub(super) fn sentence(slice: &CriticalSlice, criterion: &str) -> Option<String> {
     let ByProduct { what, .. } = slice.by_products.first()?;
     let number = if criterion.is_empty() { "1".to_owned() } else { format!("{criterion}:1") };
@@ -23,7 +23,7 @@ pub(super) fn sentence(slice: &CriticalSlice, criterion: &str) -> Option<String>
     Some(format!("by-product, found on the way: {what}: {again}"))
 }
 
-/// All of them.
+/// The documents of all other failures.
 pub(super) fn documents(slice: &CriticalSlice) -> Vec<schema::ByProductReport<'_>> {
     slice.by_products.iter().map(document).collect()
 }

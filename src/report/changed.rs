@@ -1,4 +1,4 @@
-//! Tell which changes break a program.
+//! Report which changes break a program.
 
 use std::ops::Range;
 
@@ -17,10 +17,10 @@ use crate::session::guilty::GuiltyChanges;
 /// The name and version of the document.
 const CHANGES: &str = "stripe.changes/1";
 
-/// So many lines of a change are shown.
+/// The number of lines of a change that are shown.
 const MOST_LINES: usize = 30;
 
-/// So many changes are shown.
+/// The number of changes that are shown.
 const MOST_CHANGES: usize = 40;
 
 /// The changes for people: each with its place and its lines, then the closest versions, and what the answer is worth.
@@ -88,7 +88,7 @@ fn one(found: &GuiltyChanges, number: usize, change: &Change, style: Style) -> S
     text
 }
 
-/// Where a change is: the file, and the lines as they are in the version that fails.
+/// The place of a change: the file, and the lines as they are in the version that fails.
 fn place(found: &GuiltyChanges, change: &Change) -> String {
     let (file, edit) = &change.edits[0];
     let file = &found.set.files[*file];
@@ -134,7 +134,7 @@ fn lines(found: &GuiltyChanges, file: usize, edit: &ChangeEdit) -> Vec<String> {
     told.lines().map(str::to_owned).collect()
 }
 
-/// The closest versions, where they are not simply without and with all that was found.
+/// A sentence about the closest versions, where they are not simply without and with all that was found.
 fn difference(found: &GuiltyChanges) -> Option<String> {
     let [passing, failing] = &found.difference;
     if found.set.changes.len() < 2 || found.status != Status::Minimal || found.base_commit.is_some() {

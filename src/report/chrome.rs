@@ -1,9 +1,9 @@
 //! Write the run as a Chrome trace, for viewers such as Perfetto: calls as nested slices, with the
 //! needed events in them.
 //!
-//! Each of several criteria is a process of its name. Time is counted in events: an event takes one microsecond, so that its number is its time. Only needed
-//! events are shown one by one; the rest of a call is its slice. Source of the form: "Trace Event Format",
-//! the Chromium project.
+//! Each of several criteria is a process of its name. Time is counted in events: an event takes one microsecond, so
+//! that its number is its time. Only needed events are shown one by one; the rest of a call is its slice. Source of
+//! the form: "Trace Event Format", the Chromium project.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ use crate::subject::Recorded;
 use super::comparison::Compared;
 use super::spelling;
 
-/// The trace as a JSON object, an event of the format a line.
+/// Writes the trace as a JSON object, with one event of the format in each line.
 pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
     let mut writer = Writer { recorded, text: String::new(), process: 0, open: Vec::new() };
     for one in all {
@@ -71,7 +71,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Closes the innermost calls behind so many events until this many are left open.
+    /// Closes the innermost calls after so many events until this many are left open.
     fn close_all_but(&mut self, left: usize, events: usize) {
         while self.open.len() > left {
             self.open.pop();
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::slice::CriticalSlice;
 
-    /// Phase, name and time of each event of the format.
+    /// The phase, name and time of each event of the format.
     fn told(sample: &Sample, slice: &CriticalSlice) -> Vec<String> {
         let document: Value = serde_json::from_str(&slices(sample.recorded(), &alone(slice))).unwrap();
         let word = |event: &Value| {

@@ -25,22 +25,22 @@ use super::verdict::verdict;
 pub struct Compared<'a> {
     /// The name that the user gave; empty for a criterion without.
     pub name: &'a str,
-    /// Whether the criterion is known to be about wrong output.
+    /// True if the criterion is known to be about wrong output.
     pub is_wrong: bool,
-    /// What it needs.
+    /// The critical slice.
     pub slice: &'a CriticalSlice,
 }
 
 impl Compared<'_> {
-    /// Whether the criterion has a name.
+    /// True if the criterion has a name.
     pub fn has_name(&self) -> bool {
         !self.name.is_empty()
     }
 }
 
-/// A table of all lines of the functions with a needed execution, with a column for each criterion: how
-/// many executions of the line it needs. Before it, if some criteria are about wrong output and others
-/// are not: what only the wrong ones need. Behind it a verdict on each.
+/// Writes a table of all lines of the functions with a needed execution, with a column for each criterion: the
+/// number of executions of the line that it needs. Before it, if some criteria are about wrong output and others
+/// are not: what only the wrong ones need. After it a verdict on each.
 pub fn comparison(recorded: Recorded<'_>, all: &[Compared<'_>], detail: Detail, style: Style) -> String {
     let Some(union) = union(all) else { return String::new() };
     let lines = executions::count(recorded, &union);
@@ -82,7 +82,7 @@ pub(super) fn suspects(recorded: Recorded<'_>, all: &[Compared<'_>]) -> Option<B
     Some(wrong.difference(&right).copied().collect())
 }
 
-/// What any of the criteria needs.
+/// The union of what the criteria need, as a slice.
 fn union(all: &[Compared<'_>]) -> Option<CriticalSlice> {
     let needed = all.iter().flat_map(|compared| &compared.slice.needed);
     let needed: BTreeMap<_, &Needed> = needed.map(|needed| (needed.event, needed)).collect();
@@ -109,7 +109,7 @@ struct Table<'t> {
     recorded: Recorded<'t>,
     all: &'t [Compared<'t>],
     parts: &'t [listing::Listed<'t>],
-    /// For each criterion: the executions of each line.
+    /// The executions of each line, for each criterion.
     needs: Vec<Lines>,
     style: Style,
 }
@@ -219,7 +219,7 @@ impl<'t> Table<'t> {
     }
 }
 
-/// How many executions of a line each criterion needs.
+/// The number of executions of a line that each criterion needs.
 fn counts(needs: &[Lines], file: FileId, line: u32) -> Vec<u64> {
     needs.iter().map(|lines| lines.get(&(file, line)).map_or(0, Executions::needed)).collect()
 }
@@ -243,7 +243,7 @@ mod tests {
     use super::super::sample::Sample;
     use super::*;
 
-    /// Needs additions and a print, and multiplications and a print.
+    /// Two slices: one needs additions and a print, the other multiplications and a print.
     fn slices() -> [CriticalSlice; 2] {
         [[6, 11, 15], [6, 12, 16]].map(|lines| {
             let sample = Sample::sum_mul();

@@ -13,7 +13,7 @@ use super::schema::NeededEvent;
 
 const HEADER: &str = "event,file,line,column,function,occurrence,needed,outcome,why\n";
 
-/// The slices as one table. The columns are the keys of the JSON result; `outcome` and `why` say what was
+/// Writes the slices as one table. The columns are the keys of the JSON result; `outcome` and `why` say what was
 /// seen without the event, and are empty if that was not tried.
 pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
     let have_names = all.iter().any(Compared::has_name);
@@ -27,7 +27,7 @@ pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
     table
 }
 
-/// The lines of a located fault as a table, the first in the ranking first.
+/// Writes the lines of a located fault as a table, the first in the ranking first.
 pub fn ranking(recorded: Recorded<'_>, found: &Located) -> String {
     let row = |line: RankedLine<'_>| {
         let fields = [
@@ -62,7 +62,7 @@ fn row(event: &NeededEvent<'_>) -> String {
     fields.map(field).join(",") + "\n"
 }
 
-/// A field has no control characters but line ends, says the RFC, whether it is quoted or not.
+/// Writes a field. It has no control characters but line ends, says the RFC, whether it is quoted or not.
 fn field(text: &str) -> String {
     let is_foreign = |c: char| c.is_control() && !"\n\r".contains(c);
     let text = &text.replace(is_foreign, "\u{fffd}");

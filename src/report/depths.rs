@@ -1,4 +1,4 @@
-//! Tell how deep in calls the events of a trace are, one after the other.
+//! Compute the call depths of the events of a trace, one after the other.
 
 use tracer::trace::{EventId, Trace};
 
@@ -13,7 +13,7 @@ impl<'a> Depths<'a> {
         Depths { trace, of_activation: Vec::new() }
     }
 
-    /// How many traced calls the event is deep, 0 in `main`. To be asked of all events in order:
+    /// The call depth of the event, 0 in `main`. To be asked of all events in order:
     /// activations are numbered by their first events, and so a caller's depth is known before.
     pub(super) fn next(&mut self, event: EventId) -> u32 {
         let activation = self.trace.activation(event);

@@ -1,6 +1,6 @@
 //! Draw the calls of the slice in the DOT language of Graphviz: a box for each call with needed events,
 //! the needed events in it in order with their source, an arrow from each to the next, a dashed one from each
-//! call to what it calls. If values were looked at, an arrow with the name of a variable leads from each event
+//! call to what it calls. If values were observed, an arrow with the name of a variable leads from each event
 //! that has written it to those that have read it; the order is then drawn in grey.
 //!
 //! Graphviz ranks clusters one by one unless `newrank` is set, and fails on what goes to and fro between them
@@ -18,16 +18,16 @@ use super::style::Style;
 use crate::slice::{CriticalSlice, Necessity, Needed};
 use crate::subject::Recorded;
 
-/// Graphviz takes minutes for more.
+/// The largest number of events that are drawn: Graphviz takes minutes for more.
 const MOST_EVENTS: usize = 500;
 
-/// It takes as long to find ways for more values.
+/// The largest number of value flows that are drawn: it takes as long to route more.
 const MOST_FLOWS: usize = 200;
 
-/// As many characters of a statement are drawn.
+/// The number of characters of a statement that are drawn.
 const LONGEST_LINE: usize = 60;
 
-/// The picture.
+/// Draws the slice.
 pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice) -> String {
     let drawn = &slice.needed[..slice.needed.len().min(MOST_EVENTS)];
     let drawing = Drawing { recorded, calls: calls(recorded, drawn) };
@@ -66,10 +66,10 @@ fn calls<'a>(recorded: Recorded<'_>, needed: &'a [Needed]) -> BTreeMap<Activatio
     calls
 }
 
-/// An event that is drawn.
+/// A node: an event that is drawn.
 struct Node<'a> {
     event: EventId,
-    /// `None` for one that only leads to needed ones.
+    /// The needed event; `None` for one that only leads to needed ones.
     needed: Option<&'a Needed>,
 }
 

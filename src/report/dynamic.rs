@@ -1,4 +1,4 @@
-//! Write dynamic slices: as annotated source text, as a document, as a picture of who feeds whom.
+//! Write dynamic slices: as annotated source text, as a document, as a graph of dependences.
 
 use std::fmt::Write;
 
@@ -22,18 +22,18 @@ use crate::subject::{Ordinals, Recorded};
 /// The name and version of the document.
 const DYNAMIC: &str = "stripe.dynamic/1";
 
-/// Graphviz takes minutes for more.
+/// The largest number of events that are drawn: Graphviz takes minutes for more.
 const MOST_EVENTS: usize = 500;
 
-/// A dynamic slice with what led to it.
+/// A dynamic slice with its criterion and its run.
 pub struct SliceReport<'r> {
     /// The recorded run.
     pub recorded: Recorded<'r>,
-    /// What was found.
+    /// The dynamic slice.
     pub slice: &'r DynamicSlice,
-    /// What was asked for.
+    /// The slicing criterion.
     pub start: &'r SliceStart,
-    /// How it was found.
+    /// The run whose dependences were followed.
     pub followed: &'r FollowedRun<'r>,
 }
 
@@ -123,7 +123,7 @@ fn verdict(report: &SliceReport<'_>, style: Style) -> String {
         .collect()
 }
 
-/// What weakens the slice; each one sentence.
+/// Remarks on what weakens the slice; each one sentence.
 fn remarks(report: &SliceReport<'_>) -> Vec<String> {
     let FollowedRun { baseline, dependences, .. } = report.followed;
     let all = report.start.remarks.iter().chain(&baseline.warnings).chain(&dependences.remarks);
@@ -215,8 +215,8 @@ fn kind_name(kind: DependenceKind) -> &'static str {
     }
 }
 
-/// Who feeds whom, in the DOT language of Graphviz: an arrow leads from what was written to who has read it, and a
-/// dashed one from what leads there.
+/// Draws the dependences in the DOT language of Graphviz: an arrow leads from what was written to the event that has
+/// read it, a dashed one from a decision or a call to what depends on it.
 pub fn dot(report: &SliceReport<'_>) -> String {
     let SliceReport { recorded, slice, .. } = report;
     let drawn = &slice.events[slice.events.len().saturating_sub(MOST_EVENTS)..];

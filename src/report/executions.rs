@@ -13,7 +13,7 @@ use crate::circumstances::events::Control;
 use crate::slice::{CriticalSlice, Necessity};
 use crate::subject::Recorded;
 
-/// What an execution is to the failure.
+/// The mark of an execution: its part in the failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     /// Needed for its effect.
@@ -24,9 +24,9 @@ pub(super) enum Mark {
     Unneeded,
     /// Cannot be left out: its call ends with it, or it leads the way to such an end.
     Fixed,
-    /// A dynamic slice has it, the critical slice has not.
+    /// In the dynamic slice, but not in the critical slice.
     Inferred,
-    /// The critical slice has it, the dynamic one has not.
+    /// In the critical slice, but not in the dynamic one.
     Hole,
 }
 
@@ -39,7 +39,7 @@ impl From<Necessity> for Mark {
     }
 }
 
-/// Executions that are alike and follow each other.
+/// A run of executions that are alike and follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) mark: Mark,
@@ -79,7 +79,7 @@ impl Executions {
     }
 }
 
-/// The lines that were executed.
+/// The executions of each executed line.
 pub(super) type Lines = BTreeMap<(FileId, u32), Executions>;
 
 /// Counts the executions of the lines in a trace.
@@ -92,10 +92,10 @@ pub(super) fn count(recorded: Recorded<'_>, slice: &CriticalSlice) -> Lines {
     lines
 }
 
-/// The statements that were executed.
+/// The executions of each executed statement.
 pub(super) type Statements = BTreeMap<Statement, Executions>;
 
-/// Counts the executions of the lines and of the statements in a trace, of which `mark` tells what each is.
+/// Counts the executions of the lines and of the statements in a trace; `mark` returns the mark of each.
 pub(super) fn counted(recorded: Recorded<'_>, mark: impl Fn(EventId) -> Mark) -> (Lines, Statements) {
     let Recorded { program, trace } = recorded;
     let (mut lines, mut statements) = (Lines::new(), Statements::new());
@@ -120,7 +120,7 @@ pub(super) fn by_statement(recorded: Recorded<'_>, slice: &CriticalSlice) -> Sta
     statements
 }
 
-/// What each event is to the failure; entries and epilogues are nothing to it.
+/// The mark of each event; entries and epilogues have none.
 pub(super) fn marks(recorded: Recorded<'_>, slice: &CriticalSlice) -> HashMap<EventId, Mark> {
     let mut events = recorded.trace.events();
     let mut marks = HashMap::new();
@@ -128,8 +128,7 @@ pub(super) fn marks(recorded: Recorded<'_>, slice: &CriticalSlice) -> HashMap<Ev
     marks
 }
 
-/// Tells the statement of each event and what the event is to the failure; entries and epilogues are
-/// nothing to it.
+/// Calls `tell` with the statement of each event and its mark; entries and epilogues have no mark.
 fn for_each(recorded: Recorded<'_>, slice: &CriticalSlice, mut tell: impl FnMut(Statement, Option<Mark>)) {
     let Recorded { program, trace } = recorded;
     let kept = final_schedule(recorded, slice);
@@ -143,7 +142,7 @@ fn for_each(recorded: Recorded<'_>, slice: &CriticalSlice, mut tell: impl FnMut(
     }
 }
 
-/// What a replay of the slice executes: more than the slice, because not everything can be left out.
+/// The schedule of a replay of the slice: more than the slice, because not everything can be left out.
 fn final_schedule(recorded: Recorded<'_>, slice: &CriticalSlice) -> Schedule {
     let control = match slice.question.control {
         Control::Trace => tracer::schedule::Control::Trace,

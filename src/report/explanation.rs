@@ -1,7 +1,7 @@
-//! Say why an execution is needed, or since when it is not: what it did with values, who fed it and whom it
-//! feeds, and what happened without it.
+//! Explain why an execution is needed, or since when it is not: what it did with values, which executions it read
+//! from and which read from it, and what happened without it.
 //!
-//! Does not find anything out: what was seen comes in.
+//! Does not find anything out: evidence comes in.
 
 use std::collections::HashMap;
 
@@ -22,36 +22,36 @@ use super::style::{Style, length, wrap};
 use super::values::ValueWriter;
 use super::words;
 
-/// Of a line with more executions, the first ones are told one by one.
+/// The number of executions of a line that are explained one by one.
 const MOST_EXECUTIONS: usize = 20;
-/// As many other executions are named.
+/// The number of other executions that are named.
 const MOST_NAMES: usize = 12;
 
-/// What is known of some executions.
+/// The facts about a recorded run that explanations draw on.
 pub struct Known<'a> {
     /// The recorded run.
     pub recorded: Recorded<'a>,
-    /// How its executions are called.
+    /// The ordinals of its executions, by which they are named.
     pub ordinals: &'a Ordinals<'a>,
-    /// What of it is needed.
+    /// The critical slice.
     pub slice: &'a CriticalSlice,
-    /// When executions that are not needed were gone.
+    /// The departures: when executions that are not needed were gone.
     pub departures: &'a HashMap<EventId, Departure>,
-    /// What events did with values, if somebody has looked.
+    /// The values that events read and wrote, if they were observed.
     pub values: Option<&'a Observation>,
 }
 
-/// What was seen when the slice was run again without an execution.
+/// The result of running the slice again without an execution.
 pub struct Retest {
-    /// What came of it.
+    /// The evidence of that test.
     pub evidence: Evidence,
     /// The lines in which the output differs; empty if it does not.
     pub difference: String,
-    /// How it left the recorded path, and what the event there had read then.
+    /// The deviation from the recorded path, if there was one, and what the event there had read then.
     pub deviation: Option<(Deviation, Seen)>,
 }
 
-/// Everything about one execution.
+/// Explains one execution.
 pub fn execution(known: &Known<'_>, event: EventId, trial: Option<&Retest>, style: Style) -> String {
     let mut told = Told::new(known, style);
     told.heading(event);
@@ -60,7 +60,7 @@ pub fn execution(known: &Known<'_>, event: EventId, trial: Option<&Retest>, styl
     told.text
 }
 
-/// Everything about the executions of a line, which were more than one.
+/// Explains the executions of a line, which were more than one.
 pub fn line(known: &Known<'_>, events: &[EventId], style: Style) -> String {
     let mut told = Told::new(known, style);
     let statement = known.ordinals.statement(events[0]);
@@ -86,7 +86,7 @@ pub fn line(known: &Known<'_>, events: &[EventId], style: Style) -> String {
     told.text
 }
 
-/// What can be asked next, each with its command.
+/// Lists further questions, each with its command.
 pub fn questions(questions: &[(String, String)], style: Style) -> String {
     if questions.is_empty() {
         return String::new();
@@ -97,7 +97,7 @@ pub fn questions(questions: &[(String, String)], style: Style) -> String {
     format!("\n{}\n{rows}", style.bold("Ask further"))
 }
 
-/// That a line was not executed, and which ones near it were.
+/// Reports that a line was not executed, and which ones near it were.
 pub fn unexecuted(place: &str, has_code: bool, nearest: &[u32], style: Style) -> String {
     let why = if has_code { "its statements were never executed" } else { "there is no traced statement" };
     let lines: Vec<String> = nearest.iter().map(u32::to_string).collect();
@@ -133,7 +133,7 @@ impl<'a, 'k> Told<'a, 'k> {
         self.line(&wrapped);
     }
 
-    /// A line of its own below a title, moved in.
+    /// An indented line below a title.
     fn item(&mut self, text: &str) {
         let wrapped = wrap(&printable(text), self.style.width.saturating_sub(2));
         for line in wrapped.lines() {
@@ -202,7 +202,7 @@ impl<'a, 'k> Told<'a, 'k> {
         self.readers(values, event);
     }
 
-    /// Who reads what an event has written.
+    /// Lists the executions that read what an event has written.
     fn readers(&mut self, values: &Observation, event: EventId) {
         let fed: Vec<&Flow> = values.flows.iter().filter(|flow| flow.from == event).collect();
         if fed.is_empty() {
@@ -219,7 +219,7 @@ impl<'a, 'k> Told<'a, 'k> {
         }
     }
 
-    /// An execution by its name, with what it did.
+    /// The name of an execution, with what it did.
     fn by(&mut self, event: EventId) -> String {
         let name = self.known.ordinals.name(event);
         let sign = if self.needed(event).is_some() { "" } else { " (not needed)" };
@@ -283,7 +283,7 @@ impl<'a, 'k> Told<'a, 'k> {
         self.item(&format!("gone since {test}, {others}; the failure was still there"));
     }
 
-    /// What is neither needed nor gone.
+    /// Explains an execution that is neither needed nor gone.
     fn remains(&mut self, event: EventId) {
         let marks = executions::marks(self.known.recorded, self.known.slice);
         match marks.get(&event) {
@@ -300,7 +300,7 @@ impl<'a, 'k> Told<'a, 'k> {
         }
     }
 
-    /// One of several executions of a line.
+    /// The row of one of several executions of a line.
     fn row(&mut self, event: EventId) {
         let sign = match self.needed(event) {
             Some(Necessity::Effect) => self.style.either("●", "*"),
@@ -329,7 +329,7 @@ fn evidence_in_words(evidence: &Evidence) -> String {
     format!("{}: {}", words::outcome(evidence.outcome), evidence.why)
 }
 
-/// What a result alone says about the event with this number.
+/// Explains the event with this number from a kept result alone.
 pub fn remembered(number: u32, criterion: Option<&str>, needed: Option<&Needed>, style: Style) -> String {
     let name = criterion.map_or_else(String::new, |name| format!("{name}: "));
     let fate = match needed {
@@ -346,18 +346,18 @@ pub fn remembered(number: u32, criterion: Option<&str>, needed: Option<&Needed>,
     wrap(&printable(&format!("{name}event {number}: {fate}")), style.width) + "\n"
 }
 
-/// A sentence about what could not be found out.
+/// A warning about what could not be found out.
 pub fn warning(sentence: &str, style: Style) -> String {
     format!("\n{}\n", wrap(&printable(&format!("warning: {sentence}")), style.width))
 }
 
-/// That the number of an event is also that of a line, which another command explains.
+/// A hint that the number of an event is also that of a line, which another command explains.
 pub fn also_a_line(line: &str, command: &str, style: Style) -> String {
     let sentence = format!("A number alone names an event. For the line {line}: {command}");
     format!("\n{}\n", wrap(&printable(&sentence), style.width))
 }
 
-/// The heading of what is told about one of several criteria.
+/// The heading of the part about one of several criteria.
 pub fn criterion(name: &str, description: &str, style: Style) -> String {
     let heading = wrap(&printable(&format!("{name}: {description}")), style.width);
     let rule = style.either("─", "-").repeat(length(&heading).min(style.width));

@@ -5,29 +5,29 @@ use tracer::program::Program;
 use super::listing::{self, Listed};
 use super::rows::Row;
 
-/// Rows that two screens hold.
+/// The number of rows that two screens hold.
 const MOST_ROWS: usize = 100;
 
-/// So many sections that are not shown are named.
+/// The number of sections that are named though they are not shown.
 const MOST_NAMED: usize = 8;
 
-/// Values of so many executions are told without being asked for.
+/// The number of executions whose values are shown without being asked for.
 const FEW: usize = 60;
 
-/// Of which needed executions values are told.
+/// The needed executions whose values are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ValuesTold {
-    /// Of none.
+    /// None.
     #[default]
     None,
-    /// Of all, if they are few.
+    /// All, if they are few.
     Few,
-    /// Of all.
+    /// All.
     All,
 }
 
 impl ValuesTold {
-    /// Whether the values of so many executions are told.
+    /// True if the values of so many executions are shown.
     pub fn includes(self, executions: usize) -> bool {
         match self {
             ValuesTold::None => false,
@@ -37,10 +37,10 @@ impl ValuesTold {
     }
 }
 
-/// So many events are listed without being asked for.
+/// The number of events that are listed without being asked for.
 const MOST_EVENTS: usize = 100_000;
 
-/// Which needed events a document lists with all that is known of them, some 700 bytes each. Their numbers are there
+/// The needed events that a document lists in full, some 700 bytes each. Their numbers are there
 /// in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventsListed {
@@ -52,7 +52,7 @@ pub enum EventsListed {
 }
 
 impl EventsListed {
-    /// How many are listed.
+    /// The largest number of events that are listed.
     pub(super) fn most(self) -> usize {
         match self {
             EventsListed::First => MOST_EVENTS,
@@ -61,18 +61,18 @@ impl EventsListed {
     }
 }
 
-/// How much of a result is told.
+/// The level of detail of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
-    /// Of which needed executions it tells what they did with values.
+    /// The needed executions whose values are shown.
     pub values: ValuesTold,
-    /// Whether it shows the whole source of all functions with a needed execution, however long that is.
+    /// True if it shows the whole source of all functions with a needed execution, however long that is.
     pub is_full: bool,
-    /// Which needed events a document lists.
+    /// The needed events that a document lists.
     pub events: EventsListed,
 }
 
-/// The parts that are shown, and in words what is not. Of a large slice these are the needed lines of the first
+/// The parts that are shown, and a note about what is not. Of a large slice these are the needed lines of the first
 /// functions, of one function at least.
 pub(super) fn shown<'a>(
     program: &Program,
@@ -136,7 +136,7 @@ mod tests {
 
     const FULL: Detail = Detail { values: ValuesTold::None, is_full: true, events: EventsListed::First };
 
-    /// The text of a program of so many functions, one line of three of each needed.
+    /// The text of a slice of so many functions, one line of three of each needed.
     fn told(functions: usize, detail: Detail) -> String {
         let folder = Folder::new();
         let function =

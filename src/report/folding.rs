@@ -1,27 +1,27 @@
 //! Say in words which executions of a line are needed, where there are too many for a sign each:
 //! `executions 1 to 400: needed; 401: not`.
 //!
-//! A few stretches are told one after the other. Where there are more, what is rare is named, and the
+//! A few stretches are listed one after the other. Where there are more, what is rare is named, and the
 //! rest is "all others": a loop mostly does the same, and the exceptions are what there is to see.
 
 use super::executions::{Executions, Mark};
 
-/// Up to so many stretches are told in their order.
+/// The number of stretches that are listed in their order.
 const FEW: usize = 4;
 
-/// Of what is rare, so many stretches are named.
+/// The number of stretches of rare executions that are named.
 const NAMED: usize = 6;
 
 /// Executions that follow each other: the first and the last, from 1.
 type Stretch = (u64, u64);
 
-/// Which executions are what.
+/// Says which executions are needed, in a sentence.
 pub(super) fn sentence(executions: &Executions) -> String {
     let noun = if executions.executed() == 1 { "execution" } else { "executions" };
     format!("{noun} {}", list(executions))
 }
 
-/// The same where it is clear that numbers are those of executions: `1 to 400: needed; 401: not`.
+/// The same without the noun, where it is clear that numbers are those of executions: `1 to 400: needed; 401: not`.
 pub(super) fn list(executions: &Executions) -> String {
     let stretches = stretches(executions);
     let parts = if stretches.len() <= FEW { in_order(&stretches) } else { rare_first(&stretches) };
@@ -42,7 +42,7 @@ fn in_order(stretches: &[(Mark, Stretch)]) -> Vec<String> {
     stretches.iter().map(|&(mark, stretch)| format!("{}: {}", name(stretch), meaning(mark))).collect()
 }
 
-/// The kinds from the rarest to the most frequent, which is told as all others.
+/// The marks from the rarest to the most frequent, which is written as all others.
 fn rare_first(stretches: &[(Mark, Stretch)]) -> Vec<String> {
     let mut kinds: Vec<(Mark, Vec<Stretch>)> = Vec::new();
     for &(mark, stretch) in stretches {
@@ -58,7 +58,7 @@ fn rare_first(stretches: &[(Mark, Stretch)]) -> Vec<String> {
     rare.chain(others).collect()
 }
 
-/// All stretches of a kind; a regular one by its rule.
+/// The names of all stretches with the same mark; regular ones by their rule.
 fn names(stretches: &[Stretch]) -> String {
     if let Some(rule) = rule(stretches) {
         return rule;
@@ -121,7 +121,7 @@ mod tests {
         sentence(&executions)
     }
 
-    /// So many rounds of a pattern.
+    /// A number of rounds of a pattern.
     fn rounds(pattern: &[(Mark, u64)], number: usize) -> Vec<(Mark, u64)> {
         std::iter::repeat_n(pattern, number).flatten().copied().collect()
     }

@@ -15,7 +15,7 @@ use super::needed_statements::{self, NeededStatement};
 use super::ranked::{RankedLine, ranked};
 use super::verdict::verdict;
 
-/// The annotations, one a line. The title has the name of the criterion, if it has one.
+/// Writes the annotations, one a line. The title has the name of the criterion, if it has one.
 pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
     let title =
         |one: &Compared<'_>| if one.has_name() { format!("stripe: {}", one.name) } else { "stripe".into() };
@@ -30,7 +30,7 @@ fn annotations(recorded: Recorded<'_>, slice: &CriticalSlice, title: &str) -> St
     general.chain(spots.iter().map(|spot| notice(recorded.program, spot, title))).collect()
 }
 
-/// The same of the first lines of a located fault.
+/// Writes annotations for the first lines of a located fault.
 pub fn ranking(recorded: Recorded<'_>, found: &Located, is_full: bool) -> String {
     let general = [verdict_of_ranking(found)].into_iter().chain(found.warnings.iter().cloned());
     let general = general.map(|text| format!("::warning title=stripe::{}\n", message(&text)));
@@ -41,14 +41,15 @@ pub fn ranking(recorded: Recorded<'_>, found: &Located, is_full: bool) -> String
     general.chain(ranked(recorded, found, shown(is_full)).into_iter().map(notice)).collect()
 }
 
-/// The path is as users know it: GitHub looks for it in the repository.
+/// Writes the notice of a statement. The path is as users know it: GitHub looks for it in the repository.
 fn notice(program: &Program, spot: &NeededStatement, title: &str) -> String {
     let file = property(&program.file(spot.file).shown);
     let column = if spot.column == 0 { String::new() } else { format!(",col={}", spot.column) };
     format!("::notice file={file},line={}{column},title={title}::{}\n", spot.line, message(&spot.remark))
 }
 
-/// Line ends have escapes; there are none for other control characters, which would steer who shows the log.
+/// Escapes a message. Line ends have escapes; there are none for other control characters, which would steer the
+/// terminal that shows the log.
 fn message(text: &str) -> String {
     let is_foreign = |c: char| c.is_control() && !"\n\r".contains(c);
     text.replace(is_foreign, "\u{fffd}").replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")

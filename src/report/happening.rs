@@ -1,4 +1,4 @@
-//! Say what an execution did with values, in one line: `sum = 0 + 1 → 1 (was 0)`.
+//! Describe what an execution did with values, in one line: `sum = 0 + 1 → 1 (was 0)`.
 //!
 //! If the source text of the line has an assignment to what was written, its right side is shown with the
 //! values that were read; otherwise what was written is listed, or else what was read. Knows just enough of
@@ -9,11 +9,11 @@ use tracer::observation::{Reading, Seen, Writing};
 use super::pieces;
 use super::style::Style;
 
-/// A value is shown up to so many characters.
+/// The number of characters of a value that are shown.
 const LONGEST_VALUE: usize = 60;
 
-/// What an execution did; empty if it neither read nor wrote anything with a name. `line` is the text of its
-/// line.
+/// Describes what an execution did; empty if it neither read nor wrote anything with a name. `line` is the text of
+/// its line.
 pub(super) fn told(seen: &Seen, line: &str, style: Style) -> String {
     let candidates = statements(line).into_iter().filter_map(|statement| assignment(seen, statement, style));
     let assignment = candidates.min_by_key(|told| !told.is_plausible);
@@ -33,12 +33,12 @@ pub(super) fn told(seen: &Seen, line: &str, style: Style) -> String {
     }
 }
 
-/// `sum: 0 → 1`.
+/// A value that was written: `sum: 0 → 1`.
 pub(super) fn changed(Writing { name, before, after }: &Writing, style: Style) -> String {
     format!("{name}: {} {} {}", short(before, style), arrow(style), short(after, style))
 }
 
-/// `a = 1`.
+/// A value that was read: `a = 1`.
 pub(super) fn read(Reading { name, value }: &Reading, style: Style) -> String {
     format!("{name} = {}", short(value, style))
 }
@@ -47,7 +47,7 @@ pub(super) fn arrow(style: Style) -> &'static str {
     style.either("→", "->")
 }
 
-/// A value as it is printed: of bounded length, in the characters that there are.
+/// A value as it is printed: cut, and in ASCII where nothing else can be printed.
 fn short(value: &str, style: Style) -> String {
     let spelt = if style.unicode { value.to_owned() } else { ascii(value) };
     style.cut(&spelt, LONGEST_VALUE)
@@ -57,11 +57,11 @@ fn ascii(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() }).collect()
 }
 
-/// An assignment with its values.
+/// An assignment in words, with its values.
 struct Told {
     name: String,
     text: String,
-    /// Whether the new value is the one that is assigned, as far as that can be seen: the head of a loop has
+    /// True if the new value is the one that is assigned, as far as that can be seen: the head of a loop has
     /// several assignments to the same variable.
     is_plausible: bool,
 }
@@ -115,7 +115,7 @@ fn assignment(seen: &Seen, statement: &str, style: Style) -> Option<Told> {
     Some(Told { name: name.clone(), text, is_plausible })
 }
 
-/// The two sides of an assignment and what stands between them; of a step, `i++`, the name and the sign.
+/// The left side, the operator and the right side of an assignment; of a step, `i++`, the name and the operator.
 fn parts(statement: &str) -> Option<(&str, &str, &str)> {
     for sign in ["++", "--"] {
         if let Some(name) =
@@ -149,8 +149,8 @@ fn parts(statement: &str) -> Option<(&str, &str, &str)> {
     None
 }
 
-/// Whether a declaration or an expression ends with this name, and not with a longer one. The type of a
-/// declaration in Rust stands behind the name.
+/// True if a declaration or an expression ends with this name, and not with a longer one. The type of a
+/// declaration in Rust stands after the name.
 fn ends_with_name(target: &str, name: &str) -> bool {
     let without_type = target.split_once(':').filter(|(_, kind)| !kind.starts_with(':'));
     let target = without_type.map_or(target, |(name, _)| name).trim_end();
@@ -166,7 +166,7 @@ fn is_of_name(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The text with the values of what stands between brackets: `list[i]` becomes `list[2]`.
+/// The text with the values of indices in brackets: `list[i]` becomes `list[2]`.
 fn with_indices(text: &str, seen: &Seen) -> String {
     let Some((before, rest)) = text.split_once('[') else { return text.to_owned() };
     let Some((index, behind)) = rest.split_once(']') else { return text.to_owned() };
@@ -198,7 +198,7 @@ fn with_values(text: &str, seen: &Seen, style: Style) -> String {
     told
 }
 
-/// The length of a text between quotes.
+/// The length of a string literal.
 fn quoted_length(text: &str) -> usize {
     let quote = text.as_bytes()[0];
     let mut bytes = text.bytes().enumerate().skip(1);
@@ -253,7 +253,7 @@ fn value_of<'s>(name: &str, seen: &'s Seen) -> Option<&'s str> {
     seen.reads.iter().find(|reading| is_meant(&reading.name)).map(|reading| reading.value.as_str())
 }
 
-/// The length of what stands between a bracket and the one that closes it.
+/// The length of a bracketed text, up to the closing bracket.
 fn bracket_length(text: &str) -> Option<usize> {
     let mut depth = 0;
     for (at, character) in text.char_indices() {

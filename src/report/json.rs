@@ -23,7 +23,7 @@ use super::schema::{
 };
 use super::spelling;
 
-/// The slice as a document of the schema `stripe.slice/1`.
+/// Writes the slice as a document of the schema `stripe.slice/1`.
 ///
 /// With the dynamic slice `beside` it, if that is known.
 pub fn slice(
@@ -36,7 +36,7 @@ pub fn slice(
     serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
 }
 
-/// Several slices of one run as a document of the schema `stripe.slices/1`.
+/// Writes several slices of one run as a document of the schema `stripe.slices/1`.
 ///
 /// With the dynamic slices `beside` them, if these are known.
 pub fn slices(
@@ -105,7 +105,7 @@ fn slice_document<'a>(
     }
 }
 
-/// The recorded run of `command` as a document of the schema `stripe.trace/1`.
+/// Writes the recorded run of `command` as a document of the schema `stripe.trace/1`.
 pub fn trace(recorded: Recorded<'_>, command: &[String]) -> String {
     let document = Trace {
         schema: schema::TRACE,
@@ -144,7 +144,7 @@ pub(super) fn tests(slice: &CriticalSlice) -> Tests {
     }
 }
 
-/// A span of time to the millisecond.
+/// A duration in seconds, to the millisecond.
 pub(super) fn seconds(elapsed: Duration) -> f64 {
     elapsed.as_millis() as f64 / 1000.0
 }

@@ -20,25 +20,25 @@ use super::words::count;
 use crate::session::layers::Layers;
 use crate::subject::{Ordinals, Recorded, stretches};
 
-/// So many lines with executions that only seem to be needed are told, and so many holes.
+/// The number of lines with inferred executions that are shown, and the number of holes.
 const MOST_LINES: usize = 20;
 const MOST_HOLES: usize = 10;
 
-/// The slices of all criteria, one after the other.
+/// Writes the slices of all criteria, one after the other.
 pub fn text(recorded: Recorded<'_>, all: &[Layers<'_>], detail: Detail, style: Style) -> String {
     all.iter().map(|layers| of_one(recorded, layers, detail, style)).collect()
 }
 
-/// The executions of a criterion by what they are to its slices.
+/// The executions of a criterion, with their places in its slices.
 pub(super) struct LayeredExecutions {
-    /// What each is.
+    /// The mark of each execution.
     marks: BTreeMap<EventId, Mark>,
     executed: usize,
     dynamic: usize,
     needed: usize,
     inferred: Vec<EventId>,
     holes: Vec<EventId>,
-    /// Those in the dynamic slice that cannot be left out.
+    /// The executions in the dynamic slice that cannot be left out.
     fixed: Vec<EventId>,
 }
 
@@ -69,12 +69,12 @@ impl LayeredExecutions {
         }
     }
 
-    /// What an execution is.
+    /// The mark of an execution.
     pub(super) fn mark(&self, event: EventId) -> Mark {
         self.marks.get(&event).copied().unwrap_or(Mark::Unneeded)
     }
 
-    /// All that are in one of the slices, in order.
+    /// The executions that are in one of the slices, in order.
     pub(super) fn told(&self) -> Vec<EventId> {
         let is_told = |mark: Mark| !matches!(mark, Mark::Unneeded | Mark::Fixed);
         let fixed = |event: &EventId| self.fixed.binary_search(event).is_ok();
@@ -84,7 +84,7 @@ impl LayeredExecutions {
             .collect()
     }
 
-    /// The numbers, for programs.
+    /// The document of the comparison.
     pub(super) fn document(&self, layers: &Layers<'_>) -> LayersDocument {
         let events = |events: &[EventId]| spelling::events(stretches(events.iter().copied()));
         let without = |&event: &EventId| WithoutDocument {
@@ -165,7 +165,7 @@ fn numbers(executions: &LayeredExecutions, style: Style) -> String {
     wrap(&sentence, style.width)
 }
 
-/// For each line with executions in the dynamic slice that are not needed: the tests that showed it.
+/// Lists, for each line with executions in the dynamic slice that are not needed, the tests that showed it.
 fn inferred(
     recorded: Recorded<'_>,
     layers: &Layers<'_>,
@@ -199,7 +199,7 @@ fn inferred(
     Some(told.join("\n"))
 }
 
-/// What is needed and not in the dynamic slice, with what was seen without it.
+/// Lists the holes: needed events that are not in the dynamic slice, with what was seen without each.
 fn holes(
     recorded: Recorded<'_>,
     layers: &Layers<'_>,

@@ -2,7 +2,8 @@
 //!
 //! Coverage tools show how often a line was executed. Here a line's count is that of its *needed*
 //! executions: 0 for a line that was executed and not needed. Lines that were never executed are absent,
-//! because nothing was tried about them. A path is a line without escapes: what would end it is replaced. A criterion with a name is a test of that name. Source of the form: geninfo(1), "FILES".
+//! because nothing was tried about them. A path is a line without escapes: what would end it is replaced. A
+//! criterion with a name is a test of that name. Source of the form: geninfo(1), "FILES".
 
 use std::fmt::Write;
 
@@ -15,7 +16,7 @@ use super::source::printable;
 /// The name of the test if the criterion has none.
 const TEST: &str = "critical_slice";
 
-/// The slices as coverage.
+/// Writes the slices as coverage.
 pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
     all.iter().map(|one| coverage(recorded, one, if one.has_name() { one.name } else { TEST })).collect()
 }

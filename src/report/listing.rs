@@ -17,10 +17,10 @@ use super::style::{Style, length, wrap, wrap_behind};
 
 const HEADINGS: [&str; 5] = ["line", "source", "executed", NEEDED, "which"];
 
-/// What the executions are usually counted as that matter.
+/// The usual heading of the column that counts needed executions.
 pub(super) const NEEDED: &str = "needed";
 
-/// The least that source text and markers share, however narrow the width.
+/// The least width that source text and markers share, however narrow the terminal.
 const LEAST: usize = 24;
 
 /// A section with its rows.
@@ -31,7 +31,7 @@ pub(super) fn write(program: &Program, parts: &[Listed<'_>], style: Style) -> St
     write_as(program, parts, NEEDED, style)
 }
 
-/// The same, where the executions that matter are counted under another heading.
+/// Writes the same rows with another heading for the executions that are counted as needed.
 pub(super) fn write_as(
     program: &Program,
     parts: &[Listed<'_>],
@@ -55,7 +55,7 @@ pub(super) fn write_as(
     lines.join("\n")
 }
 
-/// In words, what had no room as markers: a line of notes for each such line of the source.
+/// Writes in words what had no room as markers: a line of notes for each such line of the source.
 fn notes(program: &Program, parts: &[Listed<'_>], layout: &Layout) -> Vec<String> {
     let mut notes = Vec::new();
     for (section, rows) in parts {
@@ -159,7 +159,7 @@ impl Layout {
     }
 }
 
-/// A statement as it stands below its line.
+/// A statement as it is written below its line.
 fn below(line: &str, piece: &str) -> String {
     let indent = line.chars().take_while(|character| *character == ' ').count();
     format!("{:indent$}    {piece}", "")

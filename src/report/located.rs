@@ -1,4 +1,4 @@
-//! Write where changes of a failing run have made its output right.
+//! Report which changes of a failing run have made its output right.
 
 use serde::Serialize;
 use tracer::program::{Leader, Statement};
@@ -19,7 +19,7 @@ use crate::subject::Recorded;
 /// The name and version of the document.
 const LOCATE: &str = "stripe.locate/1";
 
-/// So many lines are shown without being asked for, and so many changes of each.
+/// The number of lines that are shown without being asked for, and of changes of each.
 const MOST_LINES: usize = 10;
 const MOST_CHANGES: usize = 3;
 
@@ -46,7 +46,7 @@ pub fn text(recorded: Recorded<'_>, found: &Located, is_full: bool, style: Style
     text
 }
 
-/// How many lines are shown.
+/// The number of lines that are shown.
 pub(super) fn shown(is_full: bool) -> usize {
     if is_full { usize::MAX } else { MOST_LINES }
 }
@@ -76,7 +76,7 @@ fn row(
     row
 }
 
-/// What was changed, and what came of it.
+/// An experiment in words: the change and its effect.
 pub(super) fn experiment(recorded: Recorded<'_>, found: &Located, number: usize, line: &LineRank) -> String {
     let candidate = &found.candidates[number];
     let Statement { column, .. } = candidate.statement(recorded);
@@ -90,7 +90,7 @@ pub(super) fn experiment(recorded: Recorded<'_>, found: &Located, number: usize,
     format!("{place}{}: {effect}{further}", what_and_when(recorded, candidate))
 }
 
-/// What came of a change that helps.
+/// The effect of a change that helps, in words.
 pub(super) fn what_came(found: &Located, number: usize) -> &'static str {
     match found.effects[number].map(|effect| (effect.kind, effect.only_space)) {
         Some((EffectKind::Right, false)) => "the output is right",
@@ -102,7 +102,7 @@ pub(super) fn what_came(found: &Located, number: usize) -> &'static str {
     }
 }
 
-/// The same in one word.
+/// The effect of a change that helps, in one word.
 pub(super) fn outcome(found: &Located, number: usize) -> &'static str {
     match found.effects[number].map(|effect| effect.kind) {
         Some(EffectKind::Right) => "right",
@@ -111,7 +111,7 @@ pub(super) fn outcome(found: &Located, number: usize) -> &'static str {
     }
 }
 
-/// What a change does to the further tests: `, and of 2 failing tests; 9 of 10 passing tests stay right`.
+/// The effect of a change on the further tests: `, and of 2 failing tests; 9 of 10 passing tests stay right`.
 fn further_tests(tests: &FurtherTests, with: OnTests) -> String {
     let failing = match (tests.failing, with.repaired) {
         (0, _) => String::new(),
@@ -158,7 +158,7 @@ fn what_and_when(recorded: Recorded<'_>, change: &Candidate) -> String {
     };
     let trace = recorded.trace;
     let executions = trace.events().filter(|&event| trace.leader(event) == change.leader).count();
-    // Of a run that has been cut while it went on for ever there are more than were recorded.
+    // A run that was cut while it went on for ever has more executions than were recorded.
     let all = if trace.endless().is_some() { String::new() } else { format!(" {executions}") };
     let when = match change.granule {
         Granule::Execution(..) if executions == 1 => " at its first execution".to_owned(),
@@ -170,7 +170,7 @@ fn what_and_when(recorded: Recorded<'_>, change: &Candidate) -> String {
     what + &when
 }
 
-/// Where a decision is made to go on, whatever its condition says.
+/// The place where a decision is forced to go on, whatever its condition says.
 fn forced(recorded: Recorded<'_>, change: &Candidate, jumps: bool) -> String {
     let own = change.statement(recorded);
     let place = change.intervention.place;
@@ -187,7 +187,7 @@ fn forced(recorded: Recorded<'_>, change: &Candidate, jumps: bool) -> String {
     }
 }
 
-/// What was found, in a paragraph.
+/// The verdict, in a paragraph.
 pub(super) fn verdict(found: &Located) -> String {
     let (tried, right, nearer) = found.counts();
     let all = found.candidates.len();
@@ -223,7 +223,7 @@ pub(super) fn verdict(found: &Located) -> String {
     )
 }
 
-/// How many changes are no repairs, because they need luck.
+/// A sentence about the number of changes that are no repairs, because they need luck.
 fn undefined_in_words(found: &Located) -> String {
     match found.by_undefined_memory() as u64 {
         0 => String::new(),
@@ -235,7 +235,7 @@ fn undefined_in_words(found: &Located) -> String {
     }
 }
 
-/// How many changes lead to outputs that are right but for white space.
+/// A sentence about the number of changes that lead to outputs that are right but for white space.
 fn spaces_in_words(found: &Located, right: usize) -> String {
     let only = found.only_space() as u64;
     let is_right = |effect: &Effect| effect.only_space && effect.kind == EffectKind::Right;
@@ -255,7 +255,7 @@ fn spaces_in_words(found: &Located, right: usize) -> String {
     }
 }
 
-/// How many further tests there are, and which of them is the run under study.
+/// A sentence about the number of further tests, and which of them is the run under study.
 fn tests_in_words(found: &Located) -> String {
     let studied = found.studied.as_ref().map_or_else(String::new, |name| {
         format!(" The run under study is the test {name}, the first one that fails.")
@@ -303,20 +303,20 @@ struct Document<'a> {
 
 #[derive(Serialize)]
 struct Runs {
-    /// How many were made, on further tests too.
+    /// The number of runs that were made, on further tests too.
     made: u64,
     possible: usize,
     total: usize,
     right: usize,
     nearer: usize,
-    /// Those that make the output right only with what happens to lie in undefined memory.
+    /// The number of changes that make the output right only with what happens to lie in undefined memory.
     undefined: usize,
-    /// Those that make the output right but for white space.
+    /// The number of changes that make the output right but for white space.
     only_space: usize,
     outputs: usize,
 }
 
-/// The further tests: how many there are, and on how many changes were tried.
+/// The further tests: their numbers, and the number of changes that were tried on them.
 #[derive(Serialize)]
 struct Tests {
     failing: usize,
@@ -346,11 +346,11 @@ struct Repair<'a> {
     file: &'a str,
     line: u32,
     column: u32,
-    /// Where the change is made, as in the file.
+    /// The address of the change, as in the file.
     address: String,
     outcome: &'static str,
     only_space: bool,
-    /// What it does to the further tests, if it was tried on them.
+    /// Its effect on the further tests, if it was tried on them.
     tests: Option<RepairTests>,
 }
 
@@ -413,7 +413,7 @@ fn line_document<'a>(recorded: Recorded<'a>, found: &Located, line: &LineRank) -
     }
 }
 
-/// Why a line stands where it stands, in the JSON and in tables.
+/// The reason for a line's rank, in the JSON and in tables.
 pub(super) fn why(reason: RankReason) -> &'static str {
     match reason {
         RankReason::FlipRepairs => "flip repairs",

@@ -31,7 +31,7 @@ pub(super) fn write(executions: &Executions, room: usize, style: Style) -> Strin
     executions.runs().iter().flat_map(run).collect()
 }
 
-/// The markers of what is needed, set off.
+/// Sets off the markers of needed executions.
 pub(super) fn embolden(markers: &str, style: Style) -> String {
     let needed = [Mark::Effect, Mark::Decision, Mark::Hole].map(|mark| glyph(mark, style));
     let mut rest = markers;
@@ -46,7 +46,7 @@ pub(super) fn embolden(markers: &str, style: Style) -> String {
     painted + rest
 }
 
-/// Whether all executions can be told in so much room, one by one or as runs.
+/// True if all executions can be shown in so much room, one by one or as runs.
 pub(super) fn fit(executions: &Executions, room: usize, style: Style) -> bool {
     // A run takes three columns at least, so that most of what does not fit need not be written.
     let may_fit = executions.runs().len() <= room / 3 + 1;

@@ -1,4 +1,4 @@
-//! Write down what was found: pure functions from results to text, in all its forms.
+//! Write results: pure functions from results to text, in all its forms.
 //!
 //! Does not decide anything and prints nothing itself: what is written where is for the command line to
 //! say. Only `source` reads files, those of the program's source text.
@@ -9,15 +9,15 @@
 //!   room, `extent` what of a large slice is not shown, `verdict` concludes;
 //! - [`comparison`] writes several slices of one run side by side, as in Figure 6 of Cleve and Zeller;
 //! - [`json`] writes it for programs: `schema` defines the keys, `spelling` the values;
-//! - [`explanation`] says of single executions why they are needed, or why not; `happening` what an execution
+//! - [`explanation`] explains why single executions are needed, or why not; `happening` what an execution
 //!   did with values, `values` the same of all that are needed;
 //! - [`csv`], [`lcov`], [`sarif`], [`github`], [`quickfix`], [`dot`] and [`chrome`] write it for other tools;
 //! - [`html`] makes a page of it for a browser;
 //! - [`gdb`] makes a script of it that performs the slice in that debugger;
 //! - [`dynamic`] writes dynamic slices, and [`layers`] sets them beside critical ones;
-//! - [`changed`] tells which changes break a program;
-//! - [`located`] tells which changes have made a failing run right, `ranked` its lines for other tools;
-//! - [`simplified`] tells what is left of what a program was given;
+//! - [`changed`] reports which changes break a program;
+//! - [`located`] reports which changes have made a failing run right, `ranked` its lines for other tools;
+//! - [`simplified`] reports what is left of what a program was given;
 //! - [`tests_made`] lists the tests of the search;
 //! - [`trace`] prints a trace as the papers do;
 //! - [`bullets`] draws a test as in Figure 5 of Cleve and Zeller, AADEBUG 2000;

@@ -1,10 +1,10 @@
-//! Shorten the names of functions that are made for types: those of C++ and Rust may be pages long.
+//! Shorten the names of functions with type parameters: those of C++ and Rust may be pages long.
 
-/// Shorter names stay as they are. In characters.
+/// The length in characters from which names are shortened.
 const LONG: usize = 50;
 
-/// A name for a heading: of a long one what it is made for, between `<` and `>`, is left out. The type and the trait
-/// of a method of Rust, `<T as Trait>::f`, are its name.
+/// Shortens a long name for a heading: the type parameters, between `<` and `>`, are left out. The type and the
+/// trait of a method of Rust, `<T as Trait>::f`, are its name.
 pub(super) fn short(name: &str) -> String {
     if name.chars().count() <= LONG {
         return name.to_owned();
@@ -29,11 +29,11 @@ pub(super) fn short(name: &str) -> String {
         }
         before = character;
     }
-    // Something else than brackets, that was.
+    // The angle brackets were not those of type parameters.
     if depth == 0 { told } else { name.to_owned() }
 }
 
-/// Whether a `<` here would begin the parameters of a name; not in `operator<`.
+/// True if a `<` here would begin the type parameters of a name; not in `operator<`.
 fn is_behind_name(told: &str) -> bool {
     let is_operator = told.trim_end_matches(['<', '>', '=', '-']).ends_with("operator");
     let is_of_name = |last: char| last.is_alphanumeric() || "_:}".contains(last);

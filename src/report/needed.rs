@@ -43,7 +43,7 @@ fn without(evidence: &Evidence) -> Without<'_> {
     Without { outcome: spelling::outcome(evidence.outcome), why: &evidence.why }
 }
 
-/// What an event did with values; `None` if it was not looked at.
+/// The values that an event read and wrote; `None` if it was not observed.
 fn values<'a>(all: &'a Observation, event: EventId, teller: &mut ValueWriter<'_>) -> Option<Values<'a>> {
     let Seen { reads, writes } = all.seen.get(&event)?;
     let written = |Writing { name, before, after }: &'a Writing| Written { name, before, after };
@@ -56,7 +56,7 @@ fn values<'a>(all: &'a Observation, event: EventId, teller: &mut ValueWriter<'_>
     })
 }
 
-/// What feeds an event.
+/// The flows of values into an event.
 pub(super) fn feeding(all: &Observation, event: EventId) -> &[Flow] {
     let start = all.flows.partition_point(|flow| flow.to < event);
     let end = all.flows.partition_point(|flow| flow.to <= event);

@@ -15,9 +15,9 @@ use super::words;
 pub(super) struct NeededStatement {
     pub(super) file: FileId,
     pub(super) line: u32,
-    /// From 1; 0 where the compiler gives none, or where lines are the statements.
+    /// The column, from 1; 0 where the compiler gives none, or where lines are the statements.
     pub(super) column: u32,
-    /// Which of its executions are needed, and what was seen without the first of them.
+    /// A remark: which of its executions are needed, and what was seen without the first of them.
     pub(super) remark: String,
 }
 

@@ -1,4 +1,4 @@
-//! Find out which piece of a line a statement is: of `for (i = 0; i < n; i++)` the second, of `a(); b();` the first.
+//! Find the piece of a line that a statement is: of `for (i = 0; i < n; i++)` the second, of `a(); b();` the first.
 //!
 //! Compilers tell a column, which may lie anywhere in the statement: of `i < n` gcc names the `i`, of `n = f(x)` the
 //! `=` or the call. Knows just enough of C, C++ and Rust to find where statements end.
@@ -31,7 +31,7 @@ fn spans(line: &str) -> Vec<(usize, usize)> {
     spans
 }
 
-/// The length of a text between quotes.
+/// The length of a string literal.
 fn quoted(text: &str) -> usize {
     let mut bytes = text.bytes().enumerate().skip(1);
     while let Some((at, byte)) = bytes.next() {
@@ -59,12 +59,12 @@ pub(super) fn bare(piece: &str) -> &str {
     piece
 }
 
-/// So many brackets stay open.
+/// The number of brackets that stay open.
 fn balance(text: &str) -> i32 {
     brackets(text).map(|(_, step)| step).sum()
 }
 
-/// The places of the brackets outside of texts: 1 for one that opens, -1 for one that closes.
+/// The places of the brackets outside of string literals: 1 for one that opens, -1 for one that closes.
 fn brackets(text: &str) -> impl Iterator<Item = (usize, i32)> {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Tell when and where the events of a trace happened, one after the other.
+//! Compute the time and place of the events of a trace, one after the other.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ impl<'a> Places<'a> {
         Places { recorded, occurrences: HashMap::new() }
     }
 
-    /// To be asked of all events in order.
+    /// The place of an event. To be asked of all events in order.
     pub(super) fn next(&mut self, event: EventId) -> Place<'a> {
         let program = self.recorded.program;
         let leader = program.leader(self.recorded.trace.leader(event));

@@ -1,4 +1,4 @@
-//! Write what keeps a failure away, one minimal set after the other.
+//! Report what keeps a failure away, one minimal set after the other.
 
 use serde::Serialize;
 
@@ -12,10 +12,10 @@ use crate::oracle::Evidence;
 use crate::simplified::prevention::{Others, Preventer, PreventingSet, Prevention};
 use dd::Outcome;
 
-/// So many members of a set are shown.
+/// The number of members of a set that are shown.
 const MOST_MEMBERS: usize = 60;
 
-/// The sets, each with its members, and what happened without each of them.
+/// Writes the sets, each with its members, and what happened without each of them.
 pub(super) fn sets(prevention: &Prevention, style: Style) -> String {
     let mut text = String::new();
     for (number, set) in (1..).zip(&prevention.sets) {
@@ -24,7 +24,7 @@ pub(super) fn sets(prevention: &Prevention, style: Style) -> String {
         for member in set.members.iter().take(MOST_MEMBERS) {
             let line = format!("{}: {}", printable(&member.name), shown(member));
             text += &format!("  {}\n", style.cut(&line, style.width.saturating_sub(2)));
-            // That the failure is there without any of them is what minimal says.
+            // Minimal means that the failure is there without any of them.
             let unresolved =
                 member.without.as_ref().filter(|evidence| evidence.outcome == Outcome::Unresolved);
             if let Some(Evidence { why, .. }) = unresolved {
@@ -54,7 +54,7 @@ fn doubt(status: Status) -> &'static str {
     }
 }
 
-/// What all other circumstances do.
+/// A sentence about the effect of all other circumstances.
 fn others(prevention: &Prevention) -> String {
     match &prevention.others {
         Others::Fail => "With all the others together the failure is there.".into(),
@@ -65,7 +65,7 @@ fn others(prevention: &Prevention) -> String {
     }
 }
 
-/// What the answer is worth; `tail` says what the failure is and what finding out took.
+/// The verdict; `tail` says what the failure is and what finding out took.
 pub(super) fn verdict(prevention: &Prevention, tail: &str) -> String {
     let members: usize = prevention.sets.iter().map(|set| set.members.len()).sum();
     let seen =
@@ -88,12 +88,12 @@ pub(super) fn verdict(prevention: &Prevention, tail: &str) -> String {
     )
 }
 
-/// What keeps the failure away, in a document.
+/// The document of what keeps the failure away.
 #[derive(Serialize)]
 pub(super) struct PreventionDocument<'a> {
     circumstances: usize,
     sets: Vec<SetDocument<'a>>,
-    /// `fails`, `unresolved` or `unknown`.
+    /// The outcome with all the others: `fails`, `unresolved` or `unknown`.
     others: &'static str,
     others_why: Option<&'a str>,
 }

@@ -13,7 +13,7 @@ use super::needed_statements::{self, NeededStatement};
 use super::ranked::{RankedLine, ranked};
 use super::source::printable;
 
-/// A line for each needed statement, in the order of their first needed executions. The text begins with the
+/// Writes a line for each needed statement, in the order of their first needed executions. The text begins with the
 /// name of the criterion, if it has one.
 pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
     let of_one = |one: &Compared<'_>| {
@@ -25,7 +25,7 @@ pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
     all.iter().flat_map(of_one).collect()
 }
 
-/// The first lines of a located fault, in the order of the ranking.
+/// Writes the first lines of a located fault, in the order of the ranking.
 pub fn ranking(recorded: Recorded<'_>, found: &Located, is_full: bool) -> String {
     let row = |line: RankedLine<'_>| {
         let path = printable(&line.file.path.to_string_lossy());

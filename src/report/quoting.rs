@@ -1,8 +1,8 @@
-//! Write bytes so that people can read them, and a shell too.
+//! Quote bytes so that people can read them, and a shell too.
 
 use super::source::printable;
 
-/// A line with its end, if that is not the usual one, and with what is no character.
+/// Escapes a line, with its end if that is not the usual one, and with bytes that are no characters.
 pub(super) fn escaped(line: &[u8]) -> String {
     let body = line.strip_suffix(b"\n").unwrap_or(line);
     let is_plain = |c: char| !c.is_control() || c == '\t';
@@ -16,7 +16,7 @@ pub(super) fn escaped(line: &[u8]) -> String {
     }
 }
 
-/// A word as a shell takes it, where it can be shown.
+/// Quotes a word for a shell, where it can be shown.
 pub(super) fn quoted(word: &[u8]) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=:,+@%".contains(byte);
     match str::from_utf8(word) {

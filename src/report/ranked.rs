@@ -1,4 +1,4 @@
-//! The ranked lines of a located fault, each with one sentence, for what writes them for other tools.
+//! List the ranked lines of a located fault, each with one sentence, for reports to other tools.
 
 use tracer::program::File;
 
@@ -10,19 +10,19 @@ use crate::subject::Recorded;
 /// A line of the ranking.
 pub(super) struct RankedLine<'r> {
     pub(super) rank: usize,
-    /// How many lines share the rank.
+    /// The number of lines that share the rank.
     pub(super) ties: usize,
     pub(super) file: &'r File,
-    /// From 1.
+    /// The line number, from 1.
     pub(super) line: u32,
     pub(super) function: &'r str,
-    /// Why it stands there, in one word or a few.
+    /// The reason for its rank, in a few words.
     pub(super) why: &'static str,
-    /// Its best change and what came of it, or why it stands there.
+    /// Its best change with the effect, or the reason for its rank.
     pub(super) remark: String,
 }
 
-/// The first lines of the ranking, at most so many.
+/// The first lines of the ranking, at most `most`.
 pub(super) fn ranked<'r>(recorded: Recorded<'r>, found: &Located, most: usize) -> Vec<RankedLine<'r>> {
     let lines = found.ranking.lines.iter().take(most);
     let ranked = |line: &LineRank| {

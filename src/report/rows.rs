@@ -11,17 +11,17 @@ use super::pieces;
 use super::sections::Section;
 use super::source::Sources;
 
-/// Stretches that were never executed are shown up to this many lines.
+/// The number of lines up to which a stretch that was never executed is shown.
 const LONGEST_STRETCH: usize = 8;
 
-/// What is known of a line.
+/// The code of a line, and whether it was executed.
 #[derive(Clone, Copy)]
 pub(super) enum Code<'a> {
-    /// It has no statement, or only entry and epilogue of its function were executed.
+    /// No statement, or only entry and epilogue of its function were executed.
     None,
-    /// It has statements, none of which was executed.
+    /// Statements, none of which was executed.
     Unexecuted,
-    /// Its statements were executed.
+    /// Statements that were executed.
     Executed(&'a Executions),
 }
 
@@ -29,11 +29,11 @@ pub(super) enum Code<'a> {
 pub(super) enum Row<'a> {
     /// A line of the source; its text is empty where the source is missing.
     Line {
-        /// From 1.
+        /// The line number, from 1.
         number: u32,
-        /// Without tabs and control characters.
+        /// The text, without tabs and control characters.
         text: String,
-        /// What is known of it.
+        /// Its code.
         code: Code<'a>,
         /// Its statements, if there are several and not all of their executions are alike.
         statements: Vec<(String, &'a Executions)>,
@@ -83,7 +83,7 @@ impl<'a> Rows<'a> {
         rows
     }
 
-    /// The row of a line; none if nothing at all is known of it.
+    /// The row of a line; none if nothing is known of the line.
     fn line(&mut self, file: FileId, number: u32) -> Option<Row<'a>> {
         let code = match self.lines.get(&(file, number)) {
             Some(executions) if executions.executed() > 0 => Some(Code::Executed(executions)),
@@ -128,7 +128,7 @@ mod tests {
     use super::super::sections;
     use super::*;
 
-    /// The rows of a program that does not take a branch of so many lines: numbers with what is known.
+    /// The rows of a program that does not take a branch of so many lines: numbers with their code.
     fn rows(dead: usize) -> Vec<String> {
         let folder = Folder::new();
         let branch = "        x = 2;\n".repeat(dead);

@@ -25,7 +25,7 @@ use crate::slice::{CriticalSlice, Effects, Level, Necessity, Needed, Question, R
 use crate::subject::Recorded;
 use dd::{Algorithm, Configuration, Counts, Observer, Outcome};
 
-/// A folder of its own for a test; gone with the value.
+/// A temporary folder for a test; removed with the value.
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
@@ -65,7 +65,7 @@ impl Sample {
     fn new(folder: &Path, source: &str, stdin: &str) -> Sample {
         let binaries = Folder::new();
         let path = binaries.path().join("program");
-        // Not `cc`: what clang calls a statement differs, and with it the numbers that tests expect.
+        // Not `cc`: clang has other statements than gcc, and with them other numbers than the tests expect.
         let mut compiler = Command::new("gcc");
         compiler.args(["-g", "-O0", "-o"]).arg(&path).arg(source).current_dir(folder);
         assert!(compiler.status().unwrap().success(), "{compiler:?}");
@@ -99,7 +99,7 @@ impl Sample {
         Recorded { program: &self.program, trace: &self.trace }
     }
 
-    /// A result for a page.
+    /// The source of a chapter of the page.
     pub(super) fn case<'a>(&'a self, slice: &'a CriticalSlice, history: &'a History) -> ChapterSource<'a> {
         let (recorded, run) = (self.recorded(), &self.run);
         ChapterSource {
@@ -154,7 +154,7 @@ impl Sample {
     }
 }
 
-/// The history of a search that made tests of so many circumstances, with these chosen.
+/// The history of a search: for each test the number of circumstances, the chosen ones, and the outcome.
 pub(super) fn history(tests: &[(usize, &[usize], Outcome)]) -> History {
     let mut history = History::default();
     for (number, &(universe, chosen, outcome)) in tests.iter().enumerate() {

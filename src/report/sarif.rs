@@ -25,14 +25,14 @@ use super::verdict::verdict;
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// Consumers refuse longer flows, or cut them.
+/// The largest number of steps of a flow: consumers refuse longer flows, or cut them.
 const MOST_STEPS: usize = 10_000;
 
-/// The rule that all results are of: those of a slice, and those of a located fault.
+/// The rules of the results: that of a slice, and that of a located fault.
 const RULE: &str = "critical-slice";
 const LOCATED_RULE: &str = "located-line";
 
-/// The slices as a SARIF log.
+/// Writes the slices as a SARIF log.
 pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
     let results = all.iter().map(|one| result(recorded, one)).collect();
     let rule = rule(
@@ -45,7 +45,8 @@ pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
     log(rule, notifications(all), results)
 }
 
-/// The first lines of a located fault as a SARIF log: a result for each, with its rank from 100 for the first one.
+/// Writes the first lines of a located fault as a SARIF log: a result for each, with its rank from 100 for
+/// the first one.
 pub fn ranking(recorded: Recorded<'_>, found: &Located, is_full: bool) -> String {
     let files = Files::new(recorded.program);
     let lines = ranked(recorded, found, shown(is_full));
@@ -110,7 +111,7 @@ fn rule(id: &str, name: &str, short: &str, full: &str) -> Value {
 
 fn notifications(all: &[Compared<'_>]) -> Vec<Value> {
     let warnings = all.iter().flat_map(|one| &one.slice.warnings);
-    // What weakens all of them is said once.
+    // Warnings about all of them are written once.
     let warnings: std::collections::BTreeSet<&String> = warnings.collect();
     warnings.into_iter().map(notification).collect()
 }
@@ -147,7 +148,7 @@ fn result(recorded: Recorded<'_>, one: &Compared<'_>) -> Value {
     result
 }
 
-/// What the flow is.
+/// The message of the flow.
 fn told(events: usize) -> String {
     match events.checked_sub(MOST_STEPS) {
         None | Some(0) => "The needed events in order.".to_owned(),
@@ -155,7 +156,7 @@ fn told(events: usize) -> String {
     }
 }
 
-/// Finds the file that an event's place is about.
+/// Finds the file of an event's place.
 struct Files<'a>(std::collections::HashMap<&'a str, &'a File>);
 
 impl<'a> Files<'a> {
@@ -186,7 +187,8 @@ impl<'a> Files<'a> {
         }))
     }
 
-    /// Relative where users know the file by a relative path: consumers look for it below the sources.
+    /// The URI of a file. Relative where users know the file by a relative path: consumers look for it
+    /// below the sources.
     fn artifact(&self, shown: &str) -> Value {
         match self.0.get(shown) {
             Some(file) if Path::new(shown).is_absolute() => json!({ "uri": uri::absolute(&file.path) }),

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-/// The version of stripe that writes.
+/// The version of stripe that writes the document.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The name and version of [`Slice`].
 pub(super) const SLICE: &str = "stripe.slice/1";
@@ -17,7 +17,7 @@ pub(super) const TRACE: &str = "stripe.trace/1";
 /// The result of a reduction.
 #[derive(Serialize)]
 pub(super) struct Slice<'a> {
-    /// [`SLICE`].
+    /// The name and version of the schema: [`SLICE`].
     pub(super) schema: &'static str,
     /// The version of stripe.
     pub(super) version: &'static str,
@@ -25,28 +25,28 @@ pub(super) struct Slice<'a> {
     pub(super) command: &'a [String],
     /// The executable.
     pub(super) program: Executable<'a>,
-    /// When a run shows the failure, in words.
+    /// A description, in words, of the runs that show the failure.
     pub(super) criterion: &'a str,
-    /// `both`, `program` or `trace`.
+    /// The control rule: `both`, `program` or `trace`.
     pub(super) control: &'static str,
-    /// `statement` or `line`.
+    /// The granularity: `statement` or `line`.
     pub(super) granularity: &'static str,
-    /// `sweep` or `ddmin`.
+    /// The algorithm: `sweep` or `ddmin`.
     pub(super) algorithm: &'static str,
-    /// How the program was replayed.
+    /// The engine that replayed the program.
     pub(super) engine: &'static str,
-    /// Why it is not the faster one, if that was preferred.
+    /// The reason why it is not the faster one, if that was preferred.
     pub(super) engine_reason: Option<&'a str>,
-    /// `full`, `basic` or `none`.
+    /// The containment: `full`, `basic` or `none`.
     pub(super) containment: &'static str,
-    /// Why it is not better.
+    /// The reason why it is not better.
     pub(super) containment_reason: Option<&'a str>,
-    /// `minimal`, `budget`, `interrupted` or `unconfirmed`.
+    /// The status of the result: `minimal`, `budget`, `interrupted` or `unconfirmed`.
     pub(super) status: &'static str,
-    /// What was left out one by one to show that the result is minimal, if it is: `statement`, `history` or
+    /// The level at which the result is minimal, if it is: `statement`, `history` or
     /// `execution`.
     pub(super) level: Option<&'static str>,
-    /// Whether effects were told from decisions; if not, `effect` means no more than: not a decision.
+    /// True if effects were distinguished from decisions; if not, `effect` means no more than: not a decision.
     pub(super) effects_tried: bool,
     /// Numbers of events.
     pub(super) events: EventsDocument,
@@ -56,37 +56,37 @@ pub(super) struct Slice<'a> {
     pub(super) seconds: f64,
     /// The omittable events that are needed, as `stripe replay --keep` takes them.
     pub(super) needed: String,
-    /// The same with all that is known of them, in order; of very many the first ones.
+    /// The needed events in full, in order; of very many the first ones.
     pub(super) slice: Vec<NeededEvent<'a>>,
-    /// How many of them are not in `slice`.
+    /// The number of needed events that are not in `slice`.
     pub(super) slice_omitted: usize,
     /// All lines that were executed, by file and line.
     pub(super) lines: Vec<LineDocument<'a>>,
-    /// Everything that weakens the answer; each one sentence.
+    /// Warnings that weaken the answer; each one sentence.
     pub(super) warnings: &'a [String],
     /// Other failures that came up on the way, those that came up most often first.
     pub(super) by_products: Vec<ByProductReport<'a>>,
-    /// The dynamic slice beside it, if that was asked for.
+    /// The comparison with the dynamic slice, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) comparison: Option<LayersDocument>,
 }
 
-/// A dynamic slice beside a critical one. Entries and ends of functions do not count.
+/// The comparison of a dynamic slice with a critical one. Entries and ends of functions do not count.
 #[derive(Serialize)]
 pub(super) struct LayersDocument {
-    /// What the dynamic slice was asked for, in words.
+    /// The criterion of the dynamic slice, in words.
     pub(super) criterion: String,
-    /// How many statement executions the run has.
+    /// The number of statement executions of the run.
     pub(super) executed: usize,
-    /// How many of them are in the dynamic slice.
+    /// The number of executions in the dynamic slice.
     pub(super) dynamic: usize,
-    /// Their events.
+    /// The events in the dynamic slice.
     pub(super) dynamic_events: String,
-    /// Those of them that are not needed.
+    /// The events of the dynamic slice that are not needed.
     pub(super) not_needed: Vec<WithoutDocument>,
     /// The needed events that are not in the dynamic slice.
     pub(super) not_inferred: String,
-    /// What weakens the dynamic slice; each one sentence.
+    /// Warnings that weaken the dynamic slice; each one sentence.
     pub(super) warnings: Vec<String>,
 }
 
@@ -102,27 +102,27 @@ pub(super) struct WithoutDocument {
 /// A failure other than the one under study, in which tests have ended.
 #[derive(Serialize)]
 pub(super) struct ByProductReport<'a> {
-    /// What happened, in words.
+    /// A description of the failure.
     pub(super) what: &'a str,
-    /// How many tests have ended so.
+    /// The number of tests that have ended so.
     pub(super) tests: u64,
-    /// What made a statement be executed in the smallest of them: `program` or `trace`.
+    /// The control rule of the smallest of them: `program` or `trace`.
     pub(super) control: &'static str,
-    /// Which events that one has executed, as `stripe replay --keep` takes them.
+    /// The events that one has executed, as `stripe replay --keep` takes them.
     pub(super) keep: String,
 }
 
 /// Several results about one run.
 #[derive(Serialize)]
 pub(super) struct Slices<'a> {
-    /// [`SLICES`].
+    /// The name and version of the schema: [`SLICES`].
     pub(super) schema: &'static str,
     /// The version of stripe.
     pub(super) version: &'static str,
     /// The lines that are needed for what is wrong and for nothing that is right, by file and line; null unless
     /// some of the criteria are known to be about wrong output, and others are not.
     pub(super) wrong_only: Option<Vec<WrongLine<'a>>>,
-    /// In the order in which the user named them.
+    /// The results, in the order in which the user named them.
     pub(super) criteria: Vec<NamedSlice<'a>>,
 }
 
@@ -131,7 +131,7 @@ pub(super) struct Slices<'a> {
 pub(super) struct WrongLine<'a> {
     /// The source file as users know it.
     pub(super) file: &'a str,
-    /// From 1.
+    /// The line number, from 1.
     pub(super) line: u32,
 }
 
@@ -140,7 +140,7 @@ pub(super) struct WrongLine<'a> {
 pub(super) struct NamedSlice<'a> {
     /// The name that the user gave.
     pub(super) name: &'a str,
-    /// Whether the correct output would not meet the criterion; false if none was given.
+    /// True if the correct output would not meet the criterion; false if none was given.
     pub(super) wrong: bool,
     /// The result.
     pub(super) slice: Slice<'a>,
@@ -149,57 +149,57 @@ pub(super) struct NamedSlice<'a> {
 /// The executable.
 #[derive(Serialize)]
 pub(super) struct Executable<'a> {
-    /// Where it was loaded from; what is no UTF-8 is replaced.
+    /// The path from which it was loaded; bytes that are not UTF-8 are replaced.
     pub(super) path: String,
-    /// In hexadecimal; null if the linker left none.
+    /// The build ID in hexadecimal; null if the linker left none.
     pub(super) build_id: Option<&'a str>,
 }
 
 /// Numbers of events.
 #[derive(Serialize)]
 pub(super) struct EventsDocument {
-    /// In the trace, structural ones included.
+    /// The number of events in the trace, structural ones included.
     pub(super) recorded: usize,
-    /// Those that can be omitted at all.
+    /// The number of events that can be omitted.
     pub(super) omittable: usize,
-    /// Omittable ones that are needed.
+    /// The number of omittable events that are needed.
     pub(super) kept: usize,
-    /// Those needed for their effect.
+    /// The number of events that are needed for their effect.
     pub(super) kept_for_effect: usize,
 }
 
 /// Numbers of tests.
 #[derive(Serialize)]
 pub(super) struct Tests {
-    /// Configurations really tested: the sum of the next three.
+    /// The number of configurations really tested: the sum of the next three.
     pub(super) total: u64,
-    /// Tests that reproduced the failure.
+    /// The number of tests that reproduced the failure.
     pub(super) reproduced: u64,
-    /// Tests that did not.
+    /// The number of tests that did not reproduce it.
     pub(super) not_reproduced: u64,
-    /// Tests that said nothing.
+    /// The number of tests that said nothing.
     pub(super) unresolved: u64,
-    /// Candidates that needed no test, because their effective set had been tested before.
+    /// The number of candidates that needed no test, because their effective set had been tested before.
     pub(super) cached: u64,
-    /// All replays, confirmations under further patterns included.
+    /// The number of all replays, confirmations under further patterns included.
     pub(super) runs: u64,
 }
 
-/// When and where an event happened.
+/// The time and place of an event.
 #[derive(Serialize)]
 pub(super) struct Place<'a> {
     /// The event's number, counted from 1 over all events of the trace.
     pub(super) event: u32,
     /// The source file as users know it.
     pub(super) file: &'a str,
-    /// From 1.
+    /// The line, from 1.
     pub(super) line: u32,
-    /// From 1; 0 where the compiler gives none, or where lines are the statements.
+    /// The column, from 1; 0 where the compiler gives none, or where lines are the statements.
     pub(super) column: u32,
     /// The name of the function.
     pub(super) function: &'a str,
-    /// It is this execution of its statement (file, line, column), from 1; entries and epilogues are
-    /// counted by themselves.
+    /// The number of this execution among those of its statement (file, line, column), from 1; entries and epilogues
+    /// are counted by themselves.
     pub(super) occurrence: u32,
     /// The same as `event`: the paper's time.
     pub(super) time: u32,
@@ -208,63 +208,63 @@ pub(super) struct Place<'a> {
 /// An event that the failure needs.
 #[derive(Serialize)]
 pub(super) struct NeededEvent<'a> {
-    /// When and where.
+    /// The time and place.
     #[serde(flatten)]
     pub(super) place: Place<'a>,
-    /// `effect` or `decision`.
+    /// The necessity: `effect` or `decision`.
     pub(super) needed: &'static str,
-    /// What was seen without it; null if the search ended before this was tried.
+    /// The evidence of the test without it; null if the search ended before this was tried.
     pub(super) without: Option<Without<'a>>,
-    /// What it did with values; null if nobody has looked.
+    /// The values that it read and wrote; null if they were not observed.
     pub(super) values: Option<Values<'a>>,
 }
 
-/// What an event did with values, as the language of the program writes them.
+/// The values that an event read and wrote, as the language of the program writes them.
 #[derive(Serialize)]
 pub(super) struct Values<'a> {
-    /// In one line, such as `sum = 0 + 1 → 1 (was 0)`; empty if nothing with a name was read or written.
+    /// A summary in one line, such as `sum = 0 + 1 → 1 (was 0)`; empty if nothing with a name was read or written.
     pub(super) told: String,
-    /// What it read, in order.
+    /// The values that were read, in order.
     pub(super) reads: Vec<Read<'a>>,
-    /// What it wrote, in order.
+    /// The values that were written, in order.
     pub(super) writes: Vec<Written<'a>>,
-    /// The needed events that have written what it read, as far as seen.
+    /// The needed events that have written what was read, as far as seen.
     pub(super) fed_by: Vec<Fed<'a>>,
 }
 
 /// A value that was read.
 #[derive(Serialize)]
 pub(super) struct Read<'a> {
-    /// As the source calls it; `f()` for what a function returned.
+    /// The name in the source; `f()` for what a function returned.
     pub(super) name: &'a str,
-    /// What it was.
+    /// The value.
     pub(super) value: &'a str,
 }
 
 /// A value that was written.
 #[derive(Serialize)]
 pub(super) struct Written<'a> {
-    /// As the source calls it.
+    /// The name in the source.
     pub(super) name: &'a str,
-    /// What it was before the event.
+    /// The value before the event.
     pub(super) before: &'a str,
-    /// What it was behind the event.
+    /// The value after the event.
     pub(super) after: &'a str,
 }
 
 /// An event that has written what another one reads.
 #[derive(Serialize)]
 pub(super) struct Fed<'a> {
-    /// Its number.
+    /// The number of the event.
     pub(super) event: u32,
-    /// What it has written, as the other event calls it; empty if it has no name.
+    /// The name of what it has written, as the other event calls it; empty if it has none.
     pub(super) name: &'a str,
 }
 
-/// What was seen without an event.
+/// The evidence of the test without an event.
 #[derive(Serialize)]
 pub(super) struct Without<'a> {
-    /// `reproduced`, `not_reproduced` or `unresolved`.
+    /// The outcome: `reproduced`, `not_reproduced` or `unresolved`.
     pub(super) outcome: &'static str,
     /// The reason, in words.
     pub(super) why: &'a str,
@@ -275,20 +275,20 @@ pub(super) struct Without<'a> {
 pub(super) struct LineDocument<'a> {
     /// The source file as users know it.
     pub(super) file: &'a str,
-    /// From 1.
+    /// The line number, from 1.
     pub(super) line: u32,
-    /// How many events happened at its statements.
+    /// The number of events at its statements.
     pub(super) executed: u64,
-    /// How many of them are needed.
+    /// The number of events that are needed.
     pub(super) needed: u64,
-    /// How many of them are not, but cannot be left out.
+    /// The number of events that are not needed, but cannot be left out.
     pub(super) fixed: u64,
 }
 
 /// A recorded run. `E` writes itself as a list of [`TraceEvent`]s.
 #[derive(Serialize)]
 pub(super) struct Trace<'a, E: Serialize> {
-    /// [`TRACE`].
+    /// The name and version of the schema: [`TRACE`].
     pub(super) schema: &'static str,
     /// The version of stripe.
     pub(super) version: &'static str,
@@ -303,13 +303,13 @@ pub(super) struct Trace<'a, E: Serialize> {
 /// An event of a trace.
 #[derive(Serialize)]
 pub(super) struct TraceEvent<'a> {
-    /// When and where.
+    /// The time and place.
     #[serde(flatten)]
     pub(super) place: Place<'a>,
-    /// How many traced calls deep, 0 in `main`.
+    /// The call depth, 0 in `main`.
     pub(super) depth: u32,
-    /// `entry`, `statement` or `epilogue`.
+    /// The kind of the leader: `entry`, `statement` or `epilogue`.
     pub(super) kind: &'static str,
-    /// Whether it can be omitted.
+    /// True if it can be omitted.
     pub(super) omittable: bool,
 }

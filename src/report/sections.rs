@@ -13,12 +13,12 @@ use super::names::short;
 use crate::slice::CriticalSlice;
 use crate::subject::Recorded;
 
-/// Successive lines of a file that are shown together.
+/// A section: successive lines of a file that are shown together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     pub(super) file: FileId,
     pub(super) lines: RangeInclusive<u32>,
-    /// Whose lines these are.
+    /// The functions whose lines these are.
     pub(super) functions: Vec<FunctionId>,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn find(recorded: Recorded<'_>, slice: &CriticalSlice) -> Vec<Section
     of_events(recorded, &told)
 }
 
-/// The same for any events, in order.
+/// The sections of any events, in order.
 pub(super) fn of_events(recorded: Recorded<'_>, told: &[EventId]) -> Vec<Section> {
     let mut seen = HashSet::new();
     let mut sections = Vec::new();
@@ -79,7 +79,7 @@ fn add(sections: &mut Vec<Section>, section: Section) {
     connected.into_iter().chain([section]).for_each(|other| sections[first].absorb(other));
 }
 
-/// The lines of a file from the first to the last that a function's code is from.
+/// The lines of a file from the first to the last of a function's code.
 fn lines(program: &Program, function: FunctionId, file: FileId) -> Option<RangeInclusive<u32>> {
     let statements = leaders(program, function).iter().map(|leader| leader.statement);
     let lines = statements.filter(|statement| statement.file == file && statement.line > 0);

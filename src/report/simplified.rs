@@ -18,10 +18,10 @@ use crate::simplified::{Simplified, TriedInputs};
 /// The name and version of the document.
 const INPUT: &str = "stripe.input/1";
 
-/// So many lines of an input are shown, and so many columns of each.
+/// The number of lines of an input that are shown.
 const MOST_LINES: usize = 40;
 
-/// What is left for people: each part, what the runs say before and after, and what the answer is worth.
+/// Writes the result for people: what is left of each part, what the runs say before and after, and the verdict.
 pub fn text(found: &Simplified, style: Style) -> String {
     let mut text = match &found.prevention {
         Some(prevention) => prevention::sets(prevention, style),
@@ -48,7 +48,7 @@ pub fn text(found: &Simplified, style: Style) -> String {
     text
 }
 
-/// What is left of each part.
+/// Writes what is left of each part.
 fn left(found: &Simplified, style: Style) -> String {
     let mut text = String::new();
     let shown = found.parts().filter(|(before, ..)| !is_listed(before));
@@ -75,7 +75,7 @@ fn curve(tried: &TriedInputs) -> String {
     format!("bytes and tests: {all}, {}\n", shown.join(", "))
 }
 
-/// Arguments and variables are shown together.
+/// True for arguments and variables, which are shown together.
 fn is_listed(part: &InputPart) -> bool {
     matches!(part.name, PartName::Argument(_) | PartName::Variable(_))
 }
@@ -86,12 +86,12 @@ pub(super) fn heading(before: &InputPart, after: &InputPart, unit: Unit) -> Stri
     format!("{}: {left} of {from}", printable(&after.name.to_string()))
 }
 
-/// How many units a part has.
+/// The number of units of a part.
 fn size(part: &InputPart, unit: Unit) -> usize {
     part.content.as_deref().map_or(0, |content| unit.count_in(content))
 }
 
-/// The content, moved in, with what a terminal cannot show escaped.
+/// The content of a part, indented, with what a terminal cannot show escaped.
 fn content(part: &InputPart, style: Style) -> String {
     let Some(bytes) = &part.content else { return String::new() };
     let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
@@ -105,7 +105,7 @@ fn content(part: &InputPart, style: Style) -> String {
     text
 }
 
-/// The arguments and variables that are left.
+/// Writes the arguments and variables that are left.
 fn listed(found: &Simplified, style: Style) -> String {
     let mut text = String::new();
     let parts = || found.parts().map(|(_, after, _)| after);
@@ -130,7 +130,8 @@ fn listed(found: &Simplified, style: Style) -> String {
     text
 }
 
-/// What the program says with all, and with what is left: whether it is still the same failure is for people to see.
+/// Writes the messages of the program with the whole input, and with what is left: whether it is still the same
+/// failure is for people to see.
 fn messages(found: &Simplified, style: Style) -> String {
     const MOST: usize = 4;
     let told = |title: &str, stderr: &[u8]| {
@@ -168,9 +169,9 @@ pub(super) fn verdict_of(found: &Simplified) -> String {
     format!("{} of {} bytes are left; {minimal}.", found.after.len(), found.before.len())
 }
 
-/// What the failure is, and what it cost to find out.
+/// The end of the verdict: what the failure is, and what it cost to find out.
 pub(super) fn tail_of(found: &Simplified) -> String {
-    // Where the failure has to go away, that is what a search wants.
+    // In a search for preventers, Fail means that the failure has gone away.
     let (reproduced, not) = match found.prevention {
         Some(_) => (found.tests.pass, found.tests.fail),
         None => (found.tests.fail, found.tests.pass),
@@ -213,7 +214,7 @@ struct PartDocument<'a> {
     unit: &'static str,
     before: usize,
     after: usize,
-    /// Whether it is there at all.
+    /// True if the part is there at all.
     present: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
@@ -229,7 +230,7 @@ struct OtherDocument<'a> {
     parts: Vec<PartDocument<'a>>,
 }
 
-/// What is left as a document of the schema `stripe.input/1`.
+/// Writes what is left as a document of the schema `stripe.input/1`.
 pub fn json(found: &Simplified) -> String {
     let others = found.other_failures.iter().map(|failure| OtherDocument {
         what: &failure.what,

@@ -36,14 +36,14 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// Whether a source has changed since the program was made: its lines are others now.
+/// True if a source file is newer than the program: its lines may have changed.
 fn is_newer(source: &Path, program: &Path) -> bool {
     let modified = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
     matches!((modified(source), modified(program)), (Some(source), Some(program)) if source > program)
 }
 
-/// The lines of a file; none where it cannot be read. Devices, pipes and what is too long for a source are left
-/// alone: what a debug section names may be anything.
+/// Reads the lines of a file; none where it cannot be read. Devices, pipes and what is too long for a source are
+/// not opened: what a debug section names may be anything.
 fn read(path: &Path) -> Vec<String> {
     let Ok(data) = std::fs::metadata(path) else { return Vec::new() };
     if !data.is_file() || data.len() > LONGEST_SOURCE {
@@ -54,9 +54,9 @@ fn read(path: &Path) -> Vec<String> {
     String::from_utf8_lossy(&bytes).lines().map(printable).collect()
 }
 
-/// The text in one line, with tabs expanded, and without characters that would steer a terminal: names of programs
-/// and files, arguments and debug information may hold any. All that is shown and may come from outside goes through
-/// here.
+/// Makes a text printable: in one line, with tabs expanded, and without characters that would steer a terminal: names
+/// of programs and files, arguments and debug information may hold any. All that is shown and may come from outside
+/// goes through here.
 pub fn printable(text: &str) -> String {
     let mut printable = String::with_capacity(text.len());
     let mut column = 0;

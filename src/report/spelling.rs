@@ -10,7 +10,7 @@ use crate::circumstances::events::Control;
 use crate::slice::{Level, Necessity};
 use dd::{Algorithm, Outcome};
 
-/// Why an address is a leader.
+/// The kind of a leader.
 pub(super) fn kind(kind: LeaderKind) -> &'static str {
     match kind {
         LeaderKind::Entry => "entry",
@@ -19,7 +19,7 @@ pub(super) fn kind(kind: LeaderKind) -> &'static str {
     }
 }
 
-/// How programs are run.
+/// The engine that runs programs.
 pub(super) fn engine(engine: &Engine) -> &'static str {
     match engine {
         Engine::Jump => "jump",
@@ -27,7 +27,7 @@ pub(super) fn engine(engine: &Engine) -> &'static str {
     }
 }
 
-/// Why programs are not run in the way that was preferred.
+/// The reason why programs are not run by the engine that was preferred.
 pub(super) fn engine_reason(engine: &Engine) -> Option<&str> {
     match engine {
         Engine::Jump => None,
@@ -35,7 +35,7 @@ pub(super) fn engine_reason(engine: &Engine) -> Option<&str> {
     }
 }
 
-/// How well programs are contained.
+/// The containment of programs.
 pub(super) fn containment(containment: &Containment) -> &'static str {
     match containment {
         Containment::Full => "full",
@@ -44,7 +44,7 @@ pub(super) fn containment(containment: &Containment) -> &'static str {
     }
 }
 
-/// Why programs are not contained better.
+/// The reason why programs are not contained better.
 pub(super) fn containment_reason(containment: &Containment) -> Option<&str> {
     match containment {
         Containment::Basic(reason) => Some(reason),
@@ -52,7 +52,7 @@ pub(super) fn containment_reason(containment: &Containment) -> Option<&str> {
     }
 }
 
-/// What an execution is needed for.
+/// The necessity of an execution.
 pub(super) fn necessity(necessity: Necessity) -> &'static str {
     match necessity {
         Necessity::Effect => "effect",
@@ -60,7 +60,7 @@ pub(super) fn necessity(necessity: Necessity) -> &'static str {
     }
 }
 
-/// What a test said about the failure under study.
+/// The outcome of a test.
 pub(super) fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Fail => "reproduced",
@@ -69,7 +69,7 @@ pub(super) fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// How the search ended.
+/// The status of a search at its end.
 pub(super) fn status(status: Status) -> &'static str {
     match status {
         Status::Minimal => "minimal",
@@ -79,7 +79,7 @@ pub(super) fn status(status: Status) -> &'static str {
     }
 }
 
-/// What was left out as a whole to show that a result is minimal.
+/// The level at which a result is minimal.
 pub(super) fn level(level: Level) -> &'static str {
     match level {
         Level::Statement => "statement",
@@ -88,7 +88,7 @@ pub(super) fn level(level: Level) -> &'static str {
     }
 }
 
-/// What makes a statement be executed again.
+/// The control rule as the user chose it.
 pub(super) fn control(control: Control) -> &'static str {
     match control {
         Control::Both => "both",
@@ -97,7 +97,7 @@ pub(super) fn control(control: Control) -> &'static str {
     }
 }
 
-/// What makes a statement be executed in one phase.
+/// The control rule of one phase.
 pub(super) fn rule(rule: Rule) -> &'static str {
     match rule {
         Rule::Program => "program",
@@ -105,7 +105,7 @@ pub(super) fn rule(rule: Rule) -> &'static str {
     }
 }
 
-/// What counts as a statement.
+/// The granularity: what counts as a statement.
 pub(super) fn granularity(granularity: Granularity) -> &'static str {
     match granularity {
         Granularity::Line => "line",
@@ -113,7 +113,7 @@ pub(super) fn granularity(granularity: Granularity) -> &'static str {
     }
 }
 
-/// How subsets were chosen.
+/// The algorithm that chose subsets.
 pub(super) fn algorithm(algorithm: Algorithm) -> &'static str {
     match algorithm {
         Algorithm::Sweep => "sweep",

@@ -1,16 +1,16 @@
-//! Say how text is to look: colour, character set, width.
+//! Define the look of text: colour, character set, width.
 //!
-//! The only place that knows escape sequences. Widths are counted in characters; those that terminals
-//! draw two columns wide are not told apart.
+//! The only place that knows escape sequences. Widths are counted in characters; that terminals
+//! draw some of them two columns wide is ignored.
 
-/// How text is to look.
+/// The look of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Whether escape sequences may set off what matters.
+    /// True if escape sequences may be used for emphasis.
     pub color: bool,
-    /// Whether characters outside ASCII may be used.
+    /// True if characters outside ASCII may be used.
     pub unicode: bool,
-    /// How many columns a row may take.
+    /// The width of a row in columns.
     pub width: usize,
 }
 
@@ -21,12 +21,12 @@ impl Default for Style {
 }
 
 impl Style {
-    /// The text, set off.
+    /// The text in bold.
     pub(super) fn bold(self, text: &str) -> String {
         self.painted("\x1b[1m", text)
     }
 
-    /// The text, toned down.
+    /// The text dimmed.
     pub(super) fn dim(self, text: &str) -> String {
         self.painted("\x1b[2m", text)
     }
@@ -36,12 +36,12 @@ impl Style {
         if self.unicode { unicode } else { ascii }
     }
 
-    /// What stands for text that was left out.
+    /// The ellipsis in place of text that was left out.
     pub(super) fn ellipsis(self) -> &'static str {
         self.either("…", "...")
     }
 
-    /// The text as far as it fits into `room` columns.
+    /// Cuts a text to `room` columns.
     pub fn cut(self, text: &str, room: usize) -> String {
         if length(text) <= room {
             return text.to_owned();
@@ -55,15 +55,15 @@ impl Style {
     }
 }
 
-/// How many columns a text takes.
+/// The number of columns that a text takes.
 pub(super) fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// How far all but the first line of a wrapped text are moved in.
+/// The indentation of all but the first line of a wrapped text.
 const INDENT: &str = "  ";
 
-/// The text in lines of at most `width` columns, where its words allow. Spaces between words stay as they
+/// Wraps a text to lines of at most `width` columns, where its words allow. Spaces between words stay as they
 /// are.
 pub fn wrap(text: &str, width: usize) -> String {
     let mut lines = String::new();
@@ -83,8 +83,8 @@ pub fn wrap(text: &str, width: usize) -> String {
     lines
 }
 
-/// The text behind a margin, in lines of at most `width` columns; those that follow are moved in further than the
-/// first. What has no blank is cut in two.
+/// Wraps a text after a margin, to lines of at most `width` columns; those that follow are indented further than the
+/// first. A word that is too long is cut in two.
 pub(super) fn wrap_behind(margin: &str, text: &str, width: usize) -> String {
     let indent = text.chars().take_while(|character| *character == ' ').count();
     let further = length(margin) + indent.min(width / 4) + 4;
@@ -108,7 +108,7 @@ pub(super) fn wrap_behind(margin: &str, text: &str, width: usize) -> String {
     lines + rest
 }
 
-/// The least room for a piece of a text, however narrow the width.
+/// The least width of a piece of a text, however narrow the terminal.
 const LEAST: usize = 16;
 
 #[cfg(test)]

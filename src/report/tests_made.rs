@@ -12,52 +12,51 @@ use crate::session::history::{History, TestMade};
 
 use super::spelling;
 
-/// A longer output is cut. In bytes.
+/// The length, in bytes, at which an output is cut.
 const LONGEST_OUTPUT: usize = 64 << 10;
 
-/// So many bytes of outputs are written in all.
+/// The number of bytes of outputs that are written in all.
 const MOST_BYTES: usize = 64 << 20;
 
-/// A test.
+/// A line of the document: a test.
 #[derive(Serialize)]
 struct Line<'a> {
     /// The name of the criterion, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     criterion: Option<&'a str>,
-    /// Its number, from 1.
+    /// The number of the test, from 1.
     test: usize,
     /// The phase of the search, from 1.
     phase: usize,
-    /// How many events were chosen.
+    /// The number of events that were chosen.
     size: usize,
-    /// Out of how many.
+    /// The number of events to choose from.
     of: usize,
     /// `reproduced`, `not_reproduced` or `unresolved`.
     outcome: &'static str,
     /// The reason, in words.
     why: &'a str,
-    /// The number of the first test with this criterion that has printed the same. Not there if what it has
-    /// printed is not kept.
+    /// The number of the first test with this criterion that has printed the same. Missing if the output is not kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     printed: Option<usize>,
     #[serde(flatten)]
     streams: Option<Streams>,
 }
 
-/// What a test has printed.
+/// The output of a test.
 #[derive(Serialize)]
 struct Streams {
     stdout: Output,
-    /// How many bytes came behind that.
+    /// The number of bytes of standard output that are left out at the end.
     #[serde(skip_serializing_if = "is_none")]
     stdout_missing: usize,
     stderr: Output,
-    /// The same for standard error.
+    /// The number of bytes of standard error that are left out at the end.
     #[serde(skip_serializing_if = "is_none")]
     stderr_missing: usize,
 }
 
-/// A text, or bytes that are none.
+/// An output: text, or bytes that are not UTF-8.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Output {
@@ -69,8 +68,8 @@ fn is_none(bytes: &usize) -> bool {
     *bytes == 0
 }
 
-/// One object a line. The searches are about the recorded run `recorded`, and have the names of their
-/// criteria, which are told if they are not empty.
+/// Writes one object a line. The searches are about the recorded run `recorded`, and have the names of their
+/// criteria, which are written if they are not empty.
 pub fn jsonl(recorded: &Run, searches: &[(&str, &History)]) -> String {
     let mut room = MOST_BYTES;
     let mut of_one = |&(name, history): &(&str, &History)| {
@@ -85,12 +84,12 @@ pub fn jsonl(recorded: &Run, searches: &[(&str, &History)]) -> String {
     searches.iter().map(&mut of_one).collect()
 }
 
-/// The outputs of a search, as far as they were written.
+/// The outputs of a search that are already written.
 struct Outputs<'r> {
     recorded: &'r Run,
-    /// The numbers of the first tests.
+    /// The numbers of the first tests with each output, by its key.
     first: HashMap<u128, usize>,
-    /// So many bytes may still be written.
+    /// The number of bytes that may still be written.
     room: usize,
 }
 
@@ -122,7 +121,7 @@ impl Outputs<'_> {
     }
 }
 
-/// A text, cut if it is long, and how many bytes are missing.
+/// An output, cut if it is long, and the number of bytes that are missing.
 fn output(edit: &Edit, recorded: &[u8]) -> Option<(Vec<u8>, usize)> {
     let mut text = edit.text(recorded)?;
     let cut = text.kept.len().saturating_sub(LONGEST_OUTPUT);

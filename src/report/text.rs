@@ -17,17 +17,18 @@ use super::style::{Style, length, wrap, wrap_behind};
 use super::values;
 use super::verdict::verdict;
 
-/// Rows that a screen holds, together with what stands around them.
+/// The number of rows that a screen holds, apart from what is around them.
 const SCREEN: usize = 20;
 
-/// So many lines are named to begin with.
+/// The number of lines that are named to begin with.
 const MOST_FIRST: usize = 4;
 
-/// The slice for people: the lines to look at first, if that is long; the source of all functions with a needed execution, with the executions of
-/// each line, or that of the function that crashes if nothing is needed for that; what the markers mean; the criterion, the verdict and the warnings.
+/// Writes the slice for people: the lines to look at first, if that is long; the source of all functions
+/// with a needed execution, with the executions of each line, or that of the function that crashes if
+/// nothing is needed for that; a legend of the markers; the criterion, the verdict and the warnings.
 ///
-/// What is counted are the executions of a line, from 1: each event at one of its statements. What the executions
-/// did with values is told if that is asked for and somebody has looked; always of a crash that needs nothing.
+/// Executions of a line are counted from 1: each event at one of its statements. The values of the executions
+/// are shown if that is asked for and they were observed; always of a crash that needs nothing.
 pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, detail: Detail, style: Style) -> String {
     let lines = executions::count(recorded, slice);
     let statements = executions::by_statement(recorded, slice);
@@ -50,7 +51,7 @@ pub fn slice(recorded: Recorded<'_>, slice: &CriticalSlice, detail: Detail, styl
     format!("{first}{listing}{note}\n\n{legend}\n\n{values}{conclusion}")
 }
 
-/// The lines that were needed last, if the listing is longer than a screen: what is nearest to the failure.
+/// Names the lines that were needed last, if the listing is longer than a screen: they are nearest to the failure.
 fn look_first(recorded: Recorded<'_>, slice: &CriticalSlice, parts: &[Listed<'_>], style: Style) -> String {
     let rows: usize = parts.iter().map(|(_, rows)| rows.len()).sum();
     let leader = |event| recorded.program.leader(recorded.trace.leader(event)).statement;
@@ -76,7 +77,7 @@ fn look_first(recorded: Recorded<'_>, slice: &CriticalSlice, parts: &[Listed<'_>
     told + "\n"
 }
 
-/// What the markers that occur mean.
+/// The legend: the meaning of the markers that occur.
 fn legend(parts: &[Listed<'_>], effects: Effects, style: Style) -> String {
     let occurs = |mark: &Mark| {
         let rows = parts.iter().flat_map(|(_, rows)| rows);
@@ -98,7 +99,7 @@ fn legend(parts: &[Listed<'_>], effects: Effects, style: Style) -> String {
     if length(&line) <= style.width { line } else { all.join("\n") }
 }
 
-/// The criterion, the verdict, the warnings, and other failures that came up.
+/// The conclusion: the criterion, the verdict, the warnings, and other failures that came up.
 fn conclusion(slice: &CriticalSlice, style: Style) -> String {
     let criterion = format!("Failure: {}", slice.question.criterion);
     let warnings = slice.warnings.iter().map(|warning| format!("warning: {warning}"));
@@ -107,7 +108,7 @@ fn conclusion(slice: &CriticalSlice, style: Style) -> String {
     sentences.map(|sentence| paragraph(&sentence, style) + "\n").collect()
 }
 
-/// A sentence in lines; what comes from outside may hold anything.
+/// A sentence in lines; text from outside may hold anything.
 fn paragraph(sentence: &str, style: Style) -> String {
     let words: Vec<String> = sentence.lines().map(printable).collect();
     wrap(&words.join(" "), style.width)
@@ -118,7 +119,7 @@ mod tests {
     use super::super::sample::{Folder, Sample};
     use super::*;
 
-    /// What `sum = 15` needs of the paper's example.
+    /// The slice of the paper's example for `sum = 15`.
     fn sum_is_15() -> CriticalSlice {
         let sample = Sample::sum_mul();
         let whole = [6, 8, 9, 15].map(|line| sample.omittable(line)).concat();

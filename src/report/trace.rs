@@ -14,7 +14,7 @@ use super::depths::Depths;
 use super::source::{Sources, printable};
 use super::style::{Style, length};
 
-/// How far a call is moved in.
+/// The indentation of a call, in columns.
 const STEP: usize = 2;
 
 /// Writes a row for each event: its line and time, its function, moved in by the depth of the call, and
@@ -73,7 +73,7 @@ fn word(leader: &Leader, event: EventId) -> String {
 struct Layout {
     style: Style,
     word: usize,
-    /// The deepest level that is still told from the next.
+    /// The deepest level that is indented further than the one before.
     deepest: usize,
     function: usize,
 }
@@ -120,7 +120,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// A function that calls itself so many times; its source is gone.
+    /// The run of a function that calls itself so many times; its source is gone.
     fn countdown(calls: u32) -> Sample {
         let down = "int down(int n) { if (n)\n        down(n - 1);\n    return n;\n}\n";
         Sample::of(&Folder::new(), &format!("{down}int main(void) {{ down({calls}); return 0; }}\n"))

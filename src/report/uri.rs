@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
-/// `file:///home/a%20b.c`.
+/// The URI of an absolute path: `file:///home/a%20b.c`.
 pub(super) fn absolute(path: &Path) -> String {
     format!("file://{}", encoded(path.as_os_str().as_encoded_bytes()))
 }
 
-/// `a%20b.c`.
+/// The URI of a relative path: `a%20b.c`.
 pub(super) fn relative(path: &str) -> String {
     encoded(path.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! List what the needed executions did with values.
+//! List the values that the needed executions read and wrote.
 
 use tracer::observation::Observation;
 use tracer::trace::EventId;
@@ -10,10 +10,10 @@ use super::happening;
 use super::source::{Sources, printable};
 use super::style::{Style, length};
 
-/// More executions are not listed in a text.
+/// The largest number of executions that are listed in a text.
 const MOST: usize = 200;
 
-/// The executions of a slice with what they did; empty if nobody has looked.
+/// Lists the executions of a slice with their values; empty if these were not observed.
 pub(super) fn section(recorded: Recorded<'_>, slice: &CriticalSlice, style: Style) -> String {
     let Some(values) = &slice.values else { return String::new() };
     let mut teller = ValueWriter::new(recorded, values, style);
@@ -40,7 +40,7 @@ pub(super) fn section(recorded: Recorded<'_>, slice: &CriticalSlice, style: Styl
     section + "\n"
 }
 
-/// The same for one of several criteria.
+/// Lists them for one of several criteria.
 pub fn of_criterion(recorded: Recorded<'_>, slice: &CriticalSlice, name: &str, style: Style) -> String {
     match section(recorded, slice, style) {
         empty if empty.is_empty() => empty,
@@ -48,7 +48,7 @@ pub fn of_criterion(recorded: Recorded<'_>, slice: &CriticalSlice, name: &str, s
     }
 }
 
-/// Tells what events did.
+/// Describes what events did with values.
 pub(super) struct ValueWriter<'a> {
     recorded: Recorded<'a>,
     values: &'a Observation,
@@ -61,7 +61,7 @@ impl<'a> ValueWriter<'a> {
         ValueWriter { recorded, values, sources: Sources::new(recorded.program), style }
     }
 
-    /// What an event did with values; `None` if it was not looked at.
+    /// A description of what an event did with values; `None` if it was not observed.
     pub(super) fn told(&mut self, event: EventId) -> Option<String> {
         let seen = self.values.seen.get(&event)?;
         let Recorded { program, trace } = self.recorded;

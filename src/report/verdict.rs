@@ -1,4 +1,4 @@
-//! Say in sentences what a reduction has found, and what its answer is worth.
+//! Write the verdict of a reduction in sentences, and what its answer is worth.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::slice::{CriticalSlice, Effects, Level};
 
 use super::words::{contained, count, duration, one_or_more};
 
-/// The verdict: how many executions, for what, whether fewer would do, and at what cost.
+/// The verdict: the number of executions and their purpose, whether fewer would do, and at what cost.
 pub(super) fn verdict(slice: &CriticalSlice) -> String {
     format!("{}{}; {}. {}.", kept(slice), purposes(slice), minimality(slice), effort(slice))
 }
@@ -24,7 +24,7 @@ fn kept(slice: &CriticalSlice) -> String {
     format!("{number} of {omittable} {} {what}", one_or_more(kept, "is", "are"))
 }
 
-/// What the executions are needed for, where the control tells this apart.
+/// The numbers of effects and decisions, where the control rule tells them apart.
 fn purposes(slice: &CriticalSlice) -> String {
     let effects = slice.kept_for_effect();
     let decisions = slice.needed.len() - effects;
@@ -40,14 +40,14 @@ fn purposes(slice: &CriticalSlice) -> String {
         (_, 0, _) => format!(" (all {only_decisions})"),
         _ => {
             let their = one_or_more(effects as u64, "its", "their");
-            // What has not been tried may turn out to be needed as a decision only, or not at all.
+            // Executions that have not been tried may turn out to be needed as a decision only, or not at all.
             let at_most = if slice.status == Status::Minimal { "" } else { "at most " };
             format!(" ({at_most}{effects} for {their} effect, {decisions} {only_decisions})")
         }
     }
 }
 
-/// What is to be said of purposes as long as effects have not been tried.
+/// The numbers of decisions, as long as effects have not been tried.
 fn untried(slice: &CriticalSlice, decisions: u64) -> String {
     let number = match decisions {
         0 => String::new(),
@@ -77,7 +77,7 @@ fn minimality(slice: &CriticalSlice) -> String {
     words.to_owned()
 }
 
-/// Up to which level the result is minimal, and what it would take to go on: a test for each execution at least.
+/// The level at which the result is minimal, and what it would take to go on: a test for each execution at least.
 fn by_groups(slice: &CriticalSlice) -> String {
     let (what, left_out) = match slice.level {
         Level::Statement => ("statements", "no statement can be left out as a whole"),

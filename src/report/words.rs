@@ -1,4 +1,4 @@
-//! Say things in the user's words: outcomes, numbers of things, spans of time.
+//! Put outcomes, numbers and durations into the user's words.
 
 use std::time::Duration;
 
@@ -6,8 +6,7 @@ use tracer::Containment;
 
 use dd::Outcome;
 
-/// What a test said about the failure under study. The papers' *fail* would be misread: it is the good
-/// news.
+/// The outcome of a test. The papers' *fail* would be misread: it is the good news.
 pub fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Fail => "reproduced",
@@ -21,7 +20,7 @@ pub fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", one_or_more(number, "", "s"))
 }
 
-/// The form that goes with a number of things.
+/// The singular or plural that goes with a number of things.
 pub fn one_or_more<'a>(number: u64, one: &'a str, more: &'a str) -> &'a str {
     if number == 1 { one } else { more }
 }
@@ -31,7 +30,7 @@ pub fn ordinal_test(number: usize, total: u64) -> String {
     format!("test {number} of {total}")
 }
 
-/// A span of time as precise as anybody cares for: `40 ms`, `2.1 s`, `3 min 5 s`, `2 h 0 min`.
+/// A duration, rounded for readers: `40 ms`, `2.1 s`, `3 min 5 s`, `2 h 0 min`.
 pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {
@@ -42,7 +41,7 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
-/// How well programs are contained, as a part of a sentence.
+/// The containment of programs, as a part of a sentence.
 pub fn contained(containment: &Containment) -> String {
     match containment {
         Containment::Full => "fully contained".to_owned(),

@@ -1,8 +1,8 @@
-//! Share out what a command may spend among the searches that it makes.
+//! Divide the budget of a command among its searches.
 
 use std::time::{Duration, Instant};
 
-/// What is left of the tests and the time of a command, for so many searches.
+/// The budget of a command: what is left of its tests and its time, for so many searches.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     tests: Option<u64>,
@@ -10,23 +10,23 @@ pub struct Budget {
     searches: u32,
 }
 
-/// What a search may spend.
+/// The share of a search in the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// So many tests; `None`: any number.
+    /// The largest number of tests; `None`: any number.
     pub tests: Option<u64>,
-    /// So much time; `None`: any.
+    /// The limit of time; `None`: any time.
     pub time: Option<Duration>,
 }
 
 impl Budget {
-    /// A budget for so many searches; its time begins now.
+    /// Creates a budget for so many searches; its time begins now.
     pub fn new(tests: Option<u64>, time: Option<Duration>, searches: usize) -> Budget {
         let deadline = time.map(|time| Instant::now() + time);
         Budget { tests, deadline, searches: u32::try_from(searches).unwrap_or(u32::MAX) }
     }
 
-    /// What the next search may spend: an equal share of what the earlier ones have left over.
+    /// The share of the next search: an equal part of what the earlier ones have left over.
     pub fn share(&mut self) -> Share {
         let searches = self.searches.max(1);
         self.searches = searches - 1;
@@ -35,7 +35,7 @@ impl Budget {
         Share { tests, time: left.map(|left| left / searches) }
     }
 
-    /// Takes note of the tests that a search has made.
+    /// Subtracts the tests that a search has made.
     pub fn spend(&mut self, tests: u64) {
         self.tests = self.tests.map(|left| left.saturating_sub(tests));
     }

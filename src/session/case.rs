@@ -1,4 +1,4 @@
-//! Hold a recorded run, how it is searched, and a question about it.
+//! Hold a recorded run, the plan of its search, and a question about it.
 
 use std::sync::atomic::AtomicU64;
 
@@ -14,27 +14,27 @@ use crate::oracle::Oracle;
 use crate::slice::{Question, RunMethod};
 use crate::subject::{Recorded, Target};
 
-/// A recorded run, and how it is searched.
+/// A recorded run, with the plan of its search.
 #[derive(Clone, Copy)]
 pub struct Subject<'c> {
     /// The program.
     pub target: &'c Target,
     /// The recorded run.
     pub baseline: &'c Baseline,
-    /// How it was recorded.
+    /// The run method of the recording.
     pub method: &'c RunMethod,
-    /// How it is searched.
+    /// The plan of the search.
     pub plan: Plan,
-    /// What a replay may use up.
+    /// The limits of time and other resources of a replay.
     pub limits: Limits,
 }
 
-/// How a recorded run is searched.
+/// The plan of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// What makes a statement be executed again.
+    /// The control rule: what makes a statement be executed again.
     pub control: Control,
-    /// How subsets are chosen, and how many may be tested.
+    /// The strategy: how subsets are chosen, and how many may be tested.
     pub strategy: Strategy,
 }
 
@@ -45,9 +45,9 @@ pub struct Case<'c> {
     pub subject: Subject<'c>,
     /// The question.
     pub question: &'c NamedCriterion,
-    /// The replays that other questions about the run have made.
+    /// The cache of replays that other questions about the run have made.
     pub memo: Option<&'c RunMemo>,
-    /// What may well be enough, to be tried first.
+    /// The guess: what may well be enough, to be tried first.
     pub guess: Option<&'c EventGuess>,
 }
 
@@ -57,7 +57,7 @@ impl<'c> Subject<'c> {
         Recorded { program: &self.target.program, trace: &self.baseline.recording.trace }
     }
 
-    /// What is asked about the run with this oracle, if programs are run in this method.
+    /// The question about the run with this oracle and this run method.
     pub fn question(&self, oracle: &Oracle, method: RunMethod) -> Question {
         Question {
             command: self.target.command.clone(),
@@ -71,7 +71,7 @@ impl<'c> Subject<'c> {
 }
 
 impl Case<'_> {
-    /// What the tests of the search share; `runs` counts the replays.
+    /// The setup that the tests of the search share; `runs` counts the replays.
     pub fn setup<'l>(&'l self, runs: &'l AtomicU64) -> EventTestSetup<'l> {
         EventTestSetup {
             recorded: self.subject.recorded(),
@@ -88,7 +88,7 @@ impl Case<'_> {
     }
 }
 
-/// How a tracer runs programs.
+/// The run method of a tracer.
 pub fn method(tracer: &Tracer<'_>) -> RunMethod {
     RunMethod { engine: tracer.engine(), containment: tracer.containment() }
 }

@@ -1,4 +1,4 @@
-//! State what is asked of a search for the changes that break a program.
+//! Define the request of a search for the changes that break a program.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,60 +11,60 @@ use super::driver::Strategy;
 use crate::circumstances::change::{ChangeGroup, Resolution, Separation};
 use crate::oracle::Criterion;
 
-/// What is asked.
+/// A request to find the changes that break a program.
 pub struct ChangesRequest {
     /// The version that works.
     pub good: OsString,
-    /// The one that does not.
+    /// The version that does not.
     pub bad: OsString,
-    /// Where the user is.
+    /// The user's working directory.
     pub folder: PathBuf,
-    /// How a version is built, with a directory within its tree; `None`: not at all.
+    /// The invocation that builds a version, with a directory within its tree; `None`: it is not built.
     pub build: Option<Invocation>,
-    /// How it is tested.
+    /// The invocation that tests a version.
     pub test: Invocation,
-    /// What the test shows.
+    /// The meaning of the test.
     pub judgement: Judgement,
-    /// How fine the answer is.
+    /// The granularity of the answer.
     pub granularity: ChangeGranularity,
-    /// Whether commits are looked at first.
+    /// Whether commits are searched first.
     pub history: HistoryUse,
-    /// Changes are separated by so many unchanged lines.
+    /// The number of unchanged lines that separate changes.
     pub separation: Separation,
-    /// What is tried together.
+    /// The criteria by which changes are grouped.
     pub groups: Vec<ChangeGroup>,
-    /// Whether the messages of failed builds lead to further changes.
+    /// Failure resolution: whether the messages of failed builds lead to further changes.
     pub resolution: Resolution,
-    /// Finds names in these messages.
+    /// A pattern that finds names in these messages.
     pub error_pattern: Option<Regex>,
-    /// What is in no version.
+    /// A pattern of paths that belong to no version.
     pub excluded: Option<Regex>,
-    /// Each version is tested so often.
+    /// The number of tests of each version.
     pub repeat: u32,
     /// Whether each build begins with a clean tree.
     pub is_always_clean: bool,
     /// How many versions may be tested.
     pub strategy: Strategy,
-    /// For at most this time.
+    /// The limit of time.
     pub max_time: Option<Duration>,
-    /// How many tests are made at the same time; `None`: one for each processor.
+    /// The number of tests at the same time; `None`: one for each processor.
     pub jobs: Option<u16>,
-    /// When a test is ended; `None`: after some times what it has taken for the two versions.
+    /// The limit of time of a test; `None`: a multiple of what the two versions have taken.
     pub timeout: Option<Duration>,
-    /// When a build is ended; `None`: the same.
+    /// The limit of time of a build; `None`: a multiple of what the two versions have taken.
     pub build_timeout: Option<Duration>,
 }
 
-/// What the test of a version shows.
+/// The meaning of the test of a version.
 #[derive(Clone, Debug)]
 pub enum Judgement {
-    /// A command says by its exit status whether the version works.
+    /// A command tells by its exit status whether the version works.
     Command,
-    /// A program shows the failure; `None`: what it shows in the version that does not work.
+    /// A program shows the failure; `None`: the one that it shows in the version that does not work.
     Program(Box<Option<Criterion>>),
 }
 
-/// How fine the answer is.
+/// The granularity of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeGranularity {
     /// Commits, then textual changes, then lines if they are few.
@@ -81,11 +81,11 @@ pub enum ChangeGranularity {
     Lines,
 }
 
-/// What the history is good for.
+/// The use of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistoryUse {
-    /// First the commit is looked for, then its changes.
+    /// First the commit is searched for, then its changes.
     First,
-    /// All changes are looked at together.
+    /// All changes are searched together.
     Ignored,
 }

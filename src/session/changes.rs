@@ -29,13 +29,13 @@ use crate::circumstances::change::{
 use crate::circumstances::{RunLock, Status};
 use crate::oracle::{Evidence, Oracle};
 
-/// A result of more lines is not reduced line by line, unless the user asks for it.
+/// The number of lines up to which a result is reduced line by line, unless the user asks for it.
 const FEW_LINES: usize = 64;
 
 /// Finds them.
 ///
 /// # Errors
-/// If the versions cannot be compared, do not differ in the failure, or the set-up is broken.
+/// If the versions cannot be compared, do not differ in the failure, or the test setup is broken.
 pub fn changes(
     request: &ChangesRequest,
     interrupt: &Interrupt,
@@ -120,7 +120,7 @@ fn setup<'a>(
     }
 }
 
-/// All that a search needs.
+/// A search with its setup.
 struct Search<'s, 'p> {
     request: &'s ChangesRequest,
     versions: &'s Versions,
@@ -128,11 +128,11 @@ struct Search<'s, 'p> {
     workers: &'s mut [ChangeWorker<'p>],
 }
 
-/// What a search has found.
+/// The outcomes of a search.
 struct Outcomes {
     result: GuiltyChanges,
     unconfirmed: Option<Evidence>,
-    /// How many of the changes are not to be seen any more in the version that does not work.
+    /// The number of changes that are no longer there in the version that does not work.
     lost: usize,
 }
 
@@ -181,7 +181,7 @@ impl<'p> Search<'_, 'p> {
         commits::guilty(&mut tester, history, &self.versions.bad, watcher)
     }
 
-    /// The result where nothing finer than commits is looked at.
+    /// The result where nothing finer than commits is searched.
     fn of_commits(&self, guilty: GuiltyCommits) -> Result<Outcomes, SessionError> {
         let set = ChangeSet::between(&guilty.passing, &guilty.failing, self.request.separation)?;
         let commit = match &guilty.suspects[..] {
@@ -247,7 +247,7 @@ impl<'p> Search<'_, 'p> {
         Ok(Outcomes { result: GuiltyChanges { commits, ..result }, unconfirmed: found.unconfirmed, lost })
     }
 
-    /// The changes between two versions, as fine as they are asked for.
+    /// The changes between two versions, in the granularity that is asked for.
     fn set(&self, good: &Tree, bad: &Tree) -> Result<ChangeSet, SessionError> {
         let set = ChangeSet::between(good, bad, self.request.separation)?;
         let path = |file: usize| set.files[file].path.clone();
@@ -269,7 +269,7 @@ impl<'p> Search<'_, 'p> {
         }
     }
 
-    /// Brings a passing and a failing version as close as can be.
+    /// Narrows the difference between a passing and a failing version as far as possible.
     fn narrowed(
         &mut self,
         result: GuiltyChanges,
@@ -335,7 +335,7 @@ fn blamed(
     Ok(name.map(|name| repository.described(&name)).transpose()?)
 }
 
-/// What was seen without each of the changes that are left.
+/// The evidence of the tests without each of the changes that are left.
 fn without(found: &Found<ChangeSpace>) -> Vec<(usize, Evidence)> {
     let last = found.last();
     let members: Vec<usize> = last.configuration.iter().collect();

@@ -4,7 +4,7 @@
 //! a configuration is a stretch from the beginning. If a merge is guilty, the search goes on in the line that was
 //! merged.
 //!
-//! Source: ESEC/FSE 1999, Table 7: with implications by time, dd+ is a binary search. What is looked for is a
+//! Source: ESEC/FSE 1999, Table 7: with implications by time, dd+ is a binary search. The goal is a
 //! passing and a failing version that are as close as can be: TSE 2002.
 
 use std::collections::BTreeSet;
@@ -20,26 +20,26 @@ use crate::circumstances::change::{Change, ChangeEdit, ChangeSet, ChangedFile, C
 use crate::circumstances::{PhaseId, PhaseTitle, Status, TestError};
 use crate::oracle::Evidence;
 
-/// So many later commits are looked at, if what the guilty one has changed was changed again.
+/// The number of later commits that are tested, if what the guilty one has changed was changed again.
 const MOST_LATER: usize = 12;
 
 /// The commits between a version that passes and one that fails.
 pub(super) struct GuiltyCommits {
-    /// One, or several of which those in between say nothing.
+    /// The guilty commit, or several of which those in between say nothing.
     pub(super) suspects: Vec<Commit>,
     /// The last version that passes.
     pub(super) passing: Tree,
     /// The first one that fails.
     pub(super) failing: Tree,
-    /// What the passing one is called: a commit.
+    /// The name of the passing version: a commit.
     pub(super) passing_commit: String,
-    /// Whether it was found, or the search was cut short.
+    /// The status: whether the commit was found, or the search was cut short.
     pub(super) status: Status,
-    /// Outcomes that were known without a test.
+    /// The number of outcomes that were known without a test.
     pub(super) predicted: u64,
 }
 
-/// Commits of which each brings those before it along.
+/// A line of commits, each of which brings those before it along.
 struct CommitLine(usize);
 
 impl Space for CommitLine {
@@ -60,13 +60,13 @@ impl Space for CommitLine {
 /// A stretch of history of which the beginning passes and the end fails.
 struct Stretch {
     commits: Vec<Commit>,
-    /// What the end is, if it is no commit.
+    /// The version at the end, if it is no commit.
     uncommitted: Option<Tree>,
     passing_commit: String,
     passing: Tree,
 }
 
-/// Finds them between the ends of a history.
+/// Finds the guilty commits between the ends of a history.
 pub(super) fn guilty(
     tester: &mut VersionTester<'_, '_>,
     history: &VersionHistory,
@@ -169,7 +169,7 @@ fn search(
     })
 }
 
-/// The line that a guilty merge has brought in, if it fails by itself and its beginning does not.
+/// The line of commits that a guilty merge has brought in, if it fails by itself and its beginning does not.
 fn merged(
     tester: &mut VersionTester<'_, '_>,
     history: &VersionHistory,
@@ -196,7 +196,7 @@ fn merged(
     Ok(None)
 }
 
-/// The stretch behind a later commit that passes, if nothing that the suspects have changed is as they have left it: a
+/// The stretch after a later commit that passes, if nothing that the suspects have changed is as they have left it: a
 /// failure that was mended and came back has another cause now.
 fn later_passing(
     tester: &mut VersionTester<'_, '_>,
@@ -234,14 +234,14 @@ fn later_passing(
     Ok(None)
 }
 
-/// How many changes of a set cannot be seen any more in another version.
+/// The number of changes of a set that are no longer there in another version.
 pub(super) fn lost(set: &ChangeSet, version: &Tree) -> usize {
     let survives =
         |change: &Change| change.edits.iter().all(|(file, edit)| survives(&set.files[*file], edit, version));
     set.changes.iter().filter(|change| !survives(change)).count()
 }
 
-/// Whether an edit of a file is still to be seen in another version.
+/// True if an edit of a file is still there in another version.
 fn survives(file: &ChangedFile, edit: &ChangeEdit, version: &Tree) -> bool {
     let there = version.entries.get(&file.path);
     match (edit, &file.texts, there) {
@@ -251,7 +251,7 @@ fn survives(file: &ChangedFile, edit: &ChangeEdit, version: &Tree) -> bool {
                 |text: &[u8], part: &[u8]| text.windows(part.len()).filter(|window| *window == part).count();
             match (new.lines(after.clone()), old.lines(before.clone())) {
                 ([], []) => true,
-                // What was taken away may stand elsewhere, but not more often than then.
+                // A removed text may stand elsewhere, but not more often than then.
                 ([], gone) => count(&text, gone) <= count(new.lines(0..new.len()), gone),
                 (come, _) => count(&text, come) > 0,
             }
@@ -261,7 +261,7 @@ fn survives(file: &ChangedFile, edit: &ChangeEdit, version: &Tree) -> bool {
     }
 }
 
-/// The changes of a set that have to do with what is different between two versions of which the later one is that of
+/// The changes of a set that overlap with the differences between two versions, the later of which is that of
 /// the set.
 pub(super) fn overlapping(set: &ChangeSet, passing: &Tree, failing: &Tree) -> std::io::Result<Configuration> {
     let theirs = ChangeSet::between(passing, failing, Separation(1))?;
@@ -286,7 +286,7 @@ pub(super) fn overlapping(set: &ChangeSet, passing: &Tree, failing: &Tree) -> st
     Ok(Configuration::from_iter(count, meeting))
 }
 
-/// Says which commits are suspected.
+/// Describes the suspected commits.
 pub(super) fn told(found: &GuiltyCommits) -> Vec<String> {
     let one = |commit: &Commit| match commit.id.is_empty() {
         true => commit.subject.clone(),

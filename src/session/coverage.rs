@@ -1,4 +1,4 @@
-//! Find out which statements a run executes, and how it ends.
+//! Record the statements that a run executes, and its end.
 
 use std::collections::BTreeSet;
 
@@ -13,23 +13,23 @@ use crate::baseline::{Ending, limits_like};
 use crate::oracle::termination;
 use crate::subject::{Recorded, Target};
 
-/// What a run has executed.
+/// The coverage of a run.
 pub struct Covered {
-    /// What can be seen from outside.
+    /// The run, as seen from outside.
     pub run: Run,
-    /// How it ended, in words.
+    /// Its end, in words.
     pub ended: String,
     /// The statements that it has executed.
     pub statements: BTreeSet<Statement>,
-    /// How many events there were.
+    /// The number of events.
     pub events: usize,
-    /// Whether it did not end.
+    /// True if the run did not end.
     pub endless: bool,
-    /// What a run like it may use up.
+    /// The limits of a run like it.
     pub limits: Limits,
 }
 
-/// Records one run. A run that is said never to end may end nevertheless.
+/// Records one run. A run that is expected never to end may end nevertheless.
 ///
 /// # Errors
 /// If it cannot be recorded.
@@ -57,7 +57,7 @@ pub fn executed(recorded: Recorded<'_>) -> BTreeSet<Statement> {
     leaders.filter(|leader| !leader.kind.is_structural()).map(|leader| leader.statement).collect()
 }
 
-/// All statements of a program that can be executed, in the order of the source.
+/// The coverable statements of a program, in the order of the source, each with its function.
 pub fn coverable(program: &Program) -> Vec<(Statement, String)> {
     let leaders = program.leaders().iter().filter(|leader| !leader.kind.is_structural());
     let named = leaders.map(|leader| (leader.statement, program.function(leader.function).name.clone()));

@@ -9,7 +9,7 @@ use tracer::program::Program;
 
 use crate::subject::LONGEST_SOURCE;
 
-/// What is wrong with the sources of the traced functions; one sentence for each file.
+/// The doubts about the sources of the traced functions; one sentence for each file.
 pub(super) fn doubts(program: &Program) -> Vec<String> {
     let compiled = modified(&program.executable().path);
     let files: BTreeSet<_> = program.leaders().iter().map(|leader| leader.statement.file).collect();

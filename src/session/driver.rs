@@ -1,4 +1,4 @@
-//! Search among the circumstances of any kind: the checks before, the phases, the confirmation after.
+//! Drive the search among circumstances of any kind: the checks before, the phases, the confirmation after.
 //!
 //! Before the search all circumstances together must show the failure, twice, and none of them must not. After
 //! it the result must show it, twice, with everything started anew: otherwise something has passed from one run
@@ -20,65 +20,66 @@ use crate::circumstances::{
 };
 use crate::oracle::Evidence;
 
-/// So often a result must be confirmed.
+/// The number of tests by which a result must be confirmed.
 const CONFIRMATIONS: usize = 2;
 
-/// How to search, whatever the kind of circumstance is.
+/// The strategy of a search, whatever the kind of circumstance is.
 #[derive(Clone, Copy, Debug)]
 pub struct Strategy {
-    /// How subsets are chosen.
+    /// The algorithm that chooses subsets.
     pub algorithm: Algorithm,
-    /// At most this many tests in all.
+    /// The largest number of tests in all.
     pub max_tests: Option<u64>,
 }
 
-/// The means of a search: where its workers may run, and what is known already.
+/// The means of a search: processors for its workers, and outcomes that are known already.
 #[derive(Clone, Copy)]
 pub struct SearchMeans<'m> {
     /// The processors, one for each worker in turn.
     pub processors: &'m Processors,
-    /// What an earlier search with the same plan for the same run has left behind.
+    /// The memory of an earlier search with the same plan for the same run.
     pub memory: &'m Memory,
 }
 
-/// What a search has found.
+/// The findings of a search.
 #[derive(Debug)]
 pub struct Found<S> {
     /// The phases that were begun, in order; at least one.
     pub phases: Vec<PhaseFound<S>>,
-    /// Whether the failure shows without any of the circumstances.
+    /// True if the failure shows without any of the circumstances.
     pub is_trivial: bool,
-    /// What was seen when the result was to be confirmed, if it was not.
+    /// The evidence of the confirmation, if the result was not confirmed.
     pub unconfirmed: Option<Evidence>,
 }
 
-/// What a phase has found.
+/// The findings of a phase.
 #[derive(Debug)]
 pub struct PhaseFound<S> {
-    /// Which.
+    /// The phase.
     pub phase: PhaseId,
     /// Its circumstances.
     pub space: S,
-    /// How it ended.
+    /// The status at its end.
     pub status: Status,
-    /// What cannot be left out any more, if it is minimal.
+    /// The level at which the result is minimal, if it is.
     pub level: Level,
-    /// An effective set that shows the failure.
+    /// An effective configuration that shows the failure.
     pub configuration: Configuration,
-    /// What was seen without one of its circumstances, in ascending order; none for those that were not tried.
+    /// The evidence of the tests without one of its circumstances, in ascending order; none for those that were not
+    /// tried.
     pub evidence: Vec<(usize, Evidence)>,
     /// The tests by outcome.
     pub tests: Counts,
 }
 
-/// Why there is nothing to be found.
+/// An obstacle: the reason why there is no result.
 #[derive(Debug)]
 pub enum Obstacle {
-    /// All circumstances together do not show the failure; what was seen.
+    /// All circumstances together do not show the failure; with the evidence.
     NotReplayable(Evidence),
-    /// What a phase has found does not show the failure when the next one begins; what was seen.
+    /// The result of a phase does not show the failure when the next one begins; with the evidence.
     NotRepeatable(Evidence),
-    /// The set-up is broken.
+    /// The test setup is broken.
     Broken(TestError),
 }
 
@@ -94,7 +95,7 @@ impl<S> Found<S> {
         self.phases.last().expect("a search has a phase")
     }
 
-    /// How the search ended.
+    /// The status of the search.
     pub fn status(&self) -> Status {
         if self.unconfirmed.is_some() { Status::Unconfirmed } else { self.last().status }
     }
@@ -126,7 +127,7 @@ pub fn search<K: Kind>(
         let strategy = Strategy { algorithm, max_tests };
         let phase = title.id;
         let memory = means.memory.of(phase);
-        // Who goes on behind outcomes goes on behind their guess, too.
+        // A search that uses the outcomes of an earlier one uses its guess, too.
         let guess = match memory {
             Some(memory) => memory.guess.clone(),
             None => kind.guess(phase, &space),
@@ -147,7 +148,7 @@ pub fn search<K: Kind>(
     Ok(found)
 }
 
-/// What the phase before has found.
+/// The result of the phase before.
 fn before<S>(found: &Found<S>) -> Option<Before<'_, S>> {
     let PhaseFound { phase, space, configuration, .. } = found.phases.last()?;
     Some(Before { id: *phase, space, found: configuration })
@@ -165,8 +166,8 @@ fn rehearse<K: Kind>(kind: &mut K, space: &K::Space, means: SearchMeans<'_>) -> 
     }
 }
 
-/// Tests what was found with everything started anew; tells what was seen if it does not show the failure. Who has
-/// asked for the end does not want to wait for that.
+/// Tests the result with everything started anew; returns the evidence if it does not show the failure.
+/// Skipped if the user has asked for the end.
 fn confirm<K: Kind>(
     kind: &mut K,
     found: &Found<K::Space>,
@@ -188,7 +189,7 @@ fn confirm<K: Kind>(
     Ok(None)
 }
 
-/// Makes the tests of a phase, by as many workers as there are.
+/// Makes the tests of a phase, with all workers.
 fn make_tests<K: Kind>(
     kind: &mut K,
     job: &Job<'_, K::Space>,
@@ -211,7 +212,7 @@ fn make_tests<K: Kind>(
     }
 }
 
-/// A phase to be done, whatever makes its tests.
+/// A phase to be searched, whatever makes its tests.
 struct Job<'j, S> {
     title: PhaseTitle,
     space: &'j S,
@@ -221,14 +222,14 @@ struct Job<'j, S> {
     memory: Option<&'j PhaseMemory>,
 }
 
-/// What the tests of a phase have led to.
+/// The result of the tests of a phase.
 struct Tested {
     reduction: Reduction<Evidence, TestError>,
     tests: Counts,
     is_trivial: bool,
 }
 
-/// What the checks before a search have shown.
+/// The result of the checks before a search.
 enum Checked {
     Fails,
     FailsAnyway,
@@ -276,7 +277,7 @@ impl<S: Space> Job<'_, S> {
         }
     }
 
-    /// The start must show the failure, and nothing at all must not.
+    /// Checks that the start shows the failure, and that the empty configuration does not.
     fn check(
         &self,
         experiment: &mut Experiment<'_, Evidence, TestError>,
@@ -296,7 +297,7 @@ impl<S: Space> Job<'_, S> {
         Ok(if outcome == Outcome::Fail { Checked::FailsAnyway } else { Checked::Fails })
     }
 
-    /// A guess that leaves something out and shows the failure becomes the start.
+    /// Tests the guess; one that leaves something out and shows the failure becomes the start.
     fn try_guess(
         &self,
         experiment: &mut Experiment<'_, Evidence, TestError>,
@@ -325,7 +326,7 @@ impl<S: Space> Job<'_, S> {
     }
 }
 
-/// How a phase has ended, and of which level its result is minimal.
+/// The status of a phase at its end, and the level at which its result is minimal.
 fn ended(end: End<TestError>, watcher: &dyn Watcher) -> Result<(Status, Level), TestError> {
     Ok(match end {
         End::Minimal(level) => (Status::Minimal, level),

@@ -19,27 +19,27 @@ use crate::baseline::{Baseline, Demands, Ending, PoisonChoice};
 use crate::oracle::{Concern, Criterion};
 use crate::subject::Target;
 
-/// What a dynamic slice is asked for.
+/// The criterion of a dynamic slice.
 #[derive(Clone, Debug)]
 pub enum SliceCriterion {
-    /// What the run has printed, or its crash.
+    /// The output of the run, or its crash.
     Failure(Box<Criterion>),
     /// The value of a variable when an event begins.
     Value(ValueQuestion),
-    /// Which way a decision goes.
+    /// The direction of a decision.
     Decision(EventId),
     /// An event, with all that it does.
     Event(EventId),
 }
 
-/// What following a run may cost.
+/// The budget for following a run.
 #[derive(Clone, Copy, Debug)]
 pub struct FollowBudget {
-    /// At most so many instructions.
+    /// The largest number of instructions.
     pub instructions: u64,
-    /// At most so many bytes of memory.
+    /// The largest size of memory, in bytes.
     pub memory: u64,
-    /// Whether decisions count that could have written what is read, had they gone another way: for relevant slices.
+    /// True if decisions count that could have written what is read, had they gone another way: for relevant slices.
     pub asks_for_potential: bool,
 }
 
@@ -47,20 +47,20 @@ pub struct FollowBudget {
 pub struct FollowedRun<'b> {
     /// The recorded run.
     pub baseline: &'b Baseline,
-    /// Who has written what its events read.
+    /// The dependences: which event has written what another one reads.
     pub dependences: Dependences,
-    /// How long that took.
+    /// The time that this took.
     pub elapsed: Duration,
 }
 
-/// What a criterion comes to.
+/// The start of a dynamic slice: the events that its criterion is about.
 #[derive(Clone, Debug, Default)]
 pub struct SliceStart {
     /// The events that it is about.
     pub events: BTreeSet<EventId>,
-    /// In words.
+    /// The criterion in words.
     pub words: String,
-    /// How it is understood, and what is doubtful about it; each one sentence.
+    /// Remarks on how it is understood, and what is doubtful about it; each one sentence.
     pub remarks: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ pub fn record<'p>(target: &'p Target, interrupt: &Interrupt) -> Result<(Tracer<'
     Ok((tracer, baseline))
 }
 
-/// Follows a recorded run, and answers questions about values on the way.
+/// Follows a recorded run instruction by instruction, and answers questions about values on the way.
 ///
 /// # Errors
 /// If it takes more than the budget, or does not go as recorded.
@@ -210,7 +210,7 @@ impl FollowedRun<'_> {
     }
 }
 
-/// The pieces of an output with where each ends in what was recorded; `None` if that is something else.
+/// The pieces of an output, each with its end in the recorded output; `None` if that is another one.
 fn ends(printed: &Printed, recorded: &[u8], kind: Stdout) -> Option<Vec<(usize, PrintedBytes)>> {
     // A terminal writes a carriage return before each newline.
     let width = |byte: u8| if kind == Stdout::Terminal && byte == b'\n' { 2 } else { 1 };

@@ -17,23 +17,23 @@ use crate::circumstances::change::{
 };
 use crate::oracle::{Criterion, WantedCrash, message};
 
-/// A build or a test that nobody has limited.
+/// The limit of time of a build or a test without a limit of the user's.
 const LONGEST: Duration = Duration::from_secs(1800);
 
-/// What both versions have shown.
+/// The evidence of both versions.
 pub(super) struct Ends {
-    /// When a test shows the failure, in words.
+    /// A description, in words, of the tests that show the failure.
     pub(super) criterion: String,
-    /// What the test says of the failing version.
+    /// The outcome of the test of the failing version, in words.
     pub(super) shown: String,
 }
 
-/// What the first builds and tests may use up.
+/// The limits of the first builds and tests.
 pub(super) fn first_limits(asked: Option<Duration>) -> Limits {
     patient_limits_of(asked.unwrap_or(LONGEST))
 }
 
-/// Builds and tests both, and takes from them how long that may take.
+/// Builds and tests both versions, and derives the limits of further tests from them.
 pub(super) fn confirm<'p>(
     request: &ChangesRequest,
     versions: &Versions,
@@ -73,8 +73,8 @@ pub(super) fn confirm<'p>(
     Ok(Ends { criterion, shown: bad.evidence.why.clone() })
 }
 
-/// Generously more than both versions have needed: of the processor's time, which does not depend on the load of the
-/// machine, above all.
+/// The limits of further tests: generously more than both versions have needed, above all of processor
+/// time, which does not depend on the load of the machine.
 fn limits(needed: [Option<Usage>; 2]) -> Limits {
     let most = |of: fn(&Usage) -> Duration| needed.iter().flatten().map(of).max().unwrap_or(LONGEST);
     let (wall, cpu) = (most(|usage| usage.wall), most(|usage| usage.cpu));
@@ -86,7 +86,7 @@ fn limits(needed: [Option<Usage>; 2]) -> Limits {
     }
 }
 
-/// Makes an oracle of what is wanted, or of what a run shows; tells it in words.
+/// Builds an oracle from the user's criterion, or from what a run shows; with its description.
 fn judged(
     setup: &mut ChangeTestSetup<'_>,
     criterion: Option<Criterion>,
@@ -96,7 +96,7 @@ fn judged(
         Some(criterion) => criterion,
         None => of_run(run)?,
     };
-    // In another version the same instruction is elsewhere.
+    // In another version the same instruction has another address.
     let signal = criterion.signal.take();
     if signal.is_some() {
         criterion.crash = Some(WantedCrash::Any);
@@ -110,7 +110,7 @@ fn judged(
     Ok(told)
 }
 
-/// What a run shows that fails in a way that can be told without the user's help.
+/// The criterion of a failing run that can be recognised as failing without the user's help.
 fn of_run(run: &Run) -> Result<Criterion, SessionError> {
     let refuse = |what: String| {
         let remedy = "say what the failure is: --expect-output, --expect-match, --expect-exit, --expect-signal or --check";
@@ -128,7 +128,7 @@ fn of_run(run: &Run) -> Result<Criterion, SessionError> {
     }
 }
 
-/// The version that works has to, and the other one must not.
+/// Checks that the version that is said to work passes, and that the other one fails.
 fn check(request: &ChangesRequest, good: &Examination, bad: &Examination) -> Result<(), SessionError> {
     let name = |name: &std::ffi::OsString| name.to_string_lossy().into_owned();
     let (good_name, bad_name) =

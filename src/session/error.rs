@@ -1,4 +1,4 @@
-//! Say why a session leads to no result.
+//! Define the error of a session that leads to no result.
 
 use std::fmt;
 use std::io;
@@ -11,21 +11,21 @@ use crate::baseline::BaselineError;
 use crate::circumstances::TestError;
 use crate::oracle::OracleError;
 
-/// Why a session leads to no result.
+/// The error of a session that leads to no result.
 #[derive(Debug)]
 pub struct SessionError {
-    /// Of which kind the reason is.
+    /// The kind of the error, for the exit status.
     pub cause: Cause,
     /// The reason with its remedy, for the user.
     pub message: String,
 }
 
-/// Of which kind the reason is why a session leads to no result.
+/// The kind of a session's error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The machine, the program or a file does not do what is needed.
+    /// The machine, the program or a file fails.
     Failed,
-    /// What was asked makes no sense.
+    /// The request makes no sense.
     Request,
     /// The recorded run does not show the failure.
     NotReproduced,
@@ -38,12 +38,12 @@ pub enum Cause {
 }
 
 impl SessionError {
-    /// A reason of this kind.
+    /// Creates an error of this kind.
     pub fn new(cause: Cause, message: impl ToString) -> SessionError {
         SessionError { cause, message: message.to_string() }
     }
 
-    /// Makes of errors reasons of this kind.
+    /// Converts errors into errors of this kind.
     pub fn of<E: ToString>(cause: Cause) -> impl Fn(E) -> SessionError {
         move |error| SessionError::new(cause, error)
     }
@@ -102,7 +102,7 @@ impl From<ObserveError> for SessionError {
     }
 }
 
-/// A program that is not there or not executable is a matter of the request; one that cannot be traced is not.
+/// A program that is not there or not executable is an error of the request; one that cannot be traced is not.
 impl From<LoadError> for SessionError {
     fn from(error: LoadError) -> SessionError {
         let cause = match error {

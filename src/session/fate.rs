@@ -1,4 +1,4 @@
-//! Find out at which test of a search an execution was gone for good, and what went with it.
+//! Find the test of a search at which an execution was gone for good, and what went with it.
 //!
 //! Watches a search, or one that is remembered. Numbers tests as the history does.
 
@@ -13,12 +13,12 @@ use crate::oracle::Evidence;
 use crate::subject::Recorded;
 use dd::{Configuration, Counts, Observer, Outcome};
 
-/// How an execution went.
+/// The departure of an execution: the test that left it out for good.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Departure {
     /// The test without it that reproduced the failure, from 1.
     pub test: usize,
-    /// What else that test left out for the first time, in order.
+    /// The other executions that this test left out for the first time, in order.
     pub together: Vec<EventId>,
 }
 
@@ -34,18 +34,18 @@ pub struct Departures<'a> {
 struct Phase {
     universe: Universe,
     best: Configuration,
-    /// What is asked about, with its number, as far as it can be left out.
+    /// The events that are watched, each with its circumstance, as far as they can be left out.
     asked: Vec<(EventId, usize)>,
 }
 
 impl<'a> Departures<'a> {
-    /// Watches for these.
+    /// Watches for the departures of these events.
     pub fn of(recorded: Recorded<'a>, asked: &[EventId]) -> Departures<'a> {
         let asked = asked.to_vec();
         Departures { recorded, asked, phase: None, tests: 0, departures: HashMap::new() }
     }
 
-    /// Those that are gone.
+    /// The departures of the events that are gone.
     pub fn departures(self) -> HashMap<EventId, Departure> {
         self.departures
     }

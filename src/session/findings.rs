@@ -1,4 +1,4 @@
-//! Collect what the questions about a run have led to.
+//! Collect the answers to the questions about a run.
 
 use std::collections::BTreeSet;
 
@@ -12,19 +12,19 @@ use super::questions::NamedCriterion;
 use super::search::Answer;
 use crate::circumstances::Status;
 
-/// What was found, in the order of the questions.
+/// The findings, in the order of the questions.
 pub struct Findings {
     /// The answers.
     pub answers: Vec<Answered>,
-    /// The word by which commands name the run, if it is kept.
+    /// The name of the run for commands, if it is kept.
     run: Option<String>,
 }
 
-/// What a question has led to.
+/// The answer to a question.
 pub struct Answered {
     /// The name of the criterion, if there are several.
     pub name: Option<String>,
-    /// Whether it is known to be about wrong output.
+    /// True if it is known to be about wrong output.
     pub is_wrong: bool,
     /// The answer.
     pub answer: Answer,
@@ -38,29 +38,29 @@ impl Answered {
 }
 
 impl Findings {
-    /// What is found about a run, by the word that names it in a shell; nothing so far.
+    /// Creates empty findings about a run, with its name for commands.
     pub fn of(run: Option<String>) -> Findings {
         Findings { answers: Vec::new(), run }
     }
 
-    /// Adds what a question has led to.
+    /// Adds the answer to a question.
     pub fn add(&mut self, question: &NamedCriterion, mut answer: Answer) {
         answer.slice.kept_as.clone_from(&self.run);
         let (name, is_wrong) = (question.name.clone(), question.is_wrong);
         self.answers.push(Answered { name, is_wrong, answer });
     }
 
-    /// Whether a crash was found that needs nothing.
+    /// True if a crash was found that needs nothing.
     pub fn crashes_anyway(&self) -> bool {
         self.answers.iter().any(|answered| answered.answer.slice.crashed_at.is_some())
     }
 
-    /// Whether the user has asked for the end.
+    /// True if the user has asked for the end.
     pub fn are_interrupted(&self) -> bool {
         self.answers.iter().any(|answered| answered.answer.slice.status == Status::Interrupted)
     }
 
-    /// How many executions are needed by any of the answers, each counted once for each.
+    /// The number of executions that are needed by any of the answers, each counted once for each.
     pub fn executions(&self) -> usize {
         let answers = self.answers.iter().map(|answered| &answered.answer.slice);
         let has_wrong = self.answers.iter().any(|answered| answered.is_wrong);
@@ -68,7 +68,7 @@ impl Findings {
         answers.zip(wrong).filter(|(_, counts)| *counts).map(|(slice, _)| slice.needed.len()).sum()
     }
 
-    /// Looks at what the needed events within reach did with values, if nobody has looked yet.
+    /// Observes the values of the needed events within reach, if that has not been done yet.
     pub fn look(
         &mut self,
         subject: &Subject<'_>,

@@ -1,4 +1,4 @@
-//! Guess what the failure needs: what it depends on. A search tries that first.
+//! Guess what the failure needs: its dynamic slice. A search tries that first.
 //!
 //! A dynamic slice is inferred, not tried, so it may hold too little. Then the one test that tries it does not show the
 //! failure, and the search starts from the whole run. The result is minimal by the same tests in both cases.
@@ -12,8 +12,8 @@ use super::recording::Recording;
 use crate::circumstances::events::EventGuess;
 use crate::dynamic::{DependenceGraph, SliceKind};
 
-/// What the criterion of each question depends on, by the place of the question. `trouble` is told why for one of them
-/// nothing is guessed.
+/// The guess for each question, by its place: the dynamic slice of its criterion. `trouble` is called with the reason
+/// why there is no guess for one of them.
 pub fn guesses(
     recording: &Recording<'_>,
     followed: &FollowedRun<'_>,

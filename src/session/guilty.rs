@@ -10,56 +10,56 @@ use crate::circumstances::Status;
 use crate::circumstances::change::{BaseVersion, ChangeCounts, ChangeSet, Commit, Overlay, Tree};
 use crate::oracle::Evidence;
 
-/// What was found.
+/// The guilty changes, with all that was found about them.
 pub struct GuiltyChanges {
-    /// How the search ended.
+    /// The status of the search.
     pub status: Status,
     /// The versions, as the user has named them.
     pub names: [String; 2],
-    /// When a test shows the failure, in words.
+    /// A description, in words, of the tests that show the failure.
     pub criterion: String,
-    /// How many changes lead from the version that works to the one that fails.
+    /// The number of changes from the version that works to the one that fails.
     pub all: usize,
     /// The changes that are left.
     pub set: ChangeSet,
-    /// What one of them is called.
+    /// The unit of a change, in words.
     pub unit: &'static str,
-    /// The commit of each, where one is known.
+    /// The commit of each change, where one is known.
     pub commits: Vec<Option<Commit>>,
-    /// The guilty commit, or several of which those in between say nothing; `None` if no commits were looked at.
+    /// The guilty commit, or several of which those in between say nothing; `None` if no commits were searched.
     pub suspects: Option<Vec<Commit>>,
-    /// To which version the changes are added, if that is another one than the one that works: a commit.
+    /// The commit to which the changes are added, if that is another one than the one that works.
     pub base_commit: Option<String>,
-    /// Of the changes, those of a version that passes, and those of one that fails, as close as was found.
+    /// The closest versions: the changes of one that passes, and those of one that fails.
     pub difference: [Vec<usize>; 2],
-    /// What was seen without each, as far as it was tried.
+    /// The evidence of the tests without each change, as far as it was tried.
     pub without: Vec<(usize, Evidence)>,
-    /// What the test says of the failing version.
+    /// The outcome of the test of the failing version, in words.
     pub shown: String,
     /// The patch of each change by itself.
     pub patches: Vec<Vec<u8>>,
     /// The version to which the changes are added.
     pub base: Tree,
-    /// Holds the files of that version.
+    /// The version's files on the disk.
     pub kept: Option<BaseVersion>,
-    /// What they make different.
+    /// The overlay: the files that the changes make different.
     pub overlay: Overlay,
-    /// The versions tested.
+    /// The number of versions tested, by outcome.
     pub tests: ChangeCounts,
-    /// Outcomes that needed no test.
+    /// The number of outcomes that needed no test.
     pub predicted: u64,
-    /// Builds and tests that were started.
+    /// The number of builds and tests that were started.
     pub runs: u64,
-    /// From the first test to the end.
+    /// The time from the first test to the end.
     pub elapsed: Duration,
-    /// How well builds and tests were contained.
+    /// The containment of builds and tests.
     pub containment: Containment,
-    /// What weakens the result; each one sentence.
+    /// Warnings that weaken the result; each one sentence.
     pub warnings: Vec<String>,
 }
 
 impl GuiltyChanges {
-    /// With nothing but the changes.
+    /// Creates a result with nothing but the changes.
     pub(super) fn of(status: Status, base: Tree, set: ChangeSet) -> GuiltyChanges {
         GuiltyChanges {
             status,

@@ -1,4 +1,4 @@
-//! Remember the tests of a search in order, for the reports.
+//! Record the tests of a search in order, for the reports.
 //!
 //! Of each test the size of its configuration, the outcome, the reason and the output are kept; the
 //! configurations themselves only of some tests, evenly spread, because all of them may not fit into memory.
@@ -13,13 +13,13 @@ use crate::oracle::other_failure;
 use crate::printed::Printed;
 use dd::{Configuration, Counts, Level, Observer, Outcome};
 
-/// Configurations are kept of at most so many tests.
+/// The largest number of tests whose configurations are kept.
 const MOST_CONFIGURATIONS: usize = 1000;
 
-/// So many different other failures are kept.
+/// The largest number of different other failures that are kept.
 const MOST_SLIPS: usize = 50;
 
-/// Configurations may take so many bytes in all.
+/// The largest size of all configurations in bytes.
 const MOST_BYTES: usize = 32 << 20;
 
 /// A test that was made.
@@ -28,30 +28,30 @@ pub struct TestMade {
     /// The phase of the search, from 0: under `--control both` the first one lets branches decide, the
     /// second one the trace.
     pub phase: usize,
-    /// How many events were chosen.
+    /// The number of events that were chosen.
     pub size: usize,
-    /// Out of how many.
+    /// The number of events to choose from.
     pub universe: usize,
-    /// What was chosen; `None` for tests of which only the rest is kept.
+    /// The configuration; `None` for tests of which only the rest is kept.
     pub configuration: Option<Configuration>,
-    /// Whether the failure was reproduced.
+    /// The outcome: whether the failure was reproduced.
     pub outcome: Outcome,
     /// The reason, in words.
     pub why: String,
-    /// What was printed, if that is kept.
+    /// The output, if it is kept.
     pub printed: Option<Arc<Printed>>,
 }
 
-/// Another failure that tests have ended in.
+/// Another failure, in which tests have ended.
 #[derive(Clone, Debug)]
 pub struct OtherFailure {
-    /// What happened, in words.
+    /// A description in words.
     pub what: String,
-    /// How many tests have ended so.
+    /// The number of tests that have ended so.
     pub tests: u64,
     /// The phase of the smallest of them.
     pub phase: PhaseId,
-    /// What was chosen in that one.
+    /// The configuration of that test.
     pub configuration: Configuration,
 }
 
@@ -65,12 +65,12 @@ pub struct History {
     phases: usize,
     /// The phases that were begun: before which test, and what they are about.
     begun: Vec<(usize, String)>,
-    /// Of each so many tests one has its configuration.
+    /// The stride: of so many tests one keeps its configuration.
     stride: usize,
     room: HistoryLimit,
 }
 
-/// How many configurations are kept, and how many may be.
+/// The number of configurations that are kept, and its limit.
 #[derive(Clone, Copy, Debug)]
 struct HistoryLimit {
     kept: usize,
@@ -135,12 +135,12 @@ impl History {
         &self.begun
     }
 
-    /// Of each so many tests one has its configuration: 1 if all of them have.
+    /// The stride: of so many tests one keeps its configuration; 1 if all of them do.
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// Watches a search together with `other`, who alone may end it.
+    /// Watches a search together with `other`; only that one may end it.
     pub fn beside<'o>(&'o mut self, other: &'o mut dyn Watcher) -> impl Watcher + 'o {
         Pair { history: self, other }
     }
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
     use crate::session::watcher::NoWatcher;
 
-    /// A history that was told of phases of so many tests.
+    /// A history of phases of so many tests.
     fn told(mut history: History, phases: &[u64]) -> History {
         let evidence = Evidence::new(Outcome::Pass, "no output");
         for &tests in phases {

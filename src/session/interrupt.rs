@@ -1,6 +1,6 @@
 //! Let the user end the work early without losing what was found.
 //!
-//! The first signal sets a flag that everything that takes long looks at; the second ends the program
+//! The first signal sets a flag that all long work checks; the second ends the program
 //! at once. Traced programs die with it, because the kernel kills them.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::error::{Cause, SessionError};
 
 const TIME_OVER: &str = "the time of --total-time was over before anything was found: raise it";
 
-/// Whether the user has asked for the end. Before [`listen`](Interrupt::listen) there is nothing to
+/// The user's wish to end the work. Before [`listen`](Interrupt::listen) there is nothing to
 /// lose, and signals end the program as they always do.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
@@ -22,10 +22,10 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Listens to SIGINT, SIGTERM and SIGHUP from now on, but for those that are ignored.
+    /// Installs handlers for SIGINT, SIGTERM and SIGHUP, but for those that are ignored.
     ///
     /// # Errors
-    /// If the machine refuses.
+    /// If the system refuses.
     pub fn listen(&self) -> std::io::Result<()> {
         for signal in tracer::ending_signals() {
             // In this order: the second signal finds the flag set by the first.
@@ -36,10 +36,10 @@ impl Interrupt {
         Ok(())
     }
 
-    /// Asks for the end when this time is over, in place of the user.
+    /// Sets the flag when this time is over, in place of the user.
     ///
     /// # Errors
-    /// If the machine refuses a thread.
+    /// If the system refuses a thread.
     pub fn ask_after(&self, time: Duration) -> Result<(), SessionError> {
         let asked = Arc::clone(&self.asked);
         let timer = patiently(|| {
@@ -54,12 +54,12 @@ impl Interrupt {
         timer.map(drop).map_err(|error| SessionError::new(Cause::Failed, failed(error)))
     }
 
-    /// The flag, for whom it may end.
+    /// The flag, for work that it is to end.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.asked)
     }
 
-    /// Whether the work is to end.
+    /// True if the work is to end.
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
@@ -69,7 +69,7 @@ impl Interrupt {
         Some(self.signal.load(Ordering::Relaxed) as i32).filter(|&signal| signal != 0)
     }
 
-    /// Why the work has failed: because the user has ended it, or else because of this error.
+    /// The error of work that has failed: that the user has ended it, or else this one.
     pub fn or(&self, error: impl Into<SessionError>) -> SessionError {
         match self.signal() {
             None if self.is_asked() => SessionError::new(Cause::Failed, TIME_OVER),
@@ -81,11 +81,11 @@ impl Interrupt {
     }
 }
 
-/// Lets a write beyond the limit of file sizes (`ulimit -f`) be an error with a message. Without a handler the
-/// kernel ends this program. Programs that it starts have none.
+/// Handles SIGXFSZ, so that a write beyond the limit of file sizes (`ulimit -f`) is an error with a
+/// message. Without a handler the kernel ends this program. Programs that it starts have none.
 ///
 /// # Errors
-/// If the machine refuses.
+/// If the system refuses.
 pub fn outlive_file_limits() -> std::io::Result<()> {
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default()).map(drop)
 }

@@ -1,6 +1,6 @@
-//! Watch a search and write down what it finds.
+//! Watch a search and write it to its journal.
 //!
-//! What cannot be written any more is told once; the search goes on all the same.
+//! A write error is reported once; the search goes on all the same.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use crate::circumstances::{PhaseTitle, Status};
 use crate::oracle::Evidence;
 use dd::{Configuration, Counts, Level, Observer, Outcome};
 
-/// Stands between a search and whoever else watches it.
+/// A watcher that keeps a journal and hands everything on to another watcher.
 pub(super) struct Keeper<'k> {
     journal: Option<Journal>,
     inner: &'k mut dyn Watcher,
@@ -24,7 +24,7 @@ pub(super) struct Keeper<'k> {
 
 impl<'k> Keeper<'k> {
     /// Writes into `journal`, if there is one, and hands everything on to `inner`. `runs` counts the
-    /// replays; `trouble` is told what cannot be written.
+    /// replays; `trouble` is called with a write error.
     pub(super) fn new(
         journal: Option<Journal>,
         inner: &'k mut dyn Watcher,
@@ -34,13 +34,13 @@ impl<'k> Keeper<'k> {
         Keeper { journal, inner, runs, started: Instant::now(), before: Duration::ZERO, trouble }
     }
 
-    /// The work was begun at `started`, and goes on from a search that has taken the time `before`.
+    /// Sets when the work was begun, and the time that an earlier search has taken which it continues.
     pub(super) fn since(mut self, started: Instant, before: Duration) -> Keeper<'k> {
         (self.started, self.before) = (started, before);
         self
     }
 
-    /// Writes what has been spent, and makes everything last. Tells the replays and the time, as they are
+    /// Writes the effort, and syncs the journal. Returns the replays and the time, as they are
     /// written.
     pub(super) fn finish(mut self) -> (u64, Duration) {
         let spent = self.spent();
@@ -55,7 +55,7 @@ impl<'k> Keeper<'k> {
         (runs, elapsed)
     }
 
-    /// Writes; after a failure nothing more. `None` if nothing was written.
+    /// Writes to the journal; after an error nothing more. `None` if nothing was written.
     fn write<T>(&mut self, act: impl FnOnce(&mut Journal) -> io::Result<T>) -> Option<T> {
         let journal = self.journal.as_mut()?;
         match act(journal) {
@@ -81,7 +81,7 @@ impl Observer<Evidence> for Keeper<'_> {
     }
 
     fn improved(&mut self, smaller: &Configuration) {
-        // A search that goes on comes by what it has found before.
+        // A search that goes on passes what it has found before.
         if self.journal.as_ref().is_some_and(|journal| !journal.is_news(smaller)) {
             return;
         }

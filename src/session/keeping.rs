@@ -17,14 +17,14 @@ use crate::archive::{Archive, ArchiveError, Claim, Entry, Journal, KeptRun, Kept
 use crate::circumstances::Status;
 use crate::slice::CriticalSlice;
 
-/// As many runs are looked at for one that the same command line has begun.
+/// The number of kept runs that are searched for one that the same command line has begun.
 const LOOKED_AT: usize = 20;
 
-/// Where a run is kept.
+/// The folder in which a run is kept, if any.
 pub struct Keeping<'l> {
     folder: Option<RunFolder>,
     listener: &'l dyn Listener,
-    /// Keeps others from the run.
+    /// The lock that keeps other processes from the run.
     claim: Option<Claim>,
 }
 
@@ -34,11 +34,11 @@ pub fn archive() -> Archive {
 }
 
 impl<'l> Keeping<'l> {
-    /// Makes a folder before anything is recorded, because a program that looks around must see the
-    /// same in all its runs. One that the user names must be there; without, none is no misfortune.
+    /// Creates a folder before anything is recorded, because a program that looks around must see the
+    /// same in all its runs. One that the user names must be there; otherwise going without one is no error.
     ///
     /// # Errors
-    /// If the folder that the user names cannot be made.
+    /// If the folder that the user names cannot be created.
     pub fn reserve(request: &Request, listener: &'l dyn Listener) -> Result<Keeping<'l>, SessionError> {
         let folder = match &request.keep {
             Keep::Nowhere => None,
@@ -48,7 +48,7 @@ impl<'l> Keeping<'l> {
         Ok(Keeping { folder, listener, claim: None })
     }
 
-    /// A folder in the archive, if there is room.
+    /// A new folder in the archive, if it can be created.
     fn reserved(&self, request: &Request) -> Option<RunFolder> {
         let archive = archive();
         self.mention_unfinished(&archive, request);
@@ -56,12 +56,12 @@ impl<'l> Keeping<'l> {
         folder.map_err(|error| self.warn(&format!("{error}: this run is not kept"))).ok()
     }
 
-    /// A run that is in its folder.
+    /// Uses the folder of a kept run.
     pub fn of(folder: RunFolder, listener: &'l dyn Listener) -> Keeping<'l> {
         Keeping { folder: Some(folder), listener, claim: None }
     }
 
-    /// Writes down what is known before the search.
+    /// Records what is known before the search.
     pub fn record(&mut self, recording: &Recording<'_>) {
         let Some(folder) = &self.folder else { return };
         let subject = recording.subject();
@@ -82,7 +82,7 @@ impl<'l> Keeping<'l> {
         }
     }
 
-    /// A journal for the search.
+    /// Begins a journal for the search.
     pub fn journal(&mut self, part: Option<&str>) -> Option<Journal> {
         match self.folder.as_ref()?.begin_journal(part) {
             Ok(journal) => Some(journal),
@@ -102,22 +102,22 @@ impl<'l> Keeping<'l> {
         }
     }
 
-    /// The word by which commands name the run, if it is kept.
+    /// The name of the run for commands, if it is kept.
     pub fn name(&self) -> Option<String> {
         self.folder.as_ref().map(RunFolder::name)
     }
 
-    /// Tells what keeps the run from being kept.
+    /// Warns about what keeps the run from being kept.
     pub fn warn(&self, message: &str) {
         self.tell(&format!("stripe: warning: {message}"));
     }
 
-    /// Tells whoever wants to know.
+    /// Tells the listener a line.
     pub fn tell(&self, line: &str) {
         self.listener.tell(line);
     }
 
-    /// Whoever gives the same command again may not know that the search could go on.
+    /// Mentions an unfinished search of the same command: the user may not know that it could go on.
     fn mention_unfinished(&self, archive: &Archive, request: &Request) {
         let runs = archive.runs().unwrap_or_default();
         let same = |run: &&RunFolder| {
@@ -133,7 +133,7 @@ impl<'l> Keeping<'l> {
 }
 
 impl Drop for Keeping<'_> {
-    /// Nothing is left of a run that was not recorded.
+    /// Removes the folder of a run that was not recorded.
     fn drop(&mut self) {
         if let Some(folder) = &self.folder {
             folder.discard();

@@ -20,17 +20,17 @@ use crate::subject::Recorded;
 pub struct Layers<'f> {
     /// The name of the criterion; empty if there is one only.
     pub name: &'f str,
-    /// What the criterion needs.
+    /// The critical slice: what the criterion needs.
     pub critical: &'f CriticalSlice,
-    /// What it depends on.
+    /// The dynamic slice: what it depends on.
     pub dynamic: DynamicSlice,
-    /// What the criterion comes to.
+    /// The start of the dynamic slice: what the criterion is about.
     pub start: SliceStart,
-    /// Of executions that are not needed the number of a test without them that reproduced the failure.
+    /// The number of a test without the execution that reproduced the failure, for executions that are not needed.
     pub without: HashMap<EventId, usize>,
 }
 
-/// Finds in a run that was followed the dynamic slice for each answer.
+/// Finds the dynamic slice for each answer, in a run that was followed.
 ///
 /// # Errors
 /// If a criterion is about nothing that dependences lead to.
@@ -61,7 +61,7 @@ fn of_answer<'f>(
     Ok(Layers { name: answered.name(), critical: &answered.answer.slice, dynamic, start, without })
 }
 
-/// For each execution the first test without it that reproduced the failure, from 1.
+/// The first test without each execution that reproduced the failure, from 1.
 fn without(recorded: Recorded<'_>, answered: &Answered) -> HashMap<EventId, usize> {
     let rules: &[Rule] = match answered.answer.slice.question.control {
         Control::Both => &[Rule::Program, Rule::Trace],

@@ -1,15 +1,15 @@
-//! Tell whoever has begun a session how it goes on.
+//! Report the progress of a session to its caller.
 
 use std::time::Duration;
 
 use super::watcher::Watcher;
 
-/// Somebody who is told how a session goes on.
+/// A listener for the progress of a session.
 pub trait Listener {
-    /// Something worth a line.
+    /// Tells something worth a line.
     fn tell(&self, line: &str);
 
-    /// A search begins: a watcher for it, who also ends it when it has no more time.
+    /// Begins a search: returns a watcher for it, which also ends it when it has no more time.
     fn search<'l>(&'l self, search: Begun<'_>) -> Box<dyn SearchWatcher + 'l>;
 }
 
@@ -20,12 +20,12 @@ pub struct Begun<'b> {
     pub criterion: Option<&'b str>,
     /// The time that it may take.
     pub time: Option<Duration>,
-    /// The tests of an earlier search with which it goes on; `None` if there was none.
+    /// The number of tests of an earlier search that it continues; `None` if there was none.
     pub known: Option<u64>,
 }
 
-/// Watches a search to its end.
+/// A watcher of one search, to its end.
 pub trait SearchWatcher: Watcher {
-    /// Learns that it has ended.
+    /// Learns that the search has ended.
     fn ends(&mut self) {}
 }

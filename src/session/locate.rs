@@ -27,66 +27,66 @@ use crate::locate::{
 use crate::printed::Printed;
 use crate::subject::{Recorded, Target};
 
-/// What is asked.
+/// A request to locate a fault.
 pub struct LocateRequest {
-    /// The program and how it is started.
+    /// The program with its invocation.
     pub target: Target,
-    /// What would be right; `None` if the run under study is the first test that fails.
+    /// The correct output, or a command that judges it; `None` if the run under study is the first test that fails.
     pub correct: Option<Correct>,
     /// Further tests, failing and passing.
     pub tests: Vec<LocateTest>,
-    /// Whether white space counts in them.
+    /// Whether white space counts in outputs.
     pub spacing: Spacing,
-    /// Whether the failure is that it does not end.
+    /// The expected end of the run: whether the failure is that it does not end.
     pub ending: Ending,
-    /// At most so many runs with changes.
+    /// The largest number of runs with changes.
     pub max_tests: Option<u64>,
-    /// For at most this time.
+    /// The limit of time.
     pub max_time: Option<Duration>,
-    /// How many runs are made at the same time; `None`: one for each processor.
+    /// The number of runs at the same time; `None`: one for each processor.
     pub jobs: Option<u16>,
-    /// When a run is ended; `None`: after ten times what the recorded one has taken.
+    /// The limit of time of a run; `None`: ten times what the recorded one has taken.
     pub timeout: Option<Duration>,
 }
 
-/// What was found.
+/// The result of locating a fault.
 pub struct Located {
-    /// Whether all changes were tried.
+    /// The status: whether all changes were tried.
     pub status: Status,
     /// The recorded run.
     pub baseline: Baseline,
-    /// All changes that can be tried.
+    /// The candidates: all changes that can be tried.
     pub candidates: Vec<Candidate>,
-    /// What came of each that was tried.
+    /// The effect of each change that was tried.
     pub effects: Vec<Option<Effect>>,
-    /// What the run has printed with each change that helps, by its number.
+    /// The output of the run with each change that helps, by its number.
     pub printed: HashMap<usize, Printed>,
     /// The run without a change, and without a tracer.
     pub unchanged: Run,
-    /// The test that is the run under study, by its name, if it is one.
+    /// The name of the test that is the run under study, if it is one.
     pub studied: Option<String>,
-    /// What each does to further tests; of those that were not tried on any nothing.
+    /// The effect of each change on further tests; `None` for those that were not tried on any.
     pub on_tests: Vec<Option<OnTests>>,
     /// The further tests.
     pub tests: FurtherTests,
-    /// How many runs with changes were made.
+    /// The number of runs with changes that were made.
     pub runs: u64,
-    /// The executed lines.
+    /// The ranking of the executed lines.
     pub ranking: Ranking,
-    /// How many different outputs there were.
+    /// The number of different outputs.
     pub outputs: usize,
-    /// From the first run to the end.
+    /// The time from the first run to the end.
     pub elapsed: Duration,
-    /// How well the runs were contained.
+    /// The containment of the runs.
     pub containment: Containment,
-    /// What weakens the result; each one sentence.
+    /// Warnings that weaken the result; each one sentence.
     pub warnings: Vec<String>,
 }
 
-/// Locates. Without a correct output the first failing test becomes the run under study.
+/// Locates the fault. Without a correct output the first failing test becomes the run under study.
 ///
 /// # Errors
-/// If the run is right, cannot be recorded, or the set-up is broken.
+/// If the run is right, cannot be recorded, or the test setup is broken.
 pub fn locate(
     request: &mut LocateRequest,
     interrupt: &Interrupt,
@@ -173,7 +173,7 @@ pub fn locate(
     })
 }
 
-/// What is right for the run under study, and the tests beside it.
+/// The correct output of the run under study, and the further tests.
 struct Suite {
     correct: Correct,
     /// The test that is the run under study.
@@ -234,7 +234,7 @@ fn runners<'r>(request: &'r LocateRequest, processors: &Processors) -> Result<Ve
     Ok(runners.collect::<Result<_, _>>()?)
 }
 
-/// What a run with a change may use up.
+/// The limits of a run with a change.
 pub fn free_limits(baseline: &Baseline, timeout: Option<Duration>) -> Limits {
     changed_limits(&baseline.recording.run, is_endless(baseline), baseline.limits(), timeout)
 }
@@ -243,8 +243,8 @@ fn is_endless(baseline: &Baseline) -> bool {
     baseline.recording.trace.endless().is_some()
 }
 
-/// The run as it is must be wrong, and do without the tracer what it does with it. A warning if it is wrong by white
-/// space alone.
+/// Checks that the unchanged run is wrong, and that it does without the tracer what it does with it.
+/// Returns a warning if it is wrong by white space alone.
 fn must_be_wrong(
     trials: &Trials<'_>,
     unchanged: &Run,
@@ -278,24 +278,24 @@ fn must_be_wrong(
 }
 
 impl Located {
-    /// How many changes were tried, made the run right, and brought it nearer.
+    /// The numbers of changes that were tried, that made the run right, and that brought it nearer.
     pub fn counts(&self) -> (usize, usize, usize) {
         let of = |kind| self.effects.iter().flatten().filter(|effect| effect.kind == kind).count();
         (self.effects.iter().flatten().count(), of(EffectKind::Right), of(EffectKind::Nearer))
     }
 
-    /// How many changes make the run right but for white space.
+    /// The number of changes that make the run right but for white space.
     pub fn only_space(&self) -> usize {
         let is_changed = |effect: &&Effect| effect.only_space && effect.kind != EffectKind::Unchanged;
         self.effects.iter().flatten().filter(is_changed).count()
     }
 
-    /// How many changes make the run right only with what happens to lie in undefined memory.
+    /// The number of changes that make the run right only with what happens to lie in undefined memory.
     pub fn by_undefined_memory(&self) -> usize {
         self.effects.iter().flatten().filter(|effect| effect.kind == EffectKind::Undefined).count()
     }
 
-    /// Whether a change is about a single execution of several.
+    /// The number of the execution, if a change is about a single one of several.
     pub fn execution(&self, number: usize) -> Option<u32> {
         match self.candidates[number].granule {
             Granule::Statement => None,

@@ -20,28 +20,28 @@ use crate::subject::Target;
 
 /// A run that is made again with changes.
 pub(super) struct Studied<'s> {
-    /// How the program is started.
+    /// The invocation of the program.
     pub(super) invocation: &'s Invocation,
-    /// What a run with a change may use up.
+    /// The limits of a run with a change.
     pub(super) limits: Limits,
-    /// What would be right, and what it does without a change.
+    /// The correct output, and the run without a change.
     pub(super) trials: Trials<'s>,
-    /// Under which a change that helps must help as well.
+    /// The patterns under which a change that helps must help as well.
     pub(super) patterns: Patterns,
 }
 
-/// Patterns for undefined values: a change may seem to help where it is luck what lies there.
+/// Patterns for undefined values: a change may seem to help because of what happens to lie there.
 #[derive(Default)]
 pub(super) struct Patterns {
-    /// Each with what a run may use up under it.
+    /// Each pattern with the limits of a run under it.
     all: Vec<(Poison, Limits)>,
-    /// What they leave as it is.
+    /// The undefined memory that is not set to patterns.
     untouched: Arc<Untouched>,
 }
 
 impl Patterns {
-    /// Of the patterns of a recorded run those under which a run that is not traced does the same, too; and a
-    /// warning if one of them is none.
+    /// Selects those patterns of a recorded run under which a run that is not traced does the same, too; with a
+    /// warning if one of them is not.
     pub(super) fn new(
         (target, baseline): (&Target, &Baseline),
         (runner, stop): (&mut Runner<'_>, &Arc<AtomicBool>),
@@ -51,7 +51,7 @@ impl Patterns {
         let untouched = Arc::clone(&baseline.untouched);
         let mut patterns = Patterns { all: Vec::new(), untouched };
         let is_endless = baseline.recording.trace.endless().is_some();
-        // To fill each frame takes time, how much is not known yet.
+        // Filling each frame takes time; how much is not known yet.
         let room = if is_endless { limits_of(unchanged) } else { recording_limits() };
         for &poison in baseline.patterns.iter().filter(|poison| **poison != Poison::Off) {
             let alterations = Alterations { interventions: &[], poison, untouched: &patterns.untouched };
@@ -67,10 +67,10 @@ impl Patterns {
     }
 }
 
-/// One change, in one of the runs.
+/// An attempt: one change, in one of the runs.
 #[derive(Clone, Copy)]
 pub(super) struct Attempt {
-    /// The run, by its position.
+    /// The run, by its index.
     pub(super) run: usize,
     /// The change, by its number among the candidates.
     pub(super) candidate: usize,
@@ -82,19 +82,19 @@ pub(super) struct Attempts<'b> {
     pub(super) candidates: &'b [Candidate],
     pub(super) stop: Arc<AtomicBool>,
     pub(super) deadline: Option<Instant>,
-    /// At most so many runs.
+    /// The largest number of runs.
     pub(super) most: u64,
-    /// So many have been begun.
+    /// The number of runs that have been begun.
     pub(super) begun: u64,
     /// The different outputs that were seen.
     pub(super) outputs: HashSet<u64>,
-    /// What changes that help have made the first of the runs print.
+    /// The outputs of the first of the runs with each change that helps.
     pub(super) printed: HashMap<usize, Printed>,
 }
 
 impl Attempts<'_> {
-    /// What comes of each; of those for which there was no time or no room nothing. As many are made at the same time
-    /// as there are runners; what comes of one does not depend on that.
+    /// Makes the attempts and returns the effect of each; `None` for those for which there was no time or
+    /// no room. As many are made at the same time as there are runners; the effect of one does not depend on that.
     pub(super) fn make(
         &mut self,
         attempts: &[Attempt],
@@ -148,7 +148,7 @@ impl Attempts<'_> {
         Ok(runner.run_changed(invocation, &Alterations::of(&change), limits, &self.stop)?)
     }
 
-    /// What is left of a change that helps if undefined values are others.
+    /// The effect of a change that helps, with other undefined values.
     fn confirmed(
         &self,
         runner: &mut Runner<'_>,
@@ -169,7 +169,7 @@ impl Attempts<'_> {
         Ok(kind)
     }
 
-    /// The next one, unless the time is over.
+    /// The next attempt, unless the time is over.
     fn take(&self, next: &AtomicUsize, attempts: &[Attempt]) -> Option<(usize, Attempt)> {
         let is_over = self.stop.load(Ordering::Relaxed)
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -179,13 +179,13 @@ impl Attempts<'_> {
     }
 }
 
-/// What the first run has printed with a change that helps.
+/// The output of the first run with a change that helps.
 fn printed_by_help(attempt: Attempt, run: &Run, (effect, trials): (&Effect, &Trials<'_>)) -> Option<Printed> {
     (attempt.run == 0 && effect.kind.helps()).then(|| Printed::of(run, trials.unchanged()))
 }
 
-/// What a run with a change may use up: a loop that does not end any more is seen by the processor's time, which does
-/// not depend on the load of the machine. `limits`: what a run like the recorded one may use up.
+/// The limits of a run with a change: a loop that does not end any more is detected by processor time, which does
+/// not depend on the load of the machine. `limits`: those of a run like the recorded one.
 pub(super) fn changed_limits(
     recorded: &Run,
     is_endless: bool,
@@ -196,7 +196,7 @@ pub(super) fn changed_limits(
     let least = Duration::from_millis(100);
     let usual = match is_endless {
         false => (10 * recorded.cpu).max(least),
-        // How long a right run takes is not known; what was recorded took many times as long as it does untraced.
+        // The time of a right run is not known; what was recorded took many times as long as it does untraced.
         true => recorded.wall.clamp(least, Duration::from_secs(5)),
     };
     let cpu = timeout.unwrap_or(usual);

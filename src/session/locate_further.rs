@@ -1,4 +1,4 @@
-//! Try changes on further tests, and tell a ranking what it needs to know of them.
+//! Try changes on further tests, and summarise them for a ranking.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,12 +13,12 @@ use super::locate_tests::Tried;
 use crate::locate::{Effect, EffectKind, FurtherTests, Granule, OnTests, TestCoverage, Trials};
 use crate::subject::Recorded;
 
-/// Of more failing tests than these the first ones are tried with changes, and of more passing tests so many that are
-/// spread evenly; all count for what tests execute.
+/// The largest number of failing tests on which changes are tried, the first ones, and of passing tests, spread
+/// evenly; all count for what tests execute.
 const MOST_FAILING: usize = 5;
 const MOST_PASSING: usize = 20;
 
-/// Tests that print something else when their statements are not traced say nothing.
+/// Removes tests that print something else when their statements are not traced: they say nothing.
 pub(super) fn leave_out_unsteady(
     tests: &mut Vec<Tried>,
     runner: &mut Runner<'_>,
@@ -41,9 +41,9 @@ pub(super) fn leave_out_unsteady(
 
 /// The tests on which changes are tried.
 pub(super) struct Chosen<'t> {
-    /// The failing ones come first.
+    /// The tests, the failing ones first.
     tests: Vec<&'t Tried>,
-    /// So many fail.
+    /// The number of those that fail.
     failing: usize,
 }
 
@@ -59,7 +59,7 @@ impl<'t> Chosen<'t> {
         Chosen { tests, failing }
     }
 
-    /// Their runs, in this order.
+    /// The runs of the tests, in this order.
     pub(super) fn studied(&self) -> impl Iterator<Item = Studied<'t>> {
         self.tests.iter().filter_map(|test| {
             let Tried { invocation, correct, unchanged, limits, .. } = *test;
@@ -68,7 +68,7 @@ impl<'t> Chosen<'t> {
         })
     }
 
-    /// What a ranking needs to know of them, and of `all` tests for what they execute.
+    /// The summary for a ranking, with the coverage of `all` tests.
     pub(super) fn further(&self, recorded: Recorded<'_>, all: &[Tried]) -> FurtherTests {
         let own = TestCoverage::new(&executed(recorded), true);
         let others = all.iter().map(|test| TestCoverage::new(&test.statements, test.fails));
@@ -79,9 +79,9 @@ impl<'t> Chosen<'t> {
         }
     }
 
-    /// What each change does to them that makes the run under study right, which is the first of the runs that are
-    /// attempted, and they the others; and whether all that is worth it was tried. A change of a single execution is
-    /// about that one run alone.
+    /// Tries each change that makes the run under study right on the further tests. The run under study is
+    /// the first of the runs that are attempted, and the tests are the others. Returns the effects, and
+    /// whether all attempts were made. A change of a single execution is about that one run alone.
     pub(super) fn try_repairs(
         &self,
         recorded: Recorded<'_>,
@@ -111,7 +111,7 @@ impl<'t> Chosen<'t> {
         for (attempt, effect) in all.iter().zip(&effects) {
             let Some(with) = &mut found[attempt.candidate] else { continue };
             match effect {
-                // Nothing is said of a change that was not tried on all tests.
+                // Nothing is concluded of a change that was not tried on all tests.
                 None => found[attempt.candidate] = None,
                 Some(effect) if attempt.run <= self.failing => with.repaired += usize::from(is_right(effect)),
                 Some(effect) => with.broken += usize::from(!is_right(effect)),

@@ -1,4 +1,4 @@
-//! Run the further tests of a program as they are: which of them fail, and what each executes.
+//! Run the further tests of a program unchanged: which of them fail, and which statements each executes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct LocateTest {
     pub stdin: Input,
     /// The correct output, if it is known.
     pub reference: Option<Bytes>,
-    /// Whether it is said to pass.
+    /// The expected verdict: whether it is said to pass.
     pub passes: Option<bool>,
 }
 
@@ -40,23 +40,23 @@ pub struct LocateTest {
 pub(super) struct Tried {
     pub(super) name: String,
     pub(super) invocation: Invocation,
-    /// What would be right, if that is known.
+    /// The correct output, if that is known.
     pub(super) correct: Option<Correct>,
     pub(super) fails: bool,
     /// The statements that it executes.
     pub(super) statements: BTreeSet<Statement>,
-    /// Whether the run differs from what would be right, and in white space only.
+    /// True if the run differs from what would be right, and in white space only.
     pub(super) only_space: bool,
     /// The run without a change.
     pub(super) unchanged: Run,
-    /// What a run with a change may use up.
+    /// The limits of a run with a change.
     pub(super) limits: Limits,
 }
 
-/// What judges tests.
+/// The oracles of tests.
 pub(super) struct TestOracles<'j> {
     pub(super) target: &'j mut Target,
-    /// The command that says what is right, where a test has no reference.
+    /// The command that judges tests without a reference.
     pub(super) check: Option<&'j Correct>,
     /// Whether white space counts.
     pub(super) spacing: Spacing,
@@ -66,7 +66,7 @@ pub(super) struct TestOracles<'j> {
 }
 
 impl TestOracles<'_> {
-    /// Runs each test; and says of which no use can be made, each in a sentence.
+    /// Runs each test; with a sentence about each that cannot be used.
     pub(super) fn try_all(
         &mut self,
         tests: &[LocateTest],
@@ -106,7 +106,7 @@ impl TestOracles<'_> {
             Some(effect) => effect.kind != EffectKind::Right,
             None => test.passes == Some(false),
         };
-        // What a passing test prints is right.
+        // The output of a passing test is right.
         let correct = known.or_else(|| (!fails).then(|| output(run.stdout.clone())));
         Ok(Tried {
             name: test.name.clone(),
@@ -121,7 +121,7 @@ impl TestOracles<'_> {
     }
 }
 
-/// That a test does not do what is said of it.
+/// A sentence, if a test contradicts its expected verdict.
 fn contradiction(test: &LocateTest, tried: &Tried) -> Option<String> {
     let name = &test.name;
     match (test.passes?, tried.fails) {
@@ -135,7 +135,7 @@ fn contradiction(test: &LocateTest, tried: &Tried) -> Option<String> {
     }
 }
 
-/// That white space alone decides whether a test passes.
+/// A sentence, if white space alone decides whether a test passes.
 fn only_space(tried: &Tried) -> Option<String> {
     let name = &tried.name;
     match (tried.only_space, tried.fails) {
@@ -148,12 +148,12 @@ fn only_space(tried: &Tried) -> Option<String> {
 }
 
 impl Tried {
-    /// Whether it starts the program as another one does.
+    /// True if it starts the program with the same input and arguments as `invocation`.
     pub(super) fn is_same_run(&self, invocation: &Invocation) -> bool {
         self.invocation.arguments == invocation.arguments && self.invocation.stdin[..] == invocation.stdin[..]
     }
 
-    /// Whether it does without the tracer what it does with it.
+    /// True if it prints the same without the tracer as with it.
     pub(super) fn is_steady(
         &self,
         runner: &mut Runner<'_>,

@@ -1,4 +1,4 @@
-//! Hold what an earlier search leaves behind for one that goes on.
+//! Hold the memory of an earlier search for one that goes on.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,39 +9,39 @@ use crate::circumstances::PhaseId;
 use crate::oracle::Evidence;
 use crate::printed::Printed;
 
-/// What a search leaves behind for one that goes on: one entry for each phase that it has begun.
+/// The memory of a search for one that goes on: one entry for each phase that it has begun.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     /// The phases, in any order.
     pub phases: Vec<PhaseMemory>,
 }
 
-/// What is known about a phase.
+/// The memory of a phase.
 #[derive(Clone, Debug)]
 pub struct PhaseMemory {
-    /// Which.
+    /// The phase.
     pub phase: PhaseId,
     /// The outcomes of tests, by the fingerprints of effective sets.
     pub outcomes: HashMap<u128, (Outcome, Evidence)>,
-    /// What was tried first, because it might well show the failure.
+    /// The guess that was tried first, because it might well show the failure.
     pub guess: Option<Configuration>,
-    /// From where to start, if the outcomes do not lead there by themselves.
+    /// The configuration to start from, if the outcomes do not lead there by themselves.
     pub start: Option<Configuration>,
 }
 
 impl Memory {
-    /// What is known about this phase.
+    /// The memory of this phase.
     pub fn of(&self, phase: PhaseId) -> Option<&PhaseMemory> {
         self.phases.iter().find(|known| known.phase == phase)
     }
 
-    /// What tests have printed, as far as it is kept.
+    /// The outputs of tests, as far as they are kept.
     pub fn printed(&self) -> impl Iterator<Item = Arc<Printed>> {
         let seen = self.phases.iter().flat_map(|phase| phase.outcomes.values());
         seen.filter_map(|(_, evidence)| evidence.printed.clone())
     }
 
-    /// How many tests need not be made again.
+    /// The number of tests that need not be made again.
     pub fn tests(&self) -> u64 {
         self.phases.iter().map(|phase| phase.outcomes.len() as u64).sum()
     }

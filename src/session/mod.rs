@@ -2,7 +2,7 @@
 //!
 //! [`recording`] records the run that a [`request`] is about, [`run`] searches for the answers to the
 //! questions about it, [`reopened`] takes a kept run up again. [`driver`] searches among circumstances of any
-//! kind. A [`listener`] is told how it goes on; nothing here prints or reads options.
+//! kind. A [`listener`] learns the progress; nothing here prints or reads options.
 
 pub mod budget;
 pub mod case;

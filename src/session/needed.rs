@@ -1,4 +1,4 @@
-//! Say of which executions a search among them has shown that they are needed, and what for.
+//! Determine the executions that a search has shown to be needed, and their necessity.
 
 use dd::{Counts, Space};
 use tracer::schedule::Control as Rule;
@@ -11,27 +11,27 @@ use crate::oracle::Evidence;
 use crate::slice::{Level, Necessity, Needed};
 use crate::subject::Recorded;
 
-/// What a search among statement executions has found.
+/// The findings of a search among statement executions.
 #[derive(Debug)]
 pub struct Finding {
-    /// How it ended.
+    /// The status at its end.
     pub status: Status,
-    /// What cannot be left out any more, if it is minimal.
+    /// The level at which the result is minimal, if it is.
     pub level: Level,
-    /// What was seen when the result was to be confirmed, if it was not.
+    /// The evidence of the confirmation, if the result was not confirmed.
     pub unconfirmed: Option<Evidence>,
     /// The needed events in order.
     pub needed: Vec<Needed>,
-    /// How many events could have been omitted.
+    /// The number of events that could have been omitted.
     pub omittable: usize,
     /// The tests by outcome.
     pub tests: Counts,
-    /// Whether the failure shows even if nothing is executed.
+    /// True if the failure shows even if nothing is executed.
     pub is_trivial: bool,
 }
 
 impl Finding {
-    /// What was found in a recorded run, searched under this control.
+    /// Converts the findings of a search of a recorded run under this control.
     pub fn of(found: Found<Universe>, recorded: Recorded<'_>, control: Control) -> Finding {
         let needed = match &found.phases[..] {
             [decided, stated] => of_both(decided, stated),
@@ -49,7 +49,7 @@ impl Finding {
     }
 }
 
-/// What a phase alone has found. Whether an event is needed for its effect has not been tried where a branch
+/// The needed events of a single phase. Whether an event is needed for its effect has not been tried where a branch
 /// decides; a decision is then taken to be needed as such.
 fn of_one(phase: &PhaseFound<Universe>, Recorded { program, trace }: Recorded<'_>) -> Vec<Needed> {
     let necessity = |event| match rule(phase.phase) {
@@ -59,8 +59,8 @@ fn of_one(phase: &PhaseFound<Universe>, Recorded { program, trace }: Recorded<'_
     kept(phase).map(|(number, event)| needed(phase, number, necessity(event))).collect()
 }
 
-/// What was found where a branch decides, and then, from that, where the trace states the control flow: what
-/// only the first one has is needed as a decision.
+/// The needed events of two phases, the first where a branch decides, the second, from its result, where
+/// the trace states the control flow: what only the first one has is needed as a decision.
 fn of_both(decided: &PhaseFound<Universe>, stated: &PhaseFound<Universe>) -> Vec<Needed> {
     let for_effect: Vec<EventId> = kept(stated).map(|(_, event)| event).collect();
     let only_decides = |event: &EventId| for_effect.binary_search(event).is_err();
@@ -83,7 +83,7 @@ fn needed(phase: &PhaseFound<Universe>, number: usize, necessity: Necessity) -> 
     Needed { event: phase.space.event(number), necessity, without }
 }
 
-/// Of the phase that would have come last.
+/// The number of omittable events, of the phase that would have come last.
 fn omittable(found: &Found<Universe>, recorded: Recorded<'_>, control: Control) -> usize {
     let last = *control.phases().last().expect("a search has a phase");
     match found.phases.iter().find(|phase| phase.phase == last) {

@@ -1,4 +1,4 @@
-//! Look at what events of a recorded run did with values, by running the program again.
+//! Observe the values that events of a recorded run read and wrote, by running the program again.
 
 use std::collections::BTreeSet;
 
@@ -11,17 +11,17 @@ use super::case::Subject;
 use super::error::SessionError;
 use crate::slice::CriticalSlice;
 
-/// A run of as many events is looked at as a whole.
+/// The number of events up to which a run is observed as a whole.
 const MOST_OF_ALL: usize = 2_000;
-/// Of a longer one, as many needed events...
+/// The number of needed events that are observed of a longer one...
 const MOST_NEEDED: usize = 5_000;
-/// ...and as many before and behind one in particular.
+/// ...and of events before and after one in particular.
 const MOST_AROUND: usize = 500;
 
-/// Behind as many events nothing is looked at without being asked for: each costs some ten microseconds.
+/// The number of events after which nothing is observed without being asked for: each costs some ten microseconds.
 const FARTHEST: u32 = 1_000_000;
 
-/// How long a run may be for values to be read from it.
+/// The part of a run from which values are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// The first million events, which takes some ten seconds.
@@ -36,7 +36,7 @@ impl Reach {
     }
 }
 
-/// The events to look at: all of a short run; else the needed ones, as many as are worth the time, and those
+/// The events to observe: all of a short run; else the needed ones, as many as are worth the time, and those
 /// around the event that is asked about.
 pub fn worth_seeing(
     subject: &Subject<'_>,
@@ -56,7 +56,7 @@ pub fn worth_seeing(
     before.chain(behind).copied().chain([asked]).collect()
 }
 
-/// Runs the program as it was recorded, and looks at these events. Of none nothing is to be seen, without a run.
+/// Runs the program as it was recorded, and observes these events. For no events there is no run.
 pub fn observe(
     subject: &Subject<'_>,
     tracer: &mut Tracer<'_>,
@@ -70,13 +70,13 @@ pub fn observe(
     Ok(tracer.observe(trace, &everything, events, &subject.target.conditions)?)
 }
 
-/// Adds to a result what its events did.
+/// Adds the observed values to a result.
 pub fn tell(slice: &mut CriticalSlice, seen: &Observation, reach: Reach) {
     let told: BTreeSet<EventId> = slice.told().collect();
     let is_needed = |event| told.contains(&event);
     let own = seen.of(is_needed);
     let left_out = slice.needed.iter().filter(|needed| !own.seen.contains_key(&needed.event)).count();
-    // What ended the look matters only where something is missing for it.
+    // The reason why observing ended matters only where something is missing for it.
     let is_cut = left_out > 0 || matches!(own.limit, Some(Limit::Event(_)));
     match limit(&own).filter(|_| is_cut) {
         Some(sentence) => slice.warnings.push(sentence),
@@ -86,7 +86,7 @@ pub fn tell(slice: &mut CriticalSlice, seen: &Observation, reach: Reach) {
     slice.values = Some(own);
 }
 
-/// Of which executions nothing is told that were not looked at.
+/// A sentence about the executions that were not observed.
 fn untold(slice: &CriticalSlice, seen: &Observation, reach: Reach) -> String {
     if slice.needed.iter().all(|needed| reach.holds(needed.event)) {
         return format!("values are told of the first {} needed executions only", seen.seen.len());
@@ -97,7 +97,7 @@ fn untold(slice: &CriticalSlice, seen: &Observation, reach: Reach) -> String {
     )
 }
 
-/// Why not everything was seen, as a sentence without its end.
+/// The reason why not everything was observed, as a sentence without its end.
 pub fn limit(values: &Observation) -> Option<String> {
     Some(match values.limit? {
         Limit::Event(event) => {

@@ -23,10 +23,10 @@ use crate::circumstances::input::Given;
 use crate::circumstances::{PhaseTitle, Status};
 use crate::oracle::Evidence;
 
-/// A file of more bytes is not read to know whether it is still the same.
+/// The size in bytes above which a file is not read to check that it is still the same.
 const LONGEST_READ: u64 = 64 << 20;
 
-/// Where the outcomes of a search are kept, and those of an earlier one.
+/// The outcomes that a search keeps, and those of an earlier one.
 pub(super) struct KeptOutcomes {
     /// Stands for all that outcomes depend on.
     pub(super) question: u128,
@@ -36,7 +36,7 @@ pub(super) struct KeptOutcomes {
 }
 
 impl KeptOutcomes {
-    /// Opens the file of this search. One that cannot be written is no misfortune, unless outcomes are wanted from it.
+    /// Opens the file of this search. Failing to write it is no error, unless outcomes are wanted from it.
     pub(super) fn open(
         request: &SimplifyRequest,
         listener: &dyn Listener,
@@ -55,7 +55,7 @@ impl KeptOutcomes {
         Ok(KeptOutcomes { question, journal: journal.ok(), recalled: HashMap::new(), trouble })
     }
 
-    /// Keeps an outcome. What goes wrong is told at the end.
+    /// Keeps an outcome. An error is reported at the end.
     pub(super) fn note(&self, given: u128, evidence: &Evidence) {
         let Some(journal) = &self.journal else { return };
         if let Err(error) = journal.note(given, evidence) {
@@ -63,13 +63,13 @@ impl KeptOutcomes {
         }
     }
 
-    /// What could not be kept.
+    /// The error that has kept outcomes from being written, if there was one.
     pub(super) fn trouble(&self) -> Option<String> {
         let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         trouble.as_ref().map(|error| format!("{error}; further tests of this search were not kept"))
     }
 
-    /// Learns how the search has ended. Whether it can go on.
+    /// Ends keeping; the file stays only if the search is unfinished. Returns whether it can go on.
     pub(super) fn end(self, is_unfinished: bool) -> bool {
         let has_trouble = self.trouble().is_some();
         match self.journal {
@@ -83,7 +83,7 @@ impl KeptOutcomes {
     }
 }
 
-/// A number that stands for all that the outcomes of tests depend on, as far as stripe knows.
+/// A hash of all that the outcomes of tests depend on, as far as stripe knows.
 fn question(request: &SimplifyRequest) -> u128 {
     let SimplifyRequest { invocation, other, judges, given, criterion, method, timeout, .. } = request;
     let mut hasher = SipHasher13::new();
@@ -94,7 +94,7 @@ fn question(request: &SimplifyRequest) -> u128 {
         let start = (program, arguments, environment, directory, stdout, permissions, constancy);
         let _ = write!(text, "{start:?}");
         hasher.write(stdin);
-        // What they do depends on what is in them.
+        // Their behaviour depends on what is in them.
         let named = arguments.iter().flat_map(|word| words(word.to_str()));
         for file in std::iter::once(program.as_path()).chain(named) {
             hash_file(&mut hasher, &directory.join(file), given);
@@ -115,7 +115,7 @@ fn question(request: &SimplifyRequest) -> u128 {
     hasher.finish128().as_u128()
 }
 
-/// Takes in what a file holds, or of a long one when it was changed. Pipes and devices have no end, and what is
+/// Hashes the content of a file, or of a long one its time of change. Pipes and devices have no end, and what is
 /// simplified differs from test to test.
 fn hash_file(hasher: &mut SipHasher13, path: &Path, given: &Given) {
     let is_simplified = |path: PathBuf| given.parts.iter().any(|part| part.path.as_ref() == Some(&path));
@@ -139,7 +139,7 @@ fn words(text: Option<&str>) -> impl Iterator<Item = &Path> {
 pub(super) struct OfFurther<'w> {
     pub(super) inner: Box<dyn SearchWatcher + 'w>,
     pub(super) fresh: &'w AtomicU64,
-    /// At most so many; `None`: any number.
+    /// The largest number of further tests; `None`: any number.
     pub(super) most: Option<u64>,
 }
 

@@ -1,25 +1,25 @@
-//! Take over what an earlier search has left behind.
+//! Take over the memory of an earlier search.
 
 use std::time::Duration;
 
 use super::memory::{Memory, PhaseMemory};
 use crate::archive::{Journal, JournalContent, PhaseContent};
 
-/// What an earlier search for the same has left behind, and where this one leaves the same.
+/// The past: what an earlier search for the same has left, and where this one leaves the same.
 #[derive(Default)]
 pub struct Past {
-    /// What is known of its tests.
+    /// The memory of its tests.
     pub memory: Memory,
-    /// Its replays.
+    /// The number of its replays.
     pub runs: u64,
-    /// The time that it has taken.
+    /// The time that it took.
     pub elapsed: Duration,
-    /// Where this search takes down its own.
+    /// The journal of this search.
     pub journal: Option<Journal>,
 }
 
-/// What a journal that this version of stripe has written says to a search that goes on. Outcomes lead the same version of this program the
-/// same way; for another, the best so far is where it starts.
+/// Turns the content of a journal into the memory of a search that goes on. Outcomes lead the same version of this
+/// program the same way; for another, the best so far is where it starts.
 pub fn past(version: &str, content: JournalContent) -> Past {
     let same_version = version == env!("CARGO_PKG_VERSION");
     let phase = |phase: PhaseContent| {
@@ -42,7 +42,7 @@ mod tests {
     use crate::oracle::Evidence;
     use dd::{Configuration, Outcome};
 
-    /// The start and the number of outcomes that a journal leads to.
+    /// The past of a journal with one phase: whether that has a start, and the number of its outcomes.
     fn led(version: &str, is_understood: bool) -> (bool, usize) {
         let seen = Evidence::new(Outcome::Pass, "");
         let phase = PhaseContent {

@@ -1,8 +1,8 @@
-//! Say what runs were allowed to do to the world, and what that means for the answer.
+//! Warn about what runs were allowed to do to the world, and what that means for the answer.
 
 use tracer::invocation::{Network, Permissions, SandboxMode};
 
-/// What runs were allowed to do to the world.
+/// Warnings about what runs were allowed to do to the world.
 pub fn openings(permissions: &Permissions) -> Vec<String> {
     if permissions.sandbox_mode == SandboxMode::None {
         let given_up = "runs were not contained (--no-sandbox): what they did to files, processes and the network is real";

@@ -1,4 +1,4 @@
-//! Find what keeps a failure away, of all that a program is given.
+//! Find what keeps a failure away, among all that a program is given.
 //!
 //! The question of [`simplify`](super::simplify) the other way round: with all circumstances the failure does not
 //! show, without any it does. A minimal set that keeps it away is taken out, and a further one is looked for in the
@@ -34,10 +34,10 @@ use crate::simplified::prevention::{Others, Preventer, PreventingSet, Prevention
 use crate::simplified::{Simplified, TriedInputs};
 use crate::subject::Recorded;
 
-/// Finds out.
+/// Finds the sets that prevent a failure.
 ///
 /// # Errors
-/// If the failure shows with all that is given, or does not without any of it, or the set-up is broken.
+/// If the failure shows with all that is given, or does not without any of it, or the test setup is broken.
 pub fn prevent(
     request: &SimplifyRequest,
     interrupt: &Interrupt,
@@ -132,7 +132,7 @@ struct SetSearch<'s, 'r> {
 }
 
 impl SetSearch<'_, '_> {
-    /// All sets, and what is given with the first one only.
+    /// Finds all sets; returns what is given with the first one only as well.
     fn all_sets(&mut self) -> Result<(Prevention, Given), SessionError> {
         let given = &self.request.given;
         let (mut sets, mut first) = (Vec::new(), None);
@@ -168,7 +168,7 @@ impl SetSearch<'_, '_> {
         is_late || self.request.strategy.max_tests.is_some_and(|most| self.tests.total >= most)
     }
 
-    /// A set among those that are left, which keep the failure away; with its numbers.
+    /// Finds a set among those that are left, which keep the failure away; with its numbers.
     fn next_set(&mut self) -> Result<(PreventingSet, Vec<usize>), SessionError> {
         let given = &self.request.given;
         let Strategy { algorithm, max_tests } = self.request.strategy;
@@ -197,7 +197,7 @@ impl SetSearch<'_, '_> {
         };
         let member = |number: usize| {
             let (name, content) = self.snippets.told(given, self.left[number]);
-            // Without its only member a set is nothing at all, of which the failure is known.
+            // Without its only member a set is empty, for which the failure is known.
             let alone = || Evidence::new(Outcome::Pass, "the failure is there");
             let without = without(number).or_else(|| (last.configuration.len() == 1).then(alone));
             Preventer { name, content, without }
@@ -208,7 +208,7 @@ impl SetSearch<'_, '_> {
     }
 }
 
-/// Tells of each test whether the failure was there, which is not what the search wants.
+/// A watcher that reports of each test whether the failure was there, which is the opposite of what the search wants.
 struct OfFailure<'w>(Box<dyn SearchWatcher + 'w>);
 
 impl Observer<Evidence> for OfFailure<'_> {
@@ -247,7 +247,7 @@ impl Watcher for OfFailure<'_> {
 /// The warning where a budget ends the search between two sets.
 const OTHERS_TOO: &str = "a budget ended the search; the others keep the failure away as well";
 
-/// How the search ended.
+/// The status of the search.
 fn status_of(prevention: &Prevention, interrupt: &Interrupt) -> Status {
     match (prevention.sets.last().map(|set| set.status), &prevention.others) {
         (Some(Status::Minimal), Others::Unknown) if interrupt.signal().is_some() => Status::Interrupted,
@@ -257,7 +257,7 @@ fn status_of(prevention: &Prevention, interrupt: &Interrupt) -> Status {
     }
 }
 
-/// The failure must show without anything, and must not with all that is given.
+/// Checks that the failure shows without anything, and does not with all that is given.
 fn must_change(
     setup: &InputTestSetup<'_>,
     (given, bare): (&Given, &Given),
@@ -304,7 +304,7 @@ fn does_not_end(setup: &InputTestSetup<'_>, first: &Run) -> SessionError {
     SessionError::new(Cause::NotReproduced, message)
 }
 
-/// When the failure counts as prevented, beside that it does not show.
+/// A description of the runs that count as prevented, apart from that the failure does not show.
 fn prevented(request: &SimplifyRequest, status: i32) -> String {
     match request.judges {
         true => "the check ends with 1 to 124".into(),
@@ -312,7 +312,7 @@ fn prevented(request: &SimplifyRequest, status: i32) -> String {
     }
 }
 
-/// A run that has used up what the more expensive of the two has.
+/// A run with the larger usage of the two.
 fn generous(first: &Run, failing: &Run) -> Run {
     let (mut usage, other) = (first.usage, failing.usage);
     usage.cpu = usage.cpu.max(other.cpu);
@@ -322,5 +322,5 @@ fn generous(first: &Run, failing: &Run) -> Run {
     Run { usage, denied, ..first.clone() }
 }
 
-/// A failing run that takes longer is not waited for again and again.
+/// The longest failing run that is waited for again and again.
 const LONGEST_FAILURE: Duration = Duration::from_secs(60);

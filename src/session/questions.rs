@@ -8,7 +8,7 @@ use super::error::{Cause, SessionError};
 use crate::oracle::{Criterion, Oracle, OracleError, Part};
 use crate::subject::Recorded;
 
-/// As many lines of an output are asked about one by one.
+/// The largest number of lines of an output that are asked about one by one.
 const MOST_LINES: usize = 100;
 
 /// Several criteria for one run.
@@ -24,9 +24,9 @@ pub enum Several {
 pub struct NamedCriterion {
     /// The name; `None` if there is a single one.
     pub name: Option<String>,
-    /// Judges runs by it.
+    /// The oracle.
     pub oracle: Oracle,
-    /// Whether it is known to be about wrong output.
+    /// True if it is known to be about wrong output.
     pub is_wrong: bool,
 }
 
@@ -71,7 +71,7 @@ fn each_line(run: &Run) -> Result<Vec<(String, Part)>, SessionError> {
     }
 }
 
-/// The questions about a recorded run. A correct output tells which of several are about wrong output.
+/// Builds the questions about a recorded run. A correct output tells which of several are about wrong output.
 pub fn questions(
     criterion: &Criterion,
     parts: &[(String, Part)],
@@ -94,7 +94,7 @@ pub fn questions(
     parts.iter().map(question).collect()
 }
 
-/// Why the recorded run does not show the failure.
+/// The error that the recorded run does not show the failure.
 fn unmet(error: OracleError) -> SessionError {
     let cause = match error {
         OracleError::LineMissing { .. } => Cause::OutputMissing,
@@ -103,7 +103,7 @@ fn unmet(error: OracleError) -> SessionError {
     SessionError::new(cause, error)
 }
 
-/// The questions in words, for a list.
+/// A description of the questions, for a list.
 pub fn described(questions: &[NamedCriterion]) -> String {
     let names: Vec<&str> = questions.iter().filter_map(|question| question.name.as_deref()).collect();
     match (&names[..], questions) {

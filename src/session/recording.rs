@@ -1,4 +1,4 @@
-//! Record the run that is asked about, and see that it shows the failure.
+//! Record the run that is asked about, and check that it shows the failure.
 
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ use crate::slice::RunMethod;
 use crate::subject::{Recorded, Target};
 use dd::Outcome;
 
-/// A run that was recorded, and what is asked about it.
+/// A recorded run with the questions about it.
 pub struct Recording<'r> {
-    /// What was asked.
+    /// The request.
     pub request: &'r Request,
     /// The recorded run.
     pub baseline: Baseline,
@@ -28,7 +28,7 @@ pub struct Recording<'r> {
     pub parts: Vec<(String, Part)>,
     /// The questions.
     pub questions: Vec<NamedCriterion>,
-    /// How it was recorded.
+    /// The run method of the recording.
     method: RunMethod,
 }
 
@@ -61,7 +61,7 @@ impl<'r> Recording<'r> {
         Recorded { program: &self.request.target.program, trace: &self.baseline.recording.trace }
     }
 
-    /// The criterion of this name; the only one if none has it.
+    /// The criterion of this name; the only one if no criterion has a name.
     pub fn criterion_of(&self, name: &str) -> Criterion {
         match self.parts.iter().find(|(known, _)| known == name) {
             Some((_, part)) => Criterion { part: Some(part.clone()), ..Criterion::default() },
@@ -69,7 +69,7 @@ impl<'r> Recording<'r> {
         }
     }
 
-    /// The recorded run, and how it is searched.
+    /// The recorded run, with the plan of its search.
     pub fn subject(&self) -> Subject<'_> {
         let Request { target, plan, timeout, .. } = self.request;
         let limits = limits(&self.baseline, *timeout);
@@ -77,10 +77,10 @@ impl<'r> Recording<'r> {
     }
 }
 
-/// A tracer for each worker.
+/// Creates a tracer for each worker.
 ///
 /// # Errors
-/// If the machine refuses what they need.
+/// If the system refuses what they need.
 pub fn tracers<'p>(
     target: &'p Target,
     preference: tracer::Preference,
@@ -92,7 +92,7 @@ pub fn tracers<'p>(
     Ok(tracers.collect::<Result<_, _>>()?)
 }
 
-/// How the run ends that the criterion is about.
+/// The end of the run that the criterion expects.
 pub fn ending(criterion: &Criterion) -> Ending {
     match criterion.endless {
         Some(_) => Ending::Never,
@@ -100,7 +100,7 @@ pub fn ending(criterion: &Criterion) -> Ending {
     }
 }
 
-/// What recordings must agree in.
+/// The demands: what recordings must agree in.
 pub fn demands(poison: PoisonChoice, criterion: &Criterion) -> Demands {
     let (only_lines, inner) = (criterion.only_lines.clone(), criterion.inner.clone());
     Demands { poison, only_lines, ending: ending(criterion), inner }
@@ -134,7 +134,7 @@ fn require_failure(oracle: &Oracle, baseline: &Baseline, recorded: Recorded<'_>)
     }
 }
 
-/// What a replay may use up.
+/// The limits of a replay.
 pub fn limits(baseline: &Baseline, timeout: Option<Duration>) -> Limits {
     let limits = baseline.limits();
     match timeout.filter(|_| baseline.recording.trace.endless().is_none()) {

@@ -1,4 +1,4 @@
-//! Say what a reader should know about needed executions that their list does not show.
+//! Remark on needed executions what their list does not show.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use crate::oracle::is_untold;
 use crate::slice::Needed;
 use crate::subject::Recorded;
 
-/// As many places are named.
+/// The largest number of places that are named.
 const MOST_PLACES: usize = 3;
 
 /// The remarks, each one sentence.
@@ -16,12 +16,12 @@ pub fn remarks(recorded: Recorded<'_>, needed: &[Needed]) -> Vec<String> {
     [told_apart(recorded, needed), only_calls(recorded, needed)].into_iter().flatten().collect()
 }
 
-/// Whether an execution is needed only to tell equal lines of the output apart.
+/// True if an execution is needed only to tell equal lines of the output apart.
 pub fn tells_apart(needed: &Needed) -> bool {
     needed.without.as_ref().is_some_and(is_untold)
 }
 
-/// Which executions are needed only to tell equal lines of the output apart.
+/// A remark on the executions that are needed only to tell equal lines of the output apart.
 fn told_apart(recorded: Recorded<'_>, needed: &[Needed]) -> Option<String> {
     let events = || needed.iter().filter(|needed| tells_apart(needed)).map(|needed| needed.event);
     let (number, are) = match events().count() {
@@ -36,7 +36,7 @@ fn told_apart(recorded: Recorded<'_>, needed: &[Needed]) -> Option<String> {
     ))
 }
 
-/// That nothing is needed but calls of functions that are not traced, and where decisions were taken before:
+/// A remark, if nothing is needed but calls of functions that are not traced, and where decisions were taken before:
 /// what matters may be what the run did not do.
 fn only_calls(recorded: Recorded<'_>, needed: &[Needed]) -> Option<String> {
     let Recorded { program, trace } = recorded;
@@ -64,7 +64,7 @@ fn only_calls(recorded: Recorded<'_>, needed: &[Needed]) -> Option<String> {
     ))
 }
 
-/// The first of these executions, and how many more there are.
+/// The first of these executions, and the number of the others.
 fn places(recorded: Recorded<'_>, events: impl Iterator<Item = EventId>) -> String {
     let Recorded { program, trace } = recorded;
     let name = |event: EventId| format!("{}, event {}", program.place(trace.leader(event)), event.time());

@@ -29,13 +29,13 @@ use dd::Configuration;
 
 /// A kept run with everything that questions about it need.
 pub struct Reopened {
-    /// Where it is kept.
+    /// The folder in which it is kept.
     pub folder: RunFolder,
-    /// What is kept of it, but for the trace.
+    /// The kept run, but for the trace.
     pub run: KeptRun,
     /// The program.
     pub target: Target,
-    /// What was asked about it.
+    /// The questions about it.
     pub questions: Vec<NamedCriterion>,
     baseline: Baseline,
 }
@@ -72,7 +72,7 @@ impl Reopened {
         }
     }
 
-    /// Why the program may not go the recorded way here: another processor or other libraries.
+    /// The reason why the program may not go the recorded way here: another processor or other libraries.
     pub fn other_surroundings(&self) -> Option<String> {
         let how = self.run.surroundings.difference()?;
         let consequence = "so that the program may take another way than was recorded";
@@ -88,13 +88,13 @@ impl Reopened {
         }
     }
 
-    /// Whether there are several criteria.
+    /// True if there are several criteria.
     pub fn has_several(&self) -> bool {
         self.run.criteria.len() > 1
     }
 
     /// The result with which the search for an answer has ended, if it has; with its history if that is
-    /// of use, because it takes some time to find the way again.
+    /// wanted, because it takes some time to replay the search.
     pub fn result(
         &self,
         question: &NamedCriterion,
@@ -115,7 +115,7 @@ impl Reopened {
         Ok(Some(Answer { slice, is_trivial: false, history }))
     }
 
-    /// What the search for an answer has seen in its test of this effective set, if it has made one.
+    /// The evidence of the test of this effective configuration in the search for an answer, if it was made.
     pub fn tested(
         &self,
         question: &NamedCriterion,
@@ -128,12 +128,12 @@ impl Reopened {
         Ok(test.map(|(_, evidence)| evidence))
     }
 
-    /// What a search that has not ended has found so far.
+    /// The best result so far of a search that has not ended.
     pub fn best_so_far(&self, question: &NamedCriterion) -> Result<Answer, SessionError> {
         self.watched(question, &mut NoWatcher)
     }
 
-    /// The same; `watcher` sees the search find the way again.
+    /// The best result so far; `watcher` watches the search being replayed.
     pub fn watched(
         &self,
         question: &NamedCriterion,
@@ -145,7 +145,7 @@ impl Reopened {
     }
 }
 
-/// The results of a run with the names of their criteria, without a look at the program; none of those whose
+/// The results of a run with the names of their criteria, without loading the program; none of those whose
 /// search has not ended.
 pub fn results(name: Option<&Path>) -> Result<Vec<(Option<String>, CriticalSlice)>, SessionError> {
     let folder = archive().find_traced(name)?;

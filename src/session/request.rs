@@ -1,4 +1,4 @@
-//! Say what a session is asked: plain data, from any caller.
+//! Define the request of a session: plain data, from any caller.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,37 +12,37 @@ use crate::baseline::PoisonChoice;
 use crate::oracle::Criterion;
 use crate::subject::Target;
 
-/// What a session is asked: which executions of a failing run the failure needs.
+/// A request: which executions of a failing run does the failure need?
 pub struct Request {
-    /// The program and how it is started.
+    /// The program with its invocation.
     pub target: Target,
-    /// What the user has named as in scope.
+    /// The scope: the files and functions that the user has named.
     pub scope: Vec<String>,
-    /// What the failure is.
+    /// The failure criterion.
     pub criterion: Criterion,
     /// Several criteria instead of that one.
     pub several: Several,
-    /// How the program is to be run.
+    /// The preference for jumps or breakpoints.
     pub preference: Preference,
-    /// Whether undefined values are set to patterns.
+    /// The choice whether undefined values are set to patterns.
     pub poison: PoisonChoice,
-    /// How the run is searched.
+    /// The plan of the search.
     pub plan: Plan,
-    /// At most so many tests in all.
+    /// The largest number of tests in all.
     pub max_tests: Option<u64>,
-    /// At most this time for all searches.
+    /// The limit of time for all searches.
     pub max_time: Option<Duration>,
-    /// How many tests are made at the same time; `None`: one for each processor.
+    /// The number of tests at the same time; `None`: one for each processor.
     pub jobs: Option<u16>,
-    /// What the user says that a run may take.
+    /// The limit of time of a run, if the user has set one.
     pub timeout: Option<Duration>,
-    /// Where the run is kept.
+    /// The folder in which the run is kept.
     pub keep: Keep,
     /// The command line that has asked, without the name of this program: kept with the run.
     pub line: Vec<OsString>,
 }
 
-/// Where a run is kept.
+/// The folder in which a run is kept.
 #[derive(Clone, Debug)]
 pub enum Keep {
     /// Nowhere.

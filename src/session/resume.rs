@@ -17,14 +17,14 @@ use crate::circumstances::Status;
 use crate::circumstances::events::RunMemo;
 use crate::slice::Level;
 
-/// What the searches that go on may spend, and what is wanted of those that have ended.
+/// The budget of searches that go on, and what is wanted of those that have ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Expenditure {
-    /// At most so many further tests in all.
+    /// The largest number of further tests in all.
     pub max_tests: Option<u64>,
-    /// At most this time in all.
+    /// The limit of time in all.
     pub max_time: Option<Duration>,
-    /// Whether the tests of ended searches are wanted too, which takes some time.
+    /// True if the tests of ended searches are wanted too, which takes some time.
     pub tells_history: bool,
 }
 
@@ -32,21 +32,21 @@ pub struct Expenditure {
 pub struct Continuation<'c, 'p> {
     /// The kept run.
     pub reopened: &'c Reopened,
-    /// Where it is kept.
+    /// The folder in which it is kept.
     pub keeping: &'c Keeping<'c>,
-    /// Who is told.
+    /// The listener for the progress.
     pub listener: &'c dyn Listener,
-    /// What they may spend.
+    /// The budget of the searches.
     pub allowance: Expenditure,
-    /// Who does the work.
+    /// The tracers and processors that do the work.
     pub resources: SearchResources<'c, 'p>,
 }
 
 impl Continuation<'_, '_> {
-    /// The results of the searches that had ended, and of the others, which go on.
+    /// Returns the results of the searches that had ended, and of the others, which go on.
     ///
     /// # Errors
-    /// If the run cannot be read or is being searched, if there is nothing to be found, or the set-up is broken.
+    /// If the run cannot be read or is being searched, if there is nothing to be found, or the test setup is broken.
     pub fn all(&mut self) -> Result<Findings, SessionError> {
         let memo = RunMemo::default();
         let mut findings = Findings::of(self.keeping.name());
@@ -108,7 +108,7 @@ impl Continuation<'_, '_> {
         Ok(answer)
     }
 
-    /// What the search has found so far, with the journal in which it goes on.
+    /// The memory of the search so far, with the journal in which it goes on.
     fn past(&self, question: &NamedCriterion) -> Result<Past, SessionError> {
         let Reopened { folder, run, .. } = self.reopened;
         let part = question.name.as_deref();

@@ -11,11 +11,11 @@ use super::recording::Recording;
 use super::search::SearchResources;
 use crate::circumstances::events::{EventGuess, RunMemo};
 
-/// Searches for all answers, until the user asks for the end. What is guessed for a question, by its place, is tried
+/// Searches for all answers, until the user asks for the end. The guess for a question, by its place, is tried
 /// first.
 ///
 /// # Errors
-/// If there is nothing to be found, or the set-up is broken.
+/// If there is nothing to be found, or the test setup is broken.
 pub fn search(
     (recording, guesses): (&Recording<'_>, &[Option<EventGuess>]),
     resources: &mut SearchResources<'_, '_>,

@@ -28,33 +28,33 @@ use crate::printed::Outputs;
 use crate::slice::{ByProduct, CriticalSlice, Effects, RunMethod};
 use crate::subject::{Recorded, Target};
 
-/// Who does the work, and when it was begun.
+/// The resources of a search: tracers, processors, and the time at which it was begun.
 pub struct SearchResources<'m, 'p> {
-    /// One for each worker.
+    /// The tracers, one for each worker.
     pub tracers: &'m mut [Tracer<'p>],
-    /// Where they may run.
+    /// The processors on which they may run.
     pub processors: &'m Processors,
-    /// Whether the user has asked for the end.
+    /// The interrupt: whether the user has asked for the end.
     pub interrupt: &'m Interrupt,
-    /// When the session was begun.
+    /// The time at which the session was begun.
     pub started: Instant,
 }
 
-/// The answer to a question, and how it was found out.
+/// The answer to a question, with the history of its search.
 pub struct Answer {
     /// The result.
     pub slice: CriticalSlice,
-    /// Whether the failure shows even if nothing is executed.
+    /// True if the failure shows even if nothing is executed.
     pub is_trivial: bool,
-    /// The tests that were made.
+    /// The history: the tests that were made.
     pub history: History,
 }
 
 impl Case<'_> {
-    /// Searches to the end, or to that of a budget; and keeps the result.
+    /// Searches to the end, or until the budget is used up; and keeps the result.
     ///
     /// # Errors
-    /// If there is nothing to be found, or the set-up is broken.
+    /// If there is nothing to be found, or the test setup is broken.
     pub fn search(
         &self,
         resources: &mut SearchResources<'_, '_>,
@@ -86,7 +86,7 @@ impl Case<'_> {
         Ok(answer)
     }
 
-    /// What an ended search has found, from its memory alone; `watcher` sees it find the way again.
+    /// Restores the result of an ended search from its memory alone; `watcher` watches it being replayed.
     ///
     /// # Errors
     /// If it has found nothing.
@@ -117,7 +117,7 @@ impl Case<'_> {
         Ok(Finding::of(found, self.subject.recorded(), control))
     }
 
-    /// The answer, for which so many runs were made in this time.
+    /// The answer, with the effort of so many runs and this time.
     fn answer(
         &self,
         finding: Finding,
@@ -154,7 +154,7 @@ impl Case<'_> {
         Answer { slice, is_trivial: finding.is_trivial, history }
     }
 
-    /// The other failures that came up, with the events behind them.
+    /// The other failures that came up, with their events.
     fn by_products(&self, history: &History) -> Vec<ByProduct> {
         let Recorded { program, trace } = self.subject.recorded();
         let mut universes: Vec<Universe> = Vec::new();
@@ -171,7 +171,7 @@ impl Case<'_> {
         other_failures.collect()
     }
 
-    /// What weakens the answer, besides what the baseline knows.
+    /// Warnings that weaken the answer, besides those of the baseline.
     fn warnings(&self, finding: &Finding) -> Vec<String> {
         let Subject { target, baseline, .. } = self.subject;
         let run = &baseline.recording.run;
@@ -205,7 +205,7 @@ impl Case<'_> {
     }
 }
 
-/// What is not looked for in the program's runs, as a warning.
+/// A warning that leaks are not looked for in the program's runs.
 fn unseen_leaks(target: &Target) -> Option<String> {
     let name = target.leak_checker()?.name();
     Some(format!(
@@ -214,7 +214,7 @@ fn unseen_leaks(target: &Target) -> Option<String> {
     ))
 }
 
-/// The search was led astray: by something that passes from run to run, or by time.
+/// A warning that the search was led astray: by something that passes from run to run, or by time.
 fn unconfirmed(seen: &Evidence) -> String {
     format!(
         "the result was replayed once more from the beginning, and the failure was not reproduced: {}",

@@ -1,6 +1,6 @@
-//! Simplify what a failing program is given.
+//! Simplify the input of a failing program.
 //!
-//! The program is run as it is, that run says what the failure is if the user has not, and the search leaves out
+//! The program is run as it is, that run shows the failure if the user has not stated it, and the search leaves out
 //! what the failure does not need. Nothing is traced.
 
 use std::collections::HashMap;
@@ -44,13 +44,13 @@ pub struct Simplification {
     pub last: Run,
 }
 
-/// How long a program that does not end is watched, if the user does not say.
+/// The time for which a program that does not end is watched, if the user does not set it.
 const HANG: Duration = Duration::from_secs(1);
 
-/// Simplifies. The outcomes of its tests are kept until it has come to its end.
+/// Simplifies the input. The outcomes of its tests are kept until it has come to its end.
 ///
 /// # Errors
-/// If the program does not show the failure, or the set-up is broken.
+/// If the program does not show the failure, or the test setup is broken.
 pub fn simplify(
     request: &SimplifyRequest,
     interrupt: &Interrupt,
@@ -102,7 +102,7 @@ fn search(
     let known = (request.keeping == OutcomeKeeping::Resumed).then_some(outcomes.recalled.len() as u64);
     let Strategy { algorithm, max_tests } = request.strategy;
     let inner = listener.search(Begun { criterion: None, time: request.max_time, known });
-    // Known tests are counted as others are, and do not use up what may be spent.
+    // Known tests are counted as others are, and do not use up the budget.
     let most = max_tests.filter(|_| known.is_some());
     let mut progress = OfFurther { inner, fresh: &setup.fresh, most };
     let strategy = Strategy { algorithm, max_tests: max_tests.filter(|_| known.is_none()) };
@@ -151,7 +151,7 @@ fn search(
     Ok(Simplification { found, first, last })
 }
 
-/// The setup for the first runs, in which each run that ends or crashes is as good as any.
+/// The setup for the first runs, in which each run that ends or crashes is accepted.
 pub(super) fn setup<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle) -> InputTestSetup<'r> {
     let hangs = request.criterion.as_ref().is_some_and(|criterion| criterion.endless.is_some());
     InputTestSetup {
@@ -181,20 +181,20 @@ pub(super) fn other_failures(setup: &InputTestSetup<'_>) -> Vec<OtherInput> {
     failures
 }
 
-/// The failure: what the user says, or else what the run with all that is given shows.
+/// The oracle of the failure: what the user says, or else what the run with the whole input shows.
 pub(super) fn oracle(request: &SimplifyRequest, first: &Run) -> Result<Oracle, SessionError> {
     let criterion = match &request.criterion {
         Some(criterion) => criterion.clone(),
         None => of_run(first)?,
     };
     match criterion.is_empty() {
-        // What the other program does is all that counts.
+        // The behaviour of the other program is all that counts.
         true => Ok(Oracle::accepting()),
         false => Ok(criterion.oracle(first)?.telling(first, &request.program)),
     }
 }
 
-/// The failure must show with all that is given.
+/// Checks that the failure shows with the whole input.
 fn must_fail(
     setup: &InputTestSetup<'_>,
     given: &Given,
@@ -210,7 +210,7 @@ fn must_fail(
     Err(SessionError::new(Cause::NotReproduced, why))
 }
 
-/// Why a result is less than minimal.
+/// The reason why a result is less than minimal.
 pub(super) fn weakness<S>(found: &Found<S>) -> Option<String> {
     match found.status() {
         Status::Minimal => None,
@@ -246,7 +246,7 @@ pub(super) fn described(oracle: &Oracle, setup: &InputTestSetup<'_>) -> String {
     }
 }
 
-/// What a run shows that fails in a way that can be told without the user's help: a crash, the report of a
+/// The criterion of a failing run that can be recognised as failing without the user's help: a crash, the report of a
 /// sanitizer, or a failing exit status with a message.
 ///
 /// # Errors
@@ -280,9 +280,9 @@ pub fn of_run(run: &Run) -> Result<Criterion, SessionError> {
     }
 }
 
-/// So many processes may a run start: compilers and builds start many.
+/// The largest number of processes that a run may start: compilers and builds start many.
 const MOST_TASKS: u32 = 10_000;
-/// So much may a file have that it writes.
+/// The largest size, in bytes, of a file that a run writes.
 const LONGEST_FILE: u64 = 256 << 20;
 const MOST_OUTPUT: u64 = 64 << 20;
 
@@ -301,7 +301,8 @@ fn limits_of(time: Duration) -> Limits {
     }
 }
 
-/// On a busy machine a program uses little of its time: what counts is the processor's, or that it sleeps.
+/// The limits of a run on a busy machine, where a program uses little of its time: what counts is processor time, or
+/// that it sleeps.
 pub(super) fn patient_limits_of(time: Duration) -> Limits {
     Limits { wall: 10 * time + Duration::from_secs(5), ..limits_of(time) }
 }
@@ -315,7 +316,7 @@ fn first_limits(request: &SimplifyRequest, hangs: bool) -> Limits {
     }
 }
 
-/// What a test may use up: generously more than the first run did.
+/// The limits of a test: generously more than the first run used.
 pub(super) fn limits(request: &SimplifyRequest, first: &Run, hangs: bool) -> Limits {
     let usage = first.usage;
     if hangs || request.timeout.is_some() {

@@ -10,11 +10,11 @@ use super::driver::Strategy;
 use crate::circumstances::input::{Given, ReductionMethod};
 use crate::oracle::Criterion;
 
-/// What is to be simplified, and how.
+/// A request to simplify the input of a program.
 pub struct SimplifyRequest {
     /// The program, of which nothing is traced.
     pub program: Program,
-    /// How it is started, with all that it is given.
+    /// The invocation of the program, with its whole input.
     pub invocation: Invocation,
     /// A program that is given the same, if the failure is that it does something else.
     pub other: Option<Invocation>,
@@ -24,32 +24,32 @@ pub struct SimplifyRequest {
     pub command: Vec<String>,
     /// Whether the program judges what it is given: exit status 125 says that it cannot tell.
     pub judges: bool,
-    /// What of all that is simplified.
+    /// The parts of the input that are simplified.
     pub given: Given,
-    /// What the failure is; `None`: what the run as it is shows.
+    /// The failure criterion; `None`: what the unchanged run shows.
     pub criterion: Option<Criterion>,
-    /// How the parts are made smaller.
+    /// The method by which the parts are reduced.
     pub method: ReductionMethod,
-    /// What weakens the result, as far as that is known before.
+    /// Remarks that weaken the result, as far as they are known before.
     pub remarks: Vec<String>,
-    /// How subsets are chosen, and how many may be tested.
+    /// The strategy: how subsets are chosen, and how many may be tested.
     pub strategy: Strategy,
-    /// For at most this time.
+    /// The limit of time.
     pub max_time: Option<Duration>,
-    /// How many tests are made at the same time; `None`: one for each processor.
+    /// The number of tests at the same time; `None`: one for each processor.
     pub jobs: Option<u16>,
     /// Whether it goes on with the tests of an earlier search.
     pub keeping: OutcomeKeeping,
-    /// When a run is ended; `None`: after some times what the first one has taken.
+    /// The limit of time of a run; `None`: a multiple of what the first one has taken.
     pub timeout: Option<Duration>,
 }
 
 /// Whether the outcomes of tests are kept, so that a search can go on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutcomeKeeping {
-    /// From the beginning on.
+    /// They are kept from the beginning on.
     #[default]
     Anew,
-    /// Behind those that an earlier search for the same has left.
+    /// They are kept after those that an earlier search for the same has left.
     Resumed,
 }

@@ -18,14 +18,14 @@ use crate::oracle::Evidence;
 pub(super) struct VersionTester<'b, 'p> {
     pub(super) setup: &'b ChangeTestSetup<'p>,
     pub(super) worker: &'b mut ChangeWorker<'p>,
-    /// At most so many tests in all.
+    /// The largest number of tests in all.
     pub(super) max_tests: Option<u64>,
-    /// What is in no version.
+    /// A pattern of paths that belong to no version.
     pub(super) excluded: Option<&'b Regex>,
 }
 
 impl<'p> VersionTester<'_, 'p> {
-    /// How many tests may still be made.
+    /// The number of tests that may still be made.
     pub(super) fn tests_left(&self) -> Option<u64> {
         self.max_tests.map(|most| most.saturating_sub(self.setup.counts().total))
     }
@@ -37,7 +37,7 @@ impl<'p> VersionTester<'_, 'p> {
         Ok(tree)
     }
 
-    /// Tests a version that a configuration stands for.
+    /// Tests the version of a configuration.
     pub(super) fn test_of_phase(
         &mut self,
         configuration: &Configuration,
@@ -56,7 +56,7 @@ impl<'p> VersionTester<'_, 'p> {
         Ok(seen.evidence.outcome)
     }
 
-    /// A passing and a failing part of changes that fail together, as close as can be.
+    /// Isolates a passing and a failing part of changes that fail together, as close as can be.
     pub(super) fn isolated(
         &mut self,
         set: &ChangeSet,
@@ -85,7 +85,7 @@ impl<'p> VersionTester<'_, 'p> {
     }
 }
 
-/// Hands on what it learns, and counts the versions that were tested.
+/// A watcher that hands everything on, and counts the versions that were tested.
 pub(super) struct CountingWatcher<'w, 'p> {
     setup: &'w ChangeTestSetup<'p>,
     inner: &'w mut dyn SearchWatcher,

@@ -20,19 +20,19 @@ pub(super) struct VersionName<'a> {
 
 /// The two versions.
 pub(super) struct Versions {
-    /// The one that works.
+    /// The version that works.
     pub(super) good: Tree,
-    /// The one that does not.
+    /// The version that does not.
     pub(super) bad: Tree,
     /// The history between them, if there is one.
     pub(super) history: Option<VersionHistory>,
-    /// Where commands are started, below the top of the tree.
+    /// The directory in which commands are started, below the top of the tree.
     pub(super) below: PathBuf,
-    /// What weakens the answer; each one sentence.
+    /// Warnings that weaken the answer; each one sentence.
     pub(super) warnings: Vec<String>,
 }
 
-/// Where the versions stand in the history of a repository.
+/// The commits of the versions in the history of a repository.
 pub(super) struct VersionHistory {
     /// The repository.
     pub(super) repository: Repository,
@@ -40,21 +40,21 @@ pub(super) struct VersionHistory {
     pub(super) good: String,
     /// The commit that does not; or, of a working tree, the one that it was made of.
     pub(super) bad: String,
-    /// Whether the version that does not work is the working tree.
+    /// True if the version that does not work is the working tree.
     pub(super) is_uncommitted: bool,
 }
 
-/// What a name stands for.
+/// The place of a version: a folder or a revision.
 enum Place {
     Folder(PathBuf),
     Revision(String),
 }
 
 impl Versions {
-    /// Reads them; `folder` is where the user is, and what `excluded` matches is in neither.
+    /// Reads both versions; `folder` is the user's working directory, and paths that match `excluded` are in neither.
     ///
     /// # Errors
-    /// If a name stands for nothing, a file cannot be read, or there is no difference.
+    /// If a name is no folder or revision, a file cannot be read, or there is no difference.
     pub(super) fn read(
         names: [VersionName<'_>; 2],
         folder: &Path,
@@ -91,7 +91,7 @@ impl Versions {
     }
 }
 
-/// Whether a path is a part of a version.
+/// True if a path is a part of a version.
 pub(super) fn is_wanted(path: &Path, excluded: Option<&Regex>) -> bool {
     !excluded.is_some_and(|excluded| excluded.is_match(path.as_os_str().as_bytes()))
 }
@@ -147,7 +147,7 @@ fn folder_tree(folder: &Path, repository: Option<&Repository>) -> Result<Tree, S
     }
 }
 
-/// Where the versions stand, if the one that works is a commit, and the other one comes after it.
+/// The commits of the versions, if the one that works is a commit, and the other one comes after it.
 fn history(repository: Repository, good: Place, bad: Place) -> Result<Option<VersionHistory>, SessionError> {
     let Place::Revision(good) = good else { return Ok(None) };
     let (bad, is_uncommitted) = match bad {

@@ -5,21 +5,21 @@ use dd::{Configuration, Observer};
 use crate::circumstances::{PhaseTitle, Status};
 use crate::oracle::Evidence;
 
-/// Somebody who watches a search through its phases.
+/// A watcher of a search and its phases.
 pub trait Watcher: Observer<Evidence> {
-    /// Learns that a phase begins, and from what it starts.
+    /// Learns that a phase begins, and its start.
     fn begins(&mut self, _phase: &PhaseTitle, _start: &Configuration) {}
 
-    /// Learns of a set that is tried first in the phase that has begun: it may well show the failure.
+    /// Learns the guess that is tried first in the phase that has begun: it may well show the failure.
     fn guesses(&mut self, _guess: &Configuration) {}
 
-    /// Why it has asked for the end: [`Status::Budget`] or [`Status::Interrupted`].
+    /// The reason why it has asked for the end: [`Status::Budget`] or [`Status::Interrupted`].
     fn reason(&self) -> Status {
         Status::Interrupted
     }
 }
 
-/// Watches nothing.
+/// A watcher that does nothing.
 #[derive(Debug)]
 pub struct NoWatcher;
 

@@ -5,21 +5,21 @@ use dd::Counts;
 use crate::circumstances::Status;
 use crate::oracle::Evidence;
 
-/// What keeps a failure away.
+/// The circumstances that keep a failure away.
 #[derive(Clone, Debug)]
 pub struct Prevention {
-    /// How many circumstances there are in all.
+    /// The number of circumstances in all.
     pub circumstances: usize,
     /// Sets without a common member; each keeps the failure away by itself.
     pub sets: Vec<PreventingSet>,
-    /// What all others together do.
+    /// The outcome with all others together.
     pub others: Others,
 }
 
 /// Circumstances that together keep a failure away.
 #[derive(Clone, Debug)]
 pub struct PreventingSet {
-    /// How its search ended: whether it is minimal.
+    /// The status of its search: whether it is minimal.
     pub status: Status,
     /// Its members, in the order in which they are given.
     pub members: Vec<Preventer>,
@@ -30,21 +30,21 @@ pub struct PreventingSet {
 /// A circumstance that is needed to keep a failure away.
 #[derive(Clone, Debug)]
 pub struct Preventer {
-    /// What it is called: `argument 3`.
+    /// The name: `argument 3`.
     pub name: String,
-    /// What it holds.
+    /// The content.
     pub content: Vec<u8>,
-    /// What happened with the other members of the set alone; `None` if that was not tried.
+    /// The evidence of the test with the other members of the set alone; `None` if that was not tried.
     pub without: Option<Evidence>,
 }
 
-/// What all circumstances do that are in no set.
+/// The outcome with all circumstances that are in no set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Others {
     /// The failure is there.
     Fail,
-    /// That run says nothing; why.
+    /// That run says nothing; with the reason.
     Unresolved(String),
-    /// Nobody knows: the search has ended before.
+    /// Not tested: the search has ended before.
     Unknown,
 }

@@ -1,4 +1,4 @@
-//! Say what is under study: a program, how it is started, and its recorded run.
+//! Describe the subject of the study: a program, how it is started, and its recorded run.
 
 mod ordinals;
 mod place;
@@ -10,5 +10,5 @@ pub use place::{PlaceError, PlaceFound, Where};
 pub use recorded::{Recorded, stretches};
 pub use target::{Target, leak_checker};
 
-/// Of a longer source file no lines are shown, in bytes.
+/// The length, in bytes, of the longest source file whose lines are shown.
 pub const LONGEST_SOURCE: u64 = 32 << 20;

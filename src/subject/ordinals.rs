@@ -9,17 +9,17 @@ use tracer::trace::EventId;
 
 use super::Recorded;
 
-/// The numbers of executions.
+/// The ordinal numbers of executions: each counted among those of its line.
 pub struct Ordinals<'a> {
     recorded: Recorded<'a>,
-    /// By event; 0 for what does not count.
+    /// The ordinal of each event; 0 for events that do not count.
     numbers: Vec<u32>,
     totals: HashMap<(FileId, u32), u32>,
     has_several_files: bool,
 }
 
 impl<'a> Ordinals<'a> {
-    /// Counts the executions of a recorded run.
+    /// Counts the executions of each line in a recorded run.
     pub fn new(recorded: Recorded<'a>) -> Ordinals<'a> {
         let Recorded { program, trace } = recorded;
         let mut totals: HashMap<(FileId, u32), u32> = HashMap::new();
@@ -38,18 +38,18 @@ impl<'a> Ordinals<'a> {
         Ordinals { recorded, numbers, totals, has_several_files }
     }
 
-    /// Where an event took place.
+    /// The statement of an event.
     pub fn statement(&self, event: EventId) -> Statement {
         let Recorded { program, trace } = self.recorded;
         program.leader(trace.leader(event)).statement
     }
 
-    /// It is this execution of its line, from 1; `None` for entries and epilogues.
+    /// The ordinal of an event among the executions of its line, from 1; `None` for entries and epilogues.
     pub fn number(&self, event: EventId) -> Option<u32> {
         Some(self.numbers[event.0 as usize]).filter(|&number| number > 0)
     }
 
-    /// How often a line was executed.
+    /// The number of executions of a line.
     pub fn total(&self, file: FileId, line: u32) -> u32 {
         self.totals.get(&(file, line)).copied().unwrap_or(0)
     }
@@ -71,7 +71,7 @@ impl<'a> Ordinals<'a> {
         lines
     }
 
-    /// The execution by its name: `11#3`, with the file if there are several.
+    /// The name of an execution: `11#3`, with the file if there are several.
     pub fn name(&self, event: EventId) -> String {
         let Statement { file, line, .. } = self.statement(event);
         let place = match self.has_several_files {

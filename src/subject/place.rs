@@ -9,7 +9,7 @@ use tracer::trace::EventId;
 
 use super::{Ordinals, Recorded};
 
-/// Why a text names no execution.
+/// An error in the text that names an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceError(String);
 
@@ -19,28 +19,28 @@ impl fmt::Display for PlaceError {
     }
 }
 
-/// What the user names.
+/// A place as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Where {
     /// The last needed execution before the failure.
     Last,
     /// An event by its number, from 1.
     Event(u32),
-    /// A line of a file, or of the only one that has it; a column of it, if it has several statements; and which of
-    /// the executions.
+    /// A line of a file, or of the only one that has it; a column of it, if it has several statements; and an
+    /// execution of it.
     Line {
         /// The file, or the end of its path; `None` for the only one that has the line.
         file: Option<String>,
-        /// Its number, from 1.
+        /// The line number, from 1.
         line: u32,
-        /// Where the statement begins in it.
+        /// The column of the statement.
         column: Option<u32>,
-        /// Which execution, from 1; `None` for all.
+        /// The number of the execution, from 1; `None` for all.
         execution: Option<u32>,
     },
 }
 
-/// What is there.
+/// The executions at a place, or that there are none.
 #[derive(Debug)]
 pub enum PlaceFound {
     /// One execution, or all of a line.
@@ -49,7 +49,7 @@ pub enum PlaceFound {
     Nothing {
         /// The line, with its file.
         place: String,
-        /// Whether there is code that could have been executed.
+        /// True if the line has code that could have been executed.
         has_code: bool,
         /// The nearest lines that were executed.
         nearest: Vec<u32>,
@@ -57,7 +57,7 @@ pub enum PlaceFound {
 }
 
 impl Where {
-    /// Reads `main.c:11`, `main.c:11:5`, `11:5`, `11#3`, `main.c:11#3`, `main.c:11:5#3`, `12` or `last`.
+    /// Parses `main.c:11`, `main.c:11:5`, `11:5`, `11#3`, `main.c:11#3`, `main.c:11:5#3`, `12` or `last`.
     pub fn parse(text: &str) -> Result<Where, PlaceError> {
         let wrong = || {
             let message = format!(
@@ -88,7 +88,7 @@ impl Where {
         }
     }
 
-    /// The executed line of the same number as an event that is named, as in `main.c:8`: it may be meant.
+    /// The executed line whose number is that of the named event, as in `main.c:8`: it may be meant.
     pub fn line_of_same_number(&self, recorded: Recorded<'_>, ordinals: &Ordinals<'_>) -> Option<String> {
         let Where::Event(number) = *self else { return None };
         let files: BTreeSet<FileId> =
@@ -97,7 +97,7 @@ impl Where {
         Some(format!("{}:{number}", recorded.program.file(file).shown))
     }
 
-    /// The executions in a recorded run.
+    /// Finds the executions in a recorded run.
     pub fn find(&self, recorded: Recorded<'_>, ordinals: &Ordinals<'_>) -> Result<PlaceFound, PlaceError> {
         match self {
             Where::Last => unreachable!("what was needed last is known as an event by now"),
@@ -150,7 +150,7 @@ fn at_column(
     usage(format!("nothing begins at column {column}: statements begin at column {}", known.join(", ")))
 }
 
-/// Whether a text is a line of some file, so that what follows behind a colon is a column.
+/// True if a text is a line of some file, so that what follows after a colon is a column.
 fn is_line(text: &str) -> bool {
     let line = text.rsplit_once(':').map_or(text, |(_, line)| line);
     line.parse::<u32>().is_ok_and(|line| line > 0)
@@ -160,7 +160,7 @@ fn usage<T>(message: String) -> Result<T, PlaceError> {
     Err(PlaceError(message))
 }
 
-/// The file that is meant: of traced code, and by the end of its path.
+/// The traced source file that is meant, by the end of its path.
 fn named_file(
     recorded: Recorded<'_>,
     ordinals: &Ordinals<'_>,

@@ -3,16 +3,16 @@
 use tracer::program::Program;
 use tracer::trace::{EventId, Trace};
 
-/// A program with its recorded run: what all reports about it look things up in.
+/// A program with its recorded run, where all reports look things up.
 #[derive(Clone, Copy)]
 pub struct Recorded<'a> {
-    /// What the executable says.
+    /// The program, as read from the executable.
     pub program: &'a Program,
-    /// What the run did.
+    /// The trace of the run.
     pub trace: &'a Trace,
 }
 
-/// The stretches of successive events among these, which are in order: first and last of each.
+/// The runs of consecutive events among these, which are in order: first and last of each.
 pub fn stretches(events: impl IntoIterator<Item = EventId>) -> impl Iterator<Item = (EventId, EventId)> {
     let mut events = events.into_iter().peekable();
     std::iter::from_fn(move || {

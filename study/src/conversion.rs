@@ -1,4 +1,4 @@
-//! Make documents of spectra and rankings, and the other way round.
+//! Conversion of spectra and rankings to documents, and back.
 
 use crate::documents::{
     FaultyDocument, GroupDocument, MetricsDocument, PlaceDocument, SpectraDocument, StatementDocument,
@@ -8,7 +8,7 @@ use crate::ranking::LineRanking;
 use crate::source_line::SourceLine;
 use crate::spectra::{Spectra, SpectrumStatement, SpectrumTest};
 
-/// Numbers in order as stretches: `0-4,7`.
+/// Writes numbers in order as stretches: `0-4,7`.
 pub fn stretches(numbers: &[usize]) -> String {
     let runs = numbers.chunk_by(|one, next| one + 1 == *next);
     let told: Vec<String> = runs
@@ -21,7 +21,7 @@ pub fn stretches(numbers: &[usize]) -> String {
     told.join(",")
 }
 
-/// The numbers of stretches; `None` if it is no list of them, or if there are `bound` or more.
+/// Reads the numbers of stretches; `None` if it is no list of them, or if there are `bound` or more.
 pub fn numbers(text: &str, bound: usize) -> Option<Vec<usize>> {
     let mut numbers = Vec::new();
     for part in text.split(',').filter(|part| !part.is_empty()) {
@@ -36,7 +36,7 @@ pub fn numbers(text: &str, bound: usize) -> Option<Vec<usize>> {
 }
 
 impl SpectraDocument {
-    /// What it says; `None` if it has numbers of statements that are not there.
+    /// The spectra of the document; `None` if it has numbers of statements that are not there.
     pub fn spectra(&self) -> Option<Spectra> {
         let statement = |one: &StatementDocument| SpectrumStatement {
             line: SourceLine::new(&one.file, one.line),
@@ -54,12 +54,12 @@ impl SpectraDocument {
     }
 }
 
-/// The three numbers that `of` gives.
+/// The document of the three numbers that `of` gives, one for each rule.
 fn place(of: impl Fn(TieRule) -> f64) -> PlaceDocument {
     PlaceDocument { best: of(TieRule::Best), average: of(TieRule::Average), worst: of(TieRule::Worst) }
 }
 
-/// Where the faulty lines stand, as a document.
+/// The document of the places of the faulty lines.
 pub fn metrics(standing: &FaultyRank, lines_executed: usize) -> MetricsDocument {
     let tied = |tied: TiedPlace| place(|rule| tied.by(rule));
     MetricsDocument {
@@ -80,7 +80,7 @@ pub fn metrics(standing: &FaultyRank, lines_executed: usize) -> MetricsDocument 
     }
 }
 
-/// A ranking as a document.
+/// The document of a ranking.
 pub fn groups(ranking: &LineRanking) -> Vec<GroupDocument> {
     let mut before = 0;
     let group = |group: &crate::ranking::LineGroup| {

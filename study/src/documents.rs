@@ -1,4 +1,4 @@
-//! Define the JSON documents of a results folder: every key, in the order in which it is written.
+//! The JSON documents of a results folder: every key, in the order in which it is written.
 //!
 //! Keys are stable: a version in `schema` promises that none goes away or changes its meaning; more may be added.
 
@@ -13,24 +13,24 @@ pub const ITEM: &str = "stripe.study.item/1";
 /// The name and version of [`StudyDocument`].
 pub const STUDY: &str = "stripe.study/1";
 
-/// The whole study: what is compared on what.
+/// The document of the whole study: its techniques and faults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StudyDocument {
-    /// [`STUDY`].
+    /// The schema, [`STUDY`].
     pub schema: String,
     /// The version of stripe that has begun the study.
     pub version: String,
     /// The file name of the manifest; a copy lies beside this document.
     pub manifest: String,
-    /// Where its paths begin, absolute.
+    /// The folder where the paths of the manifest begin, absolute.
     pub folder: String,
     /// The names of the techniques.
     pub techniques: Vec<String>,
     /// The faults, in the order of the manifest.
     pub faults: Vec<FaultDocument>,
-    /// What was left out, and why: a mistake of the manifest each.
+    /// The faults that were left out, and why: a mistake of the manifest each.
     pub left_out: Vec<String>,
-    /// What `cc --version` says first; empty where there is none.
+    /// The first line that `cc --version` prints; empty where there is none.
     pub compiler: String,
 }
 
@@ -39,47 +39,47 @@ pub struct StudyDocument {
 pub struct FaultDocument {
     /// Its name.
     pub name: String,
-    /// What it belongs to.
+    /// The group of faults to which it belongs.
     pub group: String,
-    /// The number of what the manifest says about it: results with another one are made again.
+    /// A hash of what the manifest says about it: results with another one are made again.
     pub key: String,
 }
 
 /// One piece of work on a fault, as it was done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkDocument {
-    /// [`WORK`].
+    /// The schema, [`WORK`].
     pub schema: String,
     /// The version of stripe.
     pub version: String,
-    /// The fault.
+    /// The name of the fault.
     pub fault: String,
-    /// `spectra`, `slice`, `slice-trace` or `locate`.
+    /// The kind of work: `spectra`, `slice`, `slice-trace` or `locate`.
     pub work: String,
-    /// As of the fault.
+    /// The key of the fault, as in [`FaultDocument`].
     pub key: String,
     /// The command line.
     pub command: Vec<String>,
-    /// `complete`, `budget`, `unconfirmed` or `failed`.
+    /// The status: `complete`, `budget`, `unconfirmed` or `failed`.
     pub status: String,
-    /// Why it has failed.
+    /// The reason why it has failed.
     pub why: Option<String>,
-    /// Wall time, to the millisecond.
+    /// The wall time in seconds, to the millisecond.
     pub seconds: f64,
     /// The most memory that stripe itself has held, as far as seen, in KiB.
     pub memory_kib: u64,
     /// The processor and the kernel.
     pub machine: String,
-    /// What the command has printed: a document of its own schema.
+    /// The output of the command: a document of its own schema.
     pub document: Option<serde_json::Value>,
 }
 
-/// What the tests have executed.
+/// The spectra: the statements that the tests have executed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpectraDocument {
-    /// [`SPECTRA`].
+    /// The schema, [`SPECTRA`].
     pub schema: String,
-    /// The fault.
+    /// The name of the fault.
     pub fault: String,
     /// The build id of the executable, in hexadecimal.
     pub build_id: Option<String>,
@@ -96,11 +96,11 @@ pub struct SpectraDocument {
 /// A test and what it has executed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TestDocument {
-    /// Its name.
+    /// The name of the test.
     pub name: String,
     /// Whether it fails.
     pub fails: bool,
-    /// How it ended, in words.
+    /// The way in which it ended, in words.
     pub ended: String,
     /// The arguments of the program.
     pub arguments: Vec<String>,
@@ -108,7 +108,7 @@ pub struct TestDocument {
     pub input: Option<String>,
     /// The file with the correct output.
     pub reference: Option<String>,
-    /// How many events there were.
+    /// The number of events.
     pub events: usize,
     /// The numbers of the statements that it has executed, from 0: `0-4,7`.
     pub executed: String,
@@ -130,69 +130,69 @@ pub struct StatementDocument {
 /// The result of one technique for one fault.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ItemDocument {
-    /// [`ITEM`].
+    /// The schema, [`ITEM`].
     pub schema: String,
     /// The version of stripe.
     pub version: String,
-    /// The fault.
+    /// The name of the fault.
     pub fault: String,
-    /// What it belongs to.
+    /// The group of faults to which it belongs.
     pub group: String,
-    /// The technique.
+    /// The name of the technique.
     pub technique: String,
-    /// As of the fault.
+    /// The key of the fault, as in [`FaultDocument`].
     pub key: String,
-    /// `complete`, `budget`, `unconfirmed` or `failed`.
+    /// The status: `complete`, `budget`, `unconfirmed` or `failed`.
     pub status: String,
-    /// Why there is no result.
+    /// The reason why there is no result.
     pub why: Option<String>,
-    /// What weakens it.
+    /// Warnings of what weakens the result.
     pub warnings: Vec<String>,
-    /// The documents of the work behind it, relative to this one.
+    /// The documents of the work from which it was made, relative to this one.
     pub behind: Vec<String>,
-    /// What the work behind it took.
+    /// The cost of that work.
     pub cost: CostDocument,
-    /// Where the faulty lines stand; null if there is no result.
+    /// The metrics of the ranking; null if there is no result.
     pub metrics: Option<MetricsDocument>,
-    /// All lines, the most suspicious ones first.
+    /// The ranking: all lines, the most suspicious ones first.
     pub ranking: Vec<GroupDocument>,
 }
 
-/// What the work behind a result took; the work that several techniques share counts for each.
+/// The cost of the work for a result; the work that several techniques share counts for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CostDocument {
-    /// Wall time.
+    /// The wall time in seconds.
     pub seconds: f64,
     /// The most memory, in KiB.
     pub memory_kib: u64,
-    /// Runs of the program, recordings included where they are counted.
+    /// The number of runs of the program, recordings included where they are counted.
     pub runs: u64,
-    /// Tests of a search.
+    /// The number of tests of a search.
     pub tests: u64,
-    /// Events of the failing run.
+    /// The number of events of the failing run.
     pub events: u64,
-    /// Of these, the ones that a slice keeps; null where none is made.
+    /// The number of these that a slice keeps; null where none is made.
     pub events_kept: Option<u64>,
 }
 
-/// Where the faulty lines stand in a ranking.
+/// The metrics of a ranking: the places of the faulty lines in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MetricsDocument {
-    /// Lines that can be executed.
+    /// The number of lines that can be executed.
     pub lines: usize,
-    /// Lines that the failing run has executed.
+    /// The number of lines that the failing run has executed.
     pub lines_executed: usize,
-    /// Lines that the technique names.
+    /// The number of lines that the technique names.
     pub suspects: usize,
     /// Whether a faulty line is among these.
     pub hit: bool,
-    /// Lines read up to the first faulty one.
+    /// The number of lines read up to the first faulty one.
     pub first: PlaceDocument,
     /// The average place of all faulty lines.
     pub mean: PlaceDocument,
     /// The share of lines read up to the first faulty one.
     pub exam: PlaceDocument,
-    /// Lines read in vain before the first faulty one.
+    /// The number of lines read in vain before the first faulty one.
     pub wasted_effort: PlaceDocument,
     /// 1 over the place of the first faulty line.
     pub reciprocal_rank: PlaceDocument,
@@ -203,20 +203,20 @@ pub struct MetricsDocument {
 /// A faulty line and its place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FaultyDocument {
-    /// As the manifest names it.
+    /// The line, as the manifest names it.
     pub line: String,
-    /// Where it stands.
+    /// Its place in the ranking.
     pub place: Option<PlaceDocument>,
 }
 
 /// A number by the three ways to count ties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlaceDocument {
-    /// The faulty line is read first.
+    /// The best case: the faulty line is read first.
     pub best: f64,
-    /// On average over all orders.
+    /// The average over all orders.
     pub average: f64,
-    /// It is read last.
+    /// The worst case: it is read last.
     pub worst: f64,
 }
 

@@ -1,11 +1,11 @@
-//! Tell what is doubtful about a fault, once its tests were run: is it what its manifest says?
+//! The doubts about a fault, once its tests were run: is it what its manifest says?
 
 use crate::documents::SpectraDocument;
 use crate::manifest::StudyFault;
 use crate::source_line::SourceLine;
 use crate::spectra::Spectra;
 
-/// What is doubtful about a fault, each with what to do.
+/// Lists the doubts about a fault, each with what to do.
 pub fn doubts(fault: &StudyFault, document: &SpectraDocument, spectra: &Spectra) -> Vec<String> {
     let mut doubts = document.left_out.clone();
     let lines = spectra.lines();

@@ -1,4 +1,4 @@
-//! Make the result of a technique out of the work behind it.
+//! The evaluation of a technique: its result, made from the work that was done for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
@@ -31,7 +31,7 @@ pub fn printed(stdout: &[u8]) -> Option<(String, Value)> {
     Some((status.to_owned(), document))
 }
 
-/// What a study says about a fault. Its key depends on what the manifest says about it, and on nothing that a copy of its
+/// The document of a fault. Its key depends on what the manifest says about it, and on nothing that a copy of its
 /// folder changes.
 pub fn described(fault: &StudyFault, folder: &Path) -> FaultDocument {
     let folder = folder.to_string_lossy();
@@ -42,7 +42,7 @@ pub fn described(fault: &StudyFault, folder: &Path) -> FaultDocument {
     FaultDocument { name: fault.name.clone(), group: fault.group.clone(), key }
 }
 
-/// The result of a technique.
+/// Makes the result of a technique.
 pub fn evaluate(fault: &StudyFault, key: &str, technique: &Technique, works: &Works) -> ItemDocument {
     let needed: Vec<(Work, &WorkDocument)> =
         technique.works().into_iter().filter_map(|work| Some((work, works.get(&work)?))).collect();
@@ -93,7 +93,7 @@ fn number(document: Option<&Value>, keys: &[&str]) -> Option<u64> {
     keys.iter().try_fold(document?, |value, key| value.get(key))?.as_u64()
 }
 
-/// What the work behind a technique took. That the tests are run first counts only where their results are used.
+/// The cost of the work for a technique. That the tests are run first counts only where their results are used.
 fn cost(technique: &Technique, works: &Works) -> CostDocument {
     let own: BTreeSet<Work> = technique.parts.iter().map(|part| part.work()).collect();
     let mut cost = CostDocument::default();
@@ -142,7 +142,7 @@ pub fn spectra_of(work: &WorkDocument) -> Result<(SpectraDocument, Spectra), Str
     Ok((document, spectra))
 }
 
-/// The ranking, and how many lines the failing run has executed.
+/// The ranking, and the number of lines that the failing run has executed.
 fn rank(technique: &Technique, works: &Works) -> Result<(LineRanking, usize), String> {
     let (document, spectra) = spectra_of(&works[&Work::Spectra])?;
     let by_line = spectra.by_line();
@@ -189,7 +189,7 @@ fn line_of(value: &Value) -> Option<SourceLine> {
     Some(SourceLine::new(value.get("file")?.as_str()?, line.try_into().ok()?))
 }
 
-/// The order of `stripe locate`. It names the lines at which a change does any good.
+/// The ranking by the order of `stripe locate`. It names the lines at which a change does any good.
 fn locate_ranking(document: &Value, executed: &[SourceLine], all: &[SourceLine]) -> Option<LineRanking> {
     let mut groups: BTreeMap<u64, (bool, Vec<SourceLine>)> = BTreeMap::new();
     for one in document.get("lines")?.as_array()? {

@@ -1,4 +1,4 @@
-//! Write spectra in the formats of other tools.
+//! Export of spectra in the formats of other tools.
 //!
 //! GZoltar 1.7: `spectra.csv` names the elements, `tests.csv` the tests with their outcomes, `matrix.txt` has a row for
 //! each test, a 1 or 0 for each element, and + or - for its outcome. TCM, *test coverage matrix*, as flitsr reads it:
@@ -32,7 +32,7 @@ fn element(one: &SpectrumStatement) -> String {
     format!("{}${name}#{}(){column}:{}", package.replace('/', "."), plain(&one.function), one.line.line)
 }
 
-/// As GZoltar writes it.
+/// Writes spectra in the format of GZoltar.
 pub fn gzoltar(spectra: &Spectra) -> GzoltarFiles {
     let mut names = String::from("name\n");
     for one in &spectra.statements {
@@ -51,7 +51,7 @@ pub fn gzoltar(spectra: &Spectra) -> GzoltarFiles {
     GzoltarFiles { spectra: names, tests, matrix }
 }
 
-/// As a test coverage matrix. Faulty lines are marked with the number of their fault.
+/// Writes spectra as a test coverage matrix. Faulty lines are marked with the number of their fault.
 pub fn tcm(spectra: &Spectra, faulty: &[SourceLine]) -> String {
     let mut text = String::from("#tests\n");
     let plain = |name: &str| name.replace(char::is_whitespace, "_");

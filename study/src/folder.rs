@@ -1,4 +1,4 @@
-//! Keep results in a folder: a document for each fault and technique, each there as a whole or not at all.
+//! The results folder: a document for each fault and technique, each there as a whole or not at all.
 //!
 //! ```text
 //! OUT/study.json               what is compared on what
@@ -24,7 +24,7 @@ use crate::technique::Work;
 #[derive(Clone, Debug)]
 pub struct ResultsFolder(PathBuf);
 
-/// Why results cannot be read or written.
+/// The reason why results cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
 pub enum FolderError {
@@ -36,12 +36,12 @@ pub enum FolderError {
     NoStudy(String),
 }
 
-/// The right to work on a fault, while it is held.
+/// A claim: the right to work on a fault, while it is held.
 #[derive(Debug)]
 pub struct FaultClaim(File);
 
 impl ResultsFolder {
-    /// The folder at this place, which is made if it is not there.
+    /// Opens the folder at this place, which is made if it does not exist.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -50,10 +50,10 @@ impl ResultsFolder {
         path.canonicalize().map(ResultsFolder).map_err(|error| failed(path, error))
     }
 
-    /// A folder that holds a study.
+    /// Opens a folder that holds a study.
     ///
     /// # Errors
-    /// If it does not.
+    /// If it holds none.
     pub fn open(path: &Path) -> Result<(ResultsFolder, StudyDocument), FolderError> {
         let folder = ResultsFolder(path.canonicalize().map_err(|error| failed(path, error))?);
         match folder.study()? {
@@ -62,12 +62,12 @@ impl ResultsFolder {
         }
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Where a fault is built; made if it is not there.
+    /// The folder in which a fault is built; made if it does not exist.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -77,7 +77,7 @@ impl ResultsFolder {
         Ok(folder)
     }
 
-    /// The study, if there is one.
+    /// Reads the study, if there is one.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -85,7 +85,7 @@ impl ResultsFolder {
         read(&self.0.join("study.json"))
     }
 
-    /// Keeps the study and its manifest.
+    /// Writes the study and its manifest.
     ///
     /// # Errors
     /// If that cannot be written.
@@ -96,17 +96,17 @@ impl ResultsFolder {
         write(&self.0.join("study.json"), study)
     }
 
-    /// The file of some work, relative to the folder.
+    /// The path of the document of some work, relative to the folder.
     pub fn work_file(fault: &str, work: Work) -> String {
         format!("runs/{fault}/{}.json", work.name())
     }
 
-    /// The file of a result, relative to the folder.
+    /// The path of the document of a result, relative to the folder.
     pub fn item_file(fault: &str, technique: &str) -> String {
         format!("items/{fault}/{technique}.json")
     }
 
-    /// Work that was done.
+    /// Reads work that was done, if it was.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -114,7 +114,7 @@ impl ResultsFolder {
         read(&self.0.join(ResultsFolder::work_file(fault, work)))
     }
 
-    /// Keeps work that was done.
+    /// Writes work that was done.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -122,7 +122,7 @@ impl ResultsFolder {
         write(&self.0.join(ResultsFolder::work_file(&document.fault, work)), document)
     }
 
-    /// A result.
+    /// Reads a result, if it is there.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -130,7 +130,7 @@ impl ResultsFolder {
         read(&self.0.join(ResultsFolder::item_file(fault, technique)))
     }
 
-    /// Keeps a result.
+    /// Writes a result.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -138,7 +138,7 @@ impl ResultsFolder {
         write(&self.0.join(ResultsFolder::item_file(&item.fault, &item.technique)), item)
     }
 
-    /// Takes the right to work on a fault; `None` if somebody else has it. The kernel gives it back when its holder ends,
+    /// Claims a fault, to work on it; `None` if somebody else has it. The kernel gives it back when its holder ends,
     /// however that happens.
     ///
     /// # Errors
@@ -185,7 +185,7 @@ fn write<T: Serialize>(path: &Path, document: &T) -> Result<(), FolderError> {
     replace(path, to_json(document).as_bytes())
 }
 
-/// A document as text.
+/// Writes a document as text.
 pub fn to_json<T: Serialize>(document: &T) -> String {
     serde_json::to_string_pretty(document).expect("a document has text keys only") + "\n"
 }

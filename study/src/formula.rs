@@ -1,4 +1,4 @@
-//! Say how suspicious something is by how many failing and passing tests have executed it.
+//! Formulas of suspiciousness, from the numbers of failing and passing tests that have executed something.
 //!
 //! Sources: J. A. Jones and M. J. Harrold, ASE 2005 (Tarantula); R. Abreu, P. Zoeteweij and A. van Gemund, TAIC PART
 //! 2007 (Ochiai, Jaccard) and ASE 2009 (Barinel); W. E. Wong, V. Debroy, R. Gao and Y. Li, IEEE Transactions on
@@ -6,16 +6,16 @@
 
 use std::cmp::Ordering;
 
-/// How many tests have executed something, and how many there are.
+/// The numbers of tests that have executed something, and of all tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExecutionCounts {
-    /// Failing tests that have executed it.
+    /// The number of failing tests that have executed it.
     pub failing: u64,
-    /// Passing tests that have executed it.
+    /// The number of passing tests that have executed it.
     pub passing: u64,
-    /// All failing tests.
+    /// The number of all failing tests.
     pub all_failing: u64,
-    /// All passing tests.
+    /// The number of all passing tests.
     pub all_passing: u64,
 }
 
@@ -36,18 +36,19 @@ pub enum Formula {
     Jaccard,
 }
 
-/// How suspicious something is. Two of them compare as the exact numbers do, so that ties do not depend on rounding.
+/// The suspiciousness of something. Two of them compare as the exact numbers do, so that ties do not depend on
+/// rounding.
 #[derive(Clone, Copy, Debug)]
 pub struct Suspicion {
     numerator: i128,
-    /// 0 for an infinite suspicion.
+    /// The denominator of the fraction; 0 for an infinite suspicion.
     denominator: i128,
-    /// The formula is the square root of the fraction.
+    /// Whether the formula is the square root of the fraction.
     is_square: bool,
 }
 
 impl Formula {
-    /// All of them.
+    /// All formulas.
     pub const ALL: [Formula; 6] = [
         Formula::Tarantula,
         Formula::Ochiai,
@@ -69,8 +70,8 @@ impl Formula {
         }
     }
 
-    /// How suspicious it makes something. What no failing test has executed is not suspicious: 0 by all formulas but
-    /// Op2, for which it is negative or 0.
+    /// The suspiciousness of something by this formula. What no failing test has executed is not suspicious: 0 by all
+    /// formulas but Op2, for which it is negative or 0.
     pub fn suspicion(self, counts: ExecutionCounts) -> Suspicion {
         let [ef, ep] = [counts.failing, counts.passing].map(i128::from);
         let [f, p] = [counts.all_failing, counts.all_passing].map(i128::from);
@@ -92,7 +93,7 @@ impl Formula {
 }
 
 impl Suspicion {
-    /// The number; infinite where DStar divides by zero.
+    /// The suspiciousness as a number; infinite where DStar divides by zero.
     pub fn value(self) -> f64 {
         let value = self.numerator as f64 / self.denominator as f64;
         if self.is_square { value.sqrt() } else { value }

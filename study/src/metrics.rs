@@ -1,4 +1,4 @@
-//! Measure how good a ranking is: where the faulty lines stand in it.
+//! The metrics of a ranking: how early the faulty lines are in it.
 //!
 //! Lines that are tied can be read in any order. So each place is told three times: the *best*, where the faulty line is
 //! read first among its ties, the *worst*, where it is read last, and the *average* over all orders.
@@ -9,40 +9,40 @@ use crate::source_line::SourceLine;
 /// A place in a ranking, from 1, in the best and the worst order of tied lines and on average over all orders.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TiedPlace {
-    /// Read first among its ties.
+    /// The best case: read first among its ties.
     pub best: f64,
-    /// On average over all orders.
+    /// The average over all orders.
     pub average: f64,
-    /// Read last among its ties.
+    /// The worst case: read last among its ties.
     pub worst: f64,
 }
 
-/// Where the faulty lines stand.
+/// The places of the faulty lines in a ranking.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FaultyRank {
-    /// How many lines can be executed.
+    /// The number of lines that can be executed.
     pub lines: usize,
-    /// How many of them the technique names.
+    /// The number of them that the technique names.
     pub suspects: usize,
     /// Whether it names a faulty line.
     pub hit: bool,
-    /// Each faulty line and where it stands; `None` for one that the ranking does not have.
+    /// The faulty lines with their places; `None` for one that the ranking does not have.
     pub faulty: Vec<(SourceLine, Option<TiedPlace>)>,
-    /// How many lines are read up to the first faulty one, itself included.
+    /// The number of lines that are read up to the first faulty one, itself included.
     pub first: TiedPlace,
     /// The average place of all faulty lines.
     pub mean: TiedPlace,
 }
 
-/// How ties are counted.
+/// The rule by which ties are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TieRule {
-    /// The faulty line is read first.
+    /// The best case: the faulty line is read first.
     Best,
-    /// On average over all orders.
+    /// The average over all orders.
     #[default]
     Average,
-    /// It is read last.
+    /// The worst case: it is read last.
     Worst,
 }
 
@@ -62,8 +62,8 @@ impl TiedPlace {
 }
 
 impl FaultyRank {
-    /// Where lines stand that a manifest calls faulty. A faulty line that cannot be executed is found last of all: its
-    /// place is the number of lines.
+    /// The places of lines that a manifest calls faulty. A faulty line that cannot be executed is found last of all:
+    /// its place is the number of lines.
     pub fn of(ranking: &LineRanking, faulty: &[SourceLine]) -> FaultyRank {
         let all = ranking.lines();
         let unfound = TiedPlace::all(all as f64);
@@ -92,23 +92,23 @@ impl FaultyRank {
         }
     }
 
-    /// The share of all lines that is read up to the first faulty one.
+    /// The EXAM score: the share of all lines that is read up to the first faulty one.
     pub fn exam(&self, rule: TieRule) -> f64 {
         if self.lines == 0 { 1.0 } else { self.first.by(rule) / self.lines as f64 }
     }
 
-    /// How many lines are read in vain before the first faulty one.
+    /// The wasted effort: the number of lines that are read in vain before the first faulty one.
     pub fn wasted_effort(&self, rule: TieRule) -> f64 {
         (self.first.by(rule) - 1.0).max(0.0)
     }
 
-    /// 1 for the first place, 1/2 for the second one.
+    /// The reciprocal rank: 1 for the first place, 1/2 for the second one.
     pub fn reciprocal_rank(&self, rule: TieRule) -> f64 {
         1.0 / self.first.by(rule).max(1.0)
     }
 }
 
-/// Where a single line stands.
+/// The place of a single line.
 fn place(ranking: &LineRanking, line: &SourceLine) -> Option<TiedPlace> {
     let mut before = 0;
     for group in &ranking.groups {
@@ -121,8 +121,8 @@ fn place(ranking: &LineRanking, line: &SourceLine) -> Option<TiedPlace> {
     None
 }
 
-/// How many lines are read up to the first faulty one. Of `ties` lines in any order, `several` of which are faulty, the
-/// first faulty one stands at (ties + 1) / (several + 1) on average, and behind all the others at worst.
+/// The number of lines that are read up to the first faulty one. Of `ties` lines in any order, `several` of which are
+/// faulty, the first faulty one is at (ties + 1) / (several + 1) on average, and after all the others at worst.
 fn first(ranking: &LineRanking, faulty: &[SourceLine]) -> Option<TiedPlace> {
     let mut before = 0;
     for group in &ranking.groups {
@@ -148,7 +148,7 @@ mod tests {
         numbers.iter().map(|&number| SourceLine::new("a.c", number)).collect()
     }
 
-    /// 1 | 2 3 4 | 5 6, of 8 lines; 7 and 8 are not executed.
+    /// A ranking 1 | 2 3 4 | 5 6, of 8 lines; 7 and 8 are not executed.
     fn ranking() -> LineRanking {
         let named = vec![lines(&[1]), lines(&[2, 3, 4])];
         LineRanking::of_groups(named, vec![lines(&[5, 6])], &lines(&[1, 2, 3, 4, 5, 6, 7, 8]))

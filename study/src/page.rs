@@ -1,4 +1,4 @@
-//! Write results as a page: tables, plots, and a matrix of faults and techniques. Each number leads to its document.
+//! The page of results: tables, plots, and a matrix of faults and techniques. Each number leads to its document.
 
 use std::fmt::Write;
 
@@ -95,7 +95,7 @@ fn table(table: &TextTable) -> String {
     )
 }
 
-/// Where the first faulty line stands, by fault and technique: the darker, the earlier.
+/// The matrix of the places of the first faulty lines, by fault and technique: the darker, the earlier.
 fn matrix(results: &StudyResults, rule: TieRule, root: &str) -> String {
     let study = &results.study;
     let heads: String = study.techniques.iter().map(|one| format!("<th>{}</th>", escaped(one))).collect();

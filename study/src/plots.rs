@@ -1,4 +1,4 @@
-//! Draw results: SVG that can be read in black and white. Lines are told apart by their dashes and marks.
+//! Plots of results: SVG that can be read in black and white. Lines are told apart by their dashes and marks.
 
 use std::error::Error;
 
@@ -17,9 +17,9 @@ use crate::statistics::five_numbers;
 pub struct Plot {
     /// The name of its file, without the ending.
     pub name: &'static str,
-    /// What it shows.
+    /// The caption.
     pub caption: String,
-    /// The picture.
+    /// The picture as SVG.
     pub svg: String,
 }
 
@@ -29,7 +29,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 const FONT: (&str, i32) = ("sans-serif", 14);
 const WIDTH: u32 = 760;
 
-/// All plots; of nothing there are none.
+/// Draws all plots; none if there are no results.
 ///
 /// # Errors
 /// If one cannot be drawn.
@@ -78,12 +78,13 @@ pub fn plots(results: &StudyResults, rule: TieRule) -> Result<Vec<Plot>, Box<dyn
     ])
 }
 
-/// The dashes of a line: drawn and left out, in pixels.
+/// The dashes of a line: the lengths drawn and left out, in pixels.
 fn dashes(number: usize) -> (u32, u32) {
     [(600, 0), (8, 4), (2, 3), (12, 3), (4, 8), (16, 6)][number % 6]
 }
 
-/// A column of marks and names, on the right; a technique has its number, and so its mark, in all plots.
+/// Draws the legend: a column of marks and names, on the right; a technique has its number, and so its mark, in all
+/// plots.
 fn legend(area: &Area<'_>, techniques: &[(usize, &str)]) -> Drawn {
     for (place, &(number, technique)) in techniques.iter().enumerate() {
         let y = 30 + 22 * place as i32;
@@ -96,8 +97,7 @@ fn legend(area: &Area<'_>, techniques: &[(usize, &str)]) -> Drawn {
     Ok(())
 }
 
-/// A mark of its own for each technique: the form, then whether it is filled.
-/// A mark of its own for each of a dozen techniques: five forms, filled or hollow, and two crosses.
+/// Draws a mark of its own for each of a dozen techniques: five forms, filled or hollow, and two crosses.
 fn draw_mark(area: &Area<'_>, number: usize, (x, y): (i32, i32)) -> Drawn {
     let (line, number) = (BLACK.stroke_width(1), number % 12);
     let outline: &[(i32, i32)] = match number / 2 {
@@ -166,7 +166,7 @@ fn found(area: &Area<'_>, results: &StudyResults, techniques: &[&str], rule: Tie
     legend(&right, &numbered)
 }
 
-/// Boxes from the least to the greatest value, a technique a row.
+/// Draws boxes from the least to the greatest value, a technique a row.
 fn boxes(area: &Area<'_>, techniques: &[&str], values: &[Vec<f64>], title: &str, most: f64) -> Drawn {
     let rows: SegmentedCoord<_> = (0..techniques.len() as u32).into_segmented();
     let mut chart = ChartBuilder::on(area)
@@ -199,7 +199,7 @@ fn boxes(area: &Area<'_>, techniques: &[&str], values: &[Vec<f64>], title: &str,
     Ok(())
 }
 
-/// A box from quartile to quartile, a thick line at the median, and lines to the least and the greatest value.
+/// Draws a box from quartile to quartile, a thick line at the median, and lines to the least and the greatest value.
 fn draw_box(area: &Area<'_>, [least, low, median, high, greatest]: [i32; 5], y: i32) -> Drawn {
     let (thin, thick) = (BLACK.stroke_width(1), BLACK.stroke_width(3));
     for (from, to) in [(least, low), (high, greatest)] {

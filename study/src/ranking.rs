@@ -1,17 +1,17 @@
-//! Order all lines of a program by how suspicious a technique finds them, with ties.
+//! Rankings: all lines of a program by how suspicious a technique finds them, with ties.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source_line::SourceLine;
 
-/// All lines of a program that can be executed, the most suspicious ones first.
+/// A ranking: all lines of a program that can be executed, the most suspicious ones first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LineRanking {
-    /// Lines in a group are tied; no line is in two, and none is missing.
+    /// The groups of tied lines; no line is in two, and none is missing.
     pub groups: Vec<LineGroup>,
 }
 
-/// Lines that a technique does not tell apart.
+/// A group of tied lines, which a technique does not tell apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineGroup {
     /// Whether the technique names them at all. What it does not name comes last.
@@ -43,17 +43,17 @@ impl LineRanking {
         LineRanking { groups }
     }
 
-    /// How many lines the technique names.
+    /// The number of lines that the technique names.
     pub fn suspects(&self) -> usize {
         self.groups.iter().filter(|group| group.is_suspect).map(|group| group.lines.len()).sum()
     }
 
-    /// How many lines there are.
+    /// The number of lines.
     pub fn lines(&self) -> usize {
         self.groups.iter().map(|group| group.lines.len()).sum()
     }
 
-    /// This order, in which ties are broken by another one.
+    /// This ranking, in which ties are broken by another one.
     pub fn then(&self, other: &LineRanking) -> LineRanking {
         let places: BTreeMap<&SourceLine, usize> = other
             .groups

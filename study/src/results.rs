@@ -1,42 +1,43 @@
-//! Gather the results of a study, and sum up what each technique has achieved.
+//! The results of a study, and a summary of what each technique has achieved.
 
 use crate::documents::{ItemDocument, MetricsDocument, PlaceDocument, StudyDocument};
 use crate::folder::{FolderError, ResultsFolder};
 use crate::metrics::TieRule;
 use crate::statistics::{holm, mean, median, signed_rank_test, smaller_probability};
 
-/// The lines that a reader may be willing to read.
+/// The numbers of lines that a reader may be willing to read.
 pub const TOP: [usize; 4] = [1, 3, 5, 10];
 
 /// All results of a study.
 #[derive(Clone, Debug, Default)]
 pub struct StudyResults {
-    /// What is compared on what.
+    /// The study: its techniques and faults.
     pub study: StudyDocument,
     /// The results that are there, by fault, then by technique, both in the order of the study.
     pub items: Vec<ItemDocument>,
-    /// How many are not there yet.
+    /// The number of results that are not there yet.
     pub pending: usize,
 }
 
-/// What a technique has achieved.
+/// The summary of a technique.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// Its name.
+    /// The name of the technique.
     pub technique: String,
-    /// Faults with a result.
+    /// The number of faults with a result.
     pub faults: usize,
-    /// Faults for which it has failed.
+    /// The number of faults for which it has failed.
     pub failed: usize,
-    /// Faults for which a budget has ended it, or whose result is not confirmed; they are among those with a result.
+    /// The number of faults for which a budget has ended it, or whose result is not confirmed; they are among those
+    /// with a result.
     pub incomplete: usize,
-    /// Faults of which it names a faulty line.
+    /// The number of faults of which it names a faulty line.
     pub hits: usize,
     /// The median number of lines that it names.
     pub suspects: Option<f64>,
     /// The median share of the executed lines that it names.
     pub share: Option<f64>,
-    /// Faults whose first faulty line is among the first 1, 3, 5 and 10.
+    /// The numbers of faults whose first faulty line is among the first 1, 3, 5 and 10.
     pub top: [usize; 4],
     /// The mean place of the first faulty line.
     pub first: Option<f64>,
@@ -52,24 +53,24 @@ pub struct Summary {
     pub seconds: Option<f64>,
 }
 
-/// Two techniques on the faults for which both have a result.
+/// The comparison of two techniques on the faults for which both have a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TechniquePair {
-    /// The one.
+    /// The name of the one.
     pub one: String,
-    /// The other.
+    /// The name of the other.
     pub other: String,
-    /// Faults with both results.
+    /// The number of faults with both results.
     pub pairs: usize,
-    /// Faults for which the one reads fewer lines.
+    /// The number of faults for which the one reads fewer lines.
     pub wins: usize,
-    /// Faults for which it reads more.
+    /// The number of faults for which it reads more.
     pub losses: usize,
-    /// Wilcoxon's signed-rank test over the shares of lines read, two-sided.
+    /// The p-value of Wilcoxon's signed-rank test over the shares of lines read, two-sided.
     pub p: f64,
-    /// The same, corrected by Holm for the number of comparisons.
+    /// The p-value, corrected by Holm for the number of comparisons.
     pub corrected: f64,
-    /// The probability that the one reads less: above 0.5 if it tends to be better.
+    /// The effect size: the probability that the one reads less, above 0.5 if it tends to be better.
     pub effect: Option<f64>,
 }
 
@@ -119,7 +120,7 @@ impl StudyResults {
         groups
     }
 
-    /// What each technique has achieved; on the faults of one group, or on all.
+    /// The summaries of the techniques; on the faults of one group, or on all.
     pub fn summaries(&self, rule: TieRule, group: Option<&str>) -> Vec<Summary> {
         let of_group = |item: &&ItemDocument| group.is_none_or(|group| item.group == group);
         let summary = |technique: &String| {
@@ -129,7 +130,7 @@ impl StudyResults {
         self.study.techniques.iter().map(summary).collect()
     }
 
-    /// Each pair of techniques.
+    /// The comparisons of each pair of techniques.
     pub fn comparisons(&self, rule: TieRule) -> Vec<TechniquePair> {
         let techniques = &self.study.techniques;
         let mut comparisons: Vec<TechniquePair> = Vec::new();
@@ -197,7 +198,8 @@ pub(crate) mod tests {
     use super::*;
     use crate::documents::{CostDocument, FaultDocument};
 
-    /// Of each technique the places of the first faulty line, of 20 lines; `None` where it has failed.
+    /// Results for tests: of each technique the places of the first faulty line, of 20 lines; `None` where it has
+    /// failed.
     pub(crate) fn results(techniques: &[(&str, &[Option<f64>])]) -> StudyResults {
         let mut items = Vec::new();
         let count = techniques[0].1.len();

@@ -1,4 +1,4 @@
-//! Name a line of the source: what all techniques are compared by.
+//! A line of the source, by which all techniques are compared.
 
 use std::fmt;
 
@@ -30,8 +30,8 @@ impl SourceLine {
         }
     }
 
-    /// Whether this line, as a manifest names it, is `other`, as reports show it: the same line of the same file, or
-    /// of one whose path ends with this one.
+    /// Whether this line, as a manifest names it, is `other`, as reports show it: the same line of the same file, or of
+    /// one whose path ends with this one.
     pub fn means(&self, other: &SourceLine) -> bool {
         let named = self.file.trim_start_matches("./");
         let is_end = other.file.ends_with(named)

@@ -1,4 +1,4 @@
-//! Hold which statements each test has executed: a program spectrum.
+//! Program spectra: the statements that each test has executed.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::formula::{ExecutionCounts, Formula};
 use crate::ranking::{LineGroup, LineRanking};
 use crate::source_line::SourceLine;
 
-/// Which statements the tests of a program have executed.
+/// The spectra of the tests of a program: the statements that they have executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spectra {
     /// All statements that can be executed, in the order of the source.
@@ -18,7 +18,7 @@ pub struct Spectra {
 /// A statement that can be executed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SpectrumStatement {
-    /// Where it begins.
+    /// The line where it begins.
     pub line: SourceLine,
     /// The column, from 1; 0 where the compiler gives none.
     pub column: u32,
@@ -37,7 +37,7 @@ pub struct SpectrumTest {
     pub executed: Vec<usize>,
 }
 
-/// What is counted as executed or not.
+/// The unit of coverage: what is counted as executed or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CoverageUnit {
     /// A line, if one of its statements was executed.
@@ -55,12 +55,12 @@ impl Spectra {
         lines
     }
 
-    /// How many tests fail.
+    /// The number of failing tests.
     pub fn failing(&self) -> usize {
         self.tests.iter().filter(|test| test.fails).count()
     }
 
-    /// The same by lines: each line is one statement without a column.
+    /// The spectra by lines: each line is one statement without a column.
     pub fn by_line(&self) -> Spectra {
         let mut lines: BTreeMap<&SourceLine, &str> = BTreeMap::new();
         for one in &self.statements {
@@ -86,7 +86,7 @@ impl Spectra {
         }
     }
 
-    /// How many tests have executed each statement.
+    /// The numbers of tests that have executed each statement.
     pub fn counts(&self) -> Vec<ExecutionCounts> {
         let all_failing = self.failing() as u64;
         let all_passing = self.tests.len() as u64 - all_failing;
@@ -126,7 +126,7 @@ impl Spectra {
 pub(crate) mod tests {
     use super::*;
 
-    /// Statements by line and column, and of each test whether it fails and what it has executed.
+    /// Spectra for tests: statements by line and column, and of each test whether it fails and what it has executed.
     pub(crate) fn spectra(places: &[(u32, u32)], tests: &[(bool, &[usize])]) -> Spectra {
         let statement = |&(line, column): &(u32, u32)| SpectrumStatement {
             line: SourceLine::new("a.c", line),

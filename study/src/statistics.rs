@@ -1,25 +1,27 @@
-//! Compare two techniques on the same faults: Wilcoxon's signed-rank test and the effect size of Vargha and Delaney.
+//! Comparison of two techniques on the same faults: Wilcoxon's signed-rank test and the effect size of Vargha and
+//! Delaney.
 //!
 //! The distribution of the test is the exact one up to 50 differences, also with ties, and a normal one above that, with
 //! the correction for ties and none for continuity. Differences of zero are left out, as by Wilcoxon. Sources:
 //! F. Wilcoxon, Biometrics Bulletin 1945; A. Vargha and H. D. Delaney, Journal of Educational and Behavioral Statistics
 //! 2000; A. Arcuri and L. Briand, ICSE 2011, for their use on software.
 
-/// Up to so many differences the distribution is the exact one.
+/// The largest number of differences for which the distribution is the exact one.
 const MOST_EXACT: usize = 50;
 
 /// The result of Wilcoxon's signed-rank test, two-sided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignedRankTest {
-    /// How many pairs differ.
+    /// The number of pairs that differ.
     pub differing: usize,
     /// The smaller one of the sums of ranks of positive and of negative differences.
     pub statistic: f64,
-    /// How probable sums are that lie at least as far apart, if the two do not differ: 1 if no pair differs.
+    /// The p-value: the probability of sums that lie at least as far apart, if the two do not differ; 1 if no pair
+    /// differs.
     pub p: f64,
 }
 
-/// Tests whether the differences of pairs are symmetrical about zero.
+/// Wilcoxon's signed-rank test: whether the differences of pairs are symmetrical about zero.
 pub fn signed_rank_test(pairs: &[(f64, f64)]) -> SignedRankTest {
     let differences: Vec<f64> =
         pairs.iter().map(|(one, other)| one - other).filter(|difference| *difference != 0.0).collect();
@@ -57,7 +59,8 @@ fn doubled_ranks(numbers: &[f64]) -> Vec<u64> {
     ranks
 }
 
-/// Of all ways to give signs to these ranks, the share with a sum of positive ones as far out as this one.
+/// The exact probability: of all ways to give signs to these ranks, the share with a sum of positive ones as far out as
+/// this one.
 fn exact(ranks: &[u64], smaller: u64) -> f64 {
     let all: u64 = ranks.iter().sum();
     let mut ways = vec![0.0; all as usize + 1];
@@ -94,7 +97,7 @@ pub fn smaller_probability(one: &[f64], other: &[f64]) -> Option<f64> {
     (pairs > 0).then(|| one.iter().map(wins).sum::<f64>() / pairs as f64)
 }
 
-/// Corrects probabilities for their number, by S. Holm, Scandinavian Journal of Statistics 1979.
+/// Holm's correction of probabilities for their number: S. Holm, Scandinavian Journal of Statistics 1979.
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&one, &other| probabilities[one].total_cmp(&probabilities[other]));

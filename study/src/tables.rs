@@ -1,4 +1,4 @@
-//! Write results down as tables: Markdown, LaTeX, and CSV with a row for each observation.
+//! Tables of results: Markdown, LaTeX, and CSV with a row for each observation.
 
 use std::fmt::Write;
 
@@ -10,9 +10,9 @@ use crate::source_line::SourceLine;
 /// A table of texts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextTable {
-    /// What it shows.
+    /// The caption.
     pub caption: String,
-    /// What LaTeX refers to it by.
+    /// The label, by which LaTeX refers to it.
     pub label: String,
     /// The names of the columns.
     pub header: Vec<String>,
@@ -20,7 +20,7 @@ pub struct TextTable {
     pub rows: Vec<Vec<String>>,
 }
 
-/// A number, or a dash where there is none.
+/// Writes a number, or a dash where there is none.
 pub(crate) fn number(value: Option<f64>, digits: usize) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
 }
@@ -33,7 +33,7 @@ fn texts(list: &[&str]) -> Vec<String> {
     list.iter().map(|text| (*text).to_owned()).collect()
 }
 
-/// What each technique has achieved.
+/// The table of what each technique has achieved.
 pub fn techniques(summaries: &[Summary], rule: TieRule, of: &str) -> TextTable {
     let ties = match rule {
         TieRule::Best => "first",
@@ -77,7 +77,7 @@ pub fn techniques(summaries: &[Summary], rule: TieRule, of: &str) -> TextTable {
     }
 }
 
-/// Each pair of techniques.
+/// The table of the pairs of techniques.
 pub fn pairs(comparisons: &[TechniquePair]) -> TextTable {
     let row = |one: &TechniquePair| {
         vec![
@@ -102,7 +102,7 @@ pub fn pairs(comparisons: &[TechniquePair]) -> TextTable {
     }
 }
 
-/// What is missing, and why.
+/// Lists what is missing, and why.
 pub fn left_out(results: &StudyResults) -> Vec<String> {
     let mut told = results.study.left_out.clone();
     let failed = results.items.iter().filter(|item| item.metrics.is_none());
@@ -116,7 +116,7 @@ pub fn left_out(results: &StudyResults) -> Vec<String> {
 }
 
 impl TextTable {
-    /// As Markdown.
+    /// The table as Markdown.
     pub fn markdown(&self) -> String {
         let cell = |text: &String| text.replace('|', "\\|");
         let row =
@@ -129,7 +129,7 @@ impl TextTable {
         text
     }
 
-    /// As LaTeX, with the rules of booktabs.
+    /// The table as LaTeX, with the rules of booktabs.
     pub fn latex(&self) -> String {
         let row = |cells: &[String]| {
             let cells: Vec<String> = cells.iter().map(|text| latex_text(text)).collect();
@@ -147,7 +147,7 @@ impl TextTable {
     }
 }
 
-/// A text with all signs that mean something to LaTeX told as signs.
+/// Escapes a text for LaTeX.
 fn latex_text(text: &str) -> String {
     let mut told = String::new();
     for c in text.chars() {
@@ -169,7 +169,7 @@ fn places(place: &PlaceDocument) -> [String; 3] {
     [place.best, place.average, place.worst].map(|value| value.to_string())
 }
 
-/// A row for each fault and technique.
+/// The results as CSV: a row for each fault and technique.
 pub fn results_csv(results: &StudyResults) -> String {
     let mut header =
         texts(&["fault", "group", "technique", "status", "hit", "suspects", "lines", "lines_executed"]);
@@ -202,7 +202,7 @@ fn metrics_cells(metrics: &MetricsDocument) -> Vec<String> {
     cells
 }
 
-/// A row for each fault, technique and line.
+/// The rankings as CSV: a row for each fault, technique and line.
 pub fn lines_csv(results: &StudyResults) -> String {
     let header = texts(&[
         "fault",

@@ -1,4 +1,4 @@
-//! Name the techniques that a study compares, and the work that each of them needs.
+//! The techniques that a study compares, and the work that each of them needs.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::spectra::CoverageUnit;
 /// A technique; or several, of which each breaks the ties of those before it: `slice+ochiai`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Technique {
-    /// At least one.
+    /// The techniques in order; at least one.
     pub parts: Vec<SingleTechnique>,
 }
 
@@ -17,20 +17,20 @@ pub struct Technique {
 pub enum SingleTechnique {
     /// The lines of the critical slice, with its decisions.
     Slice,
-    /// Of that slice the lines that are needed for their effect.
+    /// The lines of that slice that are needed for their effect.
     SliceEffect,
     /// The lines of the critical slice where the trace states the control flow.
     SliceTrace,
     /// The lines at which a change of the run makes its output right.
     Locate,
-    /// A formula over what tests have executed.
+    /// The ranking of a formula over what tests have executed.
     Spectrum(Formula, CoverageUnit),
 }
 
 /// The work that gives results for one technique or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Work {
-    /// The tests are run and recorded. Everything else builds on it.
+    /// Running and recording the tests. Everything else builds on it.
     Spectra,
     /// `stripe run --control both`.
     Slice,
@@ -41,7 +41,7 @@ pub enum Work {
 }
 
 impl SingleTechnique {
-    /// All of them.
+    /// All techniques.
     pub fn all() -> Vec<SingleTechnique> {
         use SingleTechnique::{Locate, Slice, SliceEffect, SliceTrace, Spectrum};
         let spectrum = |unit| Formula::ALL.map(|formula| Spectrum(formula, unit));
@@ -78,7 +78,7 @@ impl SingleTechnique {
 }
 
 impl Technique {
-    /// What a manifest without a list of techniques asks for.
+    /// The techniques for a manifest without a list of them.
     pub fn usual() -> Vec<Technique> {
         let spectrum = |formula| SingleTechnique::Spectrum(formula, CoverageUnit::Line);
         let single = [SingleTechnique::Slice, SingleTechnique::SliceEffect, SingleTechnique::Locate];

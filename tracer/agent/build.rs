@@ -1,4 +1,4 @@
-//! Tell the build script of the tracer where these sources are: it compiles them once more, for the agent.
+//! Tells the build script of the tracer where these sources are: it compiles them once more, for the agent.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,4 +1,4 @@
-//! The agent: what runs inside of the program at each arrival at a leader.
+//! The agent: it runs inside of the program at each arrival at a leader.
 //!
 //! Compiled by the tracer's build script into a few kilobytes of position-independent code that need no
 //! library, no relocation and no data of their own. The code at a leader saves the registers, puts the
@@ -27,7 +27,7 @@ use agent::session::{
 use agent::stack::Bounded;
 use agent::tape::{Endless, Tape};
 
-/// Takes an arrival at a leader; [`Session::target`] then says where the program goes on.
+/// Handles an arrival at a leader; [`Session::target`] then says where the program goes on.
 ///
 /// # Safety
 /// `session` is the session of this process, and nobody else in it uses it meanwhile.
@@ -263,7 +263,7 @@ fn serve(session: &mut Session) {
     session.program_sp = program_sp;
 }
 
-/// Lets no signal in that can be kept out; tells which were kept out before.
+/// Blocks all signals that can be blocked; returns the mask of before.
 fn block_signals() -> u64 {
     let (all, mut before) = (u64::MAX, 0u64);
     let arguments = [SIG_SETMASK, &raw const all as u64, &raw mut before as u64, SIZE_OF_MASK, OWN_CALL];
@@ -286,14 +286,14 @@ fn has_timer() -> bool {
     })
 }
 
-/// Tells the tracer, by a signal that cannot be blocked and that it keeps to itself.
+/// Stops this process, for the tracer: by a signal that cannot be blocked and that it keeps to itself.
 fn stop() {
     let pid = system_call(SYS_GETPID, [0; 5]) as u64;
     let tid = system_call(SYS_GETTID, [0; 5]) as u64;
     system_call(SYS_TGKILL, [pid, tid, SIGSTOP, 0, 0]);
 }
 
-/// Ends the run, and leaves word why.
+/// Ends the run, and leaves the reason in the session.
 #[cold]
 #[inline(never)]
 fn end(session: &mut Session, end: End) -> ! {
@@ -303,7 +303,7 @@ fn end(session: &mut Session, end: End) -> ! {
     }
 }
 
-/// The things of a span.
+/// The table that a span describes.
 ///
 /// # Safety
 /// The tracer has put them there, and they stay as they are.
@@ -313,7 +313,7 @@ unsafe fn table<T>(span: Span) -> &'static [T] {
     unsafe { slice::from_raw_parts(span.address as *const T, span.count as usize) }
 }
 
-/// The things of a span, to be changed.
+/// The table that a span describes, to be changed.
 ///
 /// # Safety
 /// As for [`table`]; and nobody else uses them.
@@ -323,7 +323,7 @@ unsafe fn table_mut<T>(span: Span) -> &'static mut [T] {
     unsafe { slice::from_raw_parts_mut(span.address as *mut T, span.count as usize) }
 }
 
-/// A count that the tracer changes while the program runs.
+/// Reads a count that the tracer changes while the program runs.
 fn volatile(count: *const u32) -> u32 {
     // SAFETY: points into the session.
     unsafe { count.read_volatile() }
@@ -368,7 +368,7 @@ const SIGSTOP: u64 = 19;
 const WALL: u64 = 0x4000_0000;
 const EINTR: i64 = 4;
 
-/// Asks the kernel; a negative result is the number of an error.
+/// Makes a system call; a negative result is the number of an error.
 fn system_call(number: u64, arguments: [u64; 5]) -> i64 {
     let [first, second, third, fourth, fifth] = arguments;
     let result;
@@ -391,18 +391,18 @@ fn system_call(number: u64, arguments: [u64; 5]) -> i64 {
     result
 }
 
-/// A fault of the agent ends the run as a crash by SIGILL.
+/// Ends the run as a crash by SIGILL: a fault of the agent.
 #[panic_handler]
 fn panic(_: &PanicInfo) -> ! {
     // SAFETY: `ud2` does nothing but raise the exception.
     unsafe { asm!("ud2", options(noreturn, nomem, nostack)) }
 }
 
-/// The precompiled core library names it; nothing here unwinds.
+/// A symbol that the precompiled core library names; nothing here unwinds.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 
-/// What compilers take for granted even without a library.
+/// memcpy(3), which compilers take for granted even without a library.
 ///
 /// # Safety
 /// As of memcpy(3).
@@ -416,7 +416,7 @@ unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, count: usize) -> *mut 
     to
 }
 
-/// What compilers take for granted even without a library.
+/// memset(3), which compilers take for granted even without a library.
 ///
 /// # Safety
 /// As of memset(3).

@@ -1,8 +1,8 @@
-//! Keep apart the two kinds of addresses that a debugger juggles.
+//! The two kinds of addresses of a debugger: of the file and of the running process.
 //!
-//! A [`FileAddress`] is what the ELF file and its debug information say; a [`RuntimeAddress`] is what
-//! the processor sees. They differ by the [`LoadBias`], which is known only once the kernel or the
-//! dynamic loader has placed the image. This module does no arithmetic beyond that translation.
+//! A [`FileAddress`] is what the ELF file and its debug information say; a [`RuntimeAddress`] is what the processor
+//! sees. They differ by the [`LoadBias`], which is known only once the kernel or the dynamic loader has placed the
+//! image. This module does no arithmetic beyond that translation.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct FileAddress(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RuntimeAddress(pub u64);
 
-/// What has to be added to a file address of an image to get its run-time address.
+/// The load bias of an image: what has to be added to a file address to get the run-time address.
 ///
 /// Zero for a position-dependent executable. The sum wraps, as the processor's does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +26,12 @@ impl LoadBias {
         LoadBias(runtime.0.wrapping_sub(file.0))
     }
 
-    /// Where `address` of the image lies in memory.
+    /// The run-time address of `address`.
     pub fn to_runtime(self, address: FileAddress) -> RuntimeAddress {
         RuntimeAddress(address.0.wrapping_add(self.0))
     }
 
-    /// Which address of the image lies at `address` in memory.
+    /// The file address of `address`.
     pub fn to_file(self, address: RuntimeAddress) -> FileAddress {
         FileAddress(address.0.wrapping_sub(self.0))
     }

@@ -1,44 +1,44 @@
-//! Name what a sandbox denies to programs.
+//! The actions that a sandbox denies to programs.
 
 use std::fmt;
 
 /// A kind of action that reaches out of the sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// To use the network, or a socket of another program.
+    /// Using the network, or a socket of another program.
     Network,
-    /// To signal a process that is not the run's own.
+    /// Signalling a process that is not the run's own.
     Signal,
-    /// To trace or read another process.
+    /// Tracing or reading another process.
     Trace,
-    /// To change what is mounted where.
+    /// Changing what is mounted where.
     Mount,
-    /// To make or to enter namespaces, or to hide from the tracer.
+    /// Making or entering namespaces, or hiding from the tracer.
     Namespace,
-    /// To hand system calls to the kernel by io_uring.
+    /// Handing system calls to the kernel by io_uring.
     IoUring,
-    /// To load a program into the kernel.
+    /// Loading a BPF program into the kernel.
     Bpf,
-    /// To use the kernel's keys.
+    /// Using the kernel's keys.
     Keys,
-    /// To make a device file, or to open one that may do something lasting.
+    /// Making a device file, or opening one that may do something lasting.
     Device,
-    /// To control the machine: its clock, name, modules, power, kernel log.
+    /// Controlling the machine: its clock, name, modules, power, kernel log.
     Machine,
-    /// To use System V or POSIX IPC objects, where they cannot be kept apart.
+    /// Using System V or POSIX IPC objects, where they cannot be kept apart.
     Ipc,
-    /// To change the mode, owner or times of a file elsewhere, where that cannot be kept apart.
+    /// Changing the mode, owner or times of a file elsewhere, where that cannot be kept apart.
     Attributes,
-    /// To change the priority, the limits or the processors of a process that is not the run's own.
+    /// Changing the priority, the limits or the processors of a process that is not the run's own.
     Processes,
-    /// To open a named pipe of other programs.
+    /// Opening a named pipe of other programs.
     Pipe,
-    /// To lock a file of others.
+    /// Locking a file of others.
     Lock,
 }
 
 impl Action {
-    /// All of them.
+    /// All kinds of actions.
     pub const ALL: [Action; 15] = [
         Action::Network,
         Action::Signal,
@@ -89,9 +89,9 @@ impl fmt::Display for Action {
 pub struct Actions(u16);
 
 impl Actions {
-    /// None.
+    /// The empty set.
     pub const NONE: Actions = Actions(0);
-    /// All.
+    /// The set of all actions.
     pub const ALL: Actions = Actions(u16::MAX);
 
     /// The set of these bits, as [`Actions::bits`] tells them.
@@ -104,12 +104,12 @@ impl Actions {
         self.0
     }
 
-    /// Whether this is a member.
+    /// Whether the action is a member.
     pub fn contains(self, action: Action) -> bool {
         self.0 & action.bit() != 0
     }
 
-    /// Adds a member.
+    /// Adds an action.
     pub fn insert(&mut self, action: Action) {
         self.0 |= action.bit();
     }

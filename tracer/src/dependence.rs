@@ -1,17 +1,17 @@
-//! Hold who has written what the events of a run have read: the *data dependences* of the run, and what it has
-//! printed with who has written each byte.
+//! The *data dependences* of a run: who has written what its events have read; and what it has printed, with the writer
+//! of each byte.
 //!
 //! Source of the term: Korel and Laski, "Dynamic Program Slicing", Information Processing Letters 1988. Control
 //! dependences follow from the trace alone, see [`crate::schedule::Omission::governor`].
 //!
-//! The dependences of an event take some four bytes each: how far the writer is away, the number of a name, and how
-//! far the run had come.
+//! The dependences of an event take some four bytes each: the distance to the writer, the number of a name, and the
+//! position that the run had reached.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::trace::EventId;
 
-/// An event has read what another one has written.
+/// A data dependence: an event has read what another one has written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DataDependence<'d> {
     /// The event that had written. An event that calls a function may read what the events of that function have
@@ -20,26 +20,26 @@ pub struct DataDependence<'d> {
     /// The latest event of the run when it was read first: the event itself, or one of a function that it has called
     /// and that had returned by then.
     pub read_after: EventId,
-    /// What the source calls it, such as `sum`, `p->next` or `f()` for what a function has returned; empty if it has
-    /// no name.
+    /// The name in the source, such as `sum`, `p->next` or `f()` for what a function has returned; empty if it has no
+    /// name.
     pub name: &'d str,
 }
 
-/// An event has read what a decision could have written, had it gone another way.
+/// A potential dependence: an event has read what a decision could have written, had it gone another way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PotentialDependence<'d> {
-    /// The decision. It was made behind the event that has written what was read.
+    /// The decision. It was made after the event that has written what was read.
     pub decision: EventId,
     /// The latest event of the run when that was read first.
     pub read_after: EventId,
-    /// What the source calls it; empty if it has no name.
+    /// The name in the source; empty if it has no name.
     pub name: &'d str,
 }
 
 /// Successive bytes that the program has printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrintedBytes {
-    /// How many.
+    /// The number of bytes.
     pub length: u64,
     /// The event that has written them to memory, such as the call of printf; `None` for constants of the program.
     pub writer: Option<EventId>,
@@ -51,25 +51,25 @@ pub struct PrintedBytes {
     pub is_by_the_way: bool,
 }
 
-/// What has been written to a descriptor.
+/// The bytes that have been written to a descriptor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
-    /// The pieces in order.
+    /// The pieces in order, each with its writer.
     pub pieces: Vec<PrintedBytes>,
     /// The bytes themselves.
     pub bytes: Vec<u8>,
 }
 
-/// A variable whose value at an event is asked about.
+/// A question for the value of a variable at an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueQuestion {
-    /// Where: when the event begins.
+    /// The event: the value when it begins is meant.
     pub event: EventId,
-    /// What the source calls the variable.
+    /// The name of the variable in the source.
     pub name: String,
 }
 
-/// What is known of a value that was asked about.
+/// The answer to a question for a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueAnswer {
     /// The value, as the language of the program writes it.
@@ -78,14 +78,14 @@ pub struct ValueAnswer {
     pub writers: Vec<EventId>,
 }
 
-/// Why the dependences of a run are not complete.
+/// The reason why the dependences of a run are not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomplete {
-    /// As many instructions were executed as were allowed; the latest event then.
+    /// The limit of instructions was reached; the latest event then.
     Instructions(Option<EventId>),
-    /// The notes have taken as much memory as they may.
+    /// The limit of memory for the notes was reached; the latest event then.
     Memory(Option<EventId>),
-    /// The run did not go as recorded behind this event.
+    /// The run did not go as recorded after this event.
     LeftPath(Option<EventId>),
     /// The run took too long, or somebody has ended it.
     Time(Option<EventId>),
@@ -94,30 +94,31 @@ pub enum Incomplete {
 /// The data dependences of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Dependences {
-    /// For each event where its notes begin, plus 1; 0 for none.
+    /// The position of each event's notes, plus 1; 0 for none.
     places: Vec<u32>,
     notes: Vec<u8>,
     names: Vec<String>,
-    /// For each event that has any: the decision, the number of a name, and the latest event then.
+    /// The potential dependences of each event that has any: the decision, the number of a name, and the latest event
+    /// then.
     potential: HashMap<u32, Vec<(u32, u32, u32)>>,
     /// Standard output.
     pub stdout: Printed,
     /// Standard error.
     pub stderr: Printed,
-    /// The answers to what was asked, in that order; `None` where no variable of the name is there.
+    /// The answers to the questions, in their order; `None` where no variable of the name is there.
     pub answers: Vec<Option<ValueAnswer>>,
     /// The event whose instruction was executed last.
     pub last: Option<EventId>,
-    /// How many instructions were executed one by one.
+    /// The number of instructions that were executed one by one.
     pub instructions: u64,
-    /// What they may lack; each one sentence.
+    /// Remarks on what they may lack; each one sentence.
     pub remarks: BTreeSet<String>,
-    /// Why they are not complete.
+    /// The reason why they are not complete, if so.
     pub incomplete: Option<Incomplete>,
 }
 
 impl Dependences {
-    /// What the event has read that others have written: each writer once for each name, in order.
+    /// The data dependences of the event on others: each writer once for each name, in order.
     pub fn of(&self, event: EventId) -> Vec<DataDependence<'_>> {
         let place = self.places.get(event.0 as usize).copied().unwrap_or(0);
         let Some(mut notes) = (place as usize).checked_sub(1).and_then(|at| self.notes.get(at..)) else {
@@ -137,8 +138,7 @@ impl Dependences {
         (0..count).map(dependence).collect()
     }
 
-    /// The decisions that could have written what the event has read, had they gone another way; in order. None unless
-    /// they were asked for.
+    /// The potential dependences of the event on decisions, in order. None unless they were asked for.
     pub fn potential(&self, event: EventId) -> impl Iterator<Item = PotentialDependence<'_>> {
         let found = self.potential.get(&event.0).into_iter().flatten();
         found.map(|&(decision, name, read_after)| PotentialDependence {
@@ -148,7 +148,7 @@ impl Dependences {
         })
     }
 
-    /// How many bytes of memory they take.
+    /// The size of the dependences in memory, in bytes.
     pub fn memory(&self) -> u64 {
         let potential: usize = self.potential.values().map(Vec::len).sum();
         let potential = potential * size_of::<(u32, u32, u32)>();
@@ -156,7 +156,7 @@ impl Dependences {
     }
 }
 
-/// Takes dependences down.
+/// The builder of dependences.
 #[derive(Default)]
 pub(crate) struct DependencesBuilder {
     dependences: Dependences,
@@ -164,7 +164,7 @@ pub(crate) struct DependencesBuilder {
 }
 
 impl DependencesBuilder {
-    /// For a run with so many events.
+    /// A builder for a run with so many events.
     pub(crate) fn new(events: usize) -> DependencesBuilder {
         let mut builder = DependencesBuilder::default();
         builder.dependences.places = vec![0; events];
@@ -183,10 +183,10 @@ impl DependencesBuilder {
         number
     }
 
-    /// All that an event has read: writers and numbers of names, each with the latest event then.
+    /// Adds all that an event has read: writers and numbers of names, each with the latest event then.
     pub(crate) fn take(&mut self, event: EventId, read: &BTreeMap<(u32, u32), u32>) {
         let Dependences { places, notes, .. } = &mut self.dependences;
-        // An event without a name for a writer has one more often with it.
+        // A writer without a name is left out if it has an entry with one as well.
         let named = |writer: u32| read.range((writer, 1)..=(writer, u32::MAX)).next().is_some();
         let kept: Vec<(u32, u32, u32)> = (read.iter())
             .filter(|&(&(writer, name), _)| name != 0 || !named(writer))
@@ -197,7 +197,7 @@ impl DependencesBuilder {
         }
         places[event.0 as usize] = notes.len() as u32 + 1;
         let mut write = |number: u64| {
-            // A vector takes everything.
+            // Writing to a vector cannot fail.
             let _ = leb128::write::unsigned(notes, number);
         };
         write(kept.len() as u64);
@@ -209,8 +209,8 @@ impl DependencesBuilder {
         }
     }
 
-    /// All that an event has read which decisions could have written, with numbers of names, each with the latest event
-    /// then.
+    /// Adds all that an event has read which decisions could have written, with numbers of names, each with the latest
+    /// event then.
     pub(crate) fn take_potential(&mut self, event: EventId, read: &BTreeMap<(u32, u32), u32>) {
         if !read.is_empty() {
             let found = read.iter().map(|(&(decision, name), &after)| (decision, name, after));
@@ -218,12 +218,12 @@ impl DependencesBuilder {
         }
     }
 
-    /// How many bytes of memory the notes take.
+    /// The size of the notes in memory, in bytes.
     pub(crate) fn memory(&self) -> u64 {
         self.dependences.memory()
     }
 
-    /// What was taken down.
+    /// The finished dependences.
     pub(crate) fn finish(self) -> Dependences {
         self.dependences
     }

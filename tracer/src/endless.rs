@@ -1,4 +1,4 @@
-//! Find the loop in which a recorded run that was cut goes round.
+//! The loop of a recorded run that was cut because it did not end.
 //!
 //! What never ends is an activation: the innermost one that was open for a large part of the recording and
 //! has come to the same leaders again and again. Millions of turns tell no more than the first, so that the
@@ -13,26 +13,26 @@ use fixedbitset::FixedBitSet;
 use crate::termination::Cut;
 use crate::trace::{Endless, Trace};
 
-/// How a recording was ended.
+/// The end of a recording that was cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cutoff {
-    /// Why.
+    /// The reason.
     pub(crate) cut: Cut,
-    /// For how long there was no event before.
+    /// The time without an event before the end.
     pub(crate) silence: Duration,
-    /// How long the run took.
+    /// The duration of the run.
     pub(crate) wall: Duration,
-    /// How long ago the first event was.
+    /// The time since the first event.
     pub(crate) since_first: Duration,
 }
 
-/// What never ends has taken at least one of these shares of the recorded events; the largest that fits.
+/// The shares of the recorded events (a half, and so on) that the loop may have taken at least; the largest that fits.
 const SHARES: [usize; 3] = [2, 4, 8];
 
-/// A replay has shown not to end after more arrivals than all that came before, and at least these.
+/// The number of arrivals, added to that of all before the loop, after which a replay has shown not to end.
 const LEAST_ENOUGH: usize = 10_000;
 
-/// So often the recorded run has come round at least, counted in events of the loop.
+/// The least number of turns of the recorded run, counted in events of the loop.
 const LEAST_TURNS: usize = 3;
 
 /// The trace of a run that never ends, of the events that were recorded before it was cut; `None` if they
@@ -51,7 +51,7 @@ pub(crate) fn endless(trace: Trace, cutoff: Cutoff) -> Option<Trace> {
     Some(trace.that_never_ends(last, endless))
 }
 
-/// The statement of the last event never ends.
+/// The account of a run whose last event's statement never ends.
 fn stuck(trace: &Trace, last: EventId, Cutoff { cut, silence, .. }: Cutoff) -> Endless {
     let (leaders, events) = (vec![trace.leader(last)], trace.len() as u64);
     Endless { cut, leaders, enough: 0, arrivals: 0, events, silence }
@@ -92,7 +92,7 @@ fn events_of(trace: &Trace, activation: ActivationId) -> impl Iterator<Item = Ev
     std::iter::successors(Some(trace.entry(activation)), |&event| trace.next(event))
 }
 
-/// Where the activation, which from some event on reaches only these leaders, reaches one of them again.
+/// The event at which the activation, which from some event on reaches only these leaders, reaches one of them again.
 fn second_turn(trace: &Trace, activation: ActivationId, leaders: &FixedBitSet) -> Option<EventId> {
     let is_outside = |event: &EventId| !leaders.contains(trace.leader(*event).0 as usize);
     let before = events_of(trace, activation).filter(is_outside).last();

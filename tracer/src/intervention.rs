@@ -1,4 +1,4 @@
-//! Name changes of a program's control flow: decisions that go the other way, statements that are left out.
+//! Interventions: changes of a program's control flow; decisions that go the other way, statements that are left out.
 //!
 //! Unlike a schedule, which keeps a replay on the recorded path, an intervention changes one thing, and from there on
 //! the program goes its own way.
@@ -8,24 +8,24 @@ use agent::poison::Poison;
 use crate::termination::ImagePlace;
 use crate::untouched::Untouched;
 
-/// How a run differs from one of the program as it is.
+/// The alterations of a run, compared with one of the program as it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Alterations<'a> {
-    /// What is changed.
+    /// The interventions.
     pub interventions: &'a [Intervention],
-    /// What undefined values are set to: fresh frames, fresh memory, and the registers where a statement is left out.
+    /// The pattern of undefined values: fresh frames, fresh memory, and the registers where a statement is left out.
     pub poison: Poison,
-    /// The undefined memory to which that is not done.
+    /// The undefined memory that is not filled.
     pub untouched: &'a Untouched,
 }
 
 impl<'a> Alterations<'a> {
-    /// These changes, and undefined values as they happen to be.
+    /// Alterations by these interventions, with undefined values as they happen to be.
     pub fn of(interventions: &'a [Intervention]) -> Alterations<'a> {
         Alterations { interventions, poison: Poison::Off, untouched: Untouched::NONE }
     }
 
-    /// What freshly allocated memory is filled with.
+    /// The pattern of freshly allocated memory.
     pub(crate) fn heap_poison(&self) -> Poison {
         if self.untouched.heap { Poison::Off } else { self.poison }
     }
@@ -34,15 +34,15 @@ impl<'a> Alterations<'a> {
 /// A change of a program's control flow at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intervention {
-    /// Where: a leader for [`Change::Skip`], otherwise a conditional jump. In the executable.
+    /// The place, in the executable: a leader for [`Change::Skip`], otherwise a conditional jump.
     pub place: ImagePlace,
-    /// What happens there instead.
+    /// The change that is made there.
     pub change: Change,
-    /// Which of the executions of the place are changed.
+    /// The executions of the place that are changed.
     pub when: When,
 }
 
-/// What happens at a place instead of what is written there.
+/// The change at a place, in place of what is written there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Control goes on at this place of the same function.
@@ -55,11 +55,11 @@ pub enum Change {
     FallThrough,
 }
 
-/// Which executions of a place are changed.
+/// The executions of a place that are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// All.
+    /// All executions.
     Always,
-    /// The one of this number, from 1.
+    /// The execution with this number, from 1.
     Execution(u32),
 }

@@ -1,4 +1,4 @@
-//! Describe how the program is started, the same way for every run.
+//! The invocation of a program: how it is started, the same way for every run.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -11,11 +11,11 @@ use agent::poison::Poison;
 
 use crate::denial::Actions;
 
-/// The folder, in a working directory, of what is kept of runs. It is none of theirs: where they get a copy of
-/// the directory, it is not in there.
+/// The name of the folder, in a working directory, in which runs are kept. It is none of theirs: where they get a copy
+/// of the directory, it is not in there.
 pub const SHELF: &str = ".stripe";
 
-/// Where the program's standard output goes. It decides how the C library buffers.
+/// The kind of file of the program's standard output. It decides how the C library buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stdout {
     /// A file: fully buffered, lost in a crash if not flushed.
@@ -25,12 +25,12 @@ pub enum Stdout {
     Terminal,
 }
 
-/// What a program reads, wherever it lies: in memory, or in a file that is mapped. A copy costs nothing.
+/// The input of a program, wherever it lies: in memory, or in a file that is mapped. A copy costs nothing.
 #[derive(Clone)]
 pub struct Input(Arc<dyn AsRef<[u8]> + Send + Sync>);
 
 impl Input {
-    /// These bytes.
+    /// An input of these bytes.
     pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Input {
         Input(Arc::new(bytes))
     }
@@ -67,77 +67,77 @@ impl fmt::Debug for Input {
 pub struct Invocation {
     /// The executable, absolute.
     pub program: PathBuf,
-    /// All arguments, the program's name for itself first.
+    /// All arguments, the program's name for itself first (`argv[0]`).
     pub arguments: Vec<OsString>,
     /// The whole environment. `LD_BIND_NOW` and a tunable of glibc are added, see
     /// [`Invocation::environment_under`].
     pub environment: Vec<(OsString, OsString)>,
     /// The working directory, absolute.
     pub directory: PathBuf,
-    /// What the program reads from its standard input.
+    /// The content of its standard input.
     pub stdin: Input,
     /// The kind of its standard output.
     pub stdout: Stdout,
-    /// What it may do to the world.
+    /// The permissions of the program outside of its sandbox.
     pub permissions: Permissions,
-    /// What it is told that would differ from run to run.
+    /// The answers that are the same in each run.
     pub constancy: Constancy,
 }
 
-/// Which answers to a program's questions are the same in each run. What it asks about processes always
-/// is.
+/// The constancy of answers: which questions of a program are answered the same in each run. Those about processes
+/// always are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Constancy {
-    /// Clocks, and how much time was used.
+    /// The answers of clocks, and of how much time was used.
     pub time: Answers,
-    /// Random numbers.
+    /// The answers to questions for random numbers.
     pub chance: Answers,
 }
 
-/// What a program is told.
+/// The answers that a program gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Answers {
     /// The same in each run.
     #[default]
     Constant,
-    /// What is the case.
+    /// The real ones.
     Real,
 }
 
-/// What a program may do to the world outside of its sandbox.
+/// The permissions of a program outside of its sandbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {
     /// Whether there is a sandbox at all.
     pub sandbox_mode: SandboxMode,
     /// Whether it may use the network.
     pub network: Network,
-    /// Directories in which its changes are real, absolute.
+    /// The directories in which its changes are real, absolute.
     pub writable: Vec<PathBuf>,
 }
 
-/// Whether programs are contained.
+/// The mode of containment of programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SandboxMode {
-    /// As well as the machine allows, or not run at all.
+    /// Contained as well as the machine allows, or not run at all.
     #[default]
     Sandbox,
-    /// Not: all that they do is real.
+    /// Not contained: all that they do is real.
     None,
 }
 
-/// Whether programs may use the network.
+/// The access of programs to the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Network {
-    /// They may not.
+    /// Denied.
     #[default]
     Denied,
-    /// They may, and sockets of other programs as well.
+    /// Allowed, to sockets of other programs as well.
     Allowed,
 }
 
 impl Invocation {
-    /// The bare program: no arguments, no environment, no input, its output in a file. It is contained, and
-    /// its questions have constant answers.
+    /// An invocation of the bare program: no arguments, no environment, no input, its output in a file. It is
+    /// contained, and its questions have constant answers.
     pub fn new(program: PathBuf, directory: PathBuf) -> Invocation {
         Invocation {
             arguments: vec![program.clone().into()],
@@ -151,8 +151,8 @@ impl Invocation {
         }
     }
 
-    /// Lets no sanitizer look for leaks: these need ptrace(2), which a program cannot use that is traced itself.
-    /// What the environment says besides stays.
+    /// Lets no sanitizer look for leaks: these need ptrace(2), which a program cannot use that is traced itself. Other
+    /// options in the environment stay.
     pub fn look_for_no_leaks(&mut self) {
         for variable in ["ASAN_OPTIONS", "LSAN_OPTIONS"] {
             let known = self.environment.iter_mut().find(|(name, _)| name == variable);
@@ -187,33 +187,33 @@ impl Invocation {
     }
 }
 
-/// What a run may use up before it is ended.
+/// The resource limits of a run, at which it is ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Processor time of the program, its children not counted.
+    /// The processor time of the program, its children not counted.
     pub cpu: Duration,
-    /// Time from start to end.
+    /// The wall-clock time from start to end.
     pub wall: Duration,
-    /// Time in which it sleeps, has no child, and uses no processor time.
+    /// The time in which it sleeps, has no child, and uses no processor time.
     pub idle: Duration,
-    /// Arrivals at leaders.
+    /// The number of arrivals at leaders.
     pub arrivals: u64,
-    /// Address space in bytes; `None` for no limit.
+    /// The address space in bytes; `None` for no limit.
     pub memory: Option<u64>,
-    /// Bytes that its trace may take while it is recorded.
+    /// The bytes that its trace may take while it is recorded.
     pub trace: u64,
-    /// Bytes of the longest file, standard output and error included; more cannot be written.
+    /// The bytes of the longest file, standard output and error included; more cannot be written.
     pub file_size: u64,
-    /// Bytes of standard output and error together.
+    /// The bytes of standard output and error together.
     pub output: u64,
-    /// Processes that the run starts.
+    /// The number of processes that the run starts.
     pub tasks: u32,
-    /// Denied actions that do not end the run: they fail with EPERM.
+    /// The denied actions that do not end the run: they fail with EPERM.
     pub tolerated: Actions,
 }
 
 impl Limits {
-    /// The same with so many times the time: one time-out on a busy machine proves nothing.
+    /// The same limits with so many times the time: one time-out on a busy machine proves nothing.
     pub fn with_time(self, times: u32) -> Limits {
         Limits { cpu: times * self.cpu, wall: times * self.wall, idle: times * self.idle, ..self }
     }
@@ -223,7 +223,7 @@ impl Limits {
 pub(crate) mod tests {
     use super::*;
 
-    /// So much time, and enough of all else.
+    /// Limits for tests: so much time, and enough of all else.
     pub(crate) fn limits(wall: Duration) -> Limits {
         const MINUTE: Duration = Duration::from_secs(60);
         Limits {

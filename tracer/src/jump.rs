@@ -1,4 +1,4 @@
-//! Record and replay by jumps to the agent inside of the program.
+//! The engine by jumps: record and replay by an agent inside of the program.
 //!
 //! A recording runs the program once, while a thread takes the arrivals that the agent writes down. For
 //! replays the program is started once for each pattern of undefined values, and held at its first
@@ -26,17 +26,17 @@ use crate::trace::Trace;
 /// The agent for the runs of one worker.
 pub(crate) struct Jump {
     placement: Placement,
-    /// As it is for recordings, with undefined values left alone and with others; and for replays.
+    /// The agent for recordings, with undefined values left alone and with others; and for replays.
     recorder: Option<Inside>,
     poisoning_recorder: Option<Inside>,
     replayer: Option<Inside>,
-    /// Those who do the replays of the latest recorded run.
+    /// The servers that do the replays of the latest recorded run.
     latest: Option<RunServers>,
-    /// A checkpoint is made where it saves so many events.
+    /// The number of events that a checkpoint has to save.
     distance: u32,
 }
 
-/// What belongs to one recorded run.
+/// The servers of one recorded run.
 struct RunServers {
     tape: Tape,
     servers: Vec<Server>,
@@ -69,7 +69,7 @@ impl Jump {
         })
     }
 
-    /// Runs the program and takes down its events.
+    /// Runs the program and records its events.
     pub(crate) fn record<'p>(
         &mut self,
         stage: &mut Stage<'p>,
@@ -95,7 +95,7 @@ impl Jump {
         let run = std::thread::scope(|scope| {
             let winding = patiently(|| {
                 Builder::new().spawn_scoped(scope, || {
-                    // It works while the program runs: on another processor, if there is one.
+                    // The thread works while the program runs: on another processor, if there is one.
                     Processors::available().release();
                     drain.drain();
                 })
@@ -203,7 +203,7 @@ impl RunServers {
         Ok(Continue(self.servers.iter_mut().find(|server| server.has(&terms)).expect("just hired")))
     }
 
-    /// Starts the program, and lets it run up to its first leader; tells the run if it had to be ended before.
+    /// Starts the program, and lets it run up to its first leader; returns the run if it had to be ended before.
     fn start_server(
         &self,
         stage: &Stage<'_>,
@@ -235,14 +235,14 @@ fn course<'c>(inside: &'c mut Inside, conditions: &'c Conditions) -> Course<'c> 
     Course { conditions, placement, method: Method::Inside(detours) }
 }
 
-/// What the agent says about the end of a run that it has ended.
+/// The termination of a run that the agent has ended.
 fn account(end: End) -> Result<Termination, Unable> {
     match end {
         End::Left(deviation) => Ok(Termination::Left(deviation)),
         End::Enough => Ok(Termination::Cut(Cut::Arrivals)),
         End::LoopsOn => Ok(Termination::Endless(Cut::Arrivals)),
         End::TooDeep => Err(Unable::Unfit("too many calls are open at the same time".into())),
-        // What has ended was no server.
+        // A process that ends with this was no server.
         End::Serving => Ok(Termination::Cut(Cut::Overwrote)),
     }
 }

@@ -16,7 +16,7 @@
 //!   program as it is, with nothing traced;
 //! - `process` is the only door to ptrace, and the only place with unsafe code in this crate: the other one
 //!   is `agent/inside.rs`, which runs within the program;
-//! - [`intervention`] names what one may change in a run that then goes its own way;
+//! - [`intervention`] names the changes of a run that then goes its own way;
 //! - [`invocation`], [`run`], [`termination`], [`denial`], [`poison`] name what goes in and what comes
 //!   out;
 //! - [`surroundings`] says on which machine and with which libraries a run was recorded.
@@ -35,8 +35,8 @@
 //!    │ i = 0;    jmp ┼──────────►│ expected? then go on    │   no    │ the rules (lockstep) │
 //!    │               │           │ otherwise ask ──────────┼────────►│ say where to go on   │
 //!    │ i < n;    jmp ┼──►        │ body: moved code of     │◄────────┼─ session.target      │
-//!    │               │           │   `i = 0;`, jump behind │         └──────────┬───────────┘
-//!    │ behind: ...   │◄──────────┼─                        │                    │ reads and writes
+//!    │               │           │   `i = 0;`, jump after  │         └──────────┬───────────┘
+//!    │ after:  ...   │◄──────────┼─                        │                    │ reads and writes
 //!    └───────────────┘           └─────────────────────────┘         ┌──────────▼───────────┐
 //!                                                                    │ session, shared with │
 //!    the tracer  ◄───────────────── maps the same memory ───────────►│ the tracer           │
@@ -48,7 +48,7 @@
 //! once for each pattern of undefined values and becomes a server at its first leader. For a test the
 //! tracer writes into the session which events are kept, and wakes the server, which forks a child; the
 //! child follows the schedule, and is held by ptrace only for what is not a statement: its end, signals,
-//! processes that it starts. A signal that comes while the agent works is delivered behind it.
+//! processes that it starts. A signal that comes while the agent works is delivered after it.
 //!
 //! *Checkpoints:* delta debugging tries schedules that agree for a long way. Where a test comes to an event
 //! that the tracer has marked, half-way to where it differs from the test before, it becomes a server

@@ -1,4 +1,4 @@
-//! Tell what a program was doing when its recording had to be ended.
+//! The account of what a program was doing when its recording had to be ended.
 //!
 //! The lines that were executed last, as far back as there are no others: in an endless loop these are its
 //! lines, and how often each was executed says how long it has gone round. Pure: reads a trace.
@@ -10,30 +10,30 @@ use crate::program::{LeaderId, Program};
 use crate::termination::Cut;
 use crate::trace::Trace;
 
-/// So many lines are named at most.
+/// The largest number of lines that are named.
 const MOST_LINES: usize = 6;
 
-/// So many of the last statements are looked at in any case, and more as long as they are on the same lines.
+/// The number of last statements that are looked at in any case; more are as long as they are on the same lines.
 const LEAST_LAST: usize = 10_000;
 const MOST_LAST: usize = 100_000_000;
 
 /// An account of a run that had not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotEnded {
-    /// Why the run was ended.
+    /// The reason why the run was ended.
     pub cut: Cut,
-    /// How many statements were executed.
+    /// The number of statements that were executed.
     pub statements: usize,
-    /// How many of the last of them these lines are about.
+    /// The number of the last of them that these lines are about.
     pub last: usize,
-    /// Each line with how often it was executed among them, the most frequent first.
+    /// The lines with the number of executions of each among them, the most frequent first.
     pub lines: Vec<(String, usize)>,
-    /// How many further lines were executed among them.
+    /// The number of further lines that were executed among them.
     pub others: usize,
 }
 
 impl NotEnded {
-    /// Of the run of `program` that was ended for this reason.
+    /// An account of the run of `program` that was ended for this reason.
     pub(crate) fn new(program: &Program, trace: &Trace, cut: Cut) -> NotEnded {
         let line = |leader: LeaderId| {
             let statement = program.leader(leader).statement;
@@ -65,7 +65,7 @@ impl NotEnded {
     }
 }
 
-/// What it was doing, as the end of a sentence about the program.
+/// Writes what the program was doing, as the end of a sentence about it.
 impl fmt::Display for NotEnded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let NotEnded { statements, last, lines, others, .. } = self;

@@ -1,4 +1,4 @@
-//! Run a program as it is, again and again, each time with other circumstances: another standard input, other
+//! Runs of a program as it is, again and again, each time with other circumstances: another standard input, other
 //! arguments, another environment, other contents of files.
 //!
 //! Nothing is traced, so that it may be any program that can be started: a script, one without debug
@@ -21,16 +21,16 @@ use crate::program::Program;
 use crate::run::{Run, Usage};
 use crate::termination::{Cut, Termination};
 
-/// A file that a run finds instead of what lies there; nothing that it does to it is real.
+/// A replacement of a file: a run finds this content instead; nothing that it does to it is real.
 #[derive(Clone, Debug)]
 pub struct Replacement {
     /// The file, absolute, without symbolic links on the way. There is one, and it is a regular file.
     pub path: PathBuf,
-    /// What it holds instead; `None` if it is not to be there.
+    /// The content; `None` if there is to be no file.
     pub content: Option<Input>,
 }
 
-/// One worker's place for runs of a program of which nothing is traced.
+/// A runner: one worker's place for runs of a program of which nothing is traced.
 pub struct Runner<'p> {
     program: &'p Program,
     sandbox: Sandbox,
@@ -53,7 +53,7 @@ impl<'p> Runner<'p> {
         })
     }
 
-    /// How well the runs are contained.
+    /// The level of containment of the runs.
     pub fn containment(&self) -> Containment {
         self.sandbox.containment()
     }
@@ -74,7 +74,8 @@ impl<'p> Runner<'p> {
         self.run_with(invocation, files, &Alterations::of(&[]), limits, stop)
     }
 
-    /// The same with the files as they are and with alterations, which need a [`Program::load`]ed program.
+    /// Runs the program as [`Runner::run`] does, with the files as they are and with alterations, which need a
+    /// [`Program::load`]ed program.
     ///
     /// # Errors
     /// As of [`Runner::run`].
@@ -131,7 +132,7 @@ impl<'p> Runner<'p> {
 
 /// A program under way.
 struct Course<'c> {
-    /// What it is; `None` once it has become another one, or if nothing is known of it.
+    /// The program; `None` once the process has become another one, or if nothing is known of it.
     program: Option<&'c Program>,
     placement: &'c mut Placement,
     usage: Usage,
@@ -195,13 +196,13 @@ impl Course<'_> {
         }
     }
 
-    /// Serves a stop that is neither a trap nor a signal; the termination if it is the last.
+    /// Handles a stop that is neither a trap nor a signal; returns the termination if it is the last.
     fn event(&mut self, stop: Stop, tracee: &Tracee, changes: Option<&Changes<'_>>) -> Option<Termination> {
         match stop {
             Stop::Exited(status) => return Some(Termination::Exited(status)),
             Stop::Stopped => return Some(Termination::Cut(Cut::Stopped)),
             Stop::Cut(cut) => return Some(Termination::Cut(cut)),
-            // Of its threads another than the first one was hit, or somebody has killed it.
+            // A signal has hit another of its threads than the first one, or somebody has killed it.
             Stop::Killed(signal) => {
                 self.program = None;
                 let killed = || self.crashed(tracee, signal);
@@ -219,7 +220,7 @@ impl Course<'_> {
         None
     }
 
-    /// The end by a fatal signal.
+    /// The termination by a fatal signal.
     fn crashed(&self, tracee: &Tracee, signal: i32) -> Termination {
         if signal == SIGXFSZ {
             return Termination::Cut(Cut::FileSize);

@@ -1,16 +1,16 @@
-//! Say why a run cannot be recorded, or its events not be looked at.
+//! Errors of recordings: why a run cannot be recorded, or its events not be looked at.
 
 use crate::not_ended::NotEnded;
 use crate::process::ProcessError;
 use crate::program::LoadError;
 use crate::termination::Cut;
 
-/// How programs do without further threads, as a part of a sentence. A pool of one thread is not enough.
+/// The remedy against further threads, as a part of a sentence. A pool of one thread is not enough.
 pub const ONE_THREAD: &str = "make it do its work on its first thread: OMP_NUM_THREADS=1 for OpenMP, the flavor \
                               current_thread for tokio, and for rayon num_threads(1).use_current_thread(), because \
                               RAYON_NUM_THREADS=1 starts a thread all the same";
 
-/// Why a run cannot be recorded.
+/// The reason why a run cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
 pub enum RecordError {
@@ -49,7 +49,7 @@ pub enum RecordError {
     NothingTraced,
 }
 
-/// How a program that ends after a long time gets what it needs.
+/// The remedy for a program that ends after a long time: how it gets what it needs.
 fn more(cut: Cut) -> &'static str {
     match cut {
         Cut::Trace => "otherwise give it a smaller input, or stripe more memory with --memory",
@@ -62,7 +62,7 @@ fn more(cut: Cut) -> &'static str {
     }
 }
 
-/// How a program gets more of what it had too little of.
+/// The remedy for a program that had too little of something.
 fn room(cut: Cut) -> &'static str {
     match cut {
         Cut::Disk => "where its directory is copied, set TMPDIR to a directory with room",
@@ -71,7 +71,7 @@ fn room(cut: Cut) -> &'static str {
     }
 }
 
-/// Why events cannot be looked at.
+/// The reason why events cannot be looked at.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
 pub enum ObserveError {

@@ -1,4 +1,4 @@
-//! Hold what can be observed of a run from outside.
+//! A run, as far as it can be observed from outside.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,24 +16,25 @@ pub struct Run {
     pub stdout: Bytes,
     /// Everything it wrote to standard error.
     pub stderr: Bytes,
-    /// How it ended.
+    /// The way in which it ended.
     pub termination: Termination,
-    /// What it used up.
+    /// The resources that it used up.
     pub usage: Usage,
-    /// How many arrivals at leaders there were.
+    /// The number of arrivals at leaders.
     pub arrivals: u64,
-    /// At how many of them the run was made to go on elsewhere.
+    /// The number of arrivals at which the run was made to go on elsewhere.
     pub redirections: u64,
-    /// What it wanted to do and was denied.
+    /// The actions that it wanted to do and was denied.
     pub denied: Actions,
     /// The files whose code it had in memory at its end, if it was recorded.
     pub objects: Vec<PathBuf>,
-    /// What the instruction that crashed was to use, if the run was recorded and the debug information tells.
+    /// The operand that the instruction which crashed could not use, if the run was recorded and the debug information
+    /// tells.
     pub operand: Option<Operand>,
-    /// How many bytes of its standard output the C library had not written yet when it crashed, if the run was
-    /// recorded and that is known.
+    /// The number of bytes of its standard output that the C library had not written yet when it crashed, if the run
+    /// was recorded and that is known.
     pub unwritten: u64,
-    /// What the variable holds that was asked for. `None` if none was, if the run has not come there, or if the
+    /// The value of the variable that was asked for. `None` if none was, if the run has not come there, or if the
     /// variable has no place in memory there.
     pub value: Option<AskedValue>,
 }
@@ -41,16 +42,16 @@ pub struct Run {
 /// The value of a variable that was asked for, as the language of the program writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskedValue {
-    /// As much of it as people read.
+    /// The value for people to read, cut to a bounded length.
     pub told: String,
-    /// All of it, to be compared.
+    /// The value to be compared, in greater length.
     pub whole: String,
 }
 
-/// Something in memory that an instruction could not use, as the source calls it.
+/// An operand in memory that an instruction could not use, as the source calls it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operand {
-    /// What was to be used: `row->next`.
+    /// The name of what was to be used: `row->next`.
     pub name: String,
     /// The pointer that leads there, `row`, and its value as the language writes it.
     pub pointer: Option<(String, String)>,
@@ -93,29 +94,29 @@ impl Run {
     }
 }
 
-/// What a run used up.
+/// The resources that a run used up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
     /// Processor time.
     pub cpu: Duration,
     /// Time from start to end.
     pub wall: Duration,
-    /// How many copies of itself the program has started, by fork(2).
+    /// The number of copies of itself that the program has started, by fork(2).
     pub forked: u32,
     /// The largest address space, in bytes.
     pub memory: u64,
-    /// No file that it wrote was longer than so many bytes; 0 if that is not known.
+    /// An upper bound of the length of the files that it wrote, in bytes; 0 if that is not known.
     pub longest_file: u64,
-    /// How many events of the trace lie before the checkpoint where a replay began, because an earlier one
-    /// had executed what is kept of them; 0 for the whole way.
+    /// The number of events of the trace before the checkpoint where a replay began, because an earlier one had
+    /// executed what is kept of them; 0 for the whole way.
     pub taken_over: u32,
 }
 
 /// A run together with its trace.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// What can be seen from outside.
+    /// The run as seen from outside.
     pub run: Run,
-    /// What happened inside.
+    /// The trace of what happened inside.
     pub trace: Trace,
 }

@@ -1,4 +1,4 @@
-//! Say which events a replay executes and which it omits.
+//! Schedules: which events a replay executes and which it omits.
 //!
 //! Any selection of events is made *down-closed* first: without the event that called it an activation
 //! does not take place, and under [`Control::Program`] nothing happens without the decision that
@@ -13,7 +13,7 @@ use fixedbitset::FixedBitSet;
 use crate::program::{LeaderId, Program};
 use crate::trace::{EventId, Trace};
 
-/// Which events a replay executes, and what it does about branches.
+/// A schedule: the events that a replay executes, and what it does about branches.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
     control: Control,
@@ -28,7 +28,7 @@ impl Schedule {
         Schedule { control, kept }
     }
 
-    /// What makes a statement be executed again.
+    /// The control flow of the replay: what makes a statement be executed again.
     pub fn control(&self) -> Control {
         self.control
     }
@@ -38,8 +38,8 @@ impl Schedule {
         self.kept.contains(event.0 as usize)
     }
 
-    /// Up to which event, itself not included, both execute the same events; 0 if branches mean something
-    /// else to them.
+    /// The first event, by position, that not both schedules execute or omit alike; 0 if branches mean something else
+    /// to them.
     pub(crate) fn agrees_before(&self, other: &Schedule) -> u32 {
         if self.control != other.control {
             return 0;
@@ -52,7 +52,7 @@ impl Schedule {
         equal as u32
     }
 
-    /// For each event 1 if it is executed, 0 if it is omitted.
+    /// The schedule as bytes: for each event 1 if it is executed, 0 if it is omitted.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.kept.len().next_multiple_of(8));
         for word in self.kept.as_slice() {
@@ -72,7 +72,7 @@ impl Schedule {
         self.kept.ones().map(|event| EventId(event as u32))
     }
 
-    /// Lets the replay execute these events, as well as what it executes already.
+    /// Adds these events to those that the replay executes.
     ///
     /// # Panics
     /// If they reach beyond the trace.
@@ -80,7 +80,7 @@ impl Schedule {
         self.kept.insert_range(positions(events));
     }
 
-    /// Lets the replay omit these events, as well as what it omits already.
+    /// Adds these events to those that the replay omits.
     ///
     /// # Panics
     /// If they reach beyond the trace.
@@ -102,7 +102,7 @@ pub struct Omission<'a> {
     /// The decision that governs each event, by position; `u32::MAX` for none. Empty under
     /// [`Control::Trace`].
     governors: Vec<u32>,
-    /// Where the events end that cannot take place without an event, by position.
+    /// The end of the range of events that cannot take place without each event, by position.
     ends: Vec<u32>,
 }
 
@@ -111,9 +111,9 @@ const NO_GOVERNOR: u32 = u32::MAX;
 impl<'a> Omission<'a> {
     /// Finds what can be omitted from `trace`, a run of `program`.
     ///
-    /// An event is omittable if its statement is not structural and its activation goes on behind it;
-    /// under [`Control::Program`] moreover if it governs, directly or not, only omittable events: the
-    /// way to an epilogue or to a final `exit()` cannot be left out.
+    /// An event is omittable if its statement is not structural and its activation goes on after it; under
+    /// [`Control::Program`] moreover if it governs, directly or not, only omittable events: the way to an epilogue or
+    /// to a final `exit()` cannot be left out.
     pub fn new(program: &Program, trace: &'a Trace, control: Control) -> Omission<'a> {
         let mut omittable = FixedBitSet::with_capacity(trace.len());
         for event in trace.events() {
@@ -152,7 +152,8 @@ impl<'a> Omission<'a> {
         event..EventId(self.ends[event.0 as usize])
     }
 
-    /// The same for all omittable events in order; what else is kept here is given back first.
+    /// The ranges of [`with_dependents`](Omission::with_dependents) of all omittable events in order; what else is kept
+    /// here is given back first.
     pub fn into_stretches(self) -> impl Iterator<Item = Range<EventId>> {
         let Omission { omittable, ends, .. } = self;
         omittable.into_ones().map(move |event| EventId(event as u32)..EventId(ends[event]))
@@ -176,8 +177,8 @@ impl<'a> Omission<'a> {
     }
 }
 
-/// Where the events end that cannot take place without each event. What an event needs comes before it,
-/// so that from the end to the beginning each event is complete before it is looked at.
+/// The end of the range of events that cannot take place without each event. What an event needs comes before it, so
+/// that from the end to the beginning each event is complete before it is looked at.
 fn ends(trace: &Trace, governors: &[u32]) -> Vec<u32> {
     let mut ends: Vec<u32> = trace.events().map(EventId::time).collect();
     for event in trace.events().rev() {
@@ -238,7 +239,7 @@ mod tests {
         }
     }
 
-    /// Functions with branches whose ways meet behind them, before them (a loop), or never.
+    /// A random program: functions with branches whose ways meet after them, before them (a loop), or never.
     fn any_program(random: &mut Random) -> Program {
         let lines = [2, 3, 4, 5, 6, 7, 8];
         let mut decisions = || -> Vec<(u32, u32)> {
@@ -251,7 +252,7 @@ mod tests {
         program(&outlines.collect::<Vec<_>>())
     }
 
-    /// Calls, returns, jumps over several frames and several roots, but nothing that a branch explains.
+    /// A random trace: calls, returns, jumps over several frames and several roots, but nothing that a branch explains.
     fn any_trace(program: &Program, random: &mut Random) -> Trace {
         let mut builder = TraceBuilder::default();
         let mut stack: Vec<usize> = Vec::new();
@@ -279,7 +280,7 @@ mod tests {
         builder.finish()
     }
 
-    /// Tells whether the arrival counts.
+    /// Adds an arrival; false if it does not count.
     fn arrive(builder: &mut TraceBuilder, program: &Program, leader: u32, depth: usize) -> bool {
         let leader = LeaderId(leader);
         let entered = program.leader(leader).kind == LeaderKind::Entry;

@@ -1,4 +1,4 @@
-//! Start programs and run them to their ends, however they are made to obey.
+//! The stage: programs are started and run to their ends on it, whatever the engine.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::program::Program;
 use crate::run::{Run, Usage};
 use crate::termination::{Cut, Termination};
 
-/// What all runs of a worker have in common.
+/// The stage of a worker: what all its runs have in common.
 pub(crate) struct Stage<'p> {
     pub(crate) program: &'p Program,
     stdout: Stdout,
@@ -23,16 +23,16 @@ pub(crate) struct Stage<'p> {
     watchdog: Watchdog,
 }
 
-/// A program that waits to be run.
+/// A started program that waits to be run.
 pub(crate) struct Start {
     pub(crate) tracee: Tracee,
     /// The stack pointer before the program's first instruction.
     pub(crate) stack_base: u64,
-    /// When it was started.
+    /// The time at which it was started.
     pub(crate) time: Instant,
 }
 
-/// How a program is run.
+/// The course of a run: what it is run with.
 pub(crate) struct Course<'c> {
     pub(crate) conditions: &'c Conditions,
     pub(crate) placement: &'c mut Placement,
@@ -40,7 +40,7 @@ pub(crate) struct Course<'c> {
 }
 
 impl<'p> Stage<'p> {
-    /// Prepares for runs of `program` that are started as `invocation` says.
+    /// Prepares for runs of `program` by `invocation`.
     pub(crate) fn new(program: &'p Program, invocation: &Invocation) -> Result<Stage<'p>, ProcessError> {
         Ok(Stage {
             program,
@@ -50,23 +50,23 @@ impl<'p> Stage<'p> {
         })
     }
 
-    /// How well the runs are contained.
+    /// The level of containment of the runs.
     pub(crate) fn containment(&self) -> Containment {
         self.sandbox.containment()
     }
 
-    /// Where the standard output goes.
+    /// The kind of file of the standard output.
     pub(crate) fn stdout(&self) -> Stdout {
         self.stdout
     }
 
-    /// For a thread that works on what the program waits for.
+    /// The waiting work of a thread that works on what the program waits for.
     pub(crate) fn attendance(&self) -> WaitingWork {
         self.watchdog.attendance()
     }
 
-    /// Takes away what the latest run has left in the file system. Whether that makes programs that
-    /// were started before see another world than those that will be.
+    /// Removes what the latest run has left in the file system. True if that makes programs that were started before
+    /// see another world than those that will be.
     pub(crate) fn clear(&mut self) -> Result<bool, ProcessError> {
         self.sandbox.refresh()
     }
@@ -90,8 +90,7 @@ impl<'p> Stage<'p> {
         Ok((Start { tracee, stack_base, time }, output))
     }
 
-    /// Runs a program until the reason why it goes no further. What it has written is not part of the
-    /// result yet.
+    /// Runs a program until the reason why it goes no further. Its output is not part of the result yet.
     pub(crate) fn run(
         &self,
         start: &mut Start,
@@ -108,7 +107,7 @@ impl<'p> Stage<'p> {
         Ok(run)
     }
 
-    /// The same, led by `lead`.
+    /// Runs a program as [`Stage::run`] does, led by `lead`.
     pub(crate) fn run_by(
         &self,
         start: &mut Start,
@@ -144,7 +143,7 @@ impl<'p> Stage<'p> {
         let Execution { usage, pace, objects, operand, unwritten, tracee, alarm, .. } = execution;
         let Pace { arrivals, redirections, .. } = pace;
         let termination = match (termination, alarm.end()) {
-            // Whoever goes on with it would go on with a dead one.
+            // Otherwise somebody would go on with a dead process.
             (Termination::Cut(Cut::Stopped), Some(cut)) => Termination::Cut(cut),
             (termination, _) => termination,
         };
@@ -165,7 +164,7 @@ impl<'p> Stage<'p> {
         })
     }
 
-    /// That a run, and so all before it, has executed the code that was examined. These are files that it had in
+    /// Checks that a run, and so all before it, has executed the code that was examined. These are files that it had in
     /// memory; its own copies are not for others to change.
     fn must_be_unchanged(&self, objects: &[PathBuf]) -> Result<(), ProcessError> {
         let files = self.program.code_files();
@@ -173,7 +172,7 @@ impl<'p> Stage<'p> {
         files.changed().map_or(Ok(()), |path| Err(ProcessError::Changed { path }))
     }
 
-    /// Ends what is left of a program that was run, and adds what it has written.
+    /// Ends what is left of a program that was run, and adds its output.
     pub(crate) fn finish(
         &self,
         mut start: Start,

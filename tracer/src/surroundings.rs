@@ -1,4 +1,4 @@
-//! Say on which machine and with which libraries a run was recorded.
+//! The surroundings in which a run was recorded: the machine and the libraries.
 //!
 //! Libraries choose their functions by the processor, and another version of one takes another way: on
 //! another machine the same program need not go the recorded way.
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::run::Run;
 use crate::trace_file::content;
 
-/// What a run depends on besides the program and its input.
+/// The surroundings of a run: what it depends on besides the program and its input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// The model of the processor, as the kernel names it; empty if it does not.
@@ -21,22 +21,22 @@ pub struct Surroundings {
 /// A file of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Where it lies.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its bytes.
+    /// The size of the file in bytes.
     pub size: u64,
-    /// Stands for its content.
+    /// The hash of its content.
     pub hash: u128,
 }
 
 impl Surroundings {
-    /// Those of a run that has been recorded on this machine just now. What cannot be read is left out.
+    /// The surroundings of a run that has been recorded on this machine just now. What cannot be read is left out.
     pub fn of(run: &Run) -> Surroundings {
         let objects = run.objects.iter().filter_map(|path| Object::at(path)).collect();
         Surroundings { processor: processor(), objects }
     }
 
-    /// In what those of today differ from these, in words; `None` if in nothing.
+    /// The difference of today's surroundings from these, in words; `None` if there is none.
     pub fn difference(&self) -> Option<String> {
         let processor = processor();
         if self.processor != processor {

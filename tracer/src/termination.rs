@@ -1,4 +1,4 @@
-//! Name the ways in which a run ends.
+//! Terminations: the ways in which a run ends.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,32 +9,31 @@ use crate::address::FileAddress;
 use crate::denial::Action;
 use crate::program::{ImageId, LeaderId, Statement};
 
-/// How a run ended.
+/// The way in which a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Termination {
-    /// By itself, with this exit status.
+    /// Exited by itself, with this exit status.
     Exited(i32),
-    /// By a signal.
+    /// Ended by a signal.
     Crashed(Crash),
-    /// The tracer ended it because it had left the recorded path.
+    /// Ended by the tracer because it had left the recorded path.
     Left(Deviation),
-    /// The tracer ended it because of what it did.
+    /// Ended by the tracer because of what it did.
     Cut(Cut),
-    /// The tracer ended it where the last event of the trace begins, because it was asked what a variable holds
-    /// there.
+    /// Ended by the tracer where the last event of the trace begins, because it was asked what a variable holds there.
     Reached,
-    /// It never ends: the tracer ended it, for this reason, in the loop in which the recorded run has not ended.
+    /// Endless: the tracer ended it, for this reason, in the loop in which the recorded run has not ended.
     Endless(Cut),
 }
 
-/// Where and how a run crashed. Two crashes are the same if all of this is.
+/// The account of a crash: where and how. Two crashes are the same if all of this is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crash {
     /// The signal's number.
     pub signal: i32,
-    /// The instruction that made it come.
+    /// The place of the instruction that caused the signal.
     pub instruction: CodePlace,
-    /// Where control was to come back to the traced code, if the instruction is none of it.
+    /// The place at which control was to come back to the traced code, if the instruction is none of it.
     pub back: Option<ImagePlace>,
     /// The address that could not be used.
     pub address: BadAddress,
@@ -52,7 +51,7 @@ pub struct ImagePlace {
     pub address: FileAddress,
 }
 
-/// Where an instruction is.
+/// The place of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CodePlace {
     /// In an image of the program, traced or not.
@@ -82,23 +81,23 @@ impl PartialEq for LibraryPlace {
     }
 }
 
-/// An address that could not be used, as exactly as crashes are compared: what lies outside of all memory is
-/// as good as any other such address.
+/// An address that could not be used, as exactly as crashes are compared: what lies outside of all memory is as good as
+/// any other such address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadAddress {
     /// The signal is not about an address.
     None,
-    /// In the first page: a null pointer, or so many bytes behind one.
+    /// In the first page: a null pointer, or an address so many bytes after it.
     FirstPage(u64),
     /// In memory of the program that must not be used so; see [`MappedPlace`].
     Mapped(MappedPlace),
-    /// Where no memory is.
+    /// At an address that is not mapped.
     Unmapped,
-    /// Where the stack ends, in a program of which nothing is traced: it has overflown.
+    /// Beyond the end of the stack, in a program of which nothing is traced: it has overflown.
     BeyondStack,
-    /// No address at all: its upper bits do not agree.
+    /// A non-canonical address: its upper bits do not agree.
     NotCanonical,
-    /// What the processor forbids for another reason than an address.
+    /// Not an address: what the processor forbids for another reason.
     Forbidden,
 }
 
@@ -121,7 +120,7 @@ impl Crash {
         self.calls.first().copied().flatten()
     }
 
-    /// The first in which another crash differs from this one; `None` if it is the same.
+    /// The first difference of another crash from this one; `None` if it is the same.
     pub fn difference(&self, other: &Crash) -> Option<CrashDifference> {
         let differ = [
             (self.signal != other.signal, CrashDifference::Signal),
@@ -134,7 +133,7 @@ impl Crash {
     }
 }
 
-/// In what two crashes differ.
+/// The difference of two crashes: the part in which they differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CrashDifference {
     /// The signal.
@@ -149,38 +148,38 @@ pub enum CrashDifference {
     Calls,
 }
 
-/// Why the tracer ended a run.
+/// The reason why the tracer ended a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// It used up its processor time.
+    /// The limit of processor time was reached.
     CpuTime,
-    /// It took too long.
+    /// The limit of wall-clock time was reached.
     WallTime,
-    /// It was asleep for too long, and nobody was there to wake it.
+    /// The run was asleep for too long, and nobody was there to wake it.
     Asleep,
-    /// It reached too many leaders.
+    /// The limit of arrivals was reached: too many leaders.
     Arrivals,
-    /// It started too many processes.
+    /// The limit of processes was reached.
     Tasks,
-    /// It started a thread while executing this statement.
+    /// The run started a thread while executing this statement.
     Thread(Option<Statement>),
-    /// It stopped itself.
+    /// The run stopped itself by a signal.
     Stopped,
-    /// It wrote too much into a file.
+    /// The limit of a file's length was reached.
     FileSize,
-    /// It wrote too much to its output.
+    /// The limit of the output was reached.
     Output,
-    /// It filled the memory in which its changes to files are kept.
+    /// The memory in which the run's changes to files are kept was filled.
     Disk,
-    /// It wanted more memory than it may have.
+    /// The limit of memory was reached.
     Memory,
-    /// Its trace took as much memory as it may.
+    /// The limit of the trace's memory was reached.
     Trace,
-    /// It wanted to do what a sandbox denies.
+    /// The run wanted to do what a sandbox denies.
     Escaped(Action),
-    /// The code of its traced functions was found changed at its end, here first.
+    /// The code of the run's traced functions was found changed at its end, here first.
     ChangedText(FileAddress),
-    /// It overwrote memory that the tracer has put into it, so that nothing that this tells can be believed.
+    /// The run overwrote memory that the tracer has put into it, so that nothing that this tells can be believed.
     Overwrote,
     /// The user, or a test that is no longer needed, asked for the end.
     Interrupted,

@@ -1,4 +1,4 @@
-//! Hold what a run did: its events in order, and the activation (call of a function) of each.
+//! The trace of a run: its events in order, and the activation (call of a function) of each.
 //!
 //! An *event* is the arrival at a leader; an arrival at the leader that was reached last, with no other
 //! leader in between, does not count. Events carry no values, only their place in the order; 12 bytes
@@ -26,13 +26,13 @@ struct Tables {
     events: Vec<Event>,
     activations: Vec<Activation>,
     endless: Option<Endless>,
-    /// For each leader 1 if the loop has it, as the rules of a replay read it.
+    /// The leaders of the loop: 1 for each leader that it has, as the rules of a replay read it.
     looping: Vec<u8>,
     for_programs: ForPrograms,
 }
 
 impl Tables {
-    /// Forgets all behind the first so many events.
+    /// Removes all events after the first so many.
     fn end_after(&mut self, length: usize) {
         assert!(length <= self.events.len(), "a trace has its beginning");
         self.events.truncate(length);
@@ -50,19 +50,19 @@ impl Tables {
     }
 }
 
-/// The tables once more, in memory that programs can map: one for all who replay the trace at the same time,
-/// because it takes more than the trace itself.
+/// The tables in memory that programs can map: one copy for all who replay the trace at the same time, because it takes
+/// more than the trace itself.
 #[derive(Default)]
 struct ForPrograms(Mutex<Weak<Sealed>>);
 
-/// A copy of the tables has none yet.
+/// A copy of the tables has no such memory yet.
 impl Clone for ForPrograms {
     fn clone(&self) -> ForPrograms {
         ForPrograms::default()
     }
 }
 
-/// It says nothing that the tables do not.
+/// All are equal: the memory says nothing that the tables do not.
 impl PartialEq for ForPrograms {
     fn eq(&self, _: &ForPrograms) -> bool {
         true
@@ -77,18 +77,18 @@ impl Eq for ForPrograms {}
 /// the second time; what never ends is the activation of that event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endless {
-    /// Why the run was ended while it was recorded.
+    /// The reason why the run was ended while it was recorded.
     pub cut: Cut,
     /// The leaders of the loop in that activation, in their order.
     pub leaders: Vec<LeaderId>,
-    /// A replay that has reached so many of them after the last event has shown not to end; 0 for a single
+    /// The number of them after which a replay has shown not to end, counted from the last event; 0 for a single
     /// statement that never ends, where only time can show it.
     pub enough: u32,
-    /// So many arrivals of all kinds that has taken in the recorded run.
+    /// The number of arrivals of all kinds that this has taken in the recorded run.
     pub arrivals: u64,
-    /// How many events there were before the run was ended.
+    /// The number of events before the run was ended.
     pub events: u64,
-    /// For how long there was no event before the run was ended.
+    /// The time without an event before the run was ended.
     pub silence: Duration,
 }
 
@@ -108,7 +108,7 @@ impl Trace {
         (0..self.0.events.len() as u32).map(EventId)
     }
 
-    /// The recorded run, as the rules of a replay read it.
+    /// The tape: the recorded run, as the rules of a replay read it.
     pub fn tape(&self) -> Tape<'_> {
         let Tables { events, activations, endless, looping, .. } = &*self.0;
         let enough = endless.as_ref().map_or(0, |endless| endless.enough);
@@ -169,7 +169,7 @@ impl Trace {
         self.tape().caller(activation)
     }
 
-    /// How many traced calls the event is deep, 0 in `main`.
+    /// The number of traced calls in which the event lies, 0 in `main`.
     pub fn depth(&self, event: EventId) -> usize {
         self.callers(event).count()
     }
@@ -180,8 +180,7 @@ impl Trace {
         std::iter::successors(caller_of(event), move |&caller| caller_of(caller))
     }
 
-    /// Whether the event can be omitted at all: it is no entry or epilogue, and its activation goes on
-    /// behind it.
+    /// Whether the event can be omitted at all: it is no entry or epilogue, and its activation goes on after it.
     pub fn is_omittable(&self, program: &Program, event: EventId) -> bool {
         let kind = program.leader(self.leader(event)).kind;
         !kind.is_structural() && self.next(event).is_some()
@@ -220,7 +219,7 @@ impl Trace {
         }
     }
 
-    /// How many bytes of memory the trace holds.
+    /// The size of the trace in memory, in bytes.
     pub fn memory(&self) -> usize {
         let Tables { events, activations, .. } = &*self.0;
         events.capacity() * size_of::<Event>() + activations.capacity() * size_of::<Activation>()
@@ -233,7 +232,7 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// Why arrivals do not form a trace.
+/// The reason why arrivals do not form a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BrokenTrace {
     /// Control reached the middle of a function that was not entered, or that was left: the program
@@ -243,10 +242,10 @@ pub enum BrokenTrace {
     TooLong,
 }
 
-/// For so many events there is room at once.
+/// The number of events for which there is room at once.
 const ROOM: usize = 64 << 20;
 
-/// What the builder knows of an open call.
+/// The builder's state of an open call.
 struct Open {
     activation: ActivationId,
     last: EventId,
@@ -254,7 +253,7 @@ struct Open {
     callee: Link,
 }
 
-/// Makes a trace of arrivals at leaders.
+/// The builder of a trace, from arrivals at leaders.
 #[derive(Default)]
 pub struct TraceBuilder {
     trace: Tables,
@@ -271,8 +270,8 @@ impl TraceBuilder {
         TraceBuilder { trace: Tables { events, ..Tables::default() }, ..TraceBuilder::default() }
     }
 
-    /// Takes down that the run has reached `leader` with the stack pointer `sp`; tells the event, or
-    /// `None` for an arrival that does not count.
+    /// Adds an arrival at `leader` with the stack pointer `sp`; returns the event, or `None` for an arrival that does
+    /// not count.
     ///
     /// # Errors
     /// If the arrivals so far cannot come from calls and returns on one stack.
@@ -309,7 +308,7 @@ impl TraceBuilder {
         self.trace.events.len()
     }
 
-    /// How many bytes of memory the trace takes so far.
+    /// The size of the trace in memory so far, in bytes.
     pub fn memory(&self) -> u64 {
         let Tables { events, activations, .. } = &self.trace;
         (size_of_val(&events[..]) + size_of_val(&activations[..])) as u64
@@ -320,7 +319,7 @@ impl TraceBuilder {
         self.trace.events.is_empty()
     }
 
-    /// Where the latest event of each open call began, innermost first: what the program is doing.
+    /// The leaders of the latest event of each open call, innermost first: what the program is doing.
     pub fn stack(&self) -> impl Iterator<Item = LeaderId> + '_ {
         self.calls.iter().map(|open| self.trace.events[open.last.0 as usize].leader)
     }

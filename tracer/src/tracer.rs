@@ -1,4 +1,4 @@
-//! Record and replay: the two verbs of this crate.
+//! The tracer: record and replay, the two verbs of this crate.
 //!
 //! A [`Tracer`] is one worker's place for runs of one program: it holds what all runs share, such as
 //! the sandbox, the standard input and the addresses of the breakpoints. Runs of a tracer follow one
@@ -44,7 +44,7 @@ enum Expected {
     NoEnd,
 }
 
-/// How programs are to be run.
+/// The preferred engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preference {
     /// By jumps where that is possible, or else by breakpoints.
@@ -56,7 +56,7 @@ pub enum Preference {
     Breakpoint,
 }
 
-/// How programs are run.
+/// The engine by which programs are run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// By jumps to an agent inside of the program.
@@ -65,42 +65,42 @@ pub enum Engine {
     Breakpoint(Option<String>),
 }
 
-/// What to find out of the dependences of a run, and at what cost.
+/// A request for the dependences of a run: what to find out, and at what cost.
 #[derive(Clone, Copy, Debug)]
 pub struct DependenceRequest<'q> {
-    /// Values that are asked about.
+    /// The questions for values.
     pub questions: &'q [ValueQuestion],
-    /// At most so many instructions are executed one by one.
+    /// The largest number of instructions that are executed one by one.
     pub instructions: u64,
-    /// At most so many bytes of memory are taken for who has written what.
+    /// The largest number of bytes of memory for who has written what.
     pub memory: u64,
     /// Whether decisions count that could have written what is read, had they gone another way.
     pub asks_for_potential: bool,
 }
 
-/// One worker's place for runs of a program.
+/// A tracer: one worker's place for runs of a program.
 pub struct Tracer<'p> {
     stage: Stage<'p>,
     placement: Placement,
     agent: Agent,
     preference: Preference,
     checkpoint_distance: u32,
-    /// What the debug information says of variables, once it was needed.
+    /// The variables of the debug information, once they were needed.
     variables: Option<Box<Variables>>,
 }
 
-/// Whether programs get the agent.
+/// The state of the agent: whether programs get it.
 enum Agent {
-    /// Not; the reason, if they should.
+    /// Not used; the reason, if it should be.
     Out(Option<String>),
-    /// That was not tried yet.
+    /// Not tried yet.
     Untried,
-    /// Yes.
+    /// Used.
     In(Box<Jump>),
 }
 
 impl<'p> Tracer<'p> {
-    /// Prepares for runs of `program` that are started as `invocation` says.
+    /// Prepares for runs of `program` by `invocation`.
     ///
     /// # Errors
     /// If the machine refuses files, threads or processes.
@@ -119,7 +119,7 @@ impl<'p> Tracer<'p> {
         Ok(Tracer { stage, placement, agent, preference, checkpoint_distance, variables: None })
     }
 
-    /// To make a checkpoint costs about as much as so many events.
+    /// The cost of making a checkpoint, in events: about as many cost the same.
     pub const CHECKPOINT_DISTANCE: u32 = 1 << 14;
 
     /// By jumps, a replay that agrees with earlier ones up to some event may begin at a checkpoint, a
@@ -129,12 +129,12 @@ impl<'p> Tracer<'p> {
         Tracer { checkpoint_distance: events, ..self }
     }
 
-    /// How well the runs are contained.
+    /// The level of containment of the runs.
     pub fn containment(&self) -> Containment {
         self.stage.containment()
     }
 
-    /// How runs are made. Before the first one that is only an intention.
+    /// The engine by which runs are made. Before the first one that is only an intention.
     pub fn engine(&self) -> Engine {
         match &self.agent {
             Agent::Out(reason) => Engine::Breakpoint(reason.clone()),
@@ -142,7 +142,7 @@ impl<'p> Tracer<'p> {
         }
     }
 
-    /// Runs the program and takes down its events.
+    /// Runs the program and records its events.
     ///
     /// # Errors
     /// If the run cannot be recorded, or must not be because it could not be replayed.
@@ -150,9 +150,9 @@ impl<'p> Tracer<'p> {
         self.record_as(Expected::End, conditions)
     }
 
-    /// Runs a program that never ends and takes down its events up to the second turn of the loop in which it
-    /// goes round, or to the statement that does not end. If it ends nevertheless, takes down all. Where a short
-    /// time shows no loop, as it may be on a busy machine, the program is run again with ten times as much.
+    /// Runs a program that never ends and records its events up to the second turn of the loop in which it goes round,
+    /// or to the statement that does not end. If it ends nevertheless, records all. Where a short time shows no loop,
+    /// as it may be on a busy machine, the program is run again with ten times as much.
     ///
     /// # Errors
     /// As of [`Tracer::record`], or if there is no loop to be seen before the run has to be ended.
@@ -171,7 +171,7 @@ impl<'p> Tracer<'p> {
             self.agent.get(&self.stage, conditions, self.preference, self.checkpoint_distance)?
         {
             match jump.record(&mut self.stage, conditions) {
-                // Perhaps the program does not get along with what lies in its memory.
+                // The program may not get along with what lies in its memory.
                 Ok((run, recorder)) if recorder.len() == 0 && self.may_go_without(&run) => {
                     let reason = "with the agent inside it reaches none of its statements";
                     self.agent.dismiss(Unable::Unfit(reason.into()), self.preference)?;
@@ -188,7 +188,7 @@ impl<'p> Tracer<'p> {
         self.preference == Preference::Auto && !matches!(run.termination, Termination::Cut(_))
     }
 
-    /// Runs the program and takes down its events, instruction by instruction: slow, and needs no trick.
+    /// Runs the program and records its events, instruction by instruction: slow, and needs no trick.
     ///
     /// # Errors
     /// As of [`Tracer::record`].
@@ -223,7 +223,7 @@ impl<'p> Tracer<'p> {
         self.run_outside(start, output, conditions, Method::Breakpoint, &mut replayer)
     }
 
-    /// Runs the program along `trace` to where its last event begins, and asks what a variable holds there. By
+    /// Runs the program along `trace` to where its last event begins, and reads the value of a variable there. By
     /// breakpoints, because the program has to be there to be asked.
     fn replay_to_value(
         &mut self,
@@ -253,7 +253,7 @@ impl<'p> Tracer<'p> {
         Ok(Run { value, ..run })
     }
 
-    /// Takes out what the debug information says of variables; whoever has used it puts it back.
+    /// Takes the variables of the debug information out; whoever has used them puts them back.
     fn take_variables(&mut self) -> Result<Box<Variables>, LoadError> {
         match self.variables.take() {
             Some(known) => Ok(known),
@@ -403,7 +403,7 @@ impl Agent {
         })
     }
 
-    /// From now on programs do without.
+    /// Gives the agent up: from now on programs do without.
     fn dismiss(&mut self, unable: Unable, preference: Preference) -> Result<(), ProcessError> {
         match unable {
             Unable::Process(error) => Err(error),
@@ -416,7 +416,7 @@ impl Agent {
     }
 }
 
-/// The recording of a run that was taken down, unless the run cannot be used.
+/// The recording of a run, unless the run cannot be used.
 fn recording(
     program: &Program,
     mut run: Run,
@@ -460,8 +460,8 @@ fn recording(
     }
 }
 
-/// Runs the program once, without tracing its statements, and tells which shared libraries it had
-/// loaded at its end.
+/// Runs the program once, without tracing its statements, and returns the shared libraries that it had loaded at its
+/// end.
 ///
 /// # Errors
 /// If the program cannot be started.
@@ -497,8 +497,8 @@ pub fn survey(invocation: &Invocation, conditions: &Conditions) -> Result<Vec<Pa
     Ok(libraries.into_iter().collect())
 }
 
-/// Starts this very program under the tracer in `directory`, and ends it before its first instruction, to
-/// see whether the machine allows that, and how well programs are contained.
+/// Starts this very program under the tracer in `directory`, and ends it before its first instruction, to see whether
+/// the machine allows that, and how well programs are contained.
 ///
 /// # Errors
 /// If it does not; the message says what was refused.

@@ -1,4 +1,4 @@
-//! Name the undefined memory that no pattern is written to.
+//! The undefined memory that no pattern is written to.
 
 use std::collections::BTreeSet;
 
@@ -15,6 +15,6 @@ pub struct Untouched {
 }
 
 impl Untouched {
-    /// None.
+    /// No untouched memory.
     pub const NONE: &'static Untouched = &Untouched { frames: BTreeSet::new(), heap: false };
 }

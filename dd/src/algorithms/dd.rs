@@ -1,4 +1,5 @@
-//! Find the circumstances that make the difference between nothing, which passes, and all, which fails.
+//! The algorithm dd: finds the circumstances that make the difference between nothing, which passes, and all, which
+//! fails.
 //!
 //! Source: ESEC/FSE 1999, section 4.
 
@@ -38,7 +39,7 @@ struct Search<'s, 'e, V, E> {
 }
 
 impl<V: Clone, E> Search<'_, '_, V, E> {
-    /// What is failure-inducing of c, while r remains applied; all of c once the search is stopped.
+    /// The failure-inducing circumstances of c, while r remains applied; all of c once the search is stopped.
     fn dd2(&mut self, c: Configuration, r: &Configuration) -> Configuration {
         let members: Vec<usize> = c.iter().collect();
         if members.len() <= 1 || self.stopped.is_some() {

@@ -1,4 +1,4 @@
-//! Find the circumstances that make the difference, where many configurations are inconsistent.
+//! The algorithm dd+: finds the circumstances that make the difference, where many configurations are inconsistent.
 //!
 //! Source: ESEC/FSE 1999, section 5.
 
@@ -42,7 +42,7 @@ struct Search<'s, 'e, V, E> {
     stopped: Option<Stop<E>>,
 }
 
-/// What the subsets of a configuration lead to.
+/// The step to which the outcomes of the subsets of a configuration lead.
 enum Step {
     /// This subset fails.
     Found(Configuration),
@@ -50,12 +50,12 @@ enum Step {
     Interference(Configuration, Configuration),
     /// A subset is unresolved, and its complement passes.
     Preference(Configuration, Configuration),
-    /// What is left of c, and what remains applied of it.
+    /// The rest of c, and the part of it that remains applied.
     TryAgain(Configuration, Configuration),
 }
 
 impl<V: Clone, E> Search<'_, '_, V, E> {
-    /// What is failure-inducing of c, while r remains applied; all of c once the search is stopped.
+    /// The failure-inducing circumstances of c, while r remains applied; all of c once the search is stopped.
     fn dd3(&mut self, mut c: Configuration, mut r: Configuration) -> Configuration {
         let mut n = 2;
         loop {

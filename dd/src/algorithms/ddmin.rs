@@ -1,4 +1,4 @@
-//! Reduce by the minimizing delta debugging algorithm, as it was published.
+//! The algorithm ddmin: the minimizing delta debugging algorithm, as it was published.
 //!
 //! Kept for teaching and for comparison: [`sweep`](super::sweep()) needs far fewer tests. Groups are ignored.
 //!

@@ -1,4 +1,5 @@
-//! Bring a passing and a failing configuration as close to each other as can be.
+//! The general delta debugging algorithm: brings a passing and a failing configuration as close to each other as can
+//! be.
 //!
 //! Source: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 28(2), 2002,
 //! section 4: the general delta debugging algorithm.
@@ -96,7 +97,7 @@ fn narrow<V: Clone, E>(
     }
 }
 
-/// Which of the two configurations moves.
+/// The one of the two configurations that moves.
 enum Side {
     Passing,
     Failing,

@@ -1,4 +1,4 @@
-//! Choose which configurations to test.
+//! The algorithms: they choose which configurations to test.
 //!
 //! Each algorithm is a function of an [`Experiment`] and the configuration to start from.
 
@@ -19,7 +19,7 @@ use super::experiment::Experiment;
 use super::outcome::Outcome;
 use super::reduction::{End, Reduction};
 
-/// A way to reduce a configuration, so that a caller can choose one.
+/// The algorithm of a reduction, so that a caller can choose one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
     /// Groups and chunks are left out, from the end to the beginning: see [`sweep()`].
@@ -27,8 +27,8 @@ pub enum Algorithm {
     Sweep,
     /// The algorithm of the papers: see [`ddmin()`].
     Ddmin,
-    /// What is failure-inducing first, see [`dd_plus()`]; from there as [`Algorithm::Sweep`], which proves that the
-    /// result is minimal. For circumstances of which none passes, and few are needed.
+    /// Failure-inducing circumstances first, see [`dd_plus()`]; from there as [`Algorithm::Sweep`], which proves that
+    /// the result is minimal. For circumstances of which none passes, and few are needed.
     DdPlus,
 }
 
@@ -50,8 +50,8 @@ impl Algorithm {
     }
 }
 
-/// Finds what is failure-inducing by [`dd_plus()`], and reduces that by [`sweep()`]: or, if it does not fail by
-/// itself, the smallest configuration that has failed on the way.
+/// Finds the failure-inducing circumstances by [`dd_plus()`], and reduces them by [`sweep()`]: or, if they do not fail
+/// by themselves, the smallest configuration that has failed on the way.
 fn inducing<V: Clone, E>(experiment: &mut Experiment<'_, V, E>, start: Configuration) -> Reduction<V, E> {
     let found = dd_plus(experiment, start);
     if let Some(stop) = found.stopped {
@@ -69,7 +69,7 @@ fn inducing<V: Clone, E>(experiment: &mut Experiment<'_, V, E>, start: Configura
     }
 }
 
-/// Takes over a configuration that fails, if it is smaller than the smallest one so far.
+/// Replaces the smallest failing configuration so far by this failing one, if that is smaller.
 fn keep_smaller<V: Clone, E>(
     experiment: &mut Experiment<'_, V, E>,
     smallest: &mut Configuration,
@@ -82,19 +82,19 @@ fn keep_smaller<V: Clone, E>(
     }
 }
 
-/// What is selected in both.
+/// The circumstances that are selected in both.
 fn intersection(one: &Configuration, other: &Configuration) -> Configuration {
     one.without(&one.iter().filter(|&member| !other.contains(member)).collect::<Vec<_>>())
 }
 
-/// What is selected in one of them or in both.
+/// The circumstances that are selected in one of them or in both.
 fn union(one: &Configuration, other: &Configuration) -> Configuration {
     let mut both = one.clone();
     both.insert_all(other);
     both
 }
 
-/// What is selected in the first and not in the second.
+/// The circumstances that are selected in the first and not in the second.
 fn difference(one: &Configuration, other: &Configuration) -> Configuration {
     one.without(&other.iter().collect::<Vec<_>>())
 }

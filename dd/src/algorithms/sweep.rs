@@ -1,4 +1,4 @@
-//! Reduce by leaving out groups and chunks, from the end to the beginning.
+//! The algorithm sweep: reduces by leaving out groups and chunks, from the end to the beginning.
 //!
 //! Tests complements only. Like ddmin it ends with a 1-minimal configuration, but where the needed
 //! circumstances are spread (an event in each iteration of a loop) it does not turn quadratic.
@@ -15,13 +15,13 @@ use crate::level::Level;
 use crate::reduction::Reduction;
 use crate::stop::Stop;
 
-/// Groups of fewer members are left to the chunks: they bring too little.
+/// The least size of a group that is tried as a whole; smaller ones are left to the chunks: they bring too little.
 const LEAST_GROUP: usize = 8;
 
-/// Where a chunk of so many members goes, the groups of the first of them are tried.
+/// The largest size of a chunk after whose omission the groups of its first member are tried.
 const SMALL_CHUNK: usize = 4;
 
-/// Of a configuration of so many members, a group is worth a test of its own if it holds one of them.
+/// The share of a configuration, one in so many members, that a group must hold to be worth a test of its own.
 const GROUPS: usize = 5000;
 
 /// Reduces `start`, which is known to fail, to a minimal configuration.
@@ -69,7 +69,7 @@ fn passes<V: Clone, E>(
     }
 }
 
-/// Goes once through `smallest`, from the end to the beginning.
+/// Makes one pass through `smallest`, from the end to the beginning.
 ///
 /// The place is a circumstance, not an index: when a member goes, others may go along, wherever
 /// they stand. All chunks before the place are offered at once, on the bet that none of them can be
@@ -177,7 +177,7 @@ fn groups_by_size<V: Clone, E>(
     Ok(())
 }
 
-/// Goes once through the groups that are due, the last one first, and tries to leave out each as a whole.
+/// Makes one pass through the groups that are due, the last one first, and tries to leave out each as a whole.
 /// `is_due` is asked for each group, with its selected members.
 fn groups<V: Clone, E>(
     experiment: &mut Experiment<'_, V, E>,

@@ -1,4 +1,4 @@
-//! Remember what has been tested, count it, and say how much more may be.
+//! The journal of an experiment: it remembers and counts what has been tested, and says how much more may be.
 //!
 //! Does not draw candidates and starts no test.
 
@@ -10,7 +10,7 @@ use crate::level::Level;
 use crate::outcome::Outcome;
 use crate::stop::Stop;
 
-/// How many tests an experiment has made. Independent of how many are made at the same time.
+/// The numbers of tests that an experiment has made. Independent of how many are made at the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Configurations really tested: the sum of the next three.
@@ -52,12 +52,12 @@ impl Counts {
     }
 }
 
-/// Somebody who watches an experiment, and may end it. `V` is the evidence of the tests.
+/// An observer of an experiment, which may end it. `V` is the evidence of the tests.
 pub trait Observer<V> {
-    /// Learns of a test: the effective set, what was seen, and the counts including this test.
+    /// Called after each test: with the effective set, what was seen, and the counts including this test.
     fn tested(&mut self, _configuration: &Configuration, _outcome: Outcome, _evidence: &V, _counts: Counts) {}
 
-    /// Learns of a test that an earlier experiment has made and this one need not make again.
+    /// Called for a test that an earlier experiment has made and this one need not make again.
     fn recalled(
         &mut self,
         _configuration: &Configuration,
@@ -67,11 +67,11 @@ pub trait Observer<V> {
     ) {
     }
 
-    /// Learns of a smaller configuration that fails, from which the search now goes on.
+    /// Called for a smaller configuration that fails, from which the search now goes on.
     fn improved(&mut self, _smaller: &Configuration) {}
 
-    /// Asked before each test is begun: shall the search end here? Tests that are under way are
-    /// still reported. Who has said yes must keep saying so.
+    /// Asked before each test is begun: shall the search end here? Tests that are under way are still reported. An
+    /// observer that has said yes must keep saying so.
     fn should_stop(&mut self) -> bool {
         false
     }
@@ -83,7 +83,7 @@ pub trait Observer<V> {
     }
 }
 
-/// How much evidence may come together before a search that has made progress throws some away.
+/// The largest amount of evidence that comes together before a search that has made progress throws some away.
 const EVIDENCE: usize = 1024;
 
 /// The memory of an experiment. Everything is found by the fingerprint of the effective set.
@@ -92,11 +92,11 @@ const EVIDENCE: usize = 1024;
 /// seen without a member of the result was seen for a set smaller than any that failed.
 pub(crate) struct Journal<'o, V> {
     outcomes: HashMap<u128, Outcome>,
-    /// With the sizes of the sets.
+    /// The evidence, with the sizes of the sets, by fingerprint.
     evidence: HashMap<u128, (usize, V)>,
-    /// How much of it there may be before some is thrown away.
+    /// The amount of evidence at which some is thrown away.
     bearable: usize,
-    /// What an earlier experiment has seen. It counts when it is needed for the first time.
+    /// The outcomes of an earlier experiment. Each counts when it is needed for the first time.
     pub(super) remembered: Option<&'o HashMap<u128, (Outcome, V)>>,
     pub(super) counts: Counts,
     pub(super) max_tests: Option<u64>,
@@ -116,14 +116,14 @@ impl<'o, V: Clone> Journal<'o, V> {
         }
     }
 
-    /// What an earlier experiment has seen of a set that this one does not know.
+    /// The outcome that an earlier experiment has seen of a set that this one does not know.
     pub(super) fn remembered(&self, fingerprint: u128) -> Option<&'o (Outcome, V)> {
         let earlier = self.remembered.and_then(|remembered| remembered.get(&fingerprint));
         earlier.filter(|_| !self.outcomes.contains_key(&fingerprint))
     }
 
-    /// Takes over a test that an earlier experiment has made. From here on it counts like one of this
-    /// experiment, so that the numbers are those of an uninterrupted one.
+    /// Counts a test that an earlier experiment has made. From here on it counts like one of this experiment, so that
+    /// the numbers are those of an uninterrupted one.
     pub(super) fn recall(&mut self, fingerprint: u128, configuration: &Configuration) {
         let Some((outcome, evidence)) = self.remembered(fingerprint) else { return };
         self.keep(fingerprint, configuration, *outcome, evidence);
@@ -132,7 +132,7 @@ impl<'o, V: Clone> Journal<'o, V> {
         }
     }
 
-    /// Takes over an outcome that needs no test.
+    /// Counts an outcome that needs no test.
     pub(super) fn predict(&mut self, fingerprint: u128, outcome: Outcome) {
         self.counts.predicted += 1;
         self.outcomes.insert(fingerprint, outcome);
@@ -148,13 +148,13 @@ impl<'o, V: Clone> Journal<'o, V> {
         Some((*self.outcomes.get(&fingerprint)?, evidence))
     }
 
-    /// Makes as if a set had never been tested.
+    /// Forgets that a set was tested.
     pub(super) fn forget(&mut self, fingerprint: u128) {
         self.outcomes.remove(&fingerprint);
         self.evidence.remove(&fingerprint);
     }
 
-    /// Says why no further test may be begun while `under_way` are, if so.
+    /// Returns the reason why no further test may be begun while `under_way` are, if there is one.
     pub(super) fn refusal<E>(&mut self, under_way: usize) -> Option<Stop<E>> {
         let begun = self.counts.total + under_way as u64;
         if self.max_tests.is_some_and(|max| begun >= max) {

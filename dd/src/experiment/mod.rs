@@ -1,4 +1,4 @@
-//! Drive a search: test what is not known yet, never twice and never too often.
+//! The experiment, which drives a search: it tests what is not known yet, never twice and never too often.
 //!
 //! This is what the algorithms talk to. It does not choose what to test.
 
@@ -72,12 +72,12 @@ impl<'e, V: Clone, E> Experiment<'e, V, E> {
         self
     }
 
-    /// Returns how many tests have been made.
+    /// Returns the numbers of tests that have been made.
     pub fn counts(&self) -> Counts {
         self.journal.counts
     }
 
-    /// The circumstances.
+    /// Returns the space of the circumstances.
     pub fn space(&self) -> &'e dyn Space {
         self.space
     }
@@ -92,8 +92,8 @@ impl<'e, V: Clone, E> Experiment<'e, V, E> {
         self.journal.outcome(self.normalise(configuration).fingerprint())
     }
 
-    /// Returns what was seen for the effective set `effective` without some circumstances; `None` where they
-    /// cannot be left out, because what remains needs them.
+    /// Returns the outcome and evidence seen for the effective set `effective` without some circumstances; `None` where
+    /// they cannot be left out, because what remains needs them.
     pub(super) fn seen_without(
         &self,
         effective: &Configuration,
@@ -103,8 +103,8 @@ impl<'e, V: Clone, E> Experiment<'e, V, E> {
         self.journal.seen(rest.fingerprint()).filter(|_| rest != *effective)
     }
 
-    /// Tests one configuration, unless it is known what is to be seen. The evidence for what a search has
-    /// left behind is forgotten; who asks for it gets another test.
+    /// Tests one configuration, unless its outcome and evidence are known. The evidence for what a search has left
+    /// behind is forgotten; who asks for it gets another test.
     ///
     /// # Errors
     /// See [`Stop`].
@@ -144,9 +144,9 @@ impl<'e, V: Clone, E> Experiment<'e, V, E> {
         self.improvement(&mut candidates.enumerate())
     }
 
-    /// Does the same for candidates that are the effective set `effective` without something: what is
-    /// left out comes in ascending order. Where nothing can be left out, because what remains needs it, there
-    /// is no candidate.
+    /// Returns the first failure of candidates that are the effective set `effective` without something: what is left
+    /// out comes in ascending order. Where nothing can be left out, because what remains needs it, there is no
+    /// candidate.
     ///
     /// # Errors
     /// See [`Stop`].
@@ -211,7 +211,7 @@ impl<'e, V: Clone, E> Experiment<'e, V, E> {
     }
 }
 
-/// A space in which nothing is plain: who wants evidence wants a test.
+/// A space that predicts nothing: a search that wants evidence wants a test.
 struct Unpredicted<'s>(&'s dyn Space);
 
 impl Space for Unpredicted<'_> {

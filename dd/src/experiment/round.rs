@@ -1,4 +1,4 @@
-//! Search candidates, in their order, for the first with a wanted outcome.
+//! The round: it searches candidates, in their order, for the first with a wanted outcome.
 //!
 //! A round draws candidates one by one and decides for each: test it, or take the outcome that is known. Tests
 //! may end in any order; everything is counted, told and decided in the order of the candidates, so that it
@@ -13,7 +13,7 @@ use crate::space::Space;
 use crate::stop::Stop;
 use crate::tester::{TestId, Tester};
 
-/// For each test that may be under way, so many candidates are drawn ahead at most.
+/// The largest number of candidates that are drawn ahead for each test that may be under way.
 const MOST_DRAWN: usize = 16;
 
 /// A candidate, an effective set, with its place among the candidates.
@@ -27,15 +27,15 @@ pub(super) struct Found {
     pub(super) outcome: Outcome,
 }
 
-/// How the outcome of a candidate comes to be known.
+/// The source of a candidate's outcome.
 enum Source<V, E> {
-    /// By a test, and what that has ended with, if it has.
+    /// A test, and its result, if it has ended.
     Test(TestId, Option<Result<(Outcome, V), E>>),
-    /// An earlier experiment has made the test.
+    /// A test of an earlier experiment.
     Remembered,
-    /// It is plain.
+    /// The prediction of the space.
     Predicted(Outcome),
-    /// It was drawn before.
+    /// An earlier candidate, or an earlier round: the outcome is known.
     Known,
 }
 
@@ -45,22 +45,22 @@ struct Drawn<V, E> {
     source: Source<V, E>,
 }
 
-/// Why no more candidates are drawn.
+/// The reason why no more candidates are drawn.
 enum Ending<E> {
-    /// There are no more.
+    /// No candidates are left.
     Exhausted,
-    /// One that is drawn has a wanted outcome; an earlier one may have, too.
+    /// A candidate that is drawn has a wanted outcome; an earlier one may have, too.
     Decided,
-    /// The next one must not be tested.
+    /// The next candidate must not be tested.
     Stopped(Stop<E>),
 }
 
-/// One search for a candidate with a wanted outcome.
+/// A round: one search for a candidate with a wanted outcome.
 pub(super) struct Round<'r, 'e, V, E> {
     pub(super) space: &'r dyn Space,
     pub(super) tester: Option<&'r mut (dyn Tester<Evidence = V, Error = E> + 'e)>,
     pub(super) journal: &'r mut Journal<'e, V>,
-    /// Names for tests, never used before.
+    /// The number of the next test, never used before.
     pub(super) next_id: &'r mut u64,
     /// Whether a candidate in this place is wanted if it has this outcome.
     pub(super) is_wanted: &'r dyn Fn(usize, Outcome) -> bool,
@@ -101,8 +101,8 @@ impl<V: Clone, E> Round<'_, '_, V, E> {
         queue.len() < MOST_DRAWN * capacity && queue.iter().filter(is_unfinished).count() < capacity
     }
 
-    /// Finds out how the outcome of a candidate will be known, and begins its test if it needs one. Limits are
-    /// looked at here and nowhere else, so that never a test too many is begun.
+    /// Draws a candidate: finds out how its outcome will be known, and begins its test if it needs one. Limits are
+    /// checked here and nowhere else, so that never a test too many is begun.
     fn draw(
         &mut self,
         (position, configuration): Candidate,
@@ -141,7 +141,7 @@ impl<V: Clone, E> Round<'_, '_, V, E> {
         Ok(id)
     }
 
-    /// Takes the first of those drawn, whose outcome is waited for.
+    /// Takes the first drawn candidate, whose outcome is waited for.
     fn settle(
         &mut self,
         mut first: Drawn<V, E>,
@@ -172,7 +172,7 @@ impl<V: Clone, E> Round<'_, '_, V, E> {
         Ok(found)
     }
 
-    /// Keeps a result for its turn. After one that ends the round nothing is looked at.
+    /// Stores a result until its turn. After one that ends the round nothing is looked at.
     fn note(
         &mut self,
         id: TestId,

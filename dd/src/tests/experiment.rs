@@ -1,4 +1,4 @@
-//! Try the experiment by itself: what is drawn, known, counted and refused.
+//! Tests of the experiment by itself: what is drawn, known, counted and refused.
 
 use super::subject::{Random, Record, Subject};
 use super::unordered::Unordered;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::rc::Rc;
 
-/// The failure needs 1 and 2 of 0..4.
+/// A subject whose failure needs 1 and 2 of 0..4.
 fn subject() -> Subject {
     Subject::monotone(set([1, 2]))
 }

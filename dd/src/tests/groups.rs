@@ -1,4 +1,4 @@
-//! Try reductions of circumstances that belong together.
+//! Tests of reductions of circumstances that belong together.
 
 use std::convert::Infallible;
 
@@ -28,7 +28,7 @@ impl Space for Grouped<'_> {
     }
 }
 
-/// Finds passes of more than so many tests not worth while.
+/// An observer that finds passes of more than so many tests not worth while.
 struct Hurried(u64);
 
 impl<V> Observer<V> for Hurried {
@@ -37,7 +37,7 @@ impl<V> Observer<V> for Hurried {
     }
 }
 
-/// Each third circumstance, and a finer one: two groups each of these.
+/// The groupings by remainder: each third circumstance, and a finer one, two groups each of these.
 fn levels(universe: usize) -> Vec<Grouping> {
     let coarse: Vec<usize> = (0..universe).map(|member| member % 3).collect();
     let fine: Vec<usize> = (0..universe).map(|member| member % 6).collect();
@@ -92,7 +92,7 @@ fn where_finer_passes_are_not_worth_while_no_group_can_be_left_out() {
     assert!(ends[0] > 100 && ends[1] > 100, "{ends:?}");
 }
 
-/// Counts the tests of a reduction to what is needed.
+/// Returns the numbers of tests of a reduction to what is needed.
 fn tests(space: &dyn Space, needed: &Configuration) -> Counts {
     let mut tester = Sequential::new(|c: &Configuration| {
         Ok::<_, Infallible>((if needed.is_subset(c) { Outcome::Fail } else { Outcome::Pass }, ()))
@@ -117,7 +117,7 @@ fn all_executions_of_a_needless_statement_go_in_one_test() {
     assert!(plain > grouped + ROUNDS as u64 / 2, "{plain} against {grouped}");
 }
 
-/// What is chosen needs all before it that have the same remainder.
+/// A space in which what is chosen needs all before it that have the same remainder.
 struct Prerequisites;
 
 impl Space for Prerequisites {

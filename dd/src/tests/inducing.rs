@@ -1,4 +1,4 @@
-//! Try dd, dd+ and isolate on many small subjects.
+//! Tests of dd, dd+ and isolate on many small subjects.
 
 use super::subject::{Random, Subject};
 use super::unordered::Unordered;

@@ -1,4 +1,4 @@
-//! Try the algorithms on many small subjects whose every outcome is known.
+//! Tests of the algorithms on many small subjects whose every outcome is known.
 
 mod experiment;
 mod groups;

@@ -1,4 +1,4 @@
-//! Try worker threads: they find the same as one worker alone.
+//! Tests of worker threads: they find the same as one worker alone.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -17,7 +17,7 @@ struct Fake {
 }
 
 impl Fake {
-    /// Throws dice that depend on nothing but the configuration and the seed.
+    /// A random decision that depends on nothing but the configuration and the seed.
     fn chance(&self, configuration: &Configuration, purpose: u64, rarity: u64) -> bool {
         let thrown = configuration.fingerprint() as u64 ^ self.seed ^ purpose;
         (thrown.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32).is_multiple_of(rarity)
@@ -42,7 +42,7 @@ impl Fake {
     }
 }
 
-/// Each fourth circumstance takes the three after it along.
+/// A space in which each fourth circumstance takes the three after it along.
 struct Fours;
 
 impl Space for Fours {
@@ -75,7 +75,7 @@ impl Test for Fake {
     }
 }
 
-/// Writes down what an observer learns.
+/// An observer that records what it is told.
 #[derive(Debug, Default, PartialEq)]
 struct Record {
     tested: Vec<(Configuration, Outcome, usize, Counts)>,
@@ -92,7 +92,7 @@ impl Observer<usize> for Record {
     }
 }
 
-/// All that can be seen of a reduction.
+/// The result of a reduction with all that an observer sees of it.
 type Seen = (Reduction<usize, String>, Counts, Record);
 
 fn reduce(

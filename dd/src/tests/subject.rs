@@ -1,4 +1,4 @@
-//! Make up programs to be tested, and watch what is done with them.
+//! Made-up programs to be tested, and a record of what is done with them.
 
 use crate::{Configuration, Counts, Observer, Outcome, Space};
 
@@ -22,7 +22,7 @@ impl Random {
         (self.next() >> 20) as usize % bound
     }
 
-    /// Says yes once in `rarity` times.
+    /// A random decision: true once in `rarity` times.
     pub(super) fn chance(&mut self, rarity: usize) -> bool {
         self.below(rarity) == 0
     }
@@ -32,15 +32,15 @@ impl Random {
 #[derive(Clone)]
 pub(super) struct Subject {
     pub(super) universe: usize,
-    /// The failure needs these ...
+    /// The circumstances that the failure needs ...
     needed: Configuration,
-    /// ... or, if there is a seed, is spread at random, as are passes and unresolved outcomes.
+    /// ... or, if there is a seed, it is spread at random, as are passes and unresolved outcomes.
     noise: Option<u64>,
-    /// The first without the second says nothing.
+    /// Pairs of which the first without the second says nothing.
     conflicts: Vec<(usize, usize)>,
-    /// The first vanishes with the second, which comes earlier.
+    /// Pairs of which the first vanishes with the second, which comes earlier.
     callers: Vec<(usize, usize)>,
-    /// Some tests cannot be made.
+    /// The seed of the tests that cannot be made, if there are any.
     broken: Option<u64>,
 }
 
@@ -140,7 +140,7 @@ impl Subject {
     }
 }
 
-/// Writes down what an observer learns, and loses patience after a number of tests.
+/// An observer that records what it is told, and loses patience after a number of tests.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Record {
     pub(super) tested: Vec<(Configuration, Outcome, u128, Counts)>,

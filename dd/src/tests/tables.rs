@@ -16,7 +16,7 @@ fn changes(configuration: &Configuration) -> Vec<usize> {
     configuration.iter().map(|change| change + 1).collect()
 }
 
-/// What a search finds, which configurations it tests with which outcomes, and how many it counts.
+/// The trail of a search: its result, the configurations it tests with their outcomes, and how many it counts.
 struct Trail {
     found: Vec<usize>,
     tests: Vec<(Vec<usize>, Outcome)>,
@@ -58,7 +58,7 @@ fn tests<const N: usize>(expected: [(&[usize], Outcome); N]) -> Vec<(Vec<usize>,
     expected.map(|(changes, outcome)| (changes.to_vec(), outcome)).to_vec()
 }
 
-/// Fails with all of these applied, otherwise passes.
+/// A test that fails with all of these applied, and otherwise passes.
 fn needs(needed: &'static [usize]) -> impl Fn(&[usize]) -> Outcome {
     |applied| if needed.iter().all(|change| applied.contains(change)) { Fail } else { Pass }
 }
@@ -121,7 +121,7 @@ fn table_4_what_makes_tests_consistent_remains_applied() {
     assert_eq!((trail.found, trail.tests), (vec![3], expected));
 }
 
-/// 8 fails; 2, 3 and 7 only work together.
+/// The test of tables 5 and 6: 8 fails; 2, 3 and 7 only work together.
 fn tables_5_and_6(applied: &[usize]) -> Outcome {
     let together = [2, 3, 7].iter().filter(|change| applied.contains(change)).count();
     match applied.contains(&8) {
@@ -156,7 +156,7 @@ fn tables_5_and_6_trying_again_finds_the_failing_change_at_test_16() {
     assert_eq!((trail.found, trail.tests), (vec![8], expected));
 }
 
-/// Each change implies all earlier ones: what lacks one of these is inconsistent.
+/// A space in which each change implies all earlier ones: what lacks one of these is inconsistent.
 struct TotalOrder;
 
 impl Space for TotalOrder {
@@ -193,7 +193,7 @@ fn never(_: &Configuration) -> Result<(Outcome, ()), Infallible> {
     panic!("nothing has to be tested")
 }
 
-/// Each change brings all earlier ones along.
+/// A space in which each change brings all earlier ones along.
 struct Growing;
 
 impl Space for Growing {

@@ -1,4 +1,4 @@
-//! Follow the algorithms step by step through examples that can be checked by hand.
+//! Tests that follow the algorithms step by step through examples that can be checked by hand.
 
 use super::reduce;
 use super::subject::{Record, Subject};
@@ -71,7 +71,7 @@ fn ddmin_tries_subsets_then_complements_then_smaller_subsets() {
 
 #[test]
 fn sweep_needs_far_fewer_tests_than_ddmin_where_the_needed_events_are_spread() {
-    // The proportion of the design, 805 of 2,012, in a loop: every fifth and the second behind it.
+    // The proportion of the design, 805 of 2,012, in a loop: every fifth and the second after it.
     let needed = Configuration::from_iter(300, (0..300).filter(|event| event % 5 % 3 == 0));
     let (_, sweep) = trail(Algorithm::Sweep, &needed);
     let (_, ddmin) = trail(Algorithm::Ddmin, &needed);

@@ -1,15 +1,15 @@
-//! Imitate a pool of workers, without a thread: tests end in any order.
+//! An imitation of a pool of workers, without a thread: tests end in any order.
 
 use super::subject::{Random, Subject};
 use crate::{Configuration, Outcome, TestId, Tester};
 
-/// Makes several tests at the same time, which end in any order.
+/// A tester that makes several tests at the same time, which end in any order.
 pub(super) struct Unordered<'s> {
     subject: &'s Subject,
     capacity: usize,
     random: Random,
     submitted: Vec<(TestId, Configuration)>,
-    /// How many tests were cancelled.
+    /// The number of tests that were cancelled.
     pub(super) cancelled: usize,
 }
 

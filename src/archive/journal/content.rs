@@ -1,4 +1,4 @@
-//! Read what a journal holds, as far as it can be trusted.
+//! Read the content of a journal, as far as it can be trusted.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,18 +17,18 @@ use crate::oracle::Evidence;
 use crate::printed::Printed;
 use dd::{Configuration, Outcome};
 
-/// What a journal holds.
+/// The content of a journal.
 #[derive(Clone, Debug, Default)]
 pub struct JournalContent {
     /// The phases in the order in which they were begun.
     pub phases: Vec<PhaseContent>,
-    /// Replays in all.
+    /// The number of replays in all.
     pub runs: u64,
     /// The time that the search has taken in all.
     pub elapsed: Duration,
-    /// Whether a record that is complete is not what was written, so that all behind it is lost.
+    /// True if a complete record is damaged, so that all after it is lost.
     pub is_damaged: bool,
-    /// As many bytes hold complete records.
+    /// The number of bytes that hold complete records.
     pub(in crate::archive) length: u64,
     pub(super) whys: Vec<String>,
     pub(super) printed: Vec<Arc<Printed>>,
@@ -36,16 +36,16 @@ pub struct JournalContent {
     pub(super) current: Option<PhaseId>,
 }
 
-/// What a journal holds about a phase.
+/// The records of a journal about one phase.
 #[derive(Clone, Debug)]
 pub struct PhaseContent {
-    /// Which.
+    /// The phase.
     pub phase: PhaseId,
-    /// The smallest set that shows the failure.
+    /// The smallest configuration that shows the failure.
     pub best: Configuration,
-    /// What was tried first, if something was guessed.
+    /// The guess that was tried first, if there was one.
     pub guess: Option<Configuration>,
-    /// Whether fingerprints still mean what they meant when this was written.
+    /// True if fingerprints still mean what they meant when this was written.
     pub is_understood: bool,
     /// The outcomes of tests, by the fingerprints of effective sets.
     pub outcomes: HashMap<u128, (Outcome, Evidence)>,
@@ -88,12 +88,12 @@ impl JournalContent {
         Ok(content)
     }
 
-    /// How many tests were made.
+    /// The number of tests that were made.
     pub fn tests(&self) -> usize {
         self.phases.iter().map(|phase| phase.outcomes.len()).sum()
     }
 
-    /// Takes a record; `None` if it does not fit to what came before.
+    /// Adds a record; `None` if it does not fit to what came before.
     fn take(&mut self, record: Record, most: usize) -> Option<()> {
         match record {
             Record::Phase { phase, universe } => self.begin(phase, universe, most)?,
@@ -132,7 +132,7 @@ impl JournalContent {
         Some(())
     }
 
-    /// A length is believed only if the trace is as long: sets take memory.
+    /// Begins a phase. A length is believed only if the trace is as long: configurations take memory.
     fn begin(&mut self, phase: PhaseId, universe: usize, most: usize) -> Option<()> {
         if universe > most {
             return None;
@@ -154,7 +154,7 @@ impl JournalContent {
     }
 }
 
-/// What a test refers to by its number.
+/// The reason or output that a test refers to by its number.
 fn numbered<T: Clone>(all: &[T], number: u64) -> Option<T> {
     all.get(usize::try_from(number).ok()?).cloned()
 }

@@ -1,4 +1,4 @@
-//! Turn single records into bytes and back.
+//! Encode single records as bytes, and decode them.
 
 use std::hash::Hasher;
 
@@ -8,10 +8,10 @@ use crate::circumstances::PhaseId;
 use crate::printed::{Edit, Printed, Rest};
 use dd::{Configuration, Outcome};
 
-/// A record, as it is written.
+/// A record of a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Record {
-    /// A phase begins or goes on, and how many circumstances there are.
+    /// A phase begins or goes on, with the number of circumstances.
     Phase { phase: PhaseId, universe: usize },
     /// This set is tried first.
     Guess { fingerprint: u128, members: Ranges },
@@ -19,17 +19,17 @@ pub(super) enum Record {
     Set { fingerprint: u128, members: Ranges },
     /// The search goes on from the last set without these.
     Without { fingerprint: u128, members: Ranges },
-    /// A reason; its number is how many came before.
+    /// A reason; its number is that of the reasons before it.
     Why(String),
-    /// An output; its number is how many came before.
+    /// An output; its number is that of the outputs before it.
     Printed(Printed),
-    /// A test of the set with this fingerprint. What it has printed may not be kept.
+    /// A test of the configuration with this fingerprint. Its output may not be kept.
     Test { fingerprint: u128, outcome: Outcome, why: u64, printed: Option<u64> },
-    /// What has been spent so far, in all.
+    /// The total effort so far.
     Effort { runs: u64, milliseconds: u64 },
 }
 
-/// Ascending numbers as ranges: how many are left out, then how many follow each other, and so on.
+/// Ascending numbers as ranges: how many numbers are left out, then how many follow each other, and so on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ranges(Vec<(u64, u64)>);
 
@@ -47,7 +47,7 @@ impl Ranges {
         Ranges(ranges)
     }
 
-    /// The numbers, if they are below `universe`.
+    /// Returns the configuration of the numbers, if they are below `universe`.
     pub(super) fn within(&self, universe: usize) -> Option<Configuration> {
         let mut configuration = Configuration::empty(universe);
         let mut next = 0usize;
@@ -79,7 +79,7 @@ impl Ranges {
 }
 
 impl Record {
-    /// The record as bytes that stand at this place of the file.
+    /// Encodes the record with its frame, for this place of the file.
     pub(super) fn framed(&self, place: u64) -> Vec<u8> {
         let content = self.content();
         let mut bytes = Vec::with_capacity(content.len() + 9);
@@ -89,7 +89,7 @@ impl Record {
         bytes
     }
 
-    /// Takes the record off the front of `bytes`, which stand at this place of the file.
+    /// Decodes the record at the front of `bytes`, which stand at this place of the file, and takes it off them.
     pub(super) fn unframe(bytes: &mut &[u8], place: u64) -> Result<Record, JournalDamage> {
         let length = take(bytes).ok_or(JournalDamage::Short)?;
         let length = usize::try_from(length).map_err(|_| JournalDamage::Short)?;
@@ -172,16 +172,16 @@ impl Record {
     }
 }
 
-/// Why there is no record.
+/// The reason why a record cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JournalDamage {
     /// The file ends within it.
     Short,
-    /// Its content is not what was written.
+    /// Its content is not what was written: the checksum differs.
     Wrong,
 }
 
-/// The signs of the papers, as letters.
+/// The outcome as a letter, after the signs of the papers.
 fn spelled(outcome: Outcome) -> u8 {
     match outcome {
         Outcome::Fail => b'x',
@@ -234,7 +234,7 @@ fn fingerprint(bytes: &mut &[u8]) -> Option<u128> {
     Some(u128::from_le_bytes(*taken))
 }
 
-/// Appends a number in as few bytes as it needs (LEB128).
+/// Appends a number in LEB128: as few bytes as it needs.
 fn put(bytes: &mut Vec<u8>, number: u64) {
     leb128::write::unsigned(bytes, number).expect("memory can be written");
 }

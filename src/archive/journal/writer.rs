@@ -17,22 +17,22 @@ use crate::oracle::Evidence;
 use crate::printed::Printed;
 use dd::{Configuration, Outcome};
 
-/// After so long without an improvement, what was found is handed to the system all the same.
+/// The time after which buffered records are handed to the system even without an improvement.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A journal that is being written. The file is locked as long as this lives.
 pub struct Journal {
     path: PathBuf,
     out: BufWriter<File>,
-    /// How many bytes the file has with what is still buffered.
+    /// The length of the file in bytes, with what is still buffered.
     length: u64,
     flushed: Instant,
     whys: HashMap<String, u64>,
     /// The numbers of outputs, by their keys.
     printed: HashMap<u128, u64>,
-    /// The smallest set of each phase.
+    /// The smallest configuration of each phase.
     best: HashMap<PhaseId, Configuration>,
-    /// The phases whose guess is taken down.
+    /// The phases whose guess is recorded.
     guessed: HashSet<PhaseId>,
     /// The phase that records are about, and the one that they should be about.
     current: Option<PhaseId>,
@@ -40,7 +40,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// A new, empty journal.
+    /// Creates a new, empty journal.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -52,7 +52,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// A journal that goes on behind its last complete record; what it holds is told along.
+    /// Reopens a journal, to go on after its last complete record; returns its content as well.
     ///
     /// # Errors
     /// If the file cannot be read or written, is no journal, or is being written by another process.
@@ -76,7 +76,7 @@ impl Journal {
         Ok((journal, content))
     }
 
-    /// Whether another process is writing the journal at this path.
+    /// True if another process is writing the journal at this path.
     pub fn is_locked(path: &Path) -> bool {
         File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
@@ -96,12 +96,12 @@ impl Journal {
         }
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// From now on records are about this phase, which starts from `start` if it is new.
+    /// Begins a phase: the records that follow are about it. It starts from `start` if it is new.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -117,7 +117,7 @@ impl Journal {
         if start.len() < start.universe() { self.improved(start) } else { self.flush() }
     }
 
-    /// Takes down what is tried first in this phase, unless that is taken down.
+    /// Records the first guess of this phase, unless it is recorded already.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -131,7 +131,7 @@ impl Journal {
         self.record(&Record::Guess { fingerprint: guess.fingerprint(), members })
     }
 
-    /// Takes down a test.
+    /// Records a test.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -161,7 +161,7 @@ impl Journal {
         Ok(number)
     }
 
-    /// Whether the set is smaller than all of its phase that were taken down.
+    /// True if the configuration is smaller than all recorded ones of its phase.
     pub fn is_news(&self, smaller: &Configuration) -> bool {
         self.smallest().is_some_and(|best| smaller.len() < best.len())
     }
@@ -170,7 +170,7 @@ impl Journal {
         self.best.get(&self.wanted?)
     }
 
-    /// Takes down that the search goes on from a smaller set, and hands everything so far to the system.
+    /// Records that the search goes on from a smaller configuration, and hands everything so far to the system.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -189,7 +189,7 @@ impl Journal {
         self.flush()
     }
 
-    /// Takes down what has been spent in all.
+    /// Records the total effort so far.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -197,7 +197,7 @@ impl Journal {
         self.record(&Record::Effort { runs, milliseconds: elapsed.as_millis() as u64 })
     }
 
-    /// Makes everything so far survive a power cut.
+    /// Syncs the file to the disk, so that everything so far survives a power cut.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -206,7 +206,7 @@ impl Journal {
         self.out.get_ref().sync_data()
     }
 
-    /// Names the phase again if the last records are about another one.
+    /// Writes the phase again if the last records are about another one.
     fn go_on(&mut self) -> io::Result<()> {
         if self.current == self.wanted {
             return Ok(());

@@ -1,6 +1,6 @@
 //! Build a version and test it, in a tree of a worker's own.
 //!
-//! Contained as plain runs are, but that builds and tests may write in their tree. What a version has shown is known
+//! Contained as plain runs are, but that builds and tests may write in their tree. The result of a version is known
 //! from then on, whatever changes have led to it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -48,36 +48,36 @@ pub enum Judge {
     Command,
     /// The run of a program: it shows the failure, or does not.
     Program {
-        /// What the failure is.
+        /// The oracle of the failure.
         oracle: Box<Oracle>,
-        /// The signal by which it has to end, if so.
+        /// The signal by which the run has to end, if so.
         signal: Option<i32>,
     },
 }
 
-/// What all tests of versions share.
+/// The setup that all tests of versions share.
 pub struct ChangeTestSetup<'a> {
     /// The version that works.
     pub base: &'a BaseVersion,
-    /// What is started; nothing of it is traced.
+    /// The program that is started; nothing of it is traced.
     pub program: &'a Program,
-    /// How versions are built; its directory is one within the tree.
+    /// The invocation that builds a version; its directory is one within the tree.
     pub build: Option<Invocation>,
-    /// How versions are tested; the same.
+    /// The invocation that tests a version; its directory is one within the tree.
     pub test: Invocation,
-    /// What judges.
+    /// The judge of tests.
     pub judge: Judge,
-    /// What a build may use up.
+    /// The limits of a build.
     pub build_limits: Limits,
-    /// What a test may use up.
+    /// The limits of a test.
     pub test_limits: Limits,
-    /// Each version is tested so often, and says nothing if not each time the same.
+    /// The number of tests of each version, which says nothing if they differ.
     pub repeat: u32,
-    /// Whether each version is built in a clean tree.
+    /// True if each version is built in a clean tree.
     pub is_always_clean: bool,
-    /// Finds names in what builds print, besides those in quotes.
+    /// A pattern that finds names in what builds print, besides those in quotes.
     pub error_pattern: Option<Regex>,
-    /// Who may run while another one does.
+    /// The lock that says which runs may go on at the same time.
     pub turns: RunLock,
     /// Whether the user has asked for the end.
     pub interrupt: Arc<AtomicBool>,
@@ -138,7 +138,7 @@ pub struct Examination {
     pub run: Run,
 }
 
-/// Where one worker builds and tests.
+/// A worker's tree and sandboxes, in which it builds and tests.
 pub struct ChangeWorker<'p> {
     tree: WorkTree<'p>,
     build: Option<(Invocation, Runner<'p>)>,
@@ -147,10 +147,10 @@ pub struct ChangeWorker<'p> {
 }
 
 impl<'p> ChangeWorker<'p> {
-    /// Makes a tree, and prepares for runs in it.
+    /// Creates a tree, and prepares for runs in it.
     ///
     /// # Errors
-    /// If the machine refuses what they need.
+    /// If the system refuses what they need.
     pub fn new(setup: &ChangeTestSetup<'p>, number: usize) -> Result<ChangeWorker<'p>, TestError> {
         let tree = setup.base.work_tree(number).map_err(TestError::Files)?;
         let program = setup.program;
@@ -160,12 +160,12 @@ impl<'p> ChangeWorker<'p> {
         Ok(ChangeWorker { tree, build, test, program })
     }
 
-    /// How well runs are contained.
+    /// The containment of runs.
     pub fn containment(&self) -> Containment {
         self.test.1.containment()
     }
 
-    /// Makes everything anew: tree and sandboxes.
+    /// Replaces tree and sandboxes by new ones.
     fn renew(&mut self) -> Result<(), TestError> {
         self.tree.renew().map_err(TestError::Files)?;
         let anew = |(invocation, _): &(Invocation, Runner<'p>)| runner(self.program, invocation.clone());
@@ -183,7 +183,7 @@ fn runner<'p>(
     Ok((invocation, runner))
 }
 
-/// The same start within a tree, in which it may write.
+/// The same invocation within a tree, in which it may write.
 fn within(tree: &WorkTree<'_>, invocation: &Invocation) -> Result<Invocation, TestError> {
     let mut invocation = invocation.clone();
     invocation.directory = tree.root().join(&invocation.directory);
@@ -192,8 +192,8 @@ fn within(tree: &WorkTree<'_>, invocation: &Invocation) -> Result<Invocation, Te
     Ok(invocation)
 }
 
-/// How a command of the shell is started in a version: with the environment and the permissions of `like`, and with
-/// the time as it is, because builds compare it with the times of files.
+/// The invocation of a shell command in a version: with the environment and the permissions of `like`, and with
+/// the real time, because builds compare it with the times of files.
 pub fn shell_command(like: &Invocation, command: &str) -> Invocation {
     Invocation {
         arguments: ["sh", "-c", command].map(Into::into).into(),
@@ -246,7 +246,7 @@ impl<'a> ChangeTestSetup<'a> {
     /// Builds and tests a version, unless what it shows is known, and counts it.
     ///
     /// # Errors
-    /// If the set-up is broken.
+    /// If the test setup is broken.
     pub fn counted(
         &self,
         overlay: &Overlay,
@@ -258,10 +258,10 @@ impl<'a> ChangeTestSetup<'a> {
         Ok(seen)
     }
 
-    /// Builds and tests a version, unless what it shows is known.
+    /// Builds and tests a version, unless its examination is recorded.
     ///
     /// # Errors
-    /// If the set-up is broken.
+    /// If the test setup is broken.
     pub fn examine(
         &self,
         overlay: &Overlay,
@@ -285,7 +285,7 @@ impl<'a> ChangeTestSetup<'a> {
     /// The same in a clean tree and new sandboxes, whatever is known.
     ///
     /// # Errors
-    /// If the set-up is broken.
+    /// If the test setup is broken.
     pub fn examine_clean(
         &self,
         overlay: &Overlay,
@@ -317,7 +317,7 @@ impl<'a> ChangeTestSetup<'a> {
             if run.termination == Termination::Exited(0) {
                 break;
             }
-            // What was built of files that have gone may disturb, as may what says that others depend on them.
+            // What was built from removed files may disturb, as may files that list them as dependences.
             if worker.tree.has_lost() && !self.is_ended(stop) {
                 worker.tree.renew().map_err(TestError::Files)?;
                 continue;
@@ -378,7 +378,7 @@ impl<'a> ChangeTestSetup<'a> {
         }
     }
 
-    /// Makes a run, and sets `end` as soon as nobody needs it any more, or the user asks for the end of all.
+    /// Makes a run, and sets `end` as soon as it is cancelled, or the user asks for the end of all.
     fn ending<T>(&self, end: &Arc<AtomicBool>, stop: &Arc<AtomicBool>, run: impl FnOnce() -> T) -> T {
         const INTERVAL: Duration = Duration::from_millis(20);
         let is_over = AtomicBool::new(false);
@@ -398,7 +398,7 @@ impl<'a> ChangeTestSetup<'a> {
         })
     }
 
-    /// Whether what is being tested is not needed any more.
+    /// True if the test is cancelled, or the user has asked for the end.
     fn is_ended(&self, stop: &Arc<AtomicBool>) -> bool {
         stop.load(Ordering::Relaxed) || self.interrupt.load(Ordering::Relaxed)
     }
@@ -452,7 +452,7 @@ fn with_status(run: &Run) -> Evidence {
     }
 }
 
-/// How a run ended, as a part of a sentence.
+/// The end of a run, as a part of a sentence.
 fn ended(run: &Run) -> String {
     match &run.termination {
         Termination::Exited(126) => "exited with 126: its command cannot be executed".into(),
@@ -464,7 +464,7 @@ fn ended(run: &Run) -> String {
     }
 }
 
-/// With the line of what was printed that says most: the first of an error, or else the last one.
+/// Adds the most informative line of what was printed: the first of an error, or else the last one.
 fn with_last_line(why: String, run: &Run) -> String {
     let all = printed(run);
     let text = String::from_utf8_lossy(&all);

@@ -1,4 +1,4 @@
-//! Cut the difference between two versions into changes: textual ones, and those of whole files.
+//! Split the difference between two versions into changes: textual ones, and those of whole files.
 //!
 //! A change is a set of edits. Textual edits that are separated by enough unchanged lines are changes of their own;
 //! a file that is added, deleted, moved or binary, its mode and a link are one change each.
@@ -16,47 +16,47 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::text::{LinedText, heading, is_binary};
 use super::tree::{Content, EntryMode, Overlay, Tree, TreeEntry};
 
-/// A file of more lines than this is one change: to compare it may take for ever.
+/// The number of lines above which a file is one change: to compare it may take for ever.
 const MOST_LINES: usize = 500_000;
 
-/// A path that is different.
+/// A file that differs between the versions.
 #[derive(Clone, Debug)]
 pub struct ChangedFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// Where it was, if that is elsewhere.
+    /// Its old path, if it has moved.
     pub moved_from: Option<PathBuf>,
-    /// What it was.
+    /// The old entry; `None` if the file is new.
     pub old: Option<TreeEntry>,
-    /// What it is.
+    /// The new entry; `None` if the file is gone.
     pub new: Option<TreeEntry>,
-    /// Both as lines, where both are text.
+    /// The lines of both, where both are text.
     pub texts: Option<(LinedText, LinedText)>,
 }
 
-/// The smallest thing that can be changed.
+/// An edit: the smallest thing that can be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeEdit {
     /// These lines of the old text become those of the new one; from 0.
     Lines(Range<usize>, Range<usize>),
-    /// The file becomes what it is as a whole, with its mode.
+    /// The file becomes the new one as a whole, with its mode.
     Whole,
-    /// It gets its new mode.
+    /// The file gets its new mode.
     Mode,
-    /// It is there, but empty: what any line of it needs.
+    /// The file is created empty, which any line of it needs.
     Creation,
-    /// It moves to its new path.
+    /// The file moves to its new path.
     Move,
 }
 
-/// What is applied or not: edits of one file, or of several.
+/// A change, which is applied or not: edits of one file, or of several.
 #[derive(Clone, Debug)]
 pub struct Change {
     /// The edits, each with the number of its file.
     pub edits: Vec<(usize, ChangeEdit)>,
-    /// Where it is, for the user: the function, if it is in one.
+    /// The function that it is in, for the user; if it is in one.
     pub function: Option<String>,
-    /// A change without which this one cannot be.
+    /// The change without which this one cannot be applied.
     pub needs: Option<usize>,
 }
 
@@ -69,12 +69,12 @@ pub struct ChangeSet {
     pub changes: Vec<Change>,
 }
 
-/// How far apart changes are.
+/// The least distance between changes, in unchanged lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Separation(pub usize);
 
 impl ChangeSet {
-    /// The changes that lead from one version to another.
+    /// Computes the changes that lead from one version to another.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -127,7 +127,7 @@ impl ChangeSet {
         }
     }
 
-    /// Where a file gives way to a folder or the other way round, what comes needs what goes.
+    /// Links changes where a file is replaced by a folder or the other way round: what comes needs what goes.
     fn link_places(&mut self) {
         let whole = |change: &Change| match change.edits[..] {
             [(file, ChangeEdit::Whole | ChangeEdit::Move)] => Some(file),
@@ -154,7 +154,7 @@ impl ChangeSet {
         }
     }
 
-    /// Puts together the changes of equal keys.
+    /// Unites the changes of equal keys.
     pub fn united<K: Ord>(&self, key: impl Fn(&Change) -> K) -> ChangeSet {
         let mut groups: BTreeMap<K, (usize, Change)> = BTreeMap::new();
         for (number, change) in self.changes.iter().enumerate() {
@@ -184,7 +184,7 @@ impl ChangeSet {
         ChangeSet { files: self.files.clone(), changes: numbers.iter().map(change).collect() }
     }
 
-    /// The same changes, line by line.
+    /// Splits the changes into lines.
     pub fn lines(&self) -> ChangeSet {
         let finer = |change: &Change| -> Vec<(usize, Vec<ChangeEdit>)> {
             change.edits.iter().map(|(file, edit)| (*file, self.finer(*file, edit))).collect()
@@ -217,7 +217,7 @@ impl ChangeSet {
             && new.as_ref().is_some_and(|new| new.mode != EntryMode::Link)
     }
 
-    /// An edit as its lines.
+    /// Splits an edit into lines.
     fn finer(&self, file: usize, edit: &ChangeEdit) -> Vec<ChangeEdit> {
         match edit {
             ChangeEdit::Lines(old, new) if old.len() == new.len() => {
@@ -240,7 +240,7 @@ impl ChangeSet {
         }
     }
 
-    /// What the chosen changes make of the old version: what is different from it.
+    /// Applies the chosen changes to the old version; returns the overlay of what is different.
     pub fn apply(&self, chosen: &Configuration) -> Overlay {
         let mut edits: BTreeMap<usize, Vec<&ChangeEdit>> = BTreeMap::new();
         for (file, edit) in chosen.iter().flat_map(|number| &self.changes[number].edits) {
@@ -290,7 +290,7 @@ impl ChangedFile {
         Ok(ChangedFile { path, moved_from, old, new, texts })
     }
 
-    /// What it becomes by these edits.
+    /// The entry that the edits make of the old one.
     fn edited(&self, edits: &[&ChangeEdit]) -> Option<TreeEntry> {
         if edits.contains(&&ChangeEdit::Whole) {
             return self.new.clone();

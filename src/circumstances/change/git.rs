@@ -19,15 +19,15 @@ const POINTER: &[u8] = b"version https://git-lfs";
 /// A commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// Its name, 40 or 64 hexadecimal digits.
+    /// The object name: 40 or 64 hexadecimal digits.
     pub id: String,
-    /// The names of its parents; the first is that of the line that it stands in.
+    /// The names of its parents; the first is that of its line of development.
     pub parents: Vec<String>,
-    /// Who has written it.
+    /// The author.
     pub author: String,
-    /// When, as `2026-01-31`.
+    /// The date, as `2026-01-31`.
     pub date: String,
-    /// The first line of what was said about it.
+    /// The first line of its message.
     pub subject: String,
 }
 
@@ -39,13 +39,13 @@ pub struct Repository {
     store: Mutex<Store>,
 }
 
-/// What was read, by names of objects.
+/// A cache of contents, by names of objects.
 struct Store {
     reader: Child,
     contents: HashMap<Vec<u8>, Content>,
 }
 
-/// Says what git has said.
+/// The error message of git.
 fn refusal(what: &str, output: &Output) -> io::Error {
     let said = String::from_utf8_lossy(&output.stderr);
     io::Error::other(format!("{what}: {}", said.trim().lines().next_back().unwrap_or("git has failed")))
@@ -53,7 +53,7 @@ fn refusal(what: &str, output: &Output) -> io::Error {
 
 fn git(folder: &Path) -> Command {
     let mut command = Command::new("git");
-    // A monitor of the file system is a hook, and the cache of untracked files would be written.
+    // A file system monitor is a hook, and the cache of untracked files would be written.
     command.args(["-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "--no-optional-locks"]);
     command.args(["--no-pager", "-C"]).arg(folder).stdin(Stdio::null());
     for (name, value) in [("GIT_OPTIONAL_LOCKS", "0"), ("GIT_NO_LAZY_FETCH", "1"), ("LC_ALL", "C")] {
@@ -68,7 +68,7 @@ fn trimmed(bytes: &[u8]) -> &OsStr {
 }
 
 impl Repository {
-    /// The repository that a folder is in; `None` if it is in none.
+    /// Finds the repository that a folder is in; `None` if it is in none.
     ///
     /// # Errors
     /// If git cannot be started.
@@ -80,7 +80,7 @@ impl Repository {
         };
         let (top, below) = match top.status.success() {
             true => (PathBuf::from(trimmed(&top.stdout)), trimmed(&ask("--show-prefix")?.stdout).into()),
-            // One without a working tree has versions all the same.
+            // A bare repository has versions as well.
             false => {
                 let bare = ask("--absolute-git-dir")?;
                 if !bare.status.success() {
@@ -96,7 +96,7 @@ impl Repository {
         Ok(Some(Repository { top, below, store }))
     }
 
-    /// The folder of its files.
+    /// The top folder of its files.
     pub fn top(&self) -> &Path {
         &self.top
     }
@@ -111,7 +111,7 @@ impl Repository {
         if output.status.success() { Ok(output.stdout) } else { Err(refusal(what, &output)) }
     }
 
-    /// The commit that a revision means; `None` if it means none.
+    /// The commit that a revision names; `None` if it names none.
     ///
     /// # Errors
     /// If git cannot be started.
@@ -124,7 +124,7 @@ impl Repository {
         Ok(Some(found).filter(|name| output.status.success() && !name.is_empty()))
     }
 
-    /// The files of a commit.
+    /// The tree of a commit.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -177,7 +177,7 @@ impl Repository {
         }
     }
 
-    /// The files of the working tree as they are: those that git knows, and those that it does not ignore.
+    /// The working tree as it is: the files that git knows, and those that it does not ignore.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -188,7 +188,7 @@ impl Repository {
         Tree::of_files(&self.top, paths.map(|path| PathBuf::from(OsStr::from_bytes(path))))
     }
 
-    /// Whether a commit is another one, or an ancestor of it.
+    /// True if a commit is another one, or an ancestor of it.
     ///
     /// # Errors
     /// If git cannot tell.
@@ -201,8 +201,8 @@ impl Repository {
         }
     }
 
-    /// The commits that lead to `to`, each by its first parent, as far as they are not `from` or before it; the oldest
-    /// first.
+    /// The commits that lead to `to`, each by its first parent, as far as they are not `from` or before it;
+    /// the oldest first.
     ///
     /// # Errors
     /// If git cannot tell.
@@ -215,7 +215,8 @@ impl Repository {
         Ok(commits.map(|text| Commit::read(&String::from_utf8_lossy(text))).collect())
     }
 
-    /// The commits that have written some lines of a file as it is in `commit`, leaving out those of `from` and before.
+    /// The commits that have written some lines of a file as it is in `commit`, leaving out those of `from`
+    /// and before.
     ///
     /// # Errors
     /// If git cannot tell.
@@ -231,7 +232,7 @@ impl Repository {
         let words = ["blame", "--porcelain", "-L", &range, &between, "--"].map(OsString::from);
         let told = self.ask("blame", words.into_iter().chain([file.into()]))?;
         let text = String::from_utf8_lossy(&told);
-        // Lines from before the range are those of its border.
+        // Lines from before the range are marked as those of its boundary.
         let is_name = |word: &str| word.len() >= 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
         let (mut names, mut latest): (Vec<String>, Option<String>) = (Vec::new(), None);
         for line in text.lines() {
@@ -258,7 +259,7 @@ impl Repository {
         Ok(Some(String::from_utf8_lossy(&told).trim().to_owned()).filter(|name| !name.is_empty()))
     }
 
-    /// What is to be said about a commit.
+    /// The description of a commit.
     ///
     /// # Errors
     /// If git cannot tell.
@@ -309,14 +310,14 @@ impl Store {
 }
 
 impl Drop for Store {
-    /// Git ends with its input.
+    /// Ends git by closing its input.
     fn drop(&mut self) {
         self.reader.stdin.take();
         let _ = self.reader.wait();
     }
 }
 
-/// Whether git has stored only where a file is.
+/// True if a content is only a pointer of git-lfs.
 pub fn is_pointer(content: &[u8]) -> bool {
     content.starts_with(POINTER)
 }

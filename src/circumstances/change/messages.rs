@@ -1,4 +1,4 @@
-//! Find out from what a failed build says which further changes it asks for.
+//! Find the further changes that the messages of a failed build ask for.
 //!
 //! Source: ESEC/FSE 1999, section 8: the failure resolution loop. "After a failing construction, scan the error messages
 //! for identifiers, add all changes that reference these identifiers, and try again."
@@ -14,17 +14,18 @@ use super::difference::ChangeSet;
 use super::space::texts;
 use super::text::words;
 
-/// So many names are taken from the messages of a build.
+/// The largest number of names that are taken from the messages of a build.
 const MOST_NAMES: usize = 60;
 
-/// What gcc, clang, rustc, javac, linkers and Python put names in: quotes of all kinds, and a few phrases.
+/// The forms in which gcc, clang, rustc, javac, linkers and Python write names: quotes of all kinds, and a
+/// few phrases.
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     let quoted = r"(?:[`'\x22]|\xe2\x80\x98|\xe2\x80\x9c)([A-Za-z_][A-Za-z0-9_:.]*)(?:\([^)'`]*\))?(?:[`'\x22]|\xe2\x80\x99|\xe2\x80\x9d)";
     let phrases = r"symbol:\s+\w+\s+(\w+)|error: ([\w./-]+\.\w+): No such file|undefined: (\w+)|unknown type name (\w+)";
     Regex::new(&format!("(?-u){quoted}|{phrases}")).expect("an expression")
 });
 
-/// The names that a failed build speaks of, in the order in which it does; of the user's expression those of its
+/// The names in the messages of a failed build, in order; of the user's expression those of its
 /// groups, or all that it matches.
 pub(super) fn names(messages: &[u8], pattern: Option<&Regex>) -> Vec<Vec<u8>> {
     let (mut seen, mut names) = (BTreeSet::new(), Vec::new());
@@ -48,7 +49,7 @@ pub(super) fn names(messages: &[u8], pattern: Option<&Regex>) -> Vec<Vec<u8>> {
     names
 }
 
-/// The changes that mention one of these names, or change a file that is called so, and are not applied.
+/// The changes that mention one of these names, or change a file of that name, and are not applied.
 pub(super) fn mentioning(set: &ChangeSet, names: &[Vec<u8>], applied: &Configuration) -> Vec<usize> {
     let mentions = |number: &usize| {
         set.changes[*number].edits.iter().any(|(file, edit)| {

@@ -1,4 +1,4 @@
-//! Leave out changes: of all that is different between a version that works and one that does not, which breaks it?
+//! Leave out changes: which of the differences between a version that works and one that does not break it?
 //!
 //! First the changes that are failure-inducing are found by dd+, with a loop that adds to what does not build the
 //! changes that the messages ask for. What that leads to is reduced without the loop, so that the result is 1-minimal;
@@ -36,7 +36,7 @@ pub use workshop::{BaseVersion, WorkTree, write_tree};
 
 use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
 
-/// Whether messages of failed builds lead to further changes.
+/// Failure resolution: whether messages of failed builds lead to further changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
     /// They do.
@@ -45,29 +45,30 @@ pub enum Resolution {
     Off,
 }
 
-/// What a phase does.
+/// The stage of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Finds what is failure-inducing.
+    /// Finds the failure-inducing changes.
     Inducing,
     /// Shows that no change can be left out.
     Minimal,
-    /// The same line by line.
+    /// Shows that no line can be left out.
     Lines,
 }
 
-/// How changes are reduced.
+/// The plan by which changes are reduced.
 #[derive(Clone, Debug)]
 pub struct ChangePlan {
-    /// What is tried together.
+    /// The groups of changes that are tried together.
     pub groups: Vec<ChangeGroup>,
-    /// Whether failed builds lead to further changes, while what is failure-inducing is looked for.
+    /// Failure resolution while failure-inducing changes are looked for: whether failed builds lead to
+    /// further changes.
     pub resolution: Resolution,
-    /// Of how many lines in all a result is that is reduced line by line.
+    /// The largest number of lines of a result that is reduced line by line.
     pub most_lines: usize,
-    /// Which changes break the version, perhaps.
+    /// A guess: the changes that may break the version.
     pub guess: Option<Configuration>,
-    /// What one change is called.
+    /// The name of one change.
     pub unit: &'static str,
 }
 
@@ -81,7 +82,7 @@ pub struct Changes<'m, 'p> {
 }
 
 impl<'m, 'p> Changes<'m, 'p> {
-    /// These changes, which are ordered.
+    /// Creates the kind with these changes, which are ordered.
     pub fn new(
         setup: &'m ChangeTestSetup<'p>,
         workers: &'m mut [ChangeWorker<'p>],
@@ -91,12 +92,12 @@ impl<'m, 'p> Changes<'m, 'p> {
         Changes { setup, workers, plan, set, stage: Stage::Inducing }
     }
 
-    /// What is left if the last phase has found this: changes without which it is the version that works.
+    /// The changes that are left with this result of the last phase: without them it is the version that works.
     pub fn left(&self, found: &Configuration) -> ChangeSet {
         self.set.chosen(&self.applied(found))
     }
 
-    /// What was applied for a configuration: more than that, where a failed build has asked for it.
+    /// The changes that were applied for a configuration: more than that, where a failed build has asked for it.
     fn applied(&self, found: &Configuration) -> Configuration {
         match self.stage {
             Stage::Inducing => self.setup.applied(&self.set, found, self.plan.resolution),

@@ -1,4 +1,4 @@
-//! Write what is different as a patch, for `patch -p1` and `git apply`.
+//! Write the difference of versions as a patch, for `patch -p1` and `git apply`.
 //!
 //! Source: the unified format of POSIX diff, with the headers of git for modes, links and files that come and go.
 
@@ -13,10 +13,10 @@ use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 use super::text::{LinedText, is_binary};
 use super::tree::{EntryMode, Overlay, Tree, TreeEntry};
 
-/// So many unchanged lines stand around a change.
+/// The number of unchanged lines around a change.
 const CONTEXT: usize = 3;
 
-/// The patch that makes of a version what is different, and the files that no patch can hold: binary ones.
+/// The patch that turns a version into one with this overlay, and the files that no patch can hold: binary ones.
 ///
 /// # Errors
 /// If a file cannot be read.
@@ -24,7 +24,7 @@ pub fn patch(base: &Tree, overlay: &Overlay) -> io::Result<(Vec<u8>, Vec<PathBuf
     let (mut patch, mut binary) = (Vec::new(), Vec::new());
     for (path, entry) in overlay {
         let old = base.entries.get(path);
-        // A file that becomes a link, or the other way round, goes and comes.
+        // A file that becomes a link, or the other way round, is removed and created.
         let has_other_kind =
             |old: &TreeEntry, new: &TreeEntry| (old.mode == EntryMode::Link) != (new.mode == EntryMode::Link);
         let steps = match (old, entry) {
@@ -49,7 +49,7 @@ fn mode(entry: &TreeEntry) -> &'static str {
     }
 }
 
-/// The part of a file; `None` if that is binary.
+/// The patch of a file; `None` if that is binary.
 fn of_file(path: &Path, old: Option<&TreeEntry>, new: Option<&TreeEntry>) -> io::Result<Option<Vec<u8>>> {
     let bytes = |entry: Option<&TreeEntry>| -> io::Result<Vec<u8>> {
         entry.map_or(Ok(Vec::new()), |entry| Ok(entry.content.read()?.into_owned()))
@@ -66,7 +66,7 @@ fn of_file(path: &Path, old: Option<&TreeEntry>, new: Option<&TreeEntry>) -> io:
         (Some(old), Some(new)) if old.mode != new.mode => {
             writeln!(part, "old mode {}\nnew mode {}", mode(old), mode(new))
         }
-        // By this line patch(1) learns that it is a link.
+        // This line tells patch(1) that it is a link.
         (Some(old), Some(_)) if old.mode == EntryMode::Link => {
             writeln!(part, "index 1111111..2222222 {}", mode(old))
         }
@@ -121,7 +121,7 @@ fn body(old: &LinedText, new: &LinedText, operation: &DiffOp, patch: &mut Vec<u8
     }
 }
 
-/// A range of lines as it stands in a patch: an empty one is behind a line.
+/// A range of lines as it stands in a patch: an empty one is after a line.
 fn extent(range: &Range<usize>) -> String {
     match range.len() {
         0 => format!("{},0", range.start),
@@ -130,7 +130,7 @@ fn extent(range: &Range<usize>) -> String {
     }
 }
 
-/// A path as git writes it: in quotes, with octal numbers, if it has unusual bytes.
+/// A path as git writes it: in quotes, with octal escapes, if it has unusual bytes.
 fn quoted(prefix: &str, path: &Path) -> String {
     let bytes = path.as_os_str().as_bytes();
     let is_usual = |byte: &u8| (b' '..0x7f).contains(byte) && !b"\"\\".contains(byte);
@@ -202,7 +202,7 @@ mod tests {
             let folder = place.path().join(name);
             write_tree(&old, &folder).expect("written");
             let mut command = Command::new(name);
-            // Not a part of any repository around.
+            // The folder must not be a part of any repository around it.
             command.args(words).arg(&file).current_dir(&folder).env("GIT_DIR", "/nowhere");
             let output = command.output().expect("starts");
             assert!(

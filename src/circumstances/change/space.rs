@@ -1,5 +1,5 @@
-//! Number changes, and say which go together: those of a directory, of a file, of a function, and those that mention
-//! the same new names.
+//! Number changes, and group those that go together: those of a directory, of a file, of a function, and those that
+//! mention the same new names.
 //!
 //! Source: ESEC/FSE 1999, section 8: groups by location, syntax and common identifiers keep subsets consistent.
 
@@ -11,7 +11,7 @@ use dd::{Configuration, Grouping, Partition, Space};
 use super::difference::{Change, ChangeEdit, ChangeSet, ChangedFile};
 use super::text::words;
 
-/// What changes are put together by.
+/// A criterion by which changes are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeGroup {
     /// Directories.
@@ -24,7 +24,7 @@ pub enum ChangeGroup {
     Identifiers,
 }
 
-/// Changes, and which go together.
+/// The space of changes, with their dependences and groups.
 #[derive(Clone, Debug)]
 pub struct ChangeSpace {
     needs: Vec<Option<usize>>,
@@ -32,7 +32,7 @@ pub struct ChangeSpace {
 }
 
 impl ChangeSpace {
-    /// The changes of a set, in the order of [`ordered`], with groups by all of `groups`.
+    /// Creates the space of a set's changes, in the order of [`ordered`], with groups by all of `groups`.
     pub fn new(set: &ChangeSet, groups: &[ChangeGroup]) -> ChangeSpace {
         let needs = set.changes.iter().map(|change| change.needs).collect();
         let level =
@@ -42,11 +42,11 @@ impl ChangeSpace {
 }
 
 impl ChangeGroup {
-    /// All, the coarsest first.
+    /// All criteria, the coarsest first.
     pub const ALL: [ChangeGroup; 4] =
         [ChangeGroup::Directories, ChangeGroup::Files, ChangeGroup::Functions, ChangeGroup::Identifiers];
 
-    /// What its groups are.
+    /// The name of its groups, in the plural.
     pub fn names(self) -> &'static str {
         match self {
             ChangeGroup::Directories => "directories",
@@ -105,8 +105,8 @@ fn partitions(set: &ChangeSet, group: ChangeGroup) -> Vec<Partition> {
     }
 }
 
-/// The same changes in the order in which they are numbered: by directory, file and place; those that share a new name
-/// beside each other, if they are to be grouped by that.
+/// Orders the changes as they are numbered: by directory, file and place; those that share a new name next to each
+/// other, if they are to be grouped by that.
 pub fn ordered(set: ChangeSet, groups: &[ChangeGroup]) -> ChangeSet {
     if !groups.contains(&ChangeGroup::Identifiers) {
         return set;
@@ -123,7 +123,7 @@ pub fn ordered(set: ChangeSet, groups: &[ChangeGroup]) -> ChangeSet {
     ChangeSet { changes: changes.collect(), files: set.files.clone() }
 }
 
-/// The text that an edit takes away, and the one that it brings.
+/// The text that an edit removes, and the one that it adds.
 pub(super) fn texts<'s>(set: &'s ChangeSet, file: usize, edit: &ChangeEdit) -> [&'s [u8]; 2] {
     let file = &set.files[file];
     match (edit, &file.texts) {
@@ -135,8 +135,8 @@ pub(super) fn texts<'s>(set: &'s ChangeSet, file: usize, edit: &ChangeEdit) -> [
     }
 }
 
-/// For each change the first one that it is connected with by names which the changes introduce or take away: a
-/// function with its declaration and its calls.
+/// The cluster of each change: the first change that it is connected with by names which the changes introduce or
+/// remove, as a function with its declaration and its calls.
 fn clusters(set: &ChangeSet) -> Vec<usize> {
     let (mut old, mut new) = (BTreeSet::new(), BTreeSet::new());
     for (before, after) in set.files.iter().filter_map(|file| file.texts.as_ref()) {
@@ -160,7 +160,7 @@ fn clusters(set: &ChangeSet) -> Vec<usize> {
     (0..set.changes.len()).map(|number| root(&mut first, number)).collect()
 }
 
-/// Who stands for all that a change is connected with.
+/// The representative of a change's cluster (union-find, with path halving).
 fn root(first: &mut [usize], mut number: usize) -> usize {
     while first[number] != number {
         first[number] = first[first[number]];

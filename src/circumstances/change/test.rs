@@ -15,7 +15,7 @@ use super::tree::fingerprint;
 use crate::circumstances::{TestError, Trial};
 use crate::oracle::Evidence;
 
-/// A failed build leads to further changes so often.
+/// The largest number of times that a failed build leads to further changes.
 const MOST_ROUNDS: usize = 12;
 
 /// One worker's testing function.
@@ -29,7 +29,7 @@ pub struct ChangeTest<'t, 'p> {
 }
 
 impl ChangeTestSetup<'_> {
-    /// What was applied in the end for a configuration that was tested.
+    /// The changes that were applied in the end for a configuration that was tested.
     pub(super) fn applied(
         &self,
         set: &ChangeSet,
@@ -55,7 +55,7 @@ impl ChangeTestSetup<'_> {
         }
         let names = names(&seen.printed, self.error_pattern.as_ref());
         let mut more = mentioning(set, &names, applied);
-        // What they need comes along.
+        // The changes that they need are added.
         let mut at = 0;
         while at < more.len() {
             let needed = set.changes[more[at]].needs;
@@ -92,7 +92,7 @@ impl ChangeTest<'_, '_> {
         Ok(evidence)
     }
 
-    /// Why changes make no version: a file where a folder is.
+    /// The reason why changes make no version: a file where a folder is.
     fn impossible(&self, applied: &Configuration) -> Option<String> {
         if self.space.normalise(applied) == *applied {
             return None;

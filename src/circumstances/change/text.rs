@@ -1,4 +1,4 @@
-//! Look at a text as lines, and at lines as words.
+//! Split a text into lines, and lines into words.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,10 +9,10 @@ use regex::bytes::Regex;
 /// So many bytes tell whether a file is text, as for git.
 const LOOKED_AT: usize = 8000;
 
-/// A shorter word names nothing in particular.
+/// The length of the shortest word that counts as a name.
 const SHORTEST_WORD: usize = 3;
 
-/// A line that begins something of which the lines below are a part, in most languages.
+/// A line that begins a construct of which the lines below are a part, in most languages.
 static HEADING: LazyLock<Regex> = LazyLock::new(|| {
     let nested = r"^\s+(?:(?:pub|public|private|protected|static|async|export|abstract|final|override|inline|virtual|unsafe|const)\b.{0,40}\s)?(?:def|class|fn|func|function|fun|sub|impl|module|trait|struct|interface|method)\s+\S";
     Regex::new(&format!(r"(?-u:{nested}|^[A-Za-z_$])")).expect("an expression")
@@ -22,17 +22,17 @@ static HEADING: LazyLock<Regex> = LazyLock::new(|| {
 #[derive(Clone, Debug)]
 pub struct LinedText {
     bytes: Arc<[u8]>,
-    /// Where lines begin, and where the last one ends.
+    /// The places where lines begin, and where the last one ends.
     places: Arc<[usize]>,
 }
 
-/// Whether a file is no text.
+/// True if a file is not text.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
     bytes.iter().take(LOOKED_AT).any(|&byte| byte == 0)
 }
 
 impl LinedText {
-    /// Cuts a text into its lines, with their ends.
+    /// Splits a text into its lines, with their ends.
     pub(super) fn new(bytes: Vec<u8>) -> LinedText {
         let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
         let mut places: Vec<usize> = std::iter::once(0).chain(ends).collect();
@@ -42,12 +42,12 @@ impl LinedText {
         LinedText { bytes: bytes.into(), places: places.into() }
     }
 
-    /// How many lines there are.
+    /// The number of lines.
     pub fn len(&self) -> usize {
         self.places.len() - 1
     }
 
-    /// Whether there is no line.
+    /// True if there is no line.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

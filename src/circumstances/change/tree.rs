@@ -1,6 +1,6 @@
 //! Hold the files of a version of a program: paths, modes, contents.
 //!
-//! A content is known by its key; where the bytes are, in memory or in a file of our own, nobody else has to know.
+//! A content is known by its key; whether the bytes are in memory or in a file of stripe's own is hidden.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-/// What is never a part of a version: what the version control and this program keep.
+/// Folders that are never a part of a version: those of the version control and of stripe.
 const NO_PART: [&str; 2] = [".git", ".stripe"];
 
 /// The files of a version, by their paths below its folder.
@@ -22,25 +22,25 @@ const NO_PART: [&str; 2] = [".git", ".stripe"];
 pub struct Tree {
     /// Files and symbolic links.
     pub entries: BTreeMap<PathBuf, TreeEntry>,
-    /// Folders in which nothing is.
+    /// Folders without files.
     pub empty_folders: BTreeSet<PathBuf>,
-    /// What could not be taken over, and why; each one sentence.
+    /// Remarks on what could not be taken over, and why; each one sentence.
     pub remarks: Vec<String>,
 }
 
-/// What a path is in another version: `None` where it is not there.
+/// The difference from a version, by path: the new entry, or `None` where the path is gone.
 pub type Overlay = BTreeMap<PathBuf, Option<TreeEntry>>;
 
 /// A file or a symbolic link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeEntry {
-    /// What it is.
+    /// The kind of entry.
     pub mode: EntryMode,
-    /// What it holds; of a link, where it leads.
+    /// The content of a file; the target of a link.
     pub content: Content,
 }
 
-/// What an entry is.
+/// The kind of an entry, with its permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntryMode {
     /// A file.
@@ -73,18 +73,18 @@ impl PartialEq for Content {
 impl Eq for Content {}
 
 impl Content {
-    /// These bytes.
+    /// Creates the content of these bytes.
     pub fn new(bytes: impl Into<Arc<[u8]>>) -> Content {
         let bytes = bytes.into();
         Content { key: key(&bytes), bytes: Bytes::Memory(bytes) }
     }
 
-    /// The same content, to be read from a file that nobody changes.
+    /// Returns the same content, to be read from a file that nobody changes.
     pub(super) fn kept_in(&self, file: PathBuf) -> Content {
         Content { key: self.key, bytes: Bytes::File(file) }
     }
 
-    /// Stands for the content.
+    /// A hash of the content.
     pub fn key(&self) -> u128 {
         self.key
     }
@@ -101,7 +101,7 @@ impl Content {
     }
 }
 
-/// An error with the file that it is about.
+/// An error with the name of its file.
 pub(super) fn named(file: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", file.display()))
 }
@@ -113,7 +113,7 @@ fn key(bytes: &[u8]) -> u128 {
 }
 
 impl Tree {
-    /// Plain files with these paths and texts.
+    /// Creates a tree of plain files with these paths and texts.
     #[cfg(test)]
     pub(super) fn of_texts(files: &[(&str, &str)]) -> Tree {
         let entry = |text: &str| TreeEntry { mode: EntryMode::Plain, content: Content::new(text.as_bytes()) };
@@ -121,7 +121,7 @@ impl Tree {
         Tree { entries, ..Tree::default() }
     }
 
-    /// All files in a folder.
+    /// Reads all files in a folder.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -131,7 +131,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// These files of a folder; what is not there is left out.
+    /// Reads these files of a folder; missing ones are left out.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -189,13 +189,13 @@ impl Tree {
         Ok(())
     }
 
-    /// Leaves out what is not wanted.
+    /// Removes the paths that are not wanted.
     pub fn retain(&mut self, is_wanted: impl Fn(&Path) -> bool) {
         self.entries.retain(|path, _| is_wanted(path));
         self.empty_folders.retain(|path| is_wanted(path));
     }
 
-    /// What is different in another version.
+    /// The overlay that leads to another version.
     pub fn overlay_to(&self, other: &Tree) -> Overlay {
         let gone = self.entries.keys().filter(|path| !other.entries.contains_key(*path));
         let gone = gone.map(|path| (path.clone(), None));
@@ -203,7 +203,7 @@ impl Tree {
         gone.chain(new.map(|(path, entry)| (path.clone(), Some(entry.clone())))).collect()
     }
 
-    /// This version with what is different.
+    /// Applies an overlay.
     pub fn with(&self, overlay: &Overlay) -> Tree {
         let mut tree = self.clone();
         for (path, entry) in overlay {
@@ -216,7 +216,7 @@ impl Tree {
     }
 }
 
-/// Stands for what is different.
+/// A hash of an overlay.
 pub(super) fn fingerprint(overlay: &Overlay) -> u128 {
     let mut hasher = SipHasher13::new();
     for (path, entry) in overlay {
@@ -233,7 +233,7 @@ pub(super) fn fingerprint(overlay: &Overlay) -> u128 {
     hasher.finish128().as_u128()
 }
 
-/// Whether something is not there.
+/// True for the error that a file is not there.
 pub(super) fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

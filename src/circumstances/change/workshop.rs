@@ -2,7 +2,7 @@
 //!
 //! The version that works lies there once as it is; each worker has a tree of its own, in which what builds make
 //! stays from test to test. From one version to the next only the files that differ are written, and each of them
-//! gets a time that is later than that of anything built before: `make` and its like build anew what depends on them,
+//! gets a time that is later than that of anything built before: `make` and the like build anew what depends on them,
 //! and nothing else.
 
 use std::collections::{BTreeSet, HashMap};
@@ -18,24 +18,24 @@ use tempfile::TempDir;
 
 use super::tree::{EntryMode, Overlay, Tree, TreeEntry, is_gone, named};
 
-/// How the names of our folders begin.
+/// The beginning of the names of stripe's folders.
 const PREFIX: &str = "stripe-changes-";
 
-/// The file that is locked as long as somebody uses the folder.
+/// The lock file, which is locked as long as the folder is used.
 const LOCK: &str = "lock";
 
 /// The version that works, on the disk.
 pub struct BaseVersion {
     /// Its files, whose contents are read from there.
     pub tree: Tree,
-    /// Folders that are always there.
+    /// The folders that are always there.
     folders: BTreeSet<PathBuf>,
     place: TempDir,
     _lock: File,
 }
 
 impl BaseVersion {
-    /// Writes a version into a new folder among those for temporary files. Empty folders of the other version are
+    /// Writes a version into a new temporary folder. Empty folders of the other version are
     /// there as well.
     ///
     /// # Errors
@@ -58,14 +58,14 @@ impl BaseVersion {
         Ok(BaseVersion { tree: kept, folders, place, _lock: lock })
     }
 
-    /// The files that hold the contents, by these.
+    /// The files that hold the contents, by the keys of these.
     pub(super) fn files(&self) -> HashMap<u128, PathBuf> {
         let root = self.place.path().join("base");
         let files = self.tree.entries.iter().filter(|(_, entry)| entry.mode != EntryMode::Link);
         files.map(|(path, entry)| (entry.content.key(), root.join(path))).collect()
     }
 
-    /// A tree of this number, with the files of this version.
+    /// Creates a tree of this number, with the files of this version.
     ///
     /// # Errors
     /// If there is no room for it.
@@ -85,7 +85,7 @@ impl BaseVersion {
     }
 }
 
-/// Removes the folders of those that were killed.
+/// Removes the folders of processes that were killed.
 fn remove_abandoned() {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {
@@ -101,54 +101,54 @@ fn remove_abandoned() {
 pub struct WorkTree<'b> {
     base: &'b BaseVersion,
     root: PathBuf,
-    /// What is different from the base.
+    /// The overlay of the base that the tree has.
     current: Overlay,
-    /// The files as we have left them.
+    /// The stamps of the files as they were written.
     stamps: HashMap<PathBuf, Stamp>,
-    /// Whether files have gone since it was clean: what was built of them may still be there.
+    /// True if files have gone since the tree was clean: what was built from them may still be there.
     has_lost: bool,
     is_clean: bool,
 }
 
-/// What shows that a file was changed.
+/// The stamp of a file, which shows that it was changed.
 type Stamp = (u64, i64, i64, u64);
 
 fn stamp(data: &fs::Metadata) -> Stamp {
     (data.ino(), data.ctime(), data.ctime_nsec(), data.size())
 }
 
-/// What was done to bring a tree to a version.
+/// The report on bringing a tree to a version.
 #[derive(Debug, Default)]
 pub struct Brought {
-    /// Files of the version before that a build or a test has changed or removed.
+    /// The files of the version before that a build or a test has changed or removed.
     pub tampered: Vec<PathBuf>,
 }
 
 impl WorkTree<'_> {
-    /// Where it is.
+    /// The folder of the tree.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Whether files have gone since it was clean, so that what was built of them may disturb.
+    /// True if files have gone since the tree was clean, so that what was built from them may disturb.
     pub fn has_lost(&self) -> bool {
         self.has_lost
     }
 
-    /// Whether nothing was built in it.
+    /// True if nothing was built in it.
     pub fn is_clean(&self) -> bool {
         self.is_clean
     }
 
-    /// Something is going to be built in it.
+    /// Marks the tree as not clean: something is going to be built in it.
     pub fn soil(&mut self) {
         self.is_clean = false;
     }
 
-    /// Makes it a clean tree of the base. The folder itself stays: sandboxes know it.
+    /// Makes it a clean tree of the base. The folder itself stays: sandboxes refer to it.
     ///
     /// # Errors
-    /// If the machine refuses.
+    /// If the system refuses.
     pub fn renew(&mut self) -> io::Result<()> {
         for entry in fs::read_dir(&self.root).map_err(|error| named(&self.root, &error))? {
             remove(&entry?.path())?;
@@ -172,10 +172,10 @@ impl WorkTree<'_> {
         Ok(())
     }
 
-    /// Makes its files those of the base with what is different.
+    /// Brings the tree to another version: the base with this overlay.
     ///
     /// # Errors
-    /// If the machine refuses.
+    /// If the system refuses.
     pub fn bring(&mut self, overlay: &Overlay) -> io::Result<Brought> {
         let tampered = self.tampered()?;
         let base = &self.base.tree.entries;
@@ -204,7 +204,7 @@ impl WorkTree<'_> {
         Ok(Brought { tampered })
     }
 
-    /// The files that are not as we have left them.
+    /// The files that are not as they were written.
     fn tampered(&self) -> io::Result<Vec<PathBuf>> {
         let mut tampered = Vec::new();
         for (path, known) in &self.stamps {
@@ -221,7 +221,7 @@ impl WorkTree<'_> {
 
     fn take_away(&mut self, path: &Path) -> io::Result<()> {
         remove(&self.root.join(path))?;
-        // In a clean tree nothing was built of it.
+        // In a clean tree nothing was built from it.
         self.has_lost |= self.stamps.remove(path).is_some() && !self.is_clean;
         // A folder that is left without a file would be seen.
         for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
@@ -248,7 +248,7 @@ impl WorkTree<'_> {
     }
 }
 
-/// Removes whatever is there.
+/// Removes a file or a folder, if it is there.
 fn remove(path: &Path) -> io::Result<()> {
     let removed = match fs::symlink_metadata(path) {
         Ok(data) if data.is_dir() => fs::remove_dir_all(path),
@@ -285,7 +285,7 @@ fn put(root: &Path, path: &Path, entry: &TreeEntry) -> io::Result<()> {
     fs::set_permissions(&file, Permissions::from_mode(mode)).map_err(failed)
 }
 
-/// Writes a version into a folder, which is new.
+/// Writes a version into a new folder.
 ///
 /// # Errors
 /// If it exists, or there is no room.

@@ -1,5 +1,4 @@
-//! Say which statement executions belong together: those of one statement, with the same caller, with the same
-//! history.
+//! Group statement executions: those of one statement, with the same caller, with the same history.
 //!
 //! In a loop of many rounds, and in an interpreter, a stretch of time has nothing that can be left out, but a
 //! statement has: all its executions, or those that were reached in the same way. Knows traces; tests nothing.
@@ -10,11 +9,11 @@ use dd::{Grouping, Partition};
 use tracer::program::Program;
 use tracer::trace::{EventId, Trace};
 
-/// The history of an execution are so many statements before it in the same activation. In the loop of an
-/// interpreter that is the kind of instruction.
+/// The lengths of histories: the history of an execution are so many statements before it in the same
+/// activation. In the loop of an interpreter that is the kind of instruction.
 const HISTORIES: [usize; 5] = [1, 2, 4, 8, 16];
 
-/// The longest history.
+/// The length of the longest history.
 const LONGEST: usize = 16;
 
 /// The groupings of these events of a run: their statements, then these by caller and by history.
@@ -54,7 +53,7 @@ fn statements(program: &Program, trace: &Trace) -> Vec<u32> {
     trace.events().map(|event| of_leader[trace.leader(event).0 as usize]).collect()
 }
 
-/// For each event a number that stands for its statement and so many before it in the same activation: equal
+/// The hash of each event's history: its statement and so many before it in the same activation. Equal
 /// for equal ones, and different for different ones but for an accident of one in 2^64.
 fn histories(trace: &Trace, statements: &[u32], length: usize) -> Vec<u64> {
     debug_assert!(length <= LONGEST);
@@ -74,7 +73,7 @@ fn histories(trace: &Trace, statements: &[u32], length: usize) -> Vec<u64> {
     histories
 }
 
-/// A step of a hash: SplitMix64's last one (Steele, Lea, Flood, OOPSLA 2014).
+/// One step of a hash: the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 fn mix(sum: u64, statement: u32) -> u64 {
     let mut mixed = sum.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(statement));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

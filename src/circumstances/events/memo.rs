@@ -1,7 +1,7 @@
-//! Remember how replays have ended, so that several criteria can judge the same one.
+//! Cache the runs of replays, so that several criteria can judge the same one.
 //!
-//! What a replay shows depends on its schedule and on the pattern for undefined values alone. Remembers
-//! up to a limit of bytes; what was used longest ago goes first.
+//! What a replay shows depends on its schedule and on the pattern for undefined values alone. The cache is
+//! limited in bytes; the least recently used run goes first.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -13,32 +13,32 @@ use tracer::run::Run;
 use tracer::schedule::Schedule;
 use tracer::termination::Termination;
 
-/// The runs of many replays may take so many bytes.
+/// The limit of the cache in bytes.
 const LIMIT: usize = 256 << 20;
 
-/// What a run takes besides its output.
+/// The size of a run in memory besides its output, in bytes.
 const OVERHEAD: usize = 512;
 
-/// Finished replays.
+/// A cache of finished replays.
 #[derive(Debug, Default)]
 pub struct RunMemo(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
     runs: HashMap<u128, Arc<Run>>,
-    /// The keys, the oldest first.
+    /// The keys, the least recently used first.
     order: VecDeque<u128>,
     bytes: usize,
 }
 
 impl RunMemo {
-    /// How the replay ended, if it was made before.
+    /// The run of the replay, if it is in the cache.
     pub fn recall(&self, schedule: &Schedule, poison: Poison) -> Option<Run> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.runs.get(&key(schedule, poison)).map(|run| Run::clone(run))
     }
 
-    /// Remembers a replay, unless the tracer has ended it: another time it might not.
+    /// Stores a replay, unless the tracer has ended it: another time it might not.
     pub fn remember(&self, schedule: &Schedule, poison: Poison, run: &Run) {
         if let Termination::Cut(_) = run.termination {
             return;

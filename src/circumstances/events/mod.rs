@@ -20,19 +20,19 @@ pub use universe::{Draft, Universe};
 
 use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
 
-/// What makes a statement be executed again, as the user chooses it.
+/// The control rule as the user chooses it: what makes a statement be executed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Control {
-    /// Under `program` first, then from there under `trace`: tells effects from decisions.
+    /// First under `program`, then from there under `trace`: tells effects from decisions.
     #[default]
     Both,
-    /// A branch decides, and has to go as recorded.
+    /// The branches of the program decide, and have to go as recorded.
     Program,
     /// The trace states the control flow; decisions are not needed.
     Trace,
 }
 
-/// The phase in which a branch decides.
+/// The phase in which branches decide.
 pub const PROGRAM: PhaseId = PhaseId(b'p');
 
 /// The phase in which the trace states the control flow.
@@ -48,18 +48,18 @@ impl Control {
         }
     }
 
-    /// What makes a statement be executed, phase by phase.
+    /// The control rule of each phase.
     pub fn rules(self) -> impl Iterator<Item = Rule> {
         self.phases().iter().map(|&phase| rule(phase))
     }
 }
 
-/// What makes a statement be executed in a phase.
+/// The control rule of a phase.
 pub fn rule(phase: PhaseId) -> Rule {
     if phase == PROGRAM { Rule::Program } else { Rule::Trace }
 }
 
-/// What makes a statement be executed in a phase, in words.
+/// The control rule of a phase, in words.
 pub fn words(rule: Rule) -> &'static str {
     match rule {
         Rule::Program => "branches decide",
@@ -67,7 +67,7 @@ pub fn words(rule: Rule) -> &'static str {
     }
 }
 
-/// The phase in which this makes a statement be executed.
+/// The phase that has this control rule.
 pub fn phase(rule: Rule) -> PhaseId {
     match rule {
         Rule::Program => PROGRAM,
@@ -75,26 +75,26 @@ pub fn phase(rule: Rule) -> PhaseId {
     }
 }
 
-/// The events that may well be enough for a failure, in order: what a search tries first.
+/// A guess: the events that may well be enough for a failure, in order. A search tries them first.
 #[derive(Clone, Debug)]
 pub struct EventGuess {
-    /// Where a branch decides.
+    /// The guess where branches decide.
     pub by_branches: Vec<EventId>,
-    /// Where the trace states the control flow.
+    /// The guess where the trace states the control flow.
     pub by_trace: Vec<EventId>,
 }
 
 /// The statement executions of a recorded run, and the workers that replay it.
 pub struct Events<'a, 'm, 'p> {
-    /// What all tests share.
+    /// The setup that all tests share.
     pub setup: &'a EventTestSetup<'a>,
-    /// What makes a statement be executed again.
+    /// The control rule, which makes a statement be executed again.
     pub control: Control,
-    /// How subsets are chosen: only some algorithms look at groups.
+    /// The algorithm that chooses subsets: only some of them use groups.
     pub algorithm: Algorithm,
-    /// What may well be enough.
+    /// The guess: events that may well be enough.
     pub guess: Option<&'a EventGuess>,
-    /// One for each worker.
+    /// The tracers, one for each worker.
     pub tracers: &'m mut [Tracer<'p>],
 }
 

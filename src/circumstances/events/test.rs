@@ -1,4 +1,4 @@
-//! Leave out statement executions.
+//! Test configurations of statement executions.
 //!
 //! A test replays the recorded run without the events that are not chosen, and lets the oracle judge.
 //! Undefined values are set to one pattern; only if the failure shows, the test is repeated under the
@@ -23,28 +23,28 @@ use crate::oracle::{Evidence, Oracle};
 use crate::printed::Outputs;
 use crate::subject::Recorded;
 
-/// What all tests of a reduction share.
+/// The setup that all tests of a reduction share.
 #[derive(Clone)]
 pub struct EventTestSetup<'a> {
     /// The recorded run.
     pub recorded: Recorded<'a>,
-    /// Judges the runs.
+    /// The oracle, which judges the runs.
     pub oracle: &'a Oracle,
     /// The patterns for undefined values, in the order in which a test uses them.
     pub patterns: &'a [Poison],
-    /// The undefined memory that none of them is written to.
+    /// The undefined memory that no pattern is written to.
     pub untouched: &'a Arc<Untouched>,
     /// The variable whose value is asked for where a run ends.
     pub asked: &'a Option<Arc<str>>,
-    /// What a run may use up.
+    /// The limits of time and other resources of a run.
     pub limits: Limits,
-    /// Counts all replays.
+    /// The counter of all replays.
     pub runs: &'a AtomicU64,
-    /// Replays that other questions about the same run have made.
+    /// The cache of replays that other questions about the same run have made.
     pub memo: Option<&'a RunMemo>,
-    /// Keeps what the tests print, if anybody wants to see it.
+    /// The store of what the tests print, if it is wanted.
     pub outputs: Option<&'a Outputs<'a>>,
-    /// Says who may run while another one does.
+    /// The lock that says which runs may go on at the same time.
     pub turns: RunLock,
 }
 
@@ -54,21 +54,21 @@ pub struct EventTest<'a, 't, 'p> {
     draft: Draft<'a>,
     tracer: &'t mut Tracer<'p>,
     stop: Arc<AtomicBool>,
-    /// Replays that need not be made again.
+    /// The cache of replays that need not be made again.
     memo: Option<&'a RunMemo>,
 }
 
 impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
-    /// A testing function that replays with `tracer`.
+    /// Creates a testing function that replays with `tracer`.
     pub fn new(setup: &'a EventTestSetup<'a>, universe: &'a Universe, tracer: &'t mut Tracer<'p>) -> Self {
         EventTest { setup, draft: Draft::new(universe), tracer, stop: Arc::default(), memo: setup.memo }
     }
 
-    /// Replays under each pattern as long as the failure shows; tells the last run with its evidence. A run that
-    /// was out of time says nothing, whatever the pattern is: it might have shown the failure.
+    /// Replays under each pattern as long as the failure shows; returns the last run with its evidence. A run
+    /// that was out of time says nothing, whatever the pattern is: it might have shown the failure.
     ///
     /// # Errors
-    /// If the set-up is broken.
+    /// If the test setup is broken.
     pub fn examine(&mut self, schedule: &Schedule) -> Result<(Run, Evidence), TestError> {
         let mut examined = None;
         for (number, &poison) in self.setup.patterns.iter().enumerate() {
@@ -87,7 +87,7 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         Ok(examined.expect("there is at least one pattern, if only that of no poison"))
     }
 
-    /// Replays once, unless that was done before.
+    /// Replays once, unless the run is in the cache.
     fn replay(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
         let memo = self.memo;
         if let Some(run) = memo.and_then(|memo| memo.recall(schedule, poison)) {
@@ -98,8 +98,9 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         Ok(run)
     }
 
-    /// Replays once. One time-out proves nothing, because all limits of time can be reached by a machine that is
-    /// busy enough: it is confirmed by a run that has ten times as much, and that no other worker disturbs.
+    /// Replays once. One time-out proves nothing, because all limits of time can be reached by a machine that
+    /// is busy enough: it is confirmed by a run that has ten times as much, and that no other worker
+    /// disturbs.
     fn replay_anew(&mut self, schedule: &Schedule, poison: Poison) -> Result<Run, ProcessError> {
         let EventTestSetup { limits, turns, .. } = self.setup;
         let conditions = self.conditions(poison);

@@ -1,4 +1,4 @@
-//! Number the events that can be left out, and say what goes with each.
+//! Number the events that can be left out, and compute what goes with each.
 //!
 //! What cannot take place without an event follows it in the trace without a gap, and so do the numbers of
 //! these circumstances. A closure is therefore no search: from where something is left out, a whole
@@ -25,11 +25,11 @@ pub struct Universe {
     levels: Vec<Grouping>,
 }
 
-/// In a run of fewer events, groups bring nothing.
+/// The least number of events for which groups are formed: in shorter runs they bring nothing.
 const LEAST_GROUPED: usize = 16;
 
 impl Universe {
-    /// The omittable events of `trace`, a run of `program`.
+    /// Numbers the omittable events of `trace`, a run of `program`.
     pub fn new(program: &Program, trace: &Trace, control: Control) -> Universe {
         let omission = Omission::new(program, trace, control);
         let mut with_dependents = Vec::with_capacity(omission.omittable().count());
@@ -42,7 +42,7 @@ impl Universe {
         }
     }
 
-    /// The same with the groups in which events are left out first: 28 bytes for each event.
+    /// Returns the universe with the groups in which events are left out first: 28 bytes for each event.
     pub fn grouped(self, program: &Program, trace: &Trace) -> Universe {
         if self.len() < LEAST_GROUPED {
             return self;
@@ -51,23 +51,23 @@ impl Universe {
         Universe { levels: groupings(program, trace, &events), ..self }
     }
 
-    /// What makes a statement be executed.
+    /// The control rule: what makes a statement be executed.
     pub fn control(&self) -> Control {
         self.everything.control()
     }
 
-    /// The event behind a circumstance.
+    /// The event of a circumstance.
     pub fn event(&self, circumstance: usize) -> EventId {
         self.with_dependents[circumstance].start
     }
 
-    /// The configuration that chooses those of its events that are among these.
+    /// The configuration of those of its events that are among these.
     pub fn configuration(&self, chosen: impl Iterator<Item = EventId>) -> Configuration {
         let number = |event| self.with_dependents.binary_search_by_key(&event, |events| events.start).ok();
         Configuration::from_iter(self.len(), chosen.filter_map(number))
     }
 
-    /// What a replay of this configuration executes.
+    /// The schedule by which a replay executes this configuration.
     pub fn schedule(&self, configuration: &Configuration) -> Schedule {
         let mut schedule = self.everything.clone();
         self.omit_unselected(&mut schedule, configuration, 0..self.len());
@@ -84,8 +84,8 @@ impl Universe {
         circumstance..circumstance + 1 + along
     }
 
-    /// Those among `range` that are selected in `here` and not in `there`, but of what goes with another of
-    /// them only the latter.
+    /// The outermost circumstances among `range` that are selected in `here` and not in `there`: of those
+    /// that go with another of them only the latter.
     fn outermost(
         &self,
         here: &Configuration,
@@ -100,7 +100,7 @@ impl Universe {
         })
     }
 
-    /// Takes out of a schedule what a configuration does not select among `range`.
+    /// Omits from a schedule what a configuration does not select among `range`.
     fn omit_unselected(&self, schedule: &mut Schedule, configuration: &Configuration, range: Range<usize>) {
         for events in self.vanishing(&self.all, configuration, range) {
             schedule.omit(events);
@@ -118,7 +118,7 @@ impl Universe {
     }
 }
 
-/// Makes one of ranges that touch each other: what is left out is often all there is for a while.
+/// Joins ranges that touch each other: what is left out is often all there is for a while.
 fn joined<T: PartialEq>(ranges: impl Iterator<Item = Range<T>>) -> impl Iterator<Item = Range<T>> {
     let mut ranges = ranges.peekable();
     std::iter::from_fn(move || {
@@ -153,7 +153,7 @@ impl Space for Universe {
         let mut rest = effective.clone();
         let mut place = 0;
         let outermost = left_out.iter().filter_map(|&circumstance| {
-            // What goes with another one takes its own along.
+            // A circumstance that goes with another one takes its own dependents along.
             let stretch = (circumstance >= place).then(|| self.stretch(circumstance))?;
             place = stretch.end;
             Some(stretch)
@@ -165,26 +165,26 @@ impl Space for Universe {
     }
 }
 
-/// Makes one schedule after the other, from what the earlier ones have in common.
+/// A draft of schedules, each made from what it has in common with the earlier ones.
 ///
 /// The candidates of a search differ in little. So the draft keeps the schedule of a set that holds them all,
 /// copies it and takes out what the candidate at hand does not have.
 #[derive(Debug)]
 pub struct Draft<'u> {
     universe: &'u Universe,
-    /// An effective set.
+    /// An effective configuration that holds all candidates at hand.
     common: Configuration,
-    /// Its schedule.
+    /// The schedule of that configuration.
     schedule: Schedule,
 }
 
 impl<'u> Draft<'u> {
-    /// A draft that holds everything.
+    /// Creates a draft that holds everything.
     pub fn new(universe: &'u Universe) -> Draft<'u> {
         Draft { universe, common: universe.all.clone(), schedule: universe.everything.clone() }
     }
 
-    /// What a replay of an effective set executes: the same as [`Universe::schedule`] tells.
+    /// The schedule of an effective configuration: the same as [`Universe::schedule`] returns.
     pub fn schedule(&mut self, effective: &Configuration) -> Schedule {
         if !effective.is_subset(&self.common) {
             self.widen(effective);
@@ -195,7 +195,7 @@ impl<'u> Draft<'u> {
             schedule.omit(events);
             cuts += 1;
         }
-        // The search has left the common set behind. A cut costs about as much as to copy 512 bits.
+        // The search has gone on from the common set. A cut costs about as much as to copy 512 bits.
         if cuts > self.universe.len() / 512 {
             self.common.clone_from(effective);
             self.schedule.clone_from(&schedule);
@@ -204,7 +204,7 @@ impl<'u> Draft<'u> {
         schedule
     }
 
-    /// Lets the common set hold this one, too; the union of effective sets is one.
+    /// Widens the common set by this one; the union of effective sets is one.
     fn widen(&mut self, effective: &Configuration) {
         let narrow = self.common.clone();
         self.common.insert_all(effective);

@@ -1,10 +1,10 @@
-//! Find the structure that most languages share: brackets, quotes, and what separates the elements of lists.
+//! Find the structure that most languages share: brackets, quotes, and the separators of lists.
 
 use std::ops::Range;
 
 /// The brackets of a text that match each other. Those in quotes do not count, nor those that match none.
 pub(super) struct Brackets {
-    /// The places of the opening ones and of the closing ones, in the order of the opening ones.
+    /// The places of the opening brackets and of the closing ones, in the order of the opening ones.
     pairs: Vec<(u32, u32)>,
 }
 
@@ -21,7 +21,7 @@ impl Brackets {
                 }
                 b'(' | b'[' | b'{' => open.push((byte, at)),
                 b')' | b']' | b'}' => {
-                    // What was opened in between and is not closed matches nothing.
+                    // Brackets that were opened in between and are not closed match nothing.
                     if let Some(place) = open.iter().rposition(|&(opening, _)| closing(opening) == byte) {
                         pairs.push((open[place].1 as u32, at as u32));
                         open.truncate(place);
@@ -46,7 +46,7 @@ impl Brackets {
         places
     }
 
-    /// The elements within so many brackets, each with what separates it from the next one.
+    /// The elements within so many brackets, each with its separator from the next one.
     pub(super) fn elements(&self, text: &[u8], depth: usize) -> Vec<Range<u32>> {
         let mut elements = Vec::new();
         let mut changes = self.pairs.iter().flat_map(|&(open, close)| [(open, true), (close, false)]);

@@ -1,4 +1,4 @@
-//! Lead from phase to phase within a part: units from coarse to fine, and what is simpler in their place.
+//! Choose the phases within a part: units from coarse to fine, and simpler things in their place.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use super::units::Unit;
 use crate::grammar::{Derivation, Grammar};
 use crate::syntax::{Language, SyntaxTree};
 
-/// In a text of so many bytes it takes no time to look for what has been tried; in a longer one it is not looked for
-/// where little can have been.
+/// The length, in bytes, of a text in which it takes no time to check what has been tried; in a longer one
+/// that is not checked where little can have been tried.
 const SHORT: usize = 1 << 14;
 
 /// A longer text is not parsed: each of many steps would take seconds.
 const LONGEST_PARSED: usize = 4 << 20;
 
-/// How a part is made smaller.
+/// The way in which a part is reduced.
 #[derive(Clone, Debug)]
 pub(super) enum Way {
     /// Units are left out, and then, if so, simpler things are put in the place of others.
@@ -82,20 +82,20 @@ impl Way {
     }
 }
 
-/// The way through a part: first its units, where it has any; then rounds of simplifications, until one changes
+/// The course through a part: first its units, where it has any; then rounds of simplifications, until one changes
 /// nothing.
 pub(super) struct Course {
     ladder: Option<UnitLevels>,
-    /// What was tried last, in this round.
+    /// The class that was tried last, in this round.
     last: Option<SimplerClass>,
-    /// Whether the round has changed anything.
+    /// True if the round has changed anything.
     is_changed: bool,
-    /// Whether something was tried before this round, so that some of it need not be tried again.
+    /// True if nothing was tried before this round; otherwise some of it need not be tried again.
     is_first_round: bool,
 }
 
 impl Course {
-    /// Through a part that was not reduced yet, or else again with its finest units.
+    /// Creates the course through a part that was not reduced yet, or else again with its finest units.
     pub(super) fn new(way: &Way, is_first_time: bool) -> Course {
         let ladder = match way {
             Way::Units(granularity, _) => Some(UnitLevels::new(*granularity, is_first_time)),
@@ -105,8 +105,8 @@ impl Course {
         Course { ladder, last: None, is_changed: false, is_first_round: is_first_time }
     }
 
-    /// The next step in a part with this text; `is_less`: the one before has made it smaller. `is_refuted` says of
-    /// what would stand in the part's place that it is known not to show the failure.
+    /// The next step in a part with this text; `is_less`: the one before has made it smaller. `is_refuted`
+    /// tells whether a text in the part's place is known not to show the failure.
     pub(super) fn next(
         &mut self,
         way: &Way,
@@ -136,7 +136,7 @@ impl Course {
         }
     }
 
-    /// What is tried together next, and what it is about.
+    /// The swaps that are tried together next, with their title.
     fn next_swaps(
         &mut self,
         way: &Way,
@@ -169,12 +169,12 @@ impl Course {
     }
 }
 
-/// A text with one simplification.
+/// The text with a single simplification.
 fn alone(simpler: &Simpler, text: &[u8]) -> Vec<u8> {
     Swaps::choose(vec![simpler.swap.clone()]).join(text, &Configuration::empty(1))
 }
 
-/// What can be made simpler in a text.
+/// The ways in which a text can be simplified.
 struct WaysToSimplify<'w> {
     way: &'w Way,
     text: &'w [u8],

@@ -1,8 +1,8 @@
 //! Find smaller derivations for the symbols of a text that a grammar derives.
 //!
-//! In the place of a symbol stands what the same symbol derives below it; or another alternative of it, filled with
-//! what is found below, or else with the shortest text of each symbol; an element of a repetition can go. So everything
-//! that is tried is derived by the grammar. Several symbols are replaced in one test, many at first.
+//! A symbol is replaced by what the same symbol derives below it; or by another alternative of it, filled with
+//! what is found below, or else with the shortest text of each symbol; an element of a repetition can go.
+//! So everything that is tried is derived by the grammar. Several symbols are replaced in one test, many at first.
 //!
 //! Source: the chapter "Reducing Failure-Inducing Inputs" of A. Zeller et al., The Fuzzing Book; C. Sun et al.,
 //! "Perses: Syntax-Guided Program Reduction", ICSE 2018.
@@ -14,14 +14,14 @@ use super::simpler::{Simpler, is_simpler};
 use super::swaps::{Swap, SwapPiece};
 use crate::grammar::{Derivation, Grammar, Ingredient, Role, SymbolId};
 
-/// What is put in the place of a symbol.
+/// The strategy: what a symbol is replaced by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DerivationStrategy {
-    /// What it derives below.
+    /// The texts that the same symbol derives below it.
     Subtrees,
-    /// Other alternatives of it.
+    /// Other alternatives of the symbol.
     Alternatives,
-    /// First the one, then the other.
+    /// First subtrees, then alternatives.
     #[default]
     Both,
 }
@@ -36,20 +36,21 @@ const NEAREST: u8 = 3;
 const ALTERNATIVES: u8 = 4;
 const ALL_LIKE: u8 = 5;
 
-/// How many kinds there are.
+/// The number of kinds.
 pub(super) const KINDS: u8 = 6;
 
-/// So many like symbols further down are tried, at most.
+/// The largest number of like symbols further down that are tried.
 const MOST_LIKE: usize = 1000;
 
-/// So many symbols of a kind below a symbol fill an alternative in turn, those up to so many levels below.
+/// The number of symbols of a kind below a symbol that fill an alternative in turn, and of the levels below that they
+/// may be at.
 const MOST_FILLINGS: usize = 3;
 const MOST_LEVELS: usize = 64;
 
-/// So many ways to fill an alternative are tried.
+/// The largest number of ways to fill an alternative that are tried.
 const MOST_COMBINATIONS: usize = 16;
 
-/// What a kind of simplification is about.
+/// The title of a kind of simplification.
 pub(super) fn title(kind: u8) -> &'static str {
     match kind {
         ELEMENTS | FIRST_ELEMENT | ENDS => "elements of repetitions",
@@ -80,7 +81,7 @@ pub(super) fn simpler_derivations(
     found
 }
 
-/// A derivation with what is above each symbol.
+/// A derivation with the parent of each symbol.
 struct DerivationTree<'d> {
     grammar: &'d Grammar,
     derivation: &'d Derivation,
@@ -117,7 +118,7 @@ impl<'d> DerivationTree<'d> {
         &self.derivation.nodes[node].children
     }
 
-    /// What is above a symbol, the nearest first.
+    /// The symbols above a symbol, the nearest first.
     fn above(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(self.parents[node], |&node| self.parents[node])
     }
@@ -139,8 +140,8 @@ impl<'d> DerivationTree<'d> {
         }
     }
 
-    /// Elements of repetitions, the outermost first. Of `x+` one stays, and that it is the first one is for another
-    /// phase to change.
+    /// Leaves out elements of repetitions, the outermost first. Of `x+` one stays, and that it is the first
+    /// one is for another phase to change.
     fn elements(&self, kind: u8) -> Vec<Simpler> {
         let mut depths = vec![0; self.len()];
         let mut found = Vec::new();
@@ -166,7 +167,7 @@ impl<'d> DerivationTree<'d> {
         found
     }
 
-    /// `x ("," x)*` without its first or last `x`: the next one takes its place.
+    /// Leaves out the first or last `x` of `x ("," x)*`: the next one takes its place.
     fn ends(&self) -> Vec<Simpler> {
         let mut found = Vec::new();
         for node in 0..self.len() {
@@ -205,7 +206,7 @@ impl<'d> DerivationTree<'d> {
         found
     }
 
-    /// Each named symbol, with the symbols of its name right below it, if others come in between at all.
+    /// Replaces each named symbol by the symbols of its name right below it, if others come in between at all.
     fn nearest(&self) -> Vec<Simpler> {
         let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for node in (0..self.len()).filter(|&node| self.role(node) == Role::Named) {
@@ -217,7 +218,7 @@ impl<'d> DerivationTree<'d> {
         self.hoisted(NEAREST, below)
     }
 
-    /// The same with all symbols of its name below it, unless they are too many.
+    /// Replaces each named symbol by all symbols of its name below it, unless they are too many.
     fn all_like(&self) -> Vec<Simpler> {
         let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         let mut count = 0;
@@ -234,7 +235,7 @@ impl<'d> DerivationTree<'d> {
         self.hoisted(ALL_LIKE, below)
     }
 
-    /// The shortest first.
+    /// Replaces symbols by those below, the shortest first.
     fn hoisted(&self, kind: u8, below: BTreeMap<usize, Vec<usize>>) -> Vec<Simpler> {
         let mut found = Vec::new();
         for (above, mut below) in below {
@@ -248,7 +249,7 @@ impl<'d> DerivationTree<'d> {
         found
     }
 
-    /// Each symbol with other alternatives, the shortest first.
+    /// Replaces each symbol by its other alternatives, the shortest first.
     fn alternatives(&self) -> Vec<Simpler> {
         let fillings = self.fillings();
         let mut found = Vec::new();
@@ -275,7 +276,8 @@ impl<'d> DerivationTree<'d> {
         found
     }
 
-    /// For a symbol and a name: the shortest symbols of that name below it, none below another one of them.
+    /// The fillings for a symbol and a name: the shortest symbols of that name below it, none below another
+    /// one of them.
     fn fillings(&self) -> BTreeMap<(usize, SymbolId), Vec<usize>> {
         let mut fillings: BTreeMap<(usize, SymbolId), Vec<usize>> = BTreeMap::new();
         for node in 0..self.len() {
@@ -294,8 +296,8 @@ impl<'d> DerivationTree<'d> {
         fillings
     }
 
-    /// An alternative in all ways: each symbol of it is one of those below, or its shortest text. No symbol below is
-    /// taken twice.
+    /// Fills an alternative in all ways: each symbol of it is one of those below, or its shortest text. No
+    /// symbol below is taken twice.
     fn filled<'f>(
         &self,
         ingredients: &[Ingredient],
@@ -333,7 +335,7 @@ mod tests {
     use super::super::swaps::Swaps;
     use super::*;
 
-    /// All that a text becomes by single simplifications.
+    /// All texts that single simplifications lead to.
     fn all(grammar: &Grammar, text: &str, strategy: DerivationStrategy) -> Vec<String> {
         let derivation = grammar.derive(text.as_bytes()).expect("derived");
         let mut found = Vec::new();

@@ -48,13 +48,13 @@ use self::step::Step;
 use self::test::input_tests;
 use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
 
-/// What a program is given, and the workers that run it with less.
+/// The input of a program, and the workers that run it with less.
 pub struct Inputs<'m, 'p> {
     setup: &'m InputTestSetup<'p>,
     workers: &'m mut [InputWorker<'p>],
-    /// How each part is made smaller, in ways that follow each other.
+    /// The ways in which each part is reduced, one after the other.
     ways: Vec<Vec<Way>>,
-    /// What is left.
+    /// The input that is left.
     given: Given,
     step: Option<Step>,
     /// The steps that were made.
@@ -64,16 +64,17 @@ pub struct Inputs<'m, 'p> {
     /// By which of its ways.
     way: usize,
     course: Option<Course>,
-    /// For each part the state of all at the end of its last turn: if that is still theirs, the part is minimal.
+    /// For each part the fingerprint of all at the end of its last turn: if that has not changed, the part
+    /// is minimal.
     minimal: Vec<Option<u128>>,
-    /// The same for whole parts.
+    /// The fingerprint for whole parts, in the same way.
     whole_minimal: Option<u128>,
-    /// What was given in tests of single swaps that did not show the failure.
+    /// The inputs, by fingerprint, in tests of single swaps that did not show the failure.
     refuted: HashSet<u128>,
 }
 
 impl<'m, 'p> Inputs<'m, 'p> {
-    /// All that is given.
+    /// Creates the kind for all that is given.
     pub fn new(
         setup: &'m InputTestSetup<'p>,
         workers: &'m mut [InputWorker<'p>],
@@ -104,12 +105,12 @@ impl<'m, 'p> Inputs<'m, 'p> {
         self.ways.iter().map(last).collect()
     }
 
-    /// What is left if the last phase has found this.
+    /// The input that is left with this result of the last phase.
     pub fn left(&self, found: &Configuration) -> Given {
         self.step.as_ref().map_or_else(|| self.given.clone(), |step| step.choose(&self.given, found))
     }
 
-    /// Takes over what a phase has found. Whether that is less than before.
+    /// Takes over the result of a phase; returns whether that is less than before.
     fn take_over(&mut self, found: &Configuration) -> bool {
         let Some(step) = self.step.take() else { return false };
         if let Step::Swaps { .. } = step {
@@ -129,7 +130,7 @@ impl<'m, 'p> Inputs<'m, 'p> {
         self.past
     }
 
-    /// The parts that are left, as a step.
+    /// The step that leaves out whole parts.
     fn whole_parts(&self) -> Step {
         let parts = self.given.parts.iter().enumerate();
         Step::Parts(parts.filter(|(_, part)| part.content.is_some()).map(|(number, _)| number).collect())

@@ -1,4 +1,4 @@
-//! Name what a program is given, part by part: its standard input, files, arguments, variables.
+//! Name the input of a program, part by part: its standard input, files, arguments, variables.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,16 +12,16 @@ use tracer::plain::Replacement;
 
 use crate::syntax::Language;
 
-/// Which part of what a program is given.
+/// The name of a part of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartName {
-    /// Its standard input.
+    /// The standard input.
     Stdin,
-    /// A file that it may read, as the user names it.
+    /// A file that the program may read, as the user names it.
     File(PathBuf),
-    /// An argument; its own name is number 0.
+    /// An argument, by number; the program's own name is number 0.
     Argument(usize),
-    /// A variable of its environment.
+    /// A variable of the environment.
     Variable(OsString),
 }
 
@@ -36,25 +36,25 @@ impl fmt::Display for PartName {
     }
 }
 
-/// A part of what a program is given.
+/// A part of the input.
 #[derive(Clone, Debug)]
 pub struct InputPart {
-    /// Which.
+    /// The name.
     pub name: PartName,
-    /// Where it lies, absolute and without symbolic links, if it is a file.
+    /// The path of a file, absolute and without symbolic links.
     pub path: Option<PathBuf>,
-    /// What it holds; `None` if it is left out as a whole.
+    /// The content; `None` if the part is left out as a whole.
     pub content: Option<Input>,
-    /// Whether it can be left out as a whole. What cannot can still be as little as there may be.
+    /// True if the part can be left out as a whole. Any other can still be reduced to the least content.
     pub is_optional: bool,
-    /// As little as there may be: nothing, or what a grammar demands.
+    /// The least content: nothing, or what a grammar demands.
     pub least: Input,
     /// In which language it is written, if its name tells.
     pub language: Option<Language>,
 }
 
 impl InputPart {
-    /// One that is no file.
+    /// Creates a part that is no file.
     pub fn new(name: PartName, content: Input, is_optional: bool) -> InputPart {
         InputPart {
             name,
@@ -66,24 +66,24 @@ impl InputPart {
         }
     }
 
-    /// How many bytes it has.
+    /// The length in bytes.
     pub fn len(&self) -> usize {
         self.content.as_ref().map_or(0, |content| content.len())
     }
 
-    /// Whether nothing of it is left.
+    /// True if nothing of it is left.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The same with as little as there may be.
+    /// Returns the part left out, or with its least content.
     pub(super) fn emptied(&self) -> InputPart {
         let content = if self.is_optional { None } else { Some(self.least.clone()) };
         InputPart { content, ..self.clone() }
     }
 }
 
-/// What a program is given, as far as it is simplified.
+/// The input of a program, as far as it is simplified.
 #[derive(Clone, Debug)]
 pub struct Given {
     /// The parts; the order has no meaning for the program.
@@ -91,14 +91,14 @@ pub struct Given {
 }
 
 impl Given {
-    /// The same with this in the part of this number.
+    /// Returns the input with another content of the part of this number.
     pub(super) fn with_content(&self, number: usize, content: Vec<u8>) -> Given {
         let mut given = self.clone();
         given.parts[number].content = Some(content.into());
         given
     }
 
-    /// Tells it apart from others with the same parts.
+    /// A hash of the contents, to tell inputs with the same parts apart.
     pub fn fingerprint(&self) -> u128 {
         let mut hasher = SipHasher13::new();
         for part in &self.parts {
@@ -109,17 +109,17 @@ impl Given {
         hasher.finish128().as_u128()
     }
 
-    /// How many bytes it has in all.
+    /// The length in bytes, in all.
     pub fn len(&self) -> usize {
         self.parts.iter().map(InputPart::len).sum()
     }
 
-    /// Whether nothing of it is left.
+    /// True if nothing of it is left.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How a program is started that is otherwise started like this, and the files that it finds.
+    /// Applies the input to an invocation; returns that with the files that the program finds.
     pub fn apply(&self, base: &Invocation) -> (Invocation, Vec<Replacement>) {
         let mut invocation = base.clone();
         let mut files = Vec::new();

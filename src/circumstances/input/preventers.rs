@@ -1,4 +1,4 @@
-//! Look for what of all that a program is given keeps a failure away.
+//! Look for what of a program's input keeps a failure away.
 //!
 //! The same search as for what a failure needs, with the outcomes exchanged (see [`Wanted`](super::Wanted)): with all
 //! circumstances the failure does not show, with none it does, and a minimal set is one without any circumstance of
@@ -12,7 +12,7 @@ use super::step::Step;
 use super::test::{InputTest, InputTestSetup, InputWorker, input_tests};
 use crate::circumstances::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
 
-/// Circumstances that together keep a failure away, and the workers that run the program with less.
+/// The circumstances that together keep a failure away, and the workers that run the program with less.
 pub struct Preventers<'m, 'p> {
     setup: &'m InputTestSetup<'p>,
     workers: &'m mut [InputWorker<'p>],
@@ -21,7 +21,7 @@ pub struct Preventers<'m, 'p> {
 }
 
 impl<'m, 'p> Preventers<'m, 'p> {
-    /// These circumstances of all.
+    /// Creates the kind for these circumstances of all.
     pub fn new(
         setup: &'m InputTestSetup<'p>,
         workers: &'m mut [InputWorker<'p>],

@@ -1,4 +1,4 @@
-//! Say how what a program is given is made smaller.
+//! Define the method by which an input is reduced.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use super::part::{InputPart, PartName};
 use super::unit_levels::Granularity;
 use crate::grammar::Grammar;
 
-/// How what a program is given is made smaller.
+/// The method by which an input is reduced.
 #[derive(Clone, Debug, Default)]
 pub struct ReductionMethod {
-    /// How fine the parts are reduced.
+    /// The granularity of units.
     pub granularity: Granularity,
-    /// What derives the standard input and each file; of these smaller derivations are tried then.
+    /// The grammar of the standard input and of each file; smaller derivations of these are tried then.
     pub grammar: Option<Arc<Grammar>>,
-    /// Which of them.
+    /// The strategy that chooses derivations.
     pub derivations: DerivationStrategy,
-    /// Whether nothing is put in the place of what goes, but for what was in it.
+    /// True if nothing is put in the place of what goes, but for what was in it.
     pub only_deletes: bool,
 }
 
@@ -27,7 +27,7 @@ impl ReductionMethod {
         self.grammar.as_ref().filter(|_| is_content)
     }
 
-    /// Which derivations are tried.
+    /// The strategy that chooses derivations.
     pub(super) fn strategy(&self) -> DerivationStrategy {
         if self.only_deletes { DerivationStrategy::Subtrees } else { self.derivations }
     }

@@ -1,8 +1,8 @@
-//! Find simpler things for what stands in a text and cannot be left out: smaller numbers, shorter names and quoted
-//! texts, less white space; and what can only be left out everywhere at once.
+//! Simplify what stands in a text and cannot be left out: smaller numbers, shorter names and quoted
+//! texts, less white space; and leave out everywhere at once what occurs several times.
 //!
-//! Nothing is known of the language: a word is a word wherever it stands. Whether it was the right one is for a test to
-//! say.
+//! Nothing is known of the language: a word is a word wherever it stands. Whether a replacement was right
+//! is for a test to say.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -18,13 +18,13 @@ const NUMBERS: u8 = 2;
 const NAMES: u8 = 3;
 const SPACE: u8 = 4;
 
-/// How many kinds there are.
+/// The number of kinds.
 pub(super) const KINDS: u8 = 5;
 
-/// Of a number of more digits not each one is tried.
+/// The number of digits above which not each digit of a number is tried.
 const MOST_DIGITS: usize = 20;
 
-/// What a kind of simplification is about.
+/// The title of a kind of simplification.
 pub(super) fn title(kind: u8) -> &'static str {
     match kind {
         REPEATED => "what occurs several times",
@@ -46,13 +46,14 @@ pub(super) fn simpler_things(text: &[u8], kind: u8) -> Vec<Simpler> {
     }
 }
 
-/// This text in the place of all of these stretches.
+/// Replaces all of these stretches by this text.
 fn instead(ranges: Vec<Range<usize>>, other: &[u8], class: (u8, u32, u32)) -> Simpler {
     let pieces = if other.is_empty() { Vec::new() } else { vec![SwapPiece::Text(other.to_vec())] };
     Simpler { class, swap: Swap { ranges, pieces } }
 }
 
-/// Lines, and then words and signs, that occur several times, everywhere at once. What occurs once was tried by units.
+/// Leaves out lines, and then words and signs, that occur several times, everywhere at once. What occurs
+/// once was tried by units.
 fn repeated(text: &[u8]) -> Vec<Simpler> {
     let is_visible = |token: &Range<usize>| !text[token.start].is_ascii_whitespace();
     let visible = tokens(text).into_iter().filter(is_visible).collect();
@@ -64,7 +65,7 @@ fn repeated(text: &[u8]) -> Vec<Simpler> {
     found
 }
 
-/// What stands in quotes: nothing, one half or the other half of it.
+/// Shortens quoted texts: to nothing, to one half or to the other half.
 fn quoted(text: &[u8]) -> Vec<Simpler> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -95,7 +96,7 @@ fn boundary(text: &[u8], at: usize) -> usize {
     (0..=at).rev().find(|&at| !matches!(text[at], 0x80..=0xbf)).unwrap_or(0)
 }
 
-/// Numbers by smaller ones: first equal ones together, then each by itself.
+/// Replaces numbers by smaller ones: first equal ones together, then each by itself.
 fn numbers(text: &[u8]) -> Vec<Simpler> {
     let is_number = |token: &Range<usize>| text[token.clone()].iter().all(u8::is_ascii_digit);
     let numbers: Vec<Range<usize>> = number_tokens(text).into_iter().filter(is_number).collect();
@@ -113,7 +114,7 @@ fn numbers(text: &[u8]) -> Vec<Simpler> {
     found
 }
 
-/// 0, 1, half of it, one digit of it 0 or less by 1, all of it less by 1. Digits in, digits out.
+/// The smaller numbers: 0, 1, half of it, one digit of it 0 or less by 1, all of it less by 1. Digits in, digits out.
 fn smaller_numbers(digits: &[u8]) -> Vec<Vec<u8>> {
     let plain = &plain(digits.to_vec())[..];
     let mut smaller = vec![b"0".to_vec(), b"1".to_vec(), plain.to_vec(), half(plain)];
@@ -156,14 +157,14 @@ fn one_less(digits: &[u8]) -> Vec<u8> {
     digits.to_vec()
 }
 
-/// Without zeros at the beginning.
+/// The number without leading zeros.
 fn plain(mut digits: Vec<u8>) -> Vec<u8> {
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
     digits.drain(..zeros.min(digits.len() - 1));
     digits
 }
 
-/// Each name by the simplest ones that are no names in the text, everywhere at once.
+/// Replaces each name by the simplest ones that are no names in the text, everywhere at once.
 fn names(text: &[u8]) -> Vec<Simpler> {
     let is_name = |token: &Range<usize>| matches!(text[token.start], b'a'..=b'z' | b'A'..=b'Z' | b'_');
     let names: Vec<Range<usize>> = tokens(text).into_iter().filter(is_name).collect();
@@ -180,7 +181,7 @@ fn names(text: &[u8]) -> Vec<Simpler> {
     found
 }
 
-/// `a`, `b`, ..., `z`, `aa`, `ab`, ...
+/// The simple names, in order: `a`, `b`, ..., `z`, `aa`, `ab`, ...
 fn simple_names() -> impl Iterator<Item = Vec<u8>> {
     (1_u32..).map(|number| {
         let (mut number, mut name) = (number, Vec::new());
@@ -193,7 +194,7 @@ fn simple_names() -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// White space by nothing, a space, the end of a line.
+/// Replaces white space by nothing, a space, the end of a line.
 fn space(text: &[u8]) -> Vec<Simpler> {
     let mut found = Vec::new();
     for range in tokens(text).into_iter().filter(|token| text[token.start].is_ascii_whitespace()) {
@@ -209,7 +210,7 @@ fn space(text: &[u8]) -> Vec<Simpler> {
     found
 }
 
-/// Stretches of equal texts, by these texts.
+/// Groups stretches by their texts.
 fn by_text<'t>(text: &'t [u8], stretches: &[Range<usize>]) -> BTreeMap<&'t [u8], Vec<Range<usize>>> {
     let mut by_text: BTreeMap<&[u8], Vec<Range<usize>>> = BTreeMap::new();
     for range in stretches {
@@ -218,7 +219,7 @@ fn by_text<'t>(text: &'t [u8], stretches: &[Range<usize>]) -> BTreeMap<&'t [u8],
     by_text
 }
 
-/// Tokens, with a number apart from the letters behind it, as in `10px`.
+/// Splits a text into tokens, with a number apart from the letters after it, as in `10px`.
 fn number_tokens(text: &[u8]) -> Vec<Range<usize>> {
     let number = |token: Range<usize>| {
         let digits = text[token.clone()].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -234,7 +235,7 @@ mod tests {
     use super::super::swaps::Swaps;
     use super::*;
 
-    /// All that a text becomes by single simplifications of a kind.
+    /// All texts that single simplifications of a kind lead to.
     fn all(text: &str, kind: u8) -> Vec<String> {
         let mut found = simpler_things(text.as_bytes(), kind);
         found.sort_by_key(|simpler| simpler.class);

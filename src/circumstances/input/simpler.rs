@@ -1,11 +1,11 @@
-//! Say which of two texts is the simpler one.
+//! Define which of two texts is the simpler one.
 
 use super::swaps::Swap;
 
-/// A simpler text for a stretch of another one.
+/// A simplification: a simpler text for a stretch of another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Simpler {
-    /// What is tried together, and when: in ascending order.
+    /// The class: simplifications of a class are tried together, classes in ascending order.
     pub(super) class: SimplerClass,
     pub(super) swap: Swap,
 }
@@ -13,15 +13,15 @@ pub(super) struct Simpler {
 /// The kind of a simplification, and two numbers that order those of a kind.
 pub(super) type SimplerClass = (u8, u32, u32);
 
-/// Whether a text is simpler than another one: shorter, or of the same length and before it in the order of
-/// [`rank`]. There is no endless way from simple to simpler.
+/// True if a text is simpler than another one: shorter, or of the same length and before it in the order of
+/// [`rank`]. Each sequence of ever simpler texts ends.
 pub(super) fn is_simpler(one: &[u8], than: &[u8]) -> bool {
     let ranks = |text: &[u8]| -> Vec<(u8, u8)> { text.iter().map(|&byte| rank(byte)).collect() };
     one.len() < than.len() || one.len() == than.len() && ranks(one) < ranks(than)
 }
 
-/// A space is simpler than other white space, a digit than a letter, a small one than a capital one; anything else
-/// comes last.
+/// The rank of a byte. A space is simpler than other white space, a digit than a letter, a small one than a capital
+/// one; anything else comes last.
 fn rank(byte: u8) -> (u8, u8) {
     let class = match byte {
         b' ' => 0,

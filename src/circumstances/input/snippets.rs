@@ -1,4 +1,4 @@
-//! Cut all that a program is given into circumstances that count as one each: arguments, variables, lines.
+//! Split the whole input into circumstances that count as one each: arguments, variables, lines.
 
 use dd::Configuration;
 
@@ -6,18 +6,18 @@ use super::part::{Given, InputPart};
 use super::unit_levels::Granularity;
 use super::units::{Unit, Units};
 
-/// All that a program is given, cut into circumstances that are numbered through.
+/// The input, split into circumstances that are numbered through.
 #[derive(Clone, Debug)]
 pub struct Snippets {
-    /// How each part is cut.
+    /// The units of each part.
     cuts: Vec<(Unit, Units)>,
-    /// Of each circumstance its part, and its number in it.
+    /// The part of each circumstance, and its number in it.
     places: Vec<(usize, usize)>,
 }
 
 impl Snippets {
-    /// What can be left out as a whole is one circumstance: an argument, a variable, a file of a folder. Anything
-    /// else is cut into units: lines, if nothing else is asked for.
+    /// Splits the input. What can be left out as a whole is one circumstance: an argument, a variable, a
+    /// file of a folder. Anything else is split into units: lines, if nothing else is asked for.
     pub fn of(given: &Given, granularity: Granularity) -> Snippets {
         let unit = |part: &InputPart| match granularity {
             _ if part.is_optional => Unit::Whole,
@@ -34,22 +34,22 @@ impl Snippets {
         Snippets { places: places.collect(), cuts }
     }
 
-    /// How many there are.
+    /// The number of circumstances.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether there is nothing that could be left out.
+    /// True if there is nothing that could be left out.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// The unit into which each part is cut.
+    /// The unit into which each part is split.
     pub fn units(&self) -> Vec<Unit> {
         self.cuts.iter().map(|(unit, _)| *unit).collect()
     }
 
-    /// What is left of all that is given with these circumstances only.
+    /// The input with these circumstances only.
     pub fn choose(&self, given: &Given, these: impl IntoIterator<Item = usize>) -> Given {
         let mut chosen = vec![Vec::new(); self.cuts.len()];
         for (part, unit) in these.into_iter().map(|number| self.places[number]) {
@@ -67,7 +67,7 @@ impl Snippets {
         Given { parts: parts.map(left).collect() }
     }
 
-    /// What a circumstance is called, and what it holds.
+    /// The name and the content of a circumstance.
     pub fn told(&self, given: &Given, number: usize) -> (String, Vec<u8>) {
         let (part, unit) = self.places[number];
         let name = &given.parts[part].name;

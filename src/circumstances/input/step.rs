@@ -1,4 +1,4 @@
-//! Say what a phase leaves out, and what is left then.
+//! Define the steps of a reduction: what a phase leaves out, and what is left then.
 
 use dd::Configuration;
 use tracer::invocation::Input;
@@ -8,11 +8,11 @@ use super::snippets::Snippets;
 use super::swaps::{InputSpace, SwapSpace, Swaps};
 use super::units::{Unit, Units};
 
-/// What a phase leaves out.
+/// A step: what a phase leaves out.
 pub(super) enum Step {
     /// Whole parts, these.
     Parts(Vec<usize>),
-    /// Some of the circumstances into which all that is given is cut: these.
+    /// Some of the circumstances into which the input is split: these.
     Snippets { all: Snippets, these: Vec<usize> },
     /// Units of a part.
     Units { part: usize, units: Units, unit: Unit, text: Input },
@@ -21,7 +21,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    /// What is left of what was given if this is chosen.
+    /// The input that is left if this is chosen.
     pub(super) fn choose(&self, given: &Given, chosen: &Configuration) -> Given {
         match self {
             Step::Parts(parts) => {

@@ -1,4 +1,4 @@
-//! Put shorter or simpler texts in the place of stretches of a text, some of many.
+//! Replace stretches of a text by shorter or simpler texts, some of many.
 //!
 //! A swap is a circumstance: where it is chosen, the text stays as it is, where it is left out, the other one stands
 //! there. That one may hold parts of what it replaces, in which other swaps go on; those in none of the parts go with
@@ -16,14 +16,14 @@ use super::provenance::InputPiece;
 pub(super) struct Swap {
     /// The stretches, in order.
     pub(super) ranges: Vec<Range<usize>>,
-    /// What stands in the place of each.
+    /// The pieces that replace each stretch.
     pub(super) pieces: Vec<SwapPiece>,
 }
 
-/// What stands in the place of a stretch.
+/// A piece of a replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SwapPiece {
-    /// This.
+    /// This text.
     Text(Vec<u8>),
     /// A part of the stretch.
     Part(Range<usize>),
@@ -37,7 +37,7 @@ impl SwapPiece {
         }
     }
 
-    /// Whether both hold the same part of a stretch.
+    /// True if both hold a common part of a stretch.
     pub(super) fn overlaps(&self, other: &SwapPiece) -> bool {
         match (self, other) {
             (SwapPiece::Part(one), SwapPiece::Part(other)) => one.start < other.end && other.start < one.end,
@@ -50,19 +50,19 @@ impl SwapPiece {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Swaps {
     swaps: Vec<Swap>,
-    /// All stretches with their swaps; those that hold others before them.
+    /// The stretches with the numbers of their swaps; those that hold others come before them.
     stretches: Vec<(Range<usize>, usize)>,
 }
 
-/// What is still to be written.
+/// The rest that is still to be written.
 enum Rest<'s> {
     Text(&'s [u8]),
-    /// What is in this stretch, of the swaps those from this number on.
+    /// The content of this stretch, with the swaps from this number on.
     Stretch(Range<usize>, usize),
 }
 
 impl Swaps {
-    /// As many of these as go together: of two that do not, the one that begins first and reaches farther.
+    /// Chooses as many of these as go together: of two that do not, the one that begins first and reaches farther.
     pub(super) fn choose(wanted: Vec<Swap>) -> Swaps {
         let numbered = wanted.iter().enumerate();
         let mut stretches: Vec<(Range<usize>, usize)> = numbered
@@ -97,13 +97,13 @@ impl Swaps {
         Swaps { swaps, stretches }
     }
 
-    /// The first stretch that begins with this one or behind its beginning, as far as it is in order.
+    /// The index of the first stretch that begins with this one or after its beginning, as far as it is in order.
     fn first_from(&self, range: &Range<usize>) -> usize {
         let key = |range: &Range<usize>| (range.start, Reverse(range.end));
         self.stretches.partition_point(|(known, _)| key(known) < key(range))
     }
 
-    /// How many there are.
+    /// The number of swaps.
     pub(super) fn len(&self) -> usize {
         self.swaps.len()
     }
@@ -133,7 +133,7 @@ impl Swaps {
         pieces
     }
 
-    /// Those of the chosen ones that the text still has.
+    /// The chosen swaps that the text still has.
     fn reached(&self, chosen: &Configuration) -> Configuration {
         let mut reached = Vec::new();
         let length = self.stretches.iter().map(|(range, _)| range.end).max().unwrap_or(0);
@@ -141,8 +141,8 @@ impl Swaps {
         Configuration::from_iter(self.len(), reached)
     }
 
-    /// Goes through what is left of a text of this length; tells of each chosen swap that is met, and of each stretch
-    /// without one that is written.
+    /// Walks through what is left of a text of this length; calls back for each chosen swap that is met, and for each
+    /// stretch without one that is written.
     fn walk(
         &self,
         length: usize,
@@ -188,16 +188,16 @@ fn parts(pieces: &[SwapPiece]) -> impl Iterator<Item = &Range<usize>> {
     })
 }
 
-/// The circumstances of a phase.
+/// The space of the circumstances of a phase.
 #[derive(Clone, Debug)]
 pub enum InputSpace {
-    /// So many, which can be left out in any combination.
+    /// This number of circumstances, which can be left out in any combination.
     Independent(usize),
-    /// Simpler texts, of which some go with others.
+    /// Swaps, of which some go with others.
     Swaps(SwapSpace),
 }
 
-/// Simpler texts for stretches of a text.
+/// The space of swaps in a text.
 #[derive(Clone, Debug)]
 pub struct SwapSpace(pub(super) Swaps);
 

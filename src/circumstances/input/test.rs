@@ -1,7 +1,7 @@
 //! Run a program with less than it was given.
 //!
-//! A test assembles what is chosen, runs the program with it, and lets the oracle judge. Outcomes are remembered by
-//! what a program is given, so that no phase tests what an earlier one has tested in other units.
+//! A test assembles the chosen input, runs the program with it, and lets the oracle judge. Outcomes are remembered by
+//! input, so that no phase tests what an earlier one has tested in other units.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,77 +22,77 @@ use crate::circumstances::{RunLock, TestError, Trial};
 use crate::oracle::{CANNOT_TELL, Evidence, Oracle, other_failure};
 use crate::subject::Recorded;
 
-/// How many other failures are kept.
+/// The largest number of other failures that are kept.
 const MOST_OTHER_FAILURES: usize = 20;
 
-/// What all tests of a simplification share.
+/// The setup that all tests of a simplification share.
 pub struct InputTestSetup<'a> {
     /// The program, of which nothing is traced.
     pub program: &'a Program,
-    /// How it is started, with all that it is given.
+    /// The invocation of the program, with its whole input.
     pub invocation: &'a Invocation,
-    /// A program that is given the same: the failure is that it does something else.
+    /// Another program with the same input: the failure is that it does something else.
     pub other: Option<Invocation>,
-    /// Judges the runs.
+    /// The oracle, which judges the runs.
     pub oracle: &'a Oracle,
-    /// What a run may use up.
+    /// The limits of a run.
     pub limits: Limits,
-    /// Whether a run that takes too long shows the failure.
+    /// True if a run that takes too long shows the failure.
     pub hangs: bool,
-    /// Whether the program judges what it is given: [`CANNOT_TELL`] is an answer of its own.
+    /// True if the program judges its input: [`CANNOT_TELL`] is an answer of its own.
     pub judges: bool,
-    /// What the search looks for.
+    /// The outcome that the search looks for.
     pub wanted: Wanted,
-    /// Counts all runs.
+    /// The counter of all runs.
     pub runs: AtomicU64,
-    /// Says who may run while another one does.
+    /// The lock that says which runs may go on at the same time.
     pub turns: RunLock,
-    /// What is known of what the program was given, by fingerprints.
+    /// The known evidence of inputs, by fingerprints.
     pub known: Mutex<HashMap<u128, Evidence>>,
-    /// The same from an earlier search for the same, of which nothing was used yet.
+    /// The evidence of an earlier search for the same, of which nothing was used yet.
     pub recalled: HashMap<u128, Evidence>,
-    /// How many tests were made that were not known from an earlier search.
+    /// The number of tests that were not known from an earlier search.
     pub fresh: AtomicU64,
-    /// Is told of each test that was made.
+    /// A listener for each test that was made.
     pub keep: Option<&'a OutcomeListener<'a>>,
     /// The failures of another kind that came up.
     pub other_failures: Mutex<Vec<OtherInput>>,
 }
 
-/// Is told what was seen with what a program was given, which a fingerprint stands for.
+/// A listener that is called with the evidence of a test and the fingerprint of its input.
 pub type OutcomeListener<'a> = dyn Fn(u128, &Evidence) + Sync + 'a;
 
-/// What a search looks for.
+/// The outcome that a search looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// That the failure shows.
+    /// The failure shows.
     Failure,
-    /// That it does not, in a run that ends by itself; with this exit status, unless a check judges.
+    /// The failure does not show, in a run that ends by itself; with this exit status, unless a check judges.
     Prevention(i32),
 }
 
-/// Something that makes the program fail in another way.
+/// An input that makes the program fail in another way.
 #[derive(Clone, Debug)]
 pub struct OtherInput {
-    /// What happens.
+    /// A description of the failure.
     pub what: String,
-    /// The smallest that is known.
+    /// The smallest such input that is known.
     pub given: Given,
-    /// In how many tests it happened.
+    /// The number of tests in which it happened.
     pub tests: u64,
 }
 
-/// Where one worker makes its runs.
+/// A worker's sandboxes, in which it makes its runs.
 pub struct InputWorker<'p> {
     program: Runner<'p>,
     other: Option<Runner<'p>>,
 }
 
 impl<'p> InputWorker<'p> {
-    /// Prepares for runs.
+    /// Creates a worker, prepared for runs.
     ///
     /// # Errors
-    /// If the machine refuses what they need.
+    /// If the system refuses what they need.
     pub fn new(
         program: &'p Program,
         invocation: &Invocation,
@@ -102,17 +102,17 @@ impl<'p> InputWorker<'p> {
         Ok(InputWorker { program: Runner::new(program, invocation)?, other })
     }
 
-    /// How well the runs are contained.
+    /// The containment of the runs.
     pub fn containment(&self) -> Containment {
         self.program.containment()
     }
 }
 
 impl InputTestSetup<'_> {
-    /// Runs the program with what it is given, and judges the run.
+    /// Runs the program with this input, and judges the run.
     ///
     /// # Errors
-    /// If the set-up is broken.
+    /// If the test setup is broken.
     pub fn examine(
         &self,
         given: &Given,
@@ -127,7 +127,7 @@ impl InputTestSetup<'_> {
         Ok((run, evidence))
     }
 
-    /// What a run means if it is wanted that the failure does not show.
+    /// The evidence of a run if it is wanted that the failure does not show.
     fn inverted(&self, evidence: Evidence, run: &Run, wanted: i32) -> Evidence {
         const MOST_THAT_DENIES: i32 = CANNOT_TELL - 1;
         let unresolved = |why: String| Evidence::new(Outcome::Unresolved, why);
@@ -215,8 +215,8 @@ impl InputTestSetup<'_> {
     }
 }
 
-/// How much more time a run gets that confirms what only a limit of time has shown; `None` if none has. The
-/// processor's time is that of the run alone.
+/// The factor of time of a run that confirms what only a limit of time has shown; `None` if none has. Processor time
+/// is that of the run alone.
 fn confirmation(termination: &Termination) -> Option<u32> {
     const TIME_OUT: u32 = 3;
     const HANG: u32 = 2;
@@ -227,7 +227,7 @@ fn confirmation(termination: &Termination) -> Option<u32> {
     }
 }
 
-/// A run that was ended because it took too long, as one that does not end.
+/// Turns a run that was ended because it took too long into one that does not end.
 fn as_hang(run: Run) -> Run {
     match run.termination {
         Termination::Cut(cut) if cut.is_time() => Run { termination: Termination::Endless(cut), ..run },
@@ -239,7 +239,7 @@ fn as_hang(run: Run) -> Run {
 pub struct InputTest<'t, 'p> {
     setup: &'t InputTestSetup<'p>,
     worker: &'t mut InputWorker<'p>,
-    /// What a configuration stands for.
+    /// The step that gives configurations their meaning.
     step: &'t Step,
     given: &'t Given,
     stop: Arc<AtomicBool>,
@@ -277,7 +277,7 @@ impl Test for InputTest<'_, '_> {
             return Ok((evidence.outcome, evidence.clone()));
         }
         let (_, evidence) = self.setup.examine(&given, self.worker, cancellation.flag())?;
-        // What was ended because nobody needs it any more says nothing.
+        // A test that was cancelled says nothing.
         if !cancellation.flag().load(Ordering::Relaxed) {
             self.setup.fresh.fetch_add(1, Ordering::Relaxed);
             if let Some(keep) = self.setup.keep {

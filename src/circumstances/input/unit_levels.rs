@@ -1,11 +1,11 @@
-//! Choose in which units a text is reduced, one after the other: from coarse to fine.
+//! Choose the units in which a text is reduced, one after the other: from coarse to fine.
 
 use super::units::{Unit, Units};
 
-/// How fine a text is reduced.
+/// The granularity of a reduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Granularity {
-    /// What is text to single characters, by way of its lines and brackets; anything else to single bytes.
+    /// Text to single characters, by way of its lines and brackets; anything else to single bytes.
     #[default]
     Auto,
     /// To single lines.
@@ -21,7 +21,7 @@ pub enum Granularity {
 }
 
 impl Granularity {
-    /// How fine this text is reduced.
+    /// The granularity for this text.
     pub(super) fn of(self, text: &[u8]) -> Granularity {
         if self == Granularity::Auto && !is_text(text) { Granularity::Bytes } else { self }
     }
@@ -38,13 +38,13 @@ impl Granularity {
     }
 }
 
-/// The units in which a text is reduced.
+/// The sequence of units in which a text is reduced.
 pub(super) struct UnitLevels {
     rungs: Vec<UnitLevel>,
     at: usize,
-    /// Within how many brackets elements are taken next.
+    /// The depth of brackets at which elements are taken next.
     depth: usize,
-    /// Whether anything went since the outermost elements were taken, if these are the finest units.
+    /// True if anything went since the outermost elements were taken, if these are the finest units.
     is_unsettled: bool,
     is_begun: bool,
 }
@@ -59,7 +59,7 @@ enum UnitLevel {
 }
 
 impl UnitLevels {
-    /// For a text that was not reduced yet, or else for its finest units only.
+    /// Creates the sequence for a text that was not reduced yet, or else for its finest units only.
     pub(super) fn new(granularity: Granularity, is_first_time: bool) -> UnitLevels {
         use UnitLevel::{AllElements, Pairs, Units};
         let rungs: &[UnitLevel] = match granularity {
@@ -103,7 +103,7 @@ impl UnitLevels {
                 }
                 _ => (self.at, self.depth) = (self.at + 1, 0),
             }
-            // A single coarse unit is all that there is.
+            // A single coarse unit is the whole text.
             let least =
                 if matches!(rung, UnitLevel::Units(Unit::Lines)) && self.rungs.len() > 1 { 2 } else { 1 };
             if units.len() >= least {
@@ -114,7 +114,7 @@ impl UnitLevels {
     }
 }
 
-/// Whether people would read it: UTF-8 without the control characters that texts do not have.
+/// True for text that people would read: UTF-8 without the control characters that texts do not have.
 fn is_text(bytes: &[u8]) -> bool {
     let is_control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c);
     str::from_utf8(bytes).is_ok() && !bytes.iter().any(is_control)

@@ -1,4 +1,4 @@
-//! Cut a text into units that can be left out: lines, the elements of bracketed lists, tokens, characters, bytes.
+//! Split a text into units that can be left out: lines, the elements of bracketed lists, tokens, characters, bytes.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use dd::Configuration;
 use super::brackets::Brackets;
 use crate::syntax::{Language, SyntaxTree};
 
-/// What is left out as a whole.
+/// A kind of unit, which is left out as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// All of it.
+    /// The whole text.
     Whole,
     /// Lines with their ends.
     Lines,
-    /// Within so many brackets: what stands between commas, semicolons and ends of lines, brackets and all that
+    /// Elements within so many brackets: the text between commas, semicolons and ends of lines, brackets and all that
     /// is in them included.
     Elements(usize),
     /// Words, numbers, stretches of space, single signs.
@@ -23,14 +23,14 @@ pub enum Unit {
     Pairs,
     /// Nodes of the syntax tree.
     Nodes(Language),
-    /// Characters of UTF-8; what is none byte by byte.
+    /// Characters of UTF-8; other bytes one by one.
     Characters,
     /// Bytes.
     Bytes,
 }
 
 impl Unit {
-    /// One of them.
+    /// The name of one unit.
     pub fn name(self) -> &'static str {
         match self {
             Unit::Whole => "part",
@@ -44,7 +44,7 @@ impl Unit {
         }
     }
 
-    /// Several of them.
+    /// The name of several units.
     pub fn names(self) -> &'static str {
         match self {
             Unit::Whole => "whole parts",
@@ -60,7 +60,7 @@ impl Unit {
 }
 
 impl Unit {
-    /// How many a text has.
+    /// The number of units of a text.
     pub fn count_in(self, text: &[u8]) -> usize {
         match self {
             Unit::Nodes(language) => {
@@ -72,7 +72,7 @@ impl Unit {
     }
 }
 
-/// A text that is cut into units.
+/// A text that is split into units.
 #[derive(Clone, Debug)]
 pub(super) struct Units {
     /// The stretches of the text in order, each with its unit; what is in none always stays. A unit may have
@@ -87,12 +87,12 @@ enum Stretches {
     Bytes,
     /// The text from one of these places to the next, one unit after the other.
     Between(Vec<u32>),
-    /// These.
+    /// These stretches.
     Of(Vec<(Range<u32>, u32)>),
 }
 
 impl Units {
-    /// Cuts a text of less than 4 GiB.
+    /// Splits a text of less than 4 GiB.
     pub(super) fn of(text: &[u8], unit: Unit) -> Units {
         let stretches = match unit {
             Unit::Bytes => Stretches::Bytes,
@@ -115,7 +115,7 @@ impl Units {
         Units { stretches, count }
     }
 
-    /// How many there are.
+    /// The number of units.
     pub(super) fn len(&self) -> usize {
         self.count
     }
@@ -166,12 +166,12 @@ impl Units {
     }
 }
 
-/// Where the lines of a text begin and end.
+/// The byte ranges of the lines of a text.
 pub(super) fn lines(text: &[u8]) -> Vec<Range<usize>> {
     ranges(&places(text, line_end))
 }
 
-/// Where the tokens of a text begin and end.
+/// The byte ranges of the tokens of a text.
 pub(super) fn tokens(text: &[u8]) -> Vec<Range<usize>> {
     ranges(&places(text, token_end))
 }
@@ -181,7 +181,7 @@ fn ranges(places: &[u32]) -> Vec<Range<usize>> {
 }
 
 /// The ends of stretches that follow each other, of which each begins where the one before ends, and 0 before them.
-/// `length` tells how long the first one of a text is that is not empty.
+/// `length` returns the length of the first one of a text that is not empty.
 fn places(text: &[u8], length: impl Fn(&[u8]) -> usize) -> Vec<u32> {
     let mut places = vec![0];
     let mut at = 0;
@@ -200,7 +200,7 @@ fn line_end(text: &[u8]) -> usize {
     text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| at + 1)
 }
 
-/// A sequence of bytes that is no UTF-8 is taken byte by byte.
+/// The length of the first character. A sequence of bytes that is no UTF-8 is taken byte by byte.
 fn character_end(text: &[u8]) -> usize {
     let first = text[0];
     let length = match first {

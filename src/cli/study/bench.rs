@@ -1,4 +1,4 @@
-//! Build faults, and do work on them in processes of their own.
+//! Build faults, and work on them in processes of their own.
 
 use std::fs;
 use std::path::Path;
@@ -20,12 +20,12 @@ use super::child::{self, Finished};
 use super::words::BuiltFault;
 use crate::session::interrupt::Interrupt;
 
-/// A search without a budget of its own is ended after this time.
+/// The limit of time of a search without a budget of its own.
 const USUAL_TIME: &str = "10m";
-/// What a recording may take, at most, before the process that makes it counts as hung.
+/// The longest time of a recording, before the process that makes it counts as hung.
 const RECORDING_TIME: Duration = Duration::from_secs(300);
 
-/// Where faults are worked on.
+/// The bench on which faults are built and worked on.
 pub(super) struct Bench<'b> {
     pub(super) manifest: &'b Path,
     pub(super) interrupt: &'b Interrupt,
@@ -65,7 +65,7 @@ impl<'b> Bench<'b> {
         })
     }
 
-    /// Does some work on the failing run. `None` if the user has ended it.
+    /// Does one work on the failing run. `None` if the user has ended it.
     pub(super) fn work(
         &self,
         built: BuiltFault<'_>,
@@ -95,7 +95,7 @@ impl<'b> Bench<'b> {
         Ok(self.finished(ended, WorkDocument { command: words, ..document }))
     }
 
-    /// What a process has found. An interrupted search is no result: it is made again.
+    /// The result of a process. An interrupted search is no result: it is made again.
     fn finished(&self, ended: Finished, document: WorkDocument) -> Option<WorkDocument> {
         if self.interrupt.is_asked() {
             return None;
@@ -122,7 +122,7 @@ impl<'b> Bench<'b> {
     }
 }
 
-/// After this time a process counts as hung: a search ends by itself before.
+/// The time after which a process counts as hung: a search ends by itself before.
 fn bound(fault: &StudyFault) -> Duration {
     let search = fault.max_time.as_deref().and_then(|time| duration(time).ok()).unwrap_or(child::BUILD_TIME);
     let tests = u32::try_from(fault.tests.len()).unwrap_or(u32::MAX).saturating_add(1);
@@ -130,7 +130,7 @@ fn bound(fault: &StudyFault) -> Duration {
     search.saturating_mul(2).saturating_add(recordings)
 }
 
-/// The processor and the kernel.
+/// The names of the processor and of the kernel.
 fn machine() -> String {
     let of = |file: &str| fs::read_to_string(file).unwrap_or_default();
     let cpuinfo = of("/proc/cpuinfo");
@@ -139,8 +139,8 @@ fn machine() -> String {
     format!("{model}, Linux {}", of("/proc/sys/kernel/osrelease").trim())
 }
 
-/// Does something with each of `count` things, several at the same time, each worker on a processor of its own. The first
-/// error ends it.
+/// Calls `work` with each number up to `count`, several at the same time, each worker on a processor of its own. The
+/// first error ends it.
 pub(super) fn side_by_side<E: Send>(
     count: usize,
     jobs: Option<u16>,
@@ -151,7 +151,7 @@ pub(super) fn side_by_side<E: Send>(
     let next = AtomicUsize::new(0);
     let first_error = Mutex::new(None);
     let worker = |number: usize| {
-        // Processes inherit it: each of them then believes to have one processor.
+        // Processes inherit the binding: each of them then believes to have one processor.
         processors.bind(number);
         loop {
             let taken = next.fetch_add(1, Ordering::Relaxed);

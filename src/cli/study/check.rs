@@ -15,12 +15,12 @@ use super::options::StudyCheckOptions;
 use super::run::read;
 use crate::session::interrupt::Interrupt;
 
-/// What was seen of a fault.
+/// The result of checking a fault.
 struct Checked {
     passing: usize,
     failing: usize,
     lines: usize,
-    /// What is to be mended; each one sentence.
+    /// The doubts, which are to be mended; each one sentence.
     doubts: Vec<String>,
 }
 
@@ -90,7 +90,7 @@ fn look(bench: &Bench<'_>, fault: &StudyFault) -> Result<Checked, Failure> {
     Ok(compare(fault, &first, &second).unwrap_or_else(refused))
 }
 
-/// What two recordings of the tests say.
+/// Compares two recordings of the tests.
 fn compare(fault: &StudyFault, first: &WorkDocument, second: &WorkDocument) -> Result<Checked, String> {
     for one in [first, second] {
         if one.status != "complete" {

@@ -1,4 +1,4 @@
-//! Do work in a process of its own: a fault of it, or a program that never ends, takes nothing else along.
+//! Work in a process of its own: a fault of it, or a program that never ends, takes nothing else along.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -12,26 +12,26 @@ use super::super::exit::Failure;
 use super::words::Words;
 use crate::session::interrupt::Interrupt;
 
-/// How often a running process is looked at.
+/// The interval at which a running process is checked.
 const INTERVAL: Duration = Duration::from_millis(5);
 
-/// How a process has ended.
+/// A process that has ended.
 pub(super) struct Finished {
     /// Its exit status; `None` if a signal has ended it.
     pub(super) status: Option<i32>,
-    /// What it has printed.
+    /// Its standard output.
     pub(super) stdout: Vec<u8>,
-    /// What it has said last on standard error.
+    /// The last line of its standard error.
     pub(super) message: String,
-    /// How long it took.
+    /// The time that it took.
     pub(super) elapsed: Duration,
     /// The most memory that it was seen to hold, in KiB.
     pub(super) memory_kib: u64,
-    /// Whether it was ended because it took too long.
+    /// True if it was ended because it took too long.
     pub(super) is_hung: bool,
 }
 
-/// Lets a process of this program end when the one that has started it does, however that ends: then the other end of
+/// Ends this process when the one that has started it ends, however that ends: then the other end of
 /// the standard input is closed.
 pub(in crate::cli) fn end_with_parent() -> io::Result<()> {
     let watch = || {
@@ -41,7 +41,7 @@ pub(in crate::cli) fn end_with_parent() -> io::Result<()> {
     thread::Builder::new().name("parent".into()).spawn(watch).map(drop)
 }
 
-/// Has this program do what `words` say.
+/// Runs this program with `words` in a new process.
 pub(super) fn stripe(
     words: &Words,
     directory: &Path,
@@ -54,10 +54,10 @@ pub(super) fn stripe(
     run(&mut command, most, interrupt)
 }
 
-/// After this time a build counts as hung.
+/// The time after which a build counts as hung.
 pub(super) const BUILD_TIME: Duration = Duration::from_secs(3600);
 
-/// Has the shell build a fault in the folder `build`.
+/// Builds a fault in the folder `build`, by the shell.
 pub(super) fn shell(
     text: &str,
     directory: &Path,
@@ -90,7 +90,7 @@ fn run(command: &mut Command, most: Duration, interrupt: &Interrupt) -> Result<F
         thread::sleep(INTERVAL);
     };
     drop(stdin);
-    // What a process that was killed has started may still hold the pipes.
+    // Processes that a killed process has started may still hold the pipes.
     let was_killed = is_hung || interrupt.is_asked();
     let [stdout, stderr] = [stdout, stderr]
         .map(|reader| if was_killed { Vec::new() } else { reader.join().unwrap_or_default() });
@@ -104,11 +104,11 @@ fn run(command: &mut Command, most: Duration, interrupt: &Interrupt) -> Result<F
     })
 }
 
-/// Reads all that comes, on a thread, so that nobody waits for a full pipe.
+/// Reads a stream to its end, on a thread, so that no process waits for a full pipe.
 fn gathered(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read until the error is what there is.
+        // What was read until an error is kept.
         let _ = stream.map(|mut stream| stream.read_to_end(&mut bytes));
         bytes
     })
@@ -120,7 +120,7 @@ fn last_line(bytes: &[u8]) -> String {
     line.strip_prefix("stripe: ").unwrap_or(line).to_owned()
 }
 
-/// The most memory that a process has held so far, by proc(5).
+/// The peak of a process's memory so far, in KiB, by proc(5).
 fn high_water(child: &Child) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! `stripe study cover`: run the tests of a fault and take down what they execute. A study calls it.
+//! `stripe study cover`: run the tests of a fault and record what they execute. A study calls it.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ fn target(built: BuiltFault<'_>) -> Result<TargetOptions, Failure> {
     }
 }
 
-/// The tests that are run: the failing run, unless it is one of the others, and the others.
+/// The tests to run: the failing run, unless it is one of the tests, and the tests.
 fn tests(fault: &StudyFault) -> Vec<&StudyTest> {
     let own = fault.run.iter().filter(|run| !fault.tests.iter().any(|test| test.is_same_run(run)));
     own.chain(&fault.tests).collect()
@@ -106,7 +106,7 @@ fn document(
     })
 }
 
-/// The next run is this test's.
+/// Sets the invocation of the next run to this test's.
 fn start_with(target: &mut Target, test: &StudyTest) -> Result<(), Failure> {
     let invocation = &mut target.invocation;
     invocation.arguments.truncate(1);

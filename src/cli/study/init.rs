@@ -10,7 +10,7 @@ use super::super::files::{self, Overwriting, Readers};
 use super::super::terminal::tell;
 use super::options::StudyInitOptions;
 
-/// A comment with this word marks a faulty line.
+/// The word by which a comment marks a faulty line.
 const MARK: &str = "FAULT";
 
 const HEAD: &str = "\
@@ -77,7 +77,7 @@ fn sources(folder: &Path) -> io::Result<Vec<PathBuf>> {
     files_ending(folder, "c")
 }
 
-/// The folder with the tests, from the program's.
+/// The folder with the tests, relative to the program's.
 fn tests(folder: &Path) -> io::Result<Option<&'static str>> {
     for name in [".", "tests"] {
         let place = folder.join(name);

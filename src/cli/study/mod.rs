@@ -17,7 +17,7 @@ use options::StudyCommand;
 
 pub(in crate::cli) use child::end_with_parent;
 
-/// Does what the subcommand says.
+/// Carries out the subcommand.
 pub(super) fn study(command: StudyCommand) -> Result<Exit, Failure> {
     match command {
         StudyCommand::Check(options) => check::check(&options),
@@ -30,7 +30,7 @@ pub(super) fn study(command: StudyCommand) -> Result<Exit, Failure> {
         StudyCommand::Verify(options) => verify::verify(&options),
         StudyCommand::Init(options) => init::init(&options),
         StudyCommand::Submit(options) => submit::submit(&options),
-        // The command line as a whole is carried out by whoever reads it.
+        // Its command line is carried out as a whole before this.
         StudyCommand::Child(_) => Ok(Exit::Usage),
     }
 }

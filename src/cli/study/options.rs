@@ -82,7 +82,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Whether the thing of this number, from 0, is in it.
+    /// True if the item of this number, from 0, is in this part.
     pub(super) fn has(self, number: usize) -> bool {
         number % self.count == self.number - 1
     }

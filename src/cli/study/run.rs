@@ -19,10 +19,10 @@ use super::options::StudyRunOptions;
 use super::words::BuiltFault;
 use crate::session::interrupt::Interrupt;
 
-/// How long to wait before a fault is asked for again on which another process works.
+/// The waiting time before a fault is tried again on which another process works.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What has become of the results that were asked for.
+/// The tally of the results that were asked for.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     made: usize,
@@ -30,7 +30,7 @@ struct Tally {
     failed: usize,
 }
 
-/// Everything that is needed to work on a fault.
+/// The conductor of a study: everything that is needed to work on a fault.
 struct Conductor<'c> {
     bench: Bench<'c>,
     folder: ResultsFolder,
@@ -39,7 +39,7 @@ struct Conductor<'c> {
     quiet: bool,
 }
 
-/// Runs what is missing.
+/// Runs all work whose results are missing.
 pub(super) fn run(options: &StudyRunOptions) -> Result<Exit, Failure> {
     let (path, manifest) = read(&options.manifest)?;
     let techniques = techniques(options, &manifest)?;
@@ -84,7 +84,7 @@ fn ended(conductor: &Conductor<'_>, manifest: &StudyManifest, total: Tally, sign
     }
 }
 
-/// The manifest, and where it lies without detours.
+/// Reads the manifest, and returns its path without symbolic links in the folder.
 pub(super) fn read(path: &Path) -> Result<(PathBuf, StudyManifest), Failure> {
     let refusal = |error: std::io::Error| {
         Failure::new(Exit::Usage, format!("{}: {error}; name a manifest that can be read", path.display()))
@@ -120,7 +120,7 @@ fn chosen<'m>(
     Ok(faults.filter(|fault| options.fault.is_empty() || options.fault.contains(&fault.name)).collect())
 }
 
-/// Techniques that were asked for on the command line come on top of those that the study has.
+/// Records the study. Techniques that were asked for on the command line come on top of those that it has.
 fn keep_study(
     folder: &ResultsFolder,
     path: &Path,
@@ -169,7 +169,7 @@ impl Conductor<'_> {
                 None => thread::sleep(PATIENCE),
             }
         };
-        // Whoever had the fault before may have made them.
+        // The process that had the fault before may have made them.
         let missing = self.missing(described)?;
         if missing.is_empty() {
             return self.tally(described, 0);
@@ -213,7 +213,7 @@ impl Conductor<'_> {
         Ok(tally)
     }
 
-    /// All the work that techniques need; what was done before is not done again. `None` if the user has ended it.
+    /// Does all the work that techniques need, unless it was done before. `None` if the user has ended it.
     fn works(
         &self,
         fault: &StudyFault,
@@ -242,7 +242,7 @@ impl Conductor<'_> {
         if self.bench.interrupt.is_asked() {
             return Ok(None);
         }
-        // In this order: the tests tell which run the others are about.
+        // In this order: the tests determine the failing run that the other work is about.
         for work in wanted.into_iter().filter(|work| !works.contains_key(work)).collect::<Vec<_>>() {
             let done = match &built {
                 Err(why) => failed(fault, work, &described.key, why.clone()),
@@ -274,7 +274,7 @@ impl Conductor<'_> {
     }
 }
 
-/// The run that the other work is about.
+/// The failing run that the other work is about.
 pub(super) fn failing_run(fault: &StudyFault, spectra: &WorkDocument) -> Result<StudyTest, String> {
     if spectra.status != "complete" {
         return Err(spectra.why.clone().unwrap_or_else(|| "the tests could not be run".into()));

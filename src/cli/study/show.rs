@@ -29,13 +29,13 @@ fn results(path: &Path) -> Result<(ResultsFolder, StudyResults), Failure> {
     Ok((folder, results))
 }
 
-/// What is missing is told, and makes the exit status.
+/// The exit of the command, by what is missing, which is printed.
 fn ended(results: &StudyResults) -> Exit {
     let missing = left_out(results);
     if missing.is_empty() { Exit::Done } else { Exit::LeftOut }
 }
 
-/// How far the study is.
+/// Prints the status of the study.
 pub(super) fn status(options: &StudyFolderOptions) -> Result<Exit, Failure> {
     let (folder, results) = results(&options.results)?;
     let study = &results.study;
@@ -148,7 +148,7 @@ fn refusal(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(Exit::Failed, format!("{}: {error}; {remedy}", path.display()))
 }
 
-/// How one folder leads to another, both absolute; ends with a slash, or is empty.
+/// The relative path from one folder to another, both absolute; ends with a slash, or is empty.
 fn way(from: &Path, to: &Path) -> String {
     let parts = |path: &Path| -> Vec<String> {
         let names = path.components().filter(|part| matches!(part, Component::Normal(_)));

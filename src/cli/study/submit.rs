@@ -1,4 +1,4 @@
-//! `stripe study submit`: hand the parts of a study to a scheduler. It has none of its own.
+//! `stripe study submit`: hand the parts of a study to a scheduler. stripe has none of its own.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +21,7 @@ struct Parts {
     out: PathBuf,
 }
 
-/// Hands the parts over, or prints how.
+/// Submits the parts, or prints how.
 pub(super) fn submit(options: &StudySubmitOptions) -> Result<Exit, Failure> {
     let (manifest, read) = read(&options.manifest)?;
     read.mistakes.iter().for_each(|mistake| tell(&mistake.to_string()));
@@ -40,14 +40,14 @@ pub(super) fn submit(options: &StudySubmitOptions) -> Result<Exit, Failure> {
     }
 }
 
-/// A word for the shell.
+/// A path, quoted for the shell.
 fn quoted(path: &Path) -> String {
     let text = path.to_string_lossy();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@%".contains(c);
     if text.chars().all(is_plain) { text.into_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
-/// An array of jobs. A job that a node has lost is started again, and goes on where it was.
+/// Submits an array of Slurm jobs. A job that a node has lost is started again, and goes on where it was.
 fn slurm(parts: &Parts, options: &StudySubmitOptions) -> Result<Exit, Failure> {
     let Parts { command, count, out } = parts;
     let script = format!(
@@ -72,7 +72,7 @@ fn slurm(parts: &Parts, options: &StudySubmitOptions) -> Result<Exit, Failure> {
     )
 }
 
-/// GNU parallel starts a part on each free slot.
+/// Starts GNU parallel, which runs a part on each free slot.
 fn parallel(parts: &Parts, options: &StudySubmitOptions) -> Result<Exit, Failure> {
     let Parts { command, count, .. } = parts;
     let mut words =
@@ -89,7 +89,7 @@ fn parallel(parts: &Parts, options: &StudySubmitOptions) -> Result<Exit, Failure
     carry_out(Command::new("parallel").args(&words), "parallel", remedy)
 }
 
-/// A process for each part, all on this machine.
+/// Starts a process for each part, all on this machine.
 fn local(parts: &Parts, options: &StudySubmitOptions) -> Result<Exit, Failure> {
     let Parts { command, count, .. } = parts;
     let commands: Vec<String> =

@@ -17,7 +17,7 @@ use super::options::StudyVerifyOptions;
 use super::run::{failing_run, read};
 use crate::session::interrupt::Interrupt;
 
-/// Makes some results again.
+/// Makes a sample of results again, and compares them.
 pub(super) fn verify(options: &StudyVerifyOptions) -> Result<Exit, Failure> {
     let (folder, study) = ResultsFolder::open(&options.results)?;
     let original = Path::new(&study.folder).join(&study.manifest);
@@ -50,7 +50,7 @@ pub(super) fn verify(options: &StudyVerifyOptions) -> Result<Exit, Failure> {
     Ok(if other == 0 { Exit::Done } else { Exit::Flaky })
 }
 
-/// Results in an order that the seed decides, and no more than asked for.
+/// A random sample of results: in an order that the seed decides, and no more than asked for.
 fn sample(
     options: &StudyVerifyOptions,
     folder: &ResultsFolder,
@@ -105,7 +105,7 @@ fn again(
     Ok(evaluate(fault, &key, &technique, &works))
 }
 
-/// In what a result differs from another one, but for what it took.
+/// The difference of a result from another one, but for what it took.
 fn difference(item: &ItemDocument, again: &ItemDocument) -> Option<String> {
     if item.status != again.status {
         let why = again.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));

@@ -9,13 +9,13 @@ use study::technique::Work;
 #[derive(Clone, Copy)]
 pub(super) struct BuiltFault<'f> {
     pub(super) fault: &'f StudyFault,
-    /// The manifest that it is from, absolute.
+    /// The manifest of the fault, absolute.
     pub(super) manifest: &'f Path,
-    /// The folder that it was built in, absolute.
+    /// The folder in which it was built, absolute.
     pub(super) folder: &'f Path,
 }
 
-/// The words of a command line behind `stripe`.
+/// The words of a command line after `stripe`.
 pub(super) type Words = Vec<String>;
 
 fn shown(path: &Path) -> String {
@@ -23,13 +23,13 @@ fn shown(path: &Path) -> String {
 }
 
 impl BuiltFault<'_> {
-    /// The executable.
+    /// The path of the executable.
     pub(super) fn program(self) -> PathBuf {
         let program = self.fault.program.replace(BUILD_FOLDER, &shown(self.folder));
         self.fault.directory.join(program)
     }
 
-    /// The program and the world that it sees.
+    /// The words for the program and its world.
     pub(super) fn target(self, run: &StudyTest) -> Words {
         let fault = self.fault;
         let input = run.input.as_deref().unwrap_or(Path::new("/dev/null"));
@@ -42,8 +42,9 @@ impl BuiltFault<'_> {
         words
     }
 
-    /// How long a run may take. A run that never ends is recorded for a number of statements, which does not depend on the
-    /// load of the machine: there it is for the runs of `locate`, which are many.
+    /// The words for the limit of time of a run. A run that never ends is recorded for a number of
+    /// statements, which does not depend on the load of the machine: there it is for the runs of `locate`,
+    /// which are many.
     pub(super) fn timeout(self, work: Work) -> Words {
         let is_meant = !self.fault.is_endless || work == Work::Locate;
         let timeout = self.fault.timeout.iter().filter(|_| is_meant);

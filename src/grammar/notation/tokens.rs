@@ -1,11 +1,11 @@
-//! Cut a grammar into its words and signs.
+//! Split a grammar into tokens.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use crate::grammar::{CharacterClass, GrammarError, Role};
 
-/// A word or sign of a grammar.
+/// A token of a grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum GrammarToken {
     /// `<name>`, or `name`.
@@ -30,7 +30,7 @@ pub(super) enum GrammarToken {
     Repeats(Role),
 }
 
-/// All of a grammar, and how far it is read.
+/// The tokens of a grammar, and a position in them.
 #[derive(Default)]
 pub(super) struct Tokens<'g> {
     source: &'g str,
@@ -62,7 +62,7 @@ impl<'g> Tokens<'g> {
         token
     }
 
-    /// Where the next one begins.
+    /// The place where the next token begins.
     pub(super) fn place(&self) -> usize {
         self.tokens.get(self.at).map_or(self.source.len(), |(_, place)| *place)
     }
@@ -74,7 +74,7 @@ impl<'g> Tokens<'g> {
 
 const DEFINING: [&str; 5] = ["::=", ":=", "->", "=", ":"];
 
-/// The names that stand first in a line, or behind a semicolon, before a sign that defines them.
+/// The names that stand first in a line, or after a semicolon, before a sign that defines them.
 fn names_at_line_starts(source: &str) -> HashSet<&str> {
     let defined = |line: &'_ str| -> Option<usize> {
         let length = word(line);
@@ -161,7 +161,7 @@ impl<'g> Scanner<'g> {
         Ok(Some((token, place)))
     }
 
-    /// Spaces, commas and comments.
+    /// Skips spaces, commas and comments.
     fn skip(&mut self) -> Result<(), GrammarError> {
         loop {
             let rest = self.rest();
@@ -183,8 +183,8 @@ impl<'g> Scanner<'g> {
         }
     }
 
-    /// Whether square brackets with this content hold what may be missing, or else characters: the former begins
-    /// with a text in quotes, another bracket, or the name of a rule.
+    /// True if square brackets with this content hold something optional, and not characters: it begins with
+    /// a text in quotes, another bracket, or the name of a rule.
     fn is_optional(&self, content: &str) -> bool {
         let content = content.trim_start_matches([' ', '\t', '\n', '\r']);
         let length = word(content);
@@ -193,7 +193,7 @@ impl<'g> Scanner<'g> {
             || self.names.contains(&content[..length]) && length > 1
     }
 
-    /// `<name>`
+    /// Reads a name in angle brackets: `<name>`
     fn name(&mut self) -> Result<GrammarToken, GrammarError> {
         let end = self.rest().find(['>', '\n']).filter(|&end| self.rest()[end..].starts_with('>'));
         let Some(end) = end.filter(|&end| end > 1) else {
@@ -227,7 +227,7 @@ impl<'g> Scanner<'g> {
         Ok(text)
     }
 
-    /// A character, or what stands for one: `\n`, `\x41`, `\u{41}`, `#x41`.
+    /// Reads a character, or an escape for one: `\n`, `\x41`, `\u{41}`, `#x41`.
     fn character(&mut self) -> Result<char, GrammarError> {
         let rest = self.rest();
         let Some(first) = rest.chars().next() else { return Err(self.error("a character is missing")) };
@@ -262,7 +262,7 @@ impl<'g> Scanner<'g> {
         Ok(character)
     }
 
-    /// `[a-z_]`, `[^"]`
+    /// Reads a character class: `[a-z_]`, `[^"]`
     fn characters(&mut self) -> Result<GrammarToken, GrammarError> {
         let opening = self.at;
         self.at += 1;

@@ -1,10 +1,10 @@
 //! Write the slice as a script for gdb, which performs exactly the critical slice there: a second engine,
-//! and the slice in the debugger that one is used to.
+//! and the slice in a familiar debugger.
 //!
-//! The script holds what was recorded and which of it is executed, as tables; and a program in Python, the
+//! The script holds the recorded events and which of them are executed, as tables; and a program in Python, the
 //! same in each script, that follows them by breakpoints and by `set $pc`. It runs the program as it was
 //! recorded: arguments, environment, directory, input, address space and undefined values. It is not
-//! contained, and what it asks the kernel for, such as the time, has real answers.
+//! contained, and system calls, such as for the time, have real results.
 
 pub mod repairs;
 mod start;
@@ -27,10 +27,10 @@ use super::verdict::verdict;
 use start::{MOST_EVENTS, PROCESS, check_start, head, started, undefined};
 pub use start::{Start, Unscriptable};
 
-/// The rules of a replay, the same in every script of a slice.
+/// The Python program that replays, the same in every script of a slice.
 const REPLAY: &str = include_str!("replay.py");
 
-/// The slice as a script. Where effects and decisions were told apart it performs both, and branches decide.
+/// Writes the slice as a script. Where effects and decisions were distinguished it performs both, and branches decide.
 ///
 /// # Errors
 /// If the script would be too long, or gdb could not read it.
@@ -56,7 +56,7 @@ pub fn slice(
     Ok(parts.concat())
 }
 
-/// Whether there can be a script of this run.
+/// Checks that there can be a script of this run.
 ///
 /// # Errors
 /// As for [`slice`](fn@slice).
@@ -67,7 +67,7 @@ pub fn check(recorded: Recorded<'_>, invocation: &Invocation) -> Result<(), Unsc
     }
 }
 
-/// What makes a statement be executed when the whole slice is performed.
+/// The control rule by which the whole slice is performed.
 fn control(slice: &CriticalSlice) -> Control {
     match slice.question.control {
         events::Control::Trace => Control::Trace,
@@ -89,7 +89,7 @@ fn introduction(slice: &CriticalSlice) -> String {
     head(&told)
 }
 
-/// Where statements begin, and the frames of the functions.
+/// The table of leaders, where statements begin, and of the frames of the functions.
 fn leaders(program: &Program, untouched: &Untouched) -> String {
     let mut text = String::from(
         "# Where statements begin: image, address, function, kind, registers that are in use, place.\nLEADERS = \"\"\"\n",
@@ -118,7 +118,8 @@ fn leaders(program: &Program, untouched: &Untouched) -> String {
     text
 }
 
-/// Bit by bit the registers of [`SCRATCH`], then all vector registers, that are not undefined behind it.
+/// A bit mask of the registers of [`SCRATCH`], then one bit for all vector registers, that are live after the leader
+/// and so are not set to patterns.
 fn in_use(leader: &Leader) -> u32 {
     let general = SCRATCH.iter().enumerate();
     let general =
@@ -126,7 +127,7 @@ fn in_use(leader: &Leader) -> u32 {
     general | u32::from(leader.live.has_vector()) << SCRATCH.len()
 }
 
-/// The recorded run, and what of it is executed.
+/// The table of recorded events, each with whether it is executed.
 fn events(recorded: Recorded<'_>, slice: &CriticalSlice, control: Control) -> String {
     let trace = recorded.trace;
     let schedule = schedule(recorded, slice, control);

@@ -14,10 +14,10 @@ use crate::report::source::printable;
 use crate::session::locate::Located;
 use crate::subject::Recorded;
 
-/// The part that is the same in every script.
+/// The Python program that is the same in every script.
 const REPAIRS: &str = include_str!("repairs.py");
 
-/// Whether there can be a script.
+/// Checks that there can be a script.
 ///
 /// # Errors
 /// If it would be too long, or gdb could not read it.
@@ -25,7 +25,7 @@ pub fn check(program: &Program, invocation: &Invocation) -> Result<(), Unscripta
     check_start(program, invocation)
 }
 
-/// All changes that make the run right or bring it nearer, in the order of the ranking.
+/// Writes a script of all changes that make the run right or bring it nearer, in the order of the ranking.
 ///
 /// # Errors
 /// As for [`check`].
@@ -57,7 +57,7 @@ fn rows(recorded: Recorded<'_>, found: &Located) -> String {
     let mut text = String::from(
         "# The changes: what, the address, at which arrival, where control goes instead, and in words.\nROWS = \"\"\"\n",
     );
-    // What lies in undefined memory is something else in gdb.
+    // Undefined memory holds something else under gdb.
     let is_sure = |number: &&usize| found.effects[**number].is_none_or(|it| it.kind != EffectKind::Undefined);
     for &number in found.ranking.lines.iter().flat_map(|line| &line.repairs).filter(is_sure) {
         let candidate = &found.candidates[number];

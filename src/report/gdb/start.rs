@@ -10,32 +10,33 @@ use tracer::program::Program;
 
 use super::super::source::printable;
 
-/// Each event is a line of the script, and gdb needs some milliseconds for one that is executed.
+/// The largest number of events: each is a line of the script, and gdb needs some milliseconds for one that
+/// is executed.
 pub(super) const MOST_EVENTS: usize = 100_000;
 
-/// As many bytes of input are written into a script.
+/// The largest number of bytes of input that are written into a script.
 pub(super) const MOST_INPUT: usize = 1 << 20;
 
-/// The program that leads a process, the same in every script.
+/// The Python program that controls a process, the same in every script.
 pub(super) const PROCESS: &str = include_str!("process.py");
 
-/// The registers of [`SCRATCH`] in gdb's words.
+/// The names of the registers of [`SCRATCH`] in gdb.
 const NAMES: [&str; SCRATCH.len()] = ["rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11"];
 
-/// How a run is repeated.
+/// The settings by which a run is repeated.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
-    /// How the program is started.
+    /// The invocation of the program.
     pub invocation: &'a Invocation,
-    /// What undefined values are set to.
+    /// The pattern for undefined values.
     pub poison: Poison,
-    /// The undefined memory to which that is not done.
+    /// The undefined memory that is not set to patterns.
     pub untouched: &'a Untouched,
-    /// What it may use up.
+    /// The limits of time and other resources.
     pub limits: Limits,
 }
 
-/// Why there is no script.
+/// The reason why there is no script.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
 pub enum Unscriptable {
@@ -53,7 +54,7 @@ pub enum Unscriptable {
     Path(String),
 }
 
-/// Whether a program can be started by a script.
+/// Checks that a program can be started by a script.
 ///
 /// # Errors
 /// If the script would be too long, or gdb could not read it.
@@ -68,7 +69,7 @@ pub(super) fn check_start(program: &Program, invocation: &Invocation) -> Result<
     }
 }
 
-/// What stands at the beginning of a script: comments, and settings of gdb.
+/// The beginning of a script: comments, and settings of gdb.
 pub(super) fn head(told: &[String]) -> String {
     let comment = |line: &String| format!("# {}\n", printable(&line.replace('\n', " ")));
     let settings = ["pagination off", "confirm off", "disable-randomization on", "startup-with-shell on"];
@@ -78,7 +79,7 @@ pub(super) fn head(told: &[String]) -> String {
     comments + "\n" + &settings.iter().chain(&more).map(setting).collect::<String>() + "\n"
 }
 
-/// How the program is started.
+/// The settings by which the program is started, in Python.
 pub(super) fn started(program: &Program, start: Start<'_>) -> String {
     let Start { invocation, poison, untouched, limits } = start;
     let mut text = String::from("# How the program was started.\n");
@@ -111,7 +112,7 @@ pub(super) fn started(program: &Program, start: Start<'_>) -> String {
     text
 }
 
-/// What undefined values are set to.
+/// The values of undefined memory and registers, in Python.
 pub(super) fn undefined(poison: Poison) -> String {
     let mut text = String::from("# What undefined memory and registers hold.\n");
     let registers =
@@ -126,7 +127,7 @@ pub(super) fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
 }
 
-/// A literal of Python.
+/// A byte string literal of Python.
 fn literal(bytes: &[u8]) -> String {
     let byte = |&byte: &u8| match byte {
         b'\'' | b'\\' => format!("\\{}", char::from(byte)),

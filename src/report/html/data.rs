@@ -1,4 +1,4 @@
-//! Define what the page's programs read. Not stable: a page holds programs and data of one version.
+//! Define the data of the page's programs. Not stable: a page holds programs and data of one version.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use serde::Serialize;
 
 use super::super::schema::{EventsDocument, LayersDocument, Tests};
 
-/// A result.
+/// A chapter of the page: a result.
 #[derive(Serialize)]
 pub(super) struct ChapterDocument<'a> {
     pub(super) criterion: &'a str,
-    /// Whether the criterion is known to be about wrong output.
+    /// True if the criterion is known to be about wrong output.
     pub(super) is_wrong: bool,
     pub(super) control: &'static str,
-    /// Whether decisions are told from effects.
+    /// True if decisions are distinguished from effects.
     pub(super) has_decisions: bool,
     pub(super) effects_tried: bool,
     pub(super) command_line: &'a str,
-    /// The word by which commands name the run; null if it is not kept.
+    /// The name of the run for commands; null if it is not kept.
     pub(super) run: Option<&'a str>,
     pub(super) remark: &'a str,
     pub(super) verdict: String,
@@ -27,29 +27,29 @@ pub(super) struct ChapterDocument<'a> {
     pub(super) events: EventsDocument,
     pub(super) tests: Tests,
     pub(super) seconds: f64,
-    /// Null unless the dynamic slice was asked for.
+    /// The comparison with the dynamic slice; null unless that was asked for.
     pub(super) comparison: Option<LayersDocument>,
     pub(super) source: Listing,
     pub(super) search: Search,
 }
 
-/// The source with its executions.
+/// The listing of the source with its executions.
 #[derive(Serialize)]
 pub(super) struct Listing {
     pub(super) sections: Vec<PagePart>,
-    /// What was seen without the needed events that are shown one by one: outcome and reason.
+    /// The evidence of the tests without the needed events that are shown one by one: outcome and reason.
     pub(super) evidence: BTreeMap<u32, (&'static str, String)>,
-    /// What these events did with values. Empty if nobody has looked.
+    /// The values that these events read and wrote. Empty if they were not observed.
     pub(super) values: BTreeMap<u32, Told>,
-    /// What is not shown, in words; empty if all is.
+    /// A note about what is not shown; empty if all is.
     pub(super) note: String,
 }
 
-/// What an event did with values: in one line, and the events that have written what it read, each with the
-/// line of its statement and the name.
+/// A description of what an event did with values: in one line, and the events that have written what it read, each
+/// with the line of its statement and the name.
 pub(super) type Told = (String, Vec<(u32, u32, String)>);
 
-/// Lines that are shown together.
+/// A part of the listing: lines that are shown together.
 #[derive(Serialize)]
 pub(super) struct PagePart {
     pub(super) file: String,
@@ -57,36 +57,36 @@ pub(super) struct PagePart {
     pub(super) rows: Vec<RowDocument>,
 }
 
-/// A line of the source; without a number for several that were never executed.
+/// A row: a line of the source; without a number for several that were never executed.
 #[derive(Default, Serialize)]
 pub(super) struct RowDocument {
     pub(super) number: Option<u32>,
     pub(super) text: String,
-    /// Null for a line without statements.
+    /// The number of executions; null for a line without statements.
     pub(super) executed: Option<u64>,
     pub(super) needed: Option<u64>,
     /// One letter for each execution: effect, decision, unneeded, fixed, inferred, hole; null where they are folded.
     pub(super) marks: Option<String>,
-    /// The events behind `marks`, or the first ones behind `runs`.
+    /// The events of `marks`, or the first ones of `runs`.
     pub(super) events: Vec<u32>,
-    /// Executions that are alike and follow each other: letter, first and last.
+    /// Runs of executions that are alike and follow each other: letter, first and last.
     pub(super) runs: Vec<(char, u64, u64)>,
-    /// All of them in words, where they are folded.
+    /// A sentence about the executions, where they are folded.
     pub(super) sentence: String,
 }
 
-/// How the search went on.
+/// The course of the search.
 #[derive(Serialize)]
 pub(super) struct Search {
     pub(super) phases: Vec<Phase>,
-    /// The events left over: number of the test and how many, at each improvement.
+    /// The number of events left over at each improvement: number of the test and that of the events.
     pub(super) curve: Vec<(usize, usize)>,
     /// The columns of the matrix: first event, last event, line of the first.
     pub(super) columns: Vec<(u32, u32, u32)>,
-    /// Whether each column is one event.
+    /// True if each column is one event.
     pub(super) is_exact: bool,
     pub(super) rows: Vec<Test>,
-    /// What the rows have printed, each different output once.
+    /// The outputs of the tests in the rows, each different one once.
     pub(super) outputs: Vec<Output>,
     pub(super) note: String,
 }
@@ -94,7 +94,7 @@ pub(super) struct Search {
 /// A phase of the search.
 #[derive(Serialize)]
 pub(super) struct Phase {
-    /// `program` or `trace`.
+    /// The control rule: `program` or `trace`.
     pub(super) control: &'static str,
     /// The number of its first test.
     pub(super) first: usize,
@@ -110,39 +110,39 @@ pub(super) struct Test {
     pub(super) why: String,
     #[serde(flatten)]
     pub(super) subset: Subset,
-    /// Which of the outputs it has printed; null if that is not shown.
+    /// The index of its output in `outputs`; null if that is not shown.
     pub(super) output: Option<usize>,
 }
 
-/// What a test has executed.
+/// The events that a test has executed.
 #[derive(Serialize)]
 pub(super) struct Subset {
-    /// `program` or `trace`.
+    /// The control rule: `program` or `trace`.
     pub(super) control: &'static str,
     /// The chosen events, as `stripe replay --keep` takes them.
     pub(super) events: String,
-    /// Whether these are only the first of them.
+    /// True if these are only the first of them.
     pub(super) is_cut: bool,
-    /// A sign for each column: `0` to `9` for none to all of it chosen, `-` for nothing to choose.
+    /// A digit for each column: `0` to `9` for none to all of it chosen, `-` for nothing to choose.
     pub(super) cells: String,
 }
 
-/// What a test has printed.
+/// The output of a test.
 #[derive(Serialize)]
 pub(super) struct Output {
     pub(super) streams: Vec<Stream>,
 }
 
-/// What a test has printed on one of its streams.
+/// One of the output streams of a test.
 #[derive(Serialize)]
 pub(super) struct Stream {
     pub(super) name: &'static str,
     pub(super) lines: Vec<String>,
-    /// What the lines do not show, in words.
+    /// A note about what the lines do not show.
     pub(super) note: String,
-    /// Where it differs from the recorded output: lines with ` ` in both, `-` recorded, `+` printed; `~` for
+    /// The difference from the recorded output: lines with ` ` in both, `-` recorded, `+` printed; `~` for
     /// equal ones that are not shown.
     pub(super) difference: Vec<(char, String)>,
-    /// What these lines do not show, in words.
+    /// A note about what these lines do not show.
     pub(super) difference_note: String,
 }

@@ -29,10 +29,10 @@ const SCRIPTS: [&str; 4] = [
     include_str!("located.js"),
 ];
 
-/// Lines of source in all.
+/// The number of source lines that are shown in all.
 const MOST_ROWS: usize = 4000;
 
-/// Of a line with more executions only those with a sign are shown.
+/// The number of executions up to which all of a line are shown; of more only those with a sign.
 const MOST_DOTS: u64 = 60;
 
 #[derive(Serialize)]
@@ -42,7 +42,7 @@ struct LocatedPage<'a> {
     warnings: &'a [String],
     command_line: &'a str,
     ranking: Vec<Ranked<'a>>,
-    /// How many more lines are ranked.
+    /// The number of further ranked lines that are not shown.
     more: usize,
     sections: Vec<LocatedPart<'a>>,
     changes: Vec<ChangeDocument>,
@@ -58,11 +58,11 @@ struct Ranked<'a> {
     file: &'a str,
     line: u32,
     text: String,
-    /// What speaks for it, the best first.
+    /// The experiments that speak for it, the best first.
     experiments: Vec<String>,
 }
 
-/// Lines that are shown together.
+/// A part of the source: lines that are shown together.
 #[derive(Serialize)]
 struct LocatedPart<'a> {
     file: &'a str,
@@ -70,19 +70,19 @@ struct LocatedPart<'a> {
     rows: Vec<LocatedRow>,
 }
 
-/// A line of the source; without a number for several that were never executed.
+/// A row: a line of the source; without a number for several that were never executed.
 #[derive(Default, Serialize)]
 struct LocatedRow {
     number: Option<u32>,
     text: String,
-    /// Null for a line without statements.
+    /// The number of executions; null for a line without statements.
     executed: Option<u64>,
-    /// Null for a line that was not executed.
+    /// The rank; null for a line that was not executed.
     rank: Option<usize>,
     /// The changes at all executions that help, by their numbers in `changes`.
     all: Vec<usize>,
     dots: Vec<Dot>,
-    /// Whether executions without a sign are not shown.
+    /// True if executions without a sign are not shown.
     is_folded: bool,
 }
 
@@ -93,7 +93,7 @@ struct Dot {
     event: u32,
     /// The changes of this execution that help.
     changes: Vec<usize>,
-    /// Whether any change of it was tried.
+    /// True if any change of it was tried.
     is_tried: bool,
 }
 
@@ -101,16 +101,16 @@ struct Dot {
 #[derive(Serialize)]
 struct ChangeDocument {
     told: String,
-    /// `right`, `undefined` or `nearer`.
+    /// The outcome: `right`, `undefined` or `nearer`.
     outcome: &'static str,
     effect: &'static str,
     /// The options of `stripe replay` that make it.
     replay: String,
-    /// Which of the outputs the run has printed; null if that is not shown.
+    /// The index of the run's output in `outputs`; null if that is not shown.
     output: Option<usize>,
 }
 
-/// The page. `command_line` is what does it again, as typed into a shell.
+/// Writes the page. `command_line` is the command that repeats the experiment, as typed into a shell.
 pub fn page(
     recorded: Recorded<'_>,
     found: &Located,
@@ -211,7 +211,7 @@ fn replay(recorded: Recorded<'_>, found: &Located, number: usize) -> String {
     format!("{option} {place}")
 }
 
-/// The source of all functions that were executed, and how many lines there was no room for.
+/// The source of all functions that were executed, and the number of lines there was no room for.
 fn parts<'a>(recorded: Recorded<'a>, found: &Located, helping: &[usize]) -> (Vec<LocatedPart<'a>>, usize) {
     let program = recorded.program;
     let (lines, _) = executions::counted(recorded, |_| Mark::Unneeded);
@@ -232,7 +232,7 @@ fn parts<'a>(recorded: Recorded<'a>, found: &Located, helping: &[usize]) -> (Vec
         }
     };
     let mut sections = sections::of_events(recorded, &events);
-    // What holds the first line of the ranking stands first.
+    // The section with the first line of the ranking comes first.
     sections.sort_by_key(|section| {
         let ranks = section.lines.clone().filter_map(|line| signs.ranks.get(&(section.file, line)));
         ranks.min().copied().unwrap_or(usize::MAX)
@@ -241,7 +241,7 @@ fn parts<'a>(recorded: Recorded<'a>, found: &Located, helping: &[usize]) -> (Vec
     (parts, left_out)
 }
 
-/// What is known of lines.
+/// The ranks and executions of lines.
 #[derive(Default)]
 struct Signs {
     ranks: HashMap<(FileId, u32), usize>,

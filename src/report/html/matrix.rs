@@ -17,7 +17,7 @@ use super::data::Subset;
 
 const MOST_COLUMNS: usize = 400;
 
-/// Of a test with more events than columns, so many stretches of events are named.
+/// The number of stretches of events that are named, of a test with more events than columns.
 const MOST_STRETCHES: usize = 40;
 
 /// The events that a phase can choose from.
@@ -25,26 +25,26 @@ pub(super) fn omittable(recorded: Recorded<'_>, rule: Rule) -> Vec<EventId> {
     Omission::new(recorded.program, recorded.trace, rule).omittable().collect()
 }
 
-/// The events across the matrix.
+/// The horizontal axis of the matrix: the events.
 pub(super) struct Axis {
     events: Vec<EventId>,
     pub(super) columns: usize,
 }
 
 impl Axis {
-    /// The last phase has the most to choose from.
+    /// Creates the axis. The last phase has the most events to choose from.
     pub(super) fn new(recorded: Recorded<'_>, control: Control) -> Axis {
         let rule = control.rules().last().expect("there is a phase");
         let events = omittable(recorded, rule);
         Axis { columns: events.len().min(MOST_COLUMNS), events }
     }
 
-    /// How many events there are.
+    /// The number of events.
     pub(super) fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Whether each column is one event.
+    /// True if each column is one event.
     pub(super) fn is_exact(&self) -> bool {
         self.columns == self.events.len()
     }
@@ -67,17 +67,17 @@ impl Axis {
     }
 }
 
-/// What a phase can choose from: the column of each of its circumstances.
+/// The events that a phase can choose from, with the column of each.
 pub(super) struct Choice {
     rule: Rule,
     events: Vec<EventId>,
     columns: Vec<usize>,
-    /// How many circumstances each column has.
+    /// The number of circumstances of each column.
     all: Vec<usize>,
 }
 
 impl Choice {
-    /// The choice of a phase with this rule.
+    /// Creates the choice of a phase with this rule.
     pub(super) fn new(recorded: Recorded<'_>, rule: Rule, axis: &Axis) -> Choice {
         let mut of_position = vec![0; axis.events.len()];
         for column in 0..axis.columns {
@@ -91,7 +91,7 @@ impl Choice {
         Choice { rule, events, columns, all }
     }
 
-    /// What a test has executed; `None` if the configuration is not one of this phase.
+    /// The events that a test has executed; `None` if the configuration is not one of this phase.
     pub(super) fn subset(&self, configuration: &Configuration, axis: &Axis) -> Option<Subset> {
         let cells = self.cells(configuration, axis)?;
         let mut stretches = stretches(configuration.iter().map(|circumstance| self.events[circumstance]));

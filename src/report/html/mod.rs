@@ -1,7 +1,7 @@
-//! Write results as one page for a browser, which needs nothing but itself.
+//! Write results as a single page for a browser, with everything in it.
 //!
-//! The page's text, style and programs are files of their own beside this one; they are put together here
-//! with the data, as JSON. What is shown is capped, because a browser cannot show a million dots: `source`
+//! The page's text, style and programs are files of their own next to this one; they are put together here
+//! with the data, as JSON. The amount that is shown is capped, because a browser cannot show a million dots: `source`
 //! and `search` choose what there is room for, and say what they have left out. All numbers are those of
 //! the JSON result.
 
@@ -52,32 +52,32 @@ const SCRIPTS: [&str; 12] = [
     include_str!("page.js"),
 ];
 
-/// A result with what the page says about it.
+/// The source of a chapter: a result with what the page says about it.
 pub struct ChapterSource<'a> {
     /// The run that was reduced.
     pub recorded: Recorded<'a>,
-    /// How that run ended, and what it has printed.
+    /// The recorded run: its end and its output.
     pub run: &'a Run,
-    /// What of it is needed.
+    /// The critical slice.
     pub slice: &'a CriticalSlice,
-    /// How this was found out.
+    /// The history of the search.
     pub history: &'a History,
-    /// The command that does it again, as typed into a shell.
+    /// The command that repeats it, as typed into a shell.
     pub command_line: &'a str,
     /// The name of the criterion; empty if it has none.
     pub name: &'a str,
-    /// Whether the criterion is known to be about wrong output.
+    /// True if the criterion is known to be about wrong output.
     pub is_wrong: bool,
-    /// What there is to see, if somebody knows; otherwise empty.
+    /// A remark on what there is to see; otherwise empty.
     pub remark: &'a str,
     /// The dynamic slice beside it, if that was asked for.
     pub beside: Option<&'a Layers<'a>>,
 }
 
-/// A result as the page holds it. A page may hold several, which do not exist at the same time.
+/// A chapter: a result as the page holds it. A page may hold several, which do not exist at the same time.
 pub struct Chapter(Value);
 
-/// Makes a result ready for a page.
+/// Creates the chapter of a result.
 pub fn chapter(case: &ChapterSource<'_>) -> Chapter {
     let slice = case.slice;
     let document = ChapterDocument {
@@ -103,8 +103,8 @@ pub fn chapter(case: &ChapterSource<'_>) -> Chapter {
     Chapter(serde_json::to_value(document).expect("a document has text keys only"))
 }
 
-/// The page with these results. It begins with the lines that only wrong output needs, if there are any, and the
-/// first result that needs them; otherwise with the first wrong one, or the first of all.
+/// Writes the page with these results. It begins with the lines that only wrong output needs, if there are any, and
+/// the first result that needs them; otherwise with the first wrong one, or the first of all.
 pub fn page(title: &str, introduction: &str, chapters: &[Chapter], wrong_only: &WrongOnly) -> String {
     let chapters: Vec<&Value> = chapters.iter().map(|chapter| &chapter.0).collect();
     let data = serde_json::json!({
@@ -120,7 +120,7 @@ pub fn page(title: &str, introduction: &str, chapters: &[Chapter], wrong_only: &
     )
 }
 
-/// Puts texts at their marks. Each text is looked at once, so that nothing in it can be taken for a mark.
+/// Replaces marks by texts. Each text is looked at once, so that nothing in it can be taken for a mark.
 fn fill(template: &str, texts: &[(&str, &str)]) -> String {
     let mut page = String::new();
     let mut rest = template;
@@ -133,7 +133,7 @@ fn fill(template: &str, texts: &[(&str, &str)]) -> String {
     page + rest
 }
 
-/// JSON that cannot end the element around it, nor begin a comment in it.
+/// Escapes JSON so that it cannot end the element around it, nor begin a comment in it.
 fn embedded(data: &Value) -> String {
     data.to_string().replace('<', "\\u003c")
 }

@@ -1,5 +1,5 @@
-//! Choose what the page shows of the outputs of tests: what was printed, and where it differs from the
-//! recorded output. Equal outputs are held once.
+//! Choose which outputs of tests the page shows, and their differences from the recorded output. Equal
+//! outputs are held once.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,13 @@ use crate::printed::{Edit, Printed, Text};
 use super::super::words::{count, one_or_more};
 use super::data::{Output, Stream};
 
-/// Of an output so many lines are shown.
+/// The number of lines of an output that are shown.
 const MOST_LINES: usize = 200;
 
-/// How differences are shown.
+/// The limits of the comparisons.
 const EXTENT: Extent = Extent { context: 3, window: 200, width: 240 };
 
-/// All outputs of a page may take so many bytes.
+/// The number of bytes that all outputs of a page may take.
 const MOST_BYTES: usize = 1 << 20;
 
 /// The outputs of a page, each with a number from 0.
@@ -25,14 +25,14 @@ pub(super) struct OutputTable<'r> {
     recorded: &'r Run,
     numbers: HashMap<u128, usize>,
     shown: Vec<Output>,
-    /// So many bytes may still be shown.
+    /// The number of bytes that may still be shown.
     room: usize,
     tests_without_room: u64,
     tests_not_kept: u64,
 }
 
 impl<'r> OutputTable<'r> {
-    /// None so far; they are compared with those of `recorded`.
+    /// Creates an empty table; outputs are compared with those of `recorded`.
     pub(super) fn new(recorded: &'r Run) -> OutputTable<'r> {
         OutputTable {
             recorded,
@@ -44,7 +44,7 @@ impl<'r> OutputTable<'r> {
         }
     }
 
-    /// The number of what a test has printed; `None` if that is not shown.
+    /// The number of a test's output; `None` if that is not shown.
     pub(super) fn number(&mut self, printed: Option<&Printed>) -> Option<usize> {
         let known = printed.and_then(|printed| self.numbers.get(&printed.key()));
         if known.is_some() {
@@ -66,7 +66,7 @@ impl<'r> OutputTable<'r> {
         Some(number)
     }
 
-    /// What is not shown, in words; empty if all is.
+    /// A note about outputs that are not shown; empty if all are.
     pub(super) fn note(&self) -> String {
         let told = |tests: u64, why: &str| match tests {
             0 => String::new(),
@@ -82,7 +82,7 @@ impl<'r> OutputTable<'r> {
         [no_room, not_kept].join(" ").trim().to_owned()
     }
 
-    /// All that have numbers.
+    /// The outputs by their numbers.
     pub(super) fn into_shown(self) -> Vec<Output> {
         self.shown
     }
@@ -115,7 +115,7 @@ fn signed(line: Line) -> (char, String) {
     }
 }
 
-/// What the lines do not show of a text.
+/// A note about what the lines do not show of a text.
 fn note(text: &Text, shown: &[String]) -> String {
     let mut sentences = Vec::new();
     let lines = shown_lines(&text.kept, 1).count();
@@ -164,7 +164,7 @@ fn bytes(number: usize) -> String {
     count(number as u64, "byte")
 }
 
-/// How many bytes an output takes on the page, more or less.
+/// The approximate number of bytes that an output takes on the page.
 fn size(output: &Output) -> usize {
     let texts = |stream: &Stream| {
         let lines = stream.lines.iter().chain(stream.difference.iter().map(|(_, text)| text));
@@ -177,7 +177,7 @@ fn size(output: &Output) -> usize {
 mod tests {
     use super::*;
 
-    /// What is shown of a run with this standard output, where the recorded one has printed `recorded`.
+    /// The output as shown of a run with this standard output, where the recorded one has printed `recorded`.
     fn shown(recorded: &[u8], stdout: &[u8]) -> Stream {
         let recorded = Run::with_output(recorded, b"");
         let mut outputs = OutputTable::new(&recorded);

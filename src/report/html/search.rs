@@ -1,4 +1,4 @@
-//! Tell how the search went on: its tests as rows of a `matrix`, and the curve of the events that were left
+//! Draw the course of the search: its tests as rows of a `matrix`, and the curve of the events that were left
 //! over. Of a long search not every test has its row.
 
 use crate::circumstances::events::Control;
@@ -15,7 +15,7 @@ use super::source::LONGEST_REASON;
 
 const MOST_POINTS: usize = 400;
 
-/// The search of a result.
+/// The data of the search of a result.
 pub(super) fn drawing(case: &ChapterSource<'_>) -> Search {
     let control = case.slice.question.control;
     let axis = Axis::new(case.recorded, control);
@@ -59,7 +59,7 @@ fn phases_of(history: &History, control: Control) -> Vec<Phase> {
         .collect()
 }
 
-/// The number of each test that left over less than those before in its phase, and how much.
+/// The curve: the number of each test that left over fewer events than those before in its phase, and how many.
 fn curve(tests: &[TestMade]) -> Vec<(usize, usize)> {
     let mut points = Vec::new();
     let mut smallest = None;
@@ -81,7 +81,7 @@ fn thinned(points: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
     points.into_iter().enumerate().filter(kept).map(|(_, point)| point).collect()
 }
 
-/// What the matrix does not show one by one.
+/// A note about what the matrix does not show one by one.
 fn note(history: &History, axis: &Axis) -> String {
     let mut sentences = Vec::new();
     if !axis.is_exact() {

@@ -1,4 +1,4 @@
-//! Find the events behind the signs that the page shows.
+//! Find the events of the signs that the page shows.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,14 +9,14 @@ use crate::subject::Recorded;
 use super::super::executions::{self, Executions, Lines, Mark};
 use super::data::RowDocument;
 
-/// Of a folded line so many runs are shown.
+/// The number of runs of a folded line that are shown.
 const MOST_RUNS: usize = 40;
 
 /// The events that are shown, by line: all of a dotted line, the first of each run of a folded one.
 pub(super) struct Shown(HashMap<(FileId, u32), Vec<u32>>);
 
 impl Shown {
-    /// `dotted` are the lines whose executions are all shown.
+    /// Finds the events. `dotted` are the lines whose executions are all shown.
     pub(super) fn new(recorded: Recorded<'_>, lines: &Lines, dotted: &HashSet<(FileId, u32)>) -> Shown {
         let Recorded { program, trace } = recorded;
         let mut wanted: HashMap<(FileId, u32), Wanted> = HashMap::new();
@@ -36,7 +36,7 @@ impl Shown {
         Shown(shown)
     }
 
-    /// Gives a row its events.
+    /// Fills in the events of a row.
     pub(super) fn fill(&self, file: FileId, row: &mut RowDocument) {
         if let Some(events) = row.number.and_then(|number| self.0.get(&(file, number))) {
             row.events.clone_from(events);
@@ -44,10 +44,10 @@ impl Shown {
     }
 }
 
-/// Which executions of a line are shown.
+/// The executions of a line that are shown.
 struct Wanted {
     next: u64,
-    /// `None` for all.
+    /// The first executions of runs; `None` for all executions.
     firsts: Option<std::vec::IntoIter<u64>>,
     first: Option<u64>,
 }
@@ -60,7 +60,7 @@ impl Wanted {
         Wanted { next: 1, firsts: (!is_dotted).then_some(firsts), first }
     }
 
-    /// Whether the next execution is shown.
+    /// True if the next execution is shown.
     fn takes_next(&mut self) -> bool {
         let number = self.next;
         self.next += 1;

@@ -1,4 +1,4 @@
-//! Choose what the page shows of the source: lines, and their executions one by one or folded.
+//! Choose the source that the page shows: lines, and their executions one by one or folded.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -22,16 +22,16 @@ use super::super::values::ValueWriter;
 use super::data::{Listing, PagePart, RowDocument, Told};
 use super::shown::{Shown, letter, runs};
 
-/// Lines of source in all.
+/// The number of source lines in all.
 const MOST_ROWS: usize = 4000;
 
-/// A line with more executions is folded.
+/// The number of executions above which a line is folded.
 const MOST_DOTS_OF_A_LINE: u64 = 60;
 
-/// Executions that are shown one by one, in all; the lines behind are folded.
+/// The number of executions that are shown one by one, in all; the lines after them are folded.
 const MOST_DOTS: u64 = 6000;
 
-/// A reason is cut behind so many characters.
+/// The number of characters at which a reason is cut.
 pub(super) const LONGEST_REASON: usize = 400;
 
 /// The source of all functions with a needed execution, or one that is in the dynamic slice beside it.
@@ -59,7 +59,7 @@ pub(super) fn listing(recorded: Recorded<'_>, slice: &CriticalSlice, beside: Opt
     Listing { sections: parts, evidence, values, note: budget.note() }
 }
 
-/// What there is still room for.
+/// The room that is left.
 #[derive(Default)]
 struct Budget {
     rows: usize,

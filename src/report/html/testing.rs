@@ -1,13 +1,14 @@
-//! What the tests of all pages ask.
+//! Share assertions of the tests of all pages.
 
-/// That a page refers to nothing outside of itself.
+/// Asserts that a page refers to nothing outside of itself.
 pub(super) fn assert_closed(page: &str) {
     for reference in ["src=", "@import", "url(", "fetch(", "<link"] {
         assert!(!page.contains(reference), "{reference}");
     }
 }
 
-/// How many names are declared at the top of scripts, each once, because they share one space of names.
+/// Asserts that names at the top of scripts are declared once, because they share one space of names; returns
+/// their number.
 pub(super) fn declared_once(scripts: &str) -> usize {
     let named = |line: &str| {
         let rest = ["function ", "const ", "let "].iter().find_map(|word| line.strip_prefix(word))?;

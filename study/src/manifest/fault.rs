@@ -1,4 +1,4 @@
-//! Make a fault of the keys of a manifest.
+//! The faults of a manifest, made from its keys.
 
 use std::path::{Path, PathBuf};
 
@@ -8,19 +8,19 @@ use super::record::{GivenValue, Record};
 use super::suite::{self, StudyTest};
 use crate::source_line::SourceLine;
 
-/// Stands in a path for the folder that a fault is built in.
+/// The word in a path that stands for the folder in which a fault is built.
 pub const BUILD_FOLDER: &str = "{build}";
 
 /// A program with a known fault.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StudyFault {
-    /// Its name, which is a file name as well.
+    /// The name, which is a file name as well.
     pub name: String,
-    /// What it belongs to, such as a subject program.
+    /// The group of faults to which it belongs, such as a subject program.
     pub group: String,
-    /// Where it stands in the manifest.
+    /// The line of the manifest on which it is.
     pub line: usize,
-    /// Where it is built and run, absolute.
+    /// The directory in which it is built and run, absolute.
     pub directory: PathBuf,
     /// The shell command that builds it.
     pub build: Option<String>,
@@ -38,17 +38,17 @@ pub struct StudyFault {
     pub is_endless: bool,
     /// The faulty lines.
     pub faulty: Vec<SourceLine>,
-    /// Whether code is missing there.
+    /// Whether the fault is an omission: code is missing there.
     pub is_omission: bool,
     /// Further tests.
     pub tests: Vec<StudyTest>,
-    /// Patterns of what is traced.
+    /// Patterns of the scope: what is traced.
     pub scope: Vec<String>,
-    /// How long a run may take.
+    /// The longest time of a run.
     pub timeout: Option<String>,
-    /// At most so many tests for each search.
+    /// The largest number of tests for each search.
     pub max_tests: Option<u64>,
-    /// At most this time for each search.
+    /// The longest time for each search.
     pub max_time: Option<String>,
 }
 
@@ -180,7 +180,7 @@ fn faulty(record: &Record, taker: &mut KeyReader<'_>) -> Vec<SourceLine> {
     lines
 }
 
-/// A run cannot be told to fail by nothing.
+/// Notes a mistake if nothing tells the failing run from others.
 fn require_failure(fault: &StudyFault, record: &Record, taker: &mut KeyReader<'_>) {
     let has_reference = fault.run.as_ref().is_some_and(|run| run.reference.is_some());
     let is_told = has_reference || !fault.criterion.is_empty() || fault.is_endless || fault.correct.is_some();

@@ -1,19 +1,19 @@
-//! Read the keys and values of TOML, CSV and JSON Lines.
+//! The formats of manifests: keys and values of TOML, CSV and JSON Lines.
 
 use toml::de::{DeTable, DeValue};
 
 use super::record::{Given, GivenValue, Record};
 
-/// What is wrong on a line.
+/// A mistake: its line, and what is wrong.
 type Complaint = (usize, String);
 
-/// The records of a text: of TOML one record for the whole text, of the others one for each row or line.
+/// The records of a text, one for each row or line; and the mistakes in it.
 pub(crate) struct Parsed {
     pub(crate) records: Vec<Record>,
     pub(crate) complaints: Vec<Complaint>,
 }
 
-/// The whole text as a record.
+/// Reads a TOML text, as one record.
 pub(crate) fn toml(text: &str) -> (Record, Vec<Complaint>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let line =
@@ -57,7 +57,7 @@ fn toml_value(value: &DeValue<'_>, at: usize, line: &dyn Fn(usize) -> usize) -> 
     }
 }
 
-/// A record for each row below the row of keys.
+/// Reads a CSV text: a record for each row below the row of keys.
 pub(crate) fn csv(text: &str) -> Parsed {
     let mut reader =
         csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
@@ -94,7 +94,7 @@ pub(crate) fn csv(text: &str) -> Parsed {
     Parsed { records, complaints }
 }
 
-/// A record for each line that is not empty.
+/// Reads JSON Lines: a record for each line that is not empty.
 pub(crate) fn json_lines(text: &str) -> Parsed {
     let (mut records, mut complaints) = (Vec::new(), Vec::new());
     for (number, one) in text.lines().enumerate().filter(|(_, one)| !one.trim().is_empty()) {

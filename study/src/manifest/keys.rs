@@ -1,4 +1,4 @@
-//! List the keys of manifests, and take values by them; what does not fit is a mistake.
+//! The keys of manifests, and a reader of values by them; what does not fit is a mistake.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ pub(crate) const TOP_KEYS: [&str; 3] = ["techniques", "defaults", "fault"];
 /// The keys of a test.
 pub(crate) const TEST_KEYS: [&str; 5] = ["name", "arguments", "input", "reference", "passes"];
 
-/// Takes values out of a record, and notes mistakes.
+/// A reader of the values of records, which notes mistakes.
 pub(crate) struct KeyReader<'t> {
     pub(crate) file: &'t Path,
     pub(crate) mistakes: &'t mut Vec<Mistake>,
@@ -50,7 +50,7 @@ impl KeyReader<'_> {
         self.mistakes.push(Mistake { file: self.file.to_owned(), line, what: what.into() });
     }
 
-    /// Complains of keys that are not known, or stand there twice.
+    /// Notes keys that are not known, or occur twice, as mistakes.
     pub(crate) fn only(&mut self, record: &Record, known: &[&str]) {
         let mut seen: Vec<&str> = Vec::new();
         for (key, given) in &record.entries {
@@ -102,7 +102,7 @@ impl KeyReader<'_> {
     }
 }
 
-/// How many letters have to be changed, put in or taken out to make one word of the other.
+/// The edit distance: the number of letters to be changed, inserted or removed to make one word of the other.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

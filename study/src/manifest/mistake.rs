@@ -1,4 +1,4 @@
-//! Tell what is wrong with a manifest: where, what, and what to do.
+//! Mistakes in a manifest: where, what, and what to do.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ pub struct Mistake {
     pub file: PathBuf,
     /// The line in it, from 1.
     pub line: usize,
-    /// What is wrong, and what to do.
+    /// The mistake, and what to do.
     pub what: String,
 }
 
@@ -20,7 +20,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// What to do about a file that is not there.
+/// The remedy for a file that does not exist.
 pub(crate) fn remedy(path: &str) -> &'static str {
     match Path::new(path).is_absolute() {
         true => "it may be a path of another machine; write it relative to the manifest",

@@ -1,4 +1,4 @@
-//! Read a manifest: a table of faults in TOML, CSV or JSON Lines.
+//! The manifest of a study: a table of faults in TOML, CSV or JSON Lines.
 //!
 //! All mistakes are told, each with its line, and the faults without any are used. Does not build or run anything.
 
@@ -22,21 +22,21 @@ use crate::technique::Technique;
 use keys::{FAULT_KEYS, KeyReader, TOP_KEYS};
 use record::{Given, GivenValue, Record};
 
-/// A table of faults.
+/// The manifest: a table of faults.
 #[derive(Clone, Debug, Default)]
 pub struct StudyManifest {
     /// The text of the file.
     pub text: String,
-    /// What is compared.
+    /// The techniques to be compared.
     pub techniques: Vec<Technique>,
     /// The faults that can be used, in the order of the file.
     pub faults: Vec<StudyFault>,
-    /// What is wrong with the others, and with the rest of the file.
+    /// The mistakes in the others, and in the rest of the file.
     pub mistakes: Vec<Mistake>,
 }
 
 impl StudyManifest {
-    /// Reads a file; its ending tells the format.
+    /// Reads a manifest from a file, whose ending tells the format.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -46,7 +46,7 @@ impl StudyManifest {
         Ok(StudyManifest::parse(&text, path, &folder.canonicalize()?))
     }
 
-    /// Reads a text whose paths begin in `folder`.
+    /// Parses a manifest whose paths begin in `folder`.
     pub fn parse(text: &str, path: &Path, folder: &Path) -> StudyManifest {
         let mut manifest = StudyManifest { text: text.to_owned(), ..StudyManifest::default() };
         let mut taker = KeyReader { file: path, mistakes: &mut manifest.mistakes };

@@ -1,4 +1,4 @@
-//! Hold the keys and values of a manifest with the lines on which they stand, whatever its format.
+//! Records: the keys and values of a manifest with the lines on which they are, whatever its format.
 
 /// A value and its line.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,14 +17,14 @@ pub(crate) enum GivenValue {
     Flag(bool),
     List(Vec<Given>),
     Table(Record),
-    /// What no key takes, such as a date.
+    /// A value that no key takes, such as a date.
     Other,
 }
 
 /// Keys with their values, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Record {
-    /// Where it begins.
+    /// The line on which it begins.
     pub(crate) line: usize,
     pub(crate) entries: Vec<(String, Given)>,
 }
@@ -34,7 +34,7 @@ impl Record {
         self.entries.iter().find(|(name, _)| name == key).map(|(_, given)| given)
     }
 
-    /// Takes over what it has not itself.
+    /// Adds those of the defaults whose keys it has not itself.
     pub(crate) fn complete(&mut self, defaults: &Record) {
         for (key, given) in &defaults.entries {
             if self.get(key).is_none() {

@@ -1,4 +1,4 @@
-//! Find the tests of a fault: in the manifest, in a file of their own, or in a folder.
+//! The tests of a fault: in the manifest, in a file of their own, or in a folder.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,23 +12,23 @@ use super::record::{GivenValue, Record};
 /// The name of the failing run that a fault names itself.
 const FAILING_RUN: &str = "failing run";
 
-/// A run of a program, and what is known of it.
+/// A test: a run of a program, and what is known of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StudyTest {
     /// Its name.
     pub name: String,
     /// The arguments of the program.
     pub arguments: Vec<String>,
-    /// Its standard input; `None`: empty.
+    /// The file of its standard input; `None`: empty.
     pub input: Option<PathBuf>,
-    /// The correct output.
+    /// The file with the correct output.
     pub reference: Option<PathBuf>,
-    /// Whether it is said to pass.
+    /// Whether the manifest says that it passes.
     pub passes: Option<bool>,
 }
 
 impl StudyTest {
-    /// Whether it runs the program as another one does.
+    /// Whether it runs the program in the same way as another test.
     pub fn is_same_run(&self, other: &StudyTest) -> bool {
         (&self.arguments, &self.input) == (&other.arguments, &other.input)
     }
@@ -50,7 +50,7 @@ pub(crate) fn failing_run(
     })
 }
 
-/// The tests that a folder holds, or a file in TOML, CSV or JSON Lines; and what is wrong with others.
+/// Reads the tests of a folder, or of a file in TOML, CSV or JSON Lines; and the mistakes in others.
 pub fn read_tests(path: &Path) -> (Vec<StudyTest>, Vec<Mistake>) {
     let mut mistakes = Vec::new();
     let mut taker = KeyReader { file: path, mistakes: &mut mistakes };
@@ -59,7 +59,7 @@ pub fn read_tests(path: &Path) -> (Vec<StudyTest>, Vec<Mistake>) {
     (unique(tests, 1, &mut taker), mistakes)
 }
 
-/// The keys that a fault and a test share.
+/// Makes a test of the keys that a fault and a test share.
 fn test(
     record: &Record,
     directory: &Path,
@@ -81,7 +81,7 @@ fn test(
     StudyTest { name: String::new(), arguments, input, reference, passes: None }
 }
 
-/// The further tests.
+/// The further tests of a fault.
 pub(crate) fn tests(
     record: &Record,
     directory: &Path,
@@ -114,7 +114,7 @@ pub(crate) fn tests(
     unique(tests, given.line, taker)
 }
 
-/// Of tests of the same name the first.
+/// Removes all but the first of tests of the same name.
 fn unique(tests: Vec<StudyTest>, line: usize, taker: &mut KeyReader<'_>) -> Vec<StudyTest> {
     let mut seen = BTreeSet::new();
     let mut kept = Vec::new();
@@ -152,7 +152,7 @@ fn of_record(
     }
 }
 
-/// The tests of a folder, or of a file with a test a line.
+/// Reads the tests of a folder, or of a file with a test a line.
 fn of_path(
     directory: &Path,
     text: &str,
@@ -200,7 +200,7 @@ fn of_path(
     records.iter().filter_map(|record| of_record(record, &folder, fill, &mut taker)).collect()
 }
 
-/// A record for each `[[test]]`.
+/// The records of a TOML text, one for each `[[test]]`.
 fn records_of_toml(text: &str, taker: &mut KeyReader<'_>) -> Vec<Record> {
     let (top, complaints) = formats::toml(text);
     complaints.into_iter().for_each(|(line, what)| taker.complain(line, what));
@@ -220,7 +220,7 @@ fn records_of_toml(text: &str, taker: &mut KeyReader<'_>) -> Vec<Record> {
     records
 }
 
-/// NAME.in with NAME.out and perhaps NAME.args; or in/NAME with out/NAME.
+/// Finds the tests of a folder: NAME.in with NAME.out and perhaps NAME.args; or in/NAME with out/NAME.
 fn of_folder(folder: &Path) -> Vec<StudyTest> {
     let files = |folder: PathBuf| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -252,7 +252,7 @@ fn of_folder(folder: &Path) -> Vec<StudyTest> {
     tests.collect()
 }
 
-/// A test of files; an argument is a line.
+/// Makes a test of files; an argument is a line.
 fn of_files(name: &str, input: Option<PathBuf>, reference: PathBuf, arguments: &Path) -> StudyTest {
     let arguments = fs::read_to_string(arguments).unwrap_or_default();
     StudyTest {

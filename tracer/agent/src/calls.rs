@@ -1,9 +1,9 @@
-//! Tell from leaders and stack pointers which calls are open.
+//! The open calls, told from leaders and stack pointers.
 //!
 //! An entry opens a call and remembers the stack pointer there. A call is over
 //! - once the stack pointer has risen above it, or a new entry has come to the same place;
-//! - once anything else is reached behind its epilogue. The stack pointer alone does not show that a
-//!   call has returned where the caller has pushed arguments for the next one meanwhile;
+//! - once anything else is reached after its epilogue. The stack pointer alone does not show that a call has returned
+//!   where the caller has pushed arguments for the next one meanwhile;
 //! - once control is back in a function further out.
 //!
 //! This carries recursion, `longjmp`, exceptions, callbacks and signal handlers without a special case.
@@ -24,7 +24,7 @@ pub struct Call<T> {
 }
 
 impl<T> Call<T> {
-    /// What is kept about it.
+    /// The owner's data on the call.
     pub fn data(&self) -> &T {
         &self.data
     }
@@ -37,13 +37,13 @@ pub struct Calls<S> {
 }
 
 impl<T, S: Stack<Thing = Call<T>>> Calls<S> {
-    /// Goes on with calls that are open already.
+    /// Starts with calls that are open already.
     pub fn new(open: S) -> Calls<S> {
         Calls { open }
     }
 
-    /// Closes what is over when a leader is reached with the stack pointer `sp`. Tells whether control
-    /// is where it can be: at an entry, or in the function of the innermost call that is left.
+    /// Closes the calls that are over when a leader is reached with the stack pointer `sp`. Returns true if control is
+    /// where it can be: at an entry, or in the function of the innermost call that is left.
     #[inline(always)]
     pub fn settle(&mut self, leader: Mark, sp: u64) -> bool {
         let at_entry = leader.kind == LeaderKind::Entry;
@@ -57,7 +57,7 @@ impl<T, S: Stack<Thing = Call<T>>> Calls<S> {
         at_entry || self.return_to(leader.function)
     }
 
-    /// Closes the calls within the innermost one of `function`; whether there is one.
+    /// Closes the calls within the innermost one of `function`; false if there is none.
     #[inline(always)]
     fn return_to(&mut self, function: FunctionId) -> bool {
         let mut depth = self.open.len();
@@ -79,7 +79,7 @@ impl<T, S: Stack<Thing = Call<T>>> Calls<S> {
         self.open.push(Call { entry_sp: sp, function: leader.function, finished: 0, data });
     }
 
-    /// Takes note that the innermost call goes on at a leader.
+    /// Notes that the innermost call goes on at a leader.
     #[inline(always)]
     pub fn go_on(&mut self, leader: Mark) {
         if let Some(call) = self.open.last_mut() {
@@ -93,19 +93,19 @@ impl<T, S: Stack<Thing = Call<T>>> Calls<S> {
         self.open.last().map(|call| call.entry_sp)
     }
 
-    /// What is kept about the innermost call.
+    /// The data on the innermost call.
     #[inline(always)]
     pub fn innermost(&self) -> Option<&T> {
         self.open.last().map(|call| &call.data)
     }
 
-    /// What is kept about the innermost call, to be changed.
+    /// The data on the innermost call, to be changed.
     #[inline(always)]
     pub fn innermost_mut(&mut self) -> Option<&mut T> {
         self.open.last_mut().map(|call| &mut call.data)
     }
 
-    /// What is kept about each call, innermost first.
+    /// The data on each call, innermost first.
     pub fn iter<'a>(&'a self) -> impl Iterator<Item = &'a T>
     where
         T: 'a,

@@ -1,4 +1,4 @@
-//! Decide, at each leader that a replay reaches, where it goes on.
+//! Lockstep: the rules that decide, at each leader that a replay reaches, where it goes on.
 //!
 //! A replay needs no global position. Each frame holds the activation of the trace that it repeats, its
 //! latest executed event and what that event has yet to call; the expected event is the next one of the
@@ -13,20 +13,21 @@ use crate::names::{ActivationId, Control, EventId, LeaderId, LeaderKind, Link, M
 use crate::stack::Stack;
 use crate::tape::Tape;
 
-/// What a replay goes by.
+/// The script of a replay: the recorded run, and what of it is executed.
 #[derive(Clone, Copy, Debug)]
 pub struct Script<'a> {
-    /// What is known of each leader.
+    /// The mark of each leader.
     pub marks: &'a [Mark],
     /// The recorded run.
     pub tape: Tape<'a>,
-    /// What makes a statement be executed.
+    /// The control flow: what makes a statement be executed.
     pub control: Control,
-    /// For each event 1 if it is executed, 0 if it is omitted. [`CHECKPOINT`] is as good as 1 here.
+    /// The list of kept events: 1 for an event that is executed, 0 for one that is omitted. [`CHECKPOINT`] is as good
+    /// as 1 here.
     pub kept: &'a [u8],
 }
 
-/// In place of 1: the event is executed, and where it is reached, others want to look.
+/// The value in [`Script::kept`] of an event that is executed, and at which the replay is to be held.
 pub const CHECKPOINT: u8 = 2;
 
 impl Script<'_> {
@@ -41,16 +42,16 @@ impl Script<'_> {
     }
 }
 
-/// What the engine has to do at an arrival.
+/// The directive for the engine at an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Directive {
     /// Go on as the program does: nothing here belongs to the trace.
     RunFreely,
-    /// A function is entered. Go on as the program does, behind whatever a fresh frame needs.
+    /// A function is entered. Go on as the program does, after whatever a fresh frame needs.
     Enter,
     /// Go on at this leader.
     Resume {
-        /// Where.
+        /// The leader.
         at: LeaderId,
         /// Whether at least one omitted event lies in between.
         omitting: bool,
@@ -61,16 +62,16 @@ pub enum Directive {
     LoopsOn,
 }
 
-/// How a replay left the recorded path.
+/// The deviation of a replay: how it left the recorded path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Deviation {
     /// After the event, control went to another leader than recorded.
     Diverged {
         /// The latest executed event.
         after: EventId,
-        /// Where the trace went on.
+        /// The leader where the trace went on.
         expected: LeaderId,
-        /// Where the replay went.
+        /// The leader where the replay went.
         reached: LeaderId,
     },
     /// The event called another function than recorded, or one more.
@@ -91,14 +92,14 @@ pub enum Deviation {
     RanPastEnd {
         /// The last recorded event of the activation.
         after: EventId,
-        /// Where the replay went.
+        /// The leader where the replay went.
         reached: LeaderId,
     },
     /// Control reached a function in its middle.
     NotEntered(LeaderId),
 }
 
-/// What is kept about an open call.
+/// The state of an open call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Frame {
@@ -119,18 +120,18 @@ impl Frame {
     }
 }
 
-/// How far a replay has come, besides its open calls.
+/// The position of a replay, besides its open calls.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Position {
     /// The first activation that no traced code calls and that is still to come.
     root: Link,
-    /// How many leaders of the loop that never ends were reached after the last event.
+    /// The number of leaders of the loop that never ends that were reached after the last event.
     turns: u32,
 }
 
 impl Position {
-    /// Before the first event.
+    /// The position before the first event.
     pub fn start(tape: Tape<'_>) -> Position {
         Position { root: tape.first_root().into(), turns: 0 }
     }
@@ -139,9 +140,9 @@ impl Position {
 /// The next arrival that a replay expects, if it expects one.
 ///
 /// It may be taken without the rules, by whoever is faster: an arrival at the leader that is
-/// [foreseen](crate::tape::Tape::foreseen) behind `event`, with a stack pointer that is not above
-/// `entry_sp`, at a kept event, makes that event the current one, and the program goes on where it is.
-/// [`Lockstep::catch_up`] then brings the rules to the same point.
+/// [foreseen](crate::tape::Tape::foreseen) after `event`, with a stack pointer that is not above `entry_sp`, at a kept
+/// event, makes that event the current one, and the program goes on where it is. [`Lockstep::catch_up`] then brings the
+/// rules to the same point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Expectation {
@@ -152,11 +153,11 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    /// Of nothing.
+    /// No expectation.
     pub const NONE: Expectation = Expectation { event: Link::NONE, entry_sp: 0 };
 }
 
-/// A replay's place in the trace.
+/// The state of a replay in lockstep with its trace.
 #[derive(Clone, Debug)]
 pub struct Lockstep<'a, S> {
     script: Script<'a>,
@@ -165,13 +166,13 @@ pub struct Lockstep<'a, S> {
 }
 
 impl<'a, S: Stack<Thing = Call<Frame>>> Lockstep<'a, S> {
-    /// Goes on with a replay from `position`, with these calls open.
+    /// Continues a replay from `position`, with these calls open.
     #[inline(always)]
     pub fn new(script: Script<'a>, position: Position, open: S) -> Lockstep<'a, S> {
         Lockstep { script, position, frames: Calls::new(open) }
     }
 
-    /// What can be expected now.
+    /// The next arrival that can be expected now.
     #[inline(always)]
     pub fn expectation(&self) -> Expectation {
         match (self.frames.innermost(), self.frames.entry_sp()) {
@@ -180,8 +181,8 @@ impl<'a, S: Stack<Thing = Call<Frame>>> Lockstep<'a, S> {
         }
     }
 
-    /// Takes note of expected arrivals that were taken without the rules; `event` is the latest. Tells the
-    /// leader where the program has gone on, if there were any.
+    /// Notes expected arrivals that were taken without the rules; `event` is the latest. Returns the leader where the
+    /// program has gone on, if there were any.
     #[inline(always)]
     pub fn catch_up(&mut self, event: Link) -> Option<LeaderId> {
         let frame = self.frames.innermost_mut()?;
@@ -193,7 +194,7 @@ impl<'a, S: Stack<Thing = Call<Frame>>> Lockstep<'a, S> {
         Some(leader)
     }
 
-    /// How far the replay has come.
+    /// The position of the replay.
     pub fn position(&self) -> Position {
         self.position
     }
@@ -204,7 +205,7 @@ impl<'a, S: Stack<Thing = Call<Frame>>> Lockstep<'a, S> {
         self.frames.iter().map(Frame::current)
     }
 
-    /// Takes an arrival at a leader with this stack pointer.
+    /// Handles an arrival at a leader with this stack pointer.
     #[inline(always)]
     pub fn arrive(&mut self, leader: LeaderId, sp: u64) -> Directive {
         let reached = self.script.mark(leader);
@@ -269,7 +270,7 @@ impl<'a, S: Stack<Thing = Call<Frame>>> Lockstep<'a, S> {
         None
     }
 
-    /// Sets what the innermost frame, or the outside world, has yet to call.
+    /// Sets the activations that the innermost frame, or the outside world, has yet to call.
     #[inline(always)]
     fn consume(&mut self, rest: Option<ActivationId>) {
         match self.frames.innermost_mut() {
@@ -321,7 +322,7 @@ impl<'a, S: Stack<Thing = Call<Frame>>> Lockstep<'a, S> {
         latest.is_some_and(|latest| self.script.tape.loops_from(latest))
     }
 
-    /// An arrival after the last recorded event of an activation. A run that never ends is not recorded for
+    /// Handles an arrival after the last recorded event of an activation. A run that never ends is not recorded for
     /// ever: in its loop the program goes its own way, but it must not leave it.
     #[cold]
     #[inline(never)]

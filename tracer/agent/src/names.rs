@@ -1,4 +1,4 @@
-//! Number the things that a trace is about.
+//! The numbers of the things that a trace is about: leaders, functions, events, activations.
 
 /// A leader, the address where an event begins, by its position among the program's leaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,7 +86,7 @@ impl From<Option<ActivationId>> for Link {
     }
 }
 
-/// Why an address is a leader.
+/// The kind of a leader: why an address is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum LeaderKind {
@@ -105,17 +105,17 @@ impl LeaderKind {
     }
 }
 
-/// What the rules have to know of a leader.
+/// The mark of a leader: what the rules have to know of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Mark {
     /// The function that it belongs to.
     pub function: FunctionId,
-    /// Why it is a leader.
+    /// The reason why it is a leader.
     pub kind: LeaderKind,
 }
 
-/// What makes a statement be executed again.
+/// The control flow of a replay: what makes a statement be executed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Control {

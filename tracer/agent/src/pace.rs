@@ -1,4 +1,4 @@
-//! Make of each arrival what an engine does about it, the same for all engines.
+//! The pace of a run: what an engine does about each arrival, the same for all engines.
 //!
 //! Counts, and lets pass what is no arrival: one at the leader where the program has gone on last, with
 //! no other in between.
@@ -6,24 +6,24 @@
 use crate::lockstep::{Deviation, Directive};
 use crate::names::{LeaderId, Link};
 
-/// The arrivals of a run so far.
+/// The state of a run's arrivals so far.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Pace {
     /// The leader where the program has gone on last.
     pub current: Link,
-    /// How many arrivals there were.
+    /// The number of arrivals.
     pub arrivals: u64,
-    /// How many there may be.
+    /// The largest number of arrivals.
     pub limit: u64,
-    /// How often the program was made to go on elsewhere than where it was.
+    /// The number of times that the program was made to go on elsewhere than where it was.
     pub redirections: u64,
 }
 
-/// What becomes undefined where the program goes on.
+/// The part of the state that becomes undefined where the program goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undefined {
-    /// Nothing.
+    /// Nothing becomes undefined.
     Nothing,
     /// The frame of the function that is entered.
     Frame,
@@ -31,19 +31,19 @@ pub enum Undefined {
     Registers,
 }
 
-/// What to do about an arrival.
+/// The step to take about an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Let the program go on at this leader.
     GoOn {
-        /// Where.
+        /// The leader.
         at: LeaderId,
-        /// What is undefined there.
+        /// The part of the state that is undefined there.
         undefined: Undefined,
     },
     /// End the run: it has left the recorded path.
     Leave(Deviation),
-    /// End the run: there were too many arrivals.
+    /// End the run: the limit of arrivals was reached.
     Enough,
     /// End the run: it does not leave the loop in which the recorded run has not ended.
     LoopsOn,
@@ -55,7 +55,7 @@ impl Pace {
         Pace { current: Link::NONE, arrivals: 0, limit, redirections: 0 }
     }
 
-    /// Takes an arrival; `guide` says what it means.
+    /// Handles an arrival; `guide` says what it means.
     #[inline(always)]
     pub fn arrive(&mut self, leader: LeaderId, guide: impl FnOnce() -> Directive) -> Step {
         if self.current.is(leader.0) {

@@ -1,10 +1,10 @@
-//! Give undefined memory and registers a value that is unlikely to help.
+//! Poison: values of undefined memory and registers that are unlikely to help.
 //!
 //! Reduction searches for lucky garbage: an omitted `a = 0` is not missed where the stack happens to
 //! hold a zero. A run is therefore repeated under several patterns, and counts only if it shows the
 //! failure under each.
 
-/// What undefined values are set to.
+/// The pattern of undefined values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Poison {
@@ -35,8 +35,7 @@ impl Poison {
         }
     }
 
-    /// The word for a place, so that two undefined variables differ: sign and magnitude stay. Zeros
-    /// stay zeros.
+    /// The word for a place, so that two undefined variables differ: sign and magnitude stay. Zeros stay zeros.
     pub fn word(self, place: u64) -> u32 {
         match self.base() {
             0 => 0,
@@ -49,7 +48,7 @@ impl Poison {
         u64::from(self.word(place)) | u64::from(self.word(place.wrapping_add(4))) << 32
     }
 
-    /// Fills `memory` with what undefined memory from `place` on holds.
+    /// Fills `memory` with the pattern of undefined memory from `place` on.
     pub fn fill(self, place: u64, memory: &mut [u8]) {
         let mut place = place;
         let mut words = memory.chunks_exact_mut(4);

@@ -1,4 +1,4 @@
-//! Lay out the memory that the tracer and the agent share.
+//! The session: the memory that the tracer and the agent share.
 //!
 //! One session belongs to one process that the tracer has started. Addresses are those of that process.
 //! While the program runs, the agent alone writes here, but for what is said otherwise.
@@ -10,19 +10,19 @@ use crate::names::{Control, EventId, LeaderId, Link};
 use crate::pace::Pace;
 use crate::poison::{Poison, SCRATCH};
 
-/// In place of a leader's number: no arrival, but a buffer that is full.
+/// The value of a leader's number for no arrival, but a buffer that is full.
 pub const BUFFER_FULL: u32 = u32::MAX;
 
-/// The most that is filled of one frame, in bytes: the usual limit of the whole stack.
+/// The largest part of a frame that is filled, in bytes: the usual limit of the whole stack.
 pub const MAX_FRAME: u64 = 8 << 20;
 
-/// What the agent is to do with the arrivals.
+/// The mode of the agent: its work at arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AgentMode {
-    /// Take down those that the code at the leaders has not taken down itself.
+    /// Record the arrivals that the code at the leaders has not recorded itself.
     Assist,
-    /// Take them down.
+    /// Record all arrivals.
     Record,
     /// Follow the schedule.
     Replay,
@@ -30,35 +30,35 @@ pub enum AgentMode {
     Serve,
 }
 
-/// Where several things of a kind lie one behind the other.
+/// A span of memory: several things of a kind, one after the other.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Span {
     /// The address of the first.
     pub address: u64,
-    /// How many there are.
+    /// The number of things.
     pub count: u64,
 }
 
 impl Span {
-    /// No things.
+    /// The empty span.
     pub const NONE: Span = Span { address: 0, count: 0 };
 }
 
-/// What the agent has to know of a leader besides its [`Mark`](crate::names::Mark).
+/// The agent's data on a leader, besides its [`Mark`](crate::names::Mark).
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Site {
-    /// Where the moved code of the leader begins: to go on at the leader is to go on there.
+    /// The address of the moved code of the leader: to go on at the leader is to go on there.
     pub body: u64,
-    /// The registers whose values from before the leader the function uses behind it, one bit each:
-    /// general ones by their number, vector ones from bit 16 on.
+    /// The live registers: those whose values from before the leader the function uses after it, one bit each: general
+    /// ones by their number, vector ones from bit 16 on.
     pub live: u64,
-    /// How many bytes below the stack pointer at its entry the leader's function may use.
+    /// The number of bytes below the stack pointer at its entry that the leader's function may use.
     pub frame_size: u64,
 }
 
-/// An arrival that is taken down. The code at the leaders knows how it is laid out.
+/// An arrival that is recorded. The code at the leaders knows how it is laid out.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Arrival {
@@ -66,47 +66,47 @@ pub struct Arrival {
     pub sp: u64,
     /// The leader's number.
     pub leader: u32,
-    /// Nothing.
+    /// Padding.
     pub unused: u32,
 }
 
-/// How arrivals reach the tracer: buffers one behind the other, used in turns.
+/// The ring of buffers by which arrivals reach the tracer: one after the other, used in turns.
 ///
-/// The agent fills a buffer, counts it in `filled` and goes on with the next one once the tracer has
-/// counted that in `drained`. Each side sleeps on the other's count (futex(2)).
+/// The agent fills a buffer, counts it in `filled` and goes on with the next one once the tracer has counted that in
+/// `drained`. Each side sleeps on the other's count (futex(2)).
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Ring {
     /// All buffers, as one piece of [`Arrival`]s.
     pub buffers: Span,
-    /// How many arrivals a buffer holds.
+    /// The number of arrivals that a buffer holds.
     pub size: u64,
-    /// The address where the next arrival goes.
+    /// The address for the next arrival.
     pub next: u64,
     /// The end of the buffer that is being filled.
     pub end: u64,
-    /// How many buffers the agent has filled so far.
+    /// The number of buffers that the agent has filled so far.
     pub filled: u32,
-    /// How many of them the tracer has taken; the tracer writes this.
+    /// The number of them that the tracer has taken; the tracer writes this.
     pub drained: u32,
 }
 
-/// How tests are asked for.
+/// The request for tests and its answer.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Service {
-    /// What is [`Wanted`]; the tracer writes this and wakes the server (futex(2)).
+    /// The current request, a [`Wanted`]; the tracer writes this and wakes the server (futex(2)).
     pub wanted: u32,
     /// The rank of the next process that becomes a server: 0 for the first, one more for a child's.
     pub rank: u32,
     /// The process of the latest test.
     pub child: u32,
-    /// Where the C library keeps the number of its thread, which is another one in each child.
+    /// The address at which the C library keeps the number of its thread, which is another one in each child.
     pub tid_address: u64,
 }
 
-/// What the tracer asks for: the number of the request, the rank of the server that it is for, and
-/// whether that has to go on itself instead of forking a test.
+/// A request of the tracer: its number, the rank of the server that it is for, and whether that has to go on itself
+/// instead of forking a test.
 ///
 /// All in one word, because servers that nobody asks see it change as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,21 +137,21 @@ impl Wanted {
     }
 }
 
-/// What the agent passes to a system call where that takes nothing, so that the tracer lets it through: the
-/// same from a program is answered, or heard. "stripe".
+/// The argument that the agent passes to a system call where that takes nothing, so that the tracer lets it through:
+/// the same from a program is answered, or heard. "stripe".
 pub const OWN_CALL: u64 = 0x6570_6972_7473;
 
-/// A server's children find the files with descriptors below this where they were at its checkpoint.
+/// The number of descriptors whose files a server's children find where they were at its checkpoint: those below this.
 pub const MOST_FILES: usize = 16;
 
 /// The descriptors of the output: to empty these files is the tracer's affair.
 pub const OUTPUT: [usize; 2] = [1, 2];
 
-/// What becomes of the registers where execution goes on behind omitted statements.
+/// The undefinition of registers where execution goes on after omitted statements.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Undefinition {
-    /// Where it goes on.
+    /// The address where it goes on.
     pub resume: u64,
     /// The registers to be left alone, as in [`Site::live`].
     pub keep: u64,
@@ -161,34 +161,34 @@ pub struct Undefinition {
     pub vector: [u64; 2],
 }
 
-/// Where the program's stack is.
+/// The area of the program's stack.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct StackArea {
     /// The stack pointer before the program's first instruction.
     pub base: u64,
-    /// How far below the base the stack may grow, in bytes.
+    /// The limit of the stack: how far below the base it may grow, in bytes.
     pub limit: u64,
-    /// The lowest address of it that is known to be there.
+    /// The lowest address of it that is known to be mapped.
     pub floor: u64,
 }
 
-/// Why the agent has ended the run.
+/// The reason why the agent has ended the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It has left the recorded path.
+    /// The run has left the recorded path.
     Left(Deviation),
-    /// There were too many arrivals.
+    /// The limit of arrivals was reached.
     Enough,
     /// More calls are open than there is room for.
     TooDeep,
-    /// Not ended: it has become a server.
+    /// Not an end: the process has become a server.
     Serving,
-    /// It does not leave the loop in which the recorded run has not ended.
+    /// The run does not leave the loop in which the recorded run has not ended.
     LoopsOn,
 }
 
-/// An [`End`], or none, as numbers.
+/// The verdict of the agent: an [`End`], or none, as numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Verdict {
@@ -200,7 +200,7 @@ impl Verdict {
     /// The agent has not ended the run.
     pub const NONE: Verdict = Verdict { kind: 0, details: [Link::NONE; 3] };
 
-    /// What the agent says.
+    /// The end that the agent has written, if any.
     pub fn get(self) -> Option<End> {
         let [first, second, third] = self.details.map(|link| link.get().unwrap_or(0));
         let deviation = match self.kind {
@@ -251,41 +251,41 @@ impl From<End> for Verdict {
     }
 }
 
-/// All that the two sides share, but for the long tables that it points to.
+/// The session: all that the two sides share, but for the long tables that it points to.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Session {
     /// The program's stack pointer, while the agent works on a stack of its own.
     pub program_sp: u64,
-    /// Where to go on behind the agent.
+    /// The address where to go on after the agent.
     pub target: u64,
     /// Two of the program's registers, while the code at a leader uses them.
     pub spare: [u64; 2],
-    /// What becomes of the registers there.
+    /// The undefinition of the registers there.
     pub undefinition: Undefinition,
-    /// Where the code that carries this out lies.
+    /// The address of the code that carries this out.
     pub undefine: u64,
-    /// What to do.
+    /// The work of the agent.
     pub duty: AgentMode,
-    /// How many calls are open.
+    /// The number of open calls.
     pub depth: u32,
     /// The arrivals so far.
     pub pace: Pace,
-    /// How far the replay has come.
+    /// The position of the replay.
     pub position: Position,
-    /// What the replay expects next; the code at the leaders moves it on.
+    /// The arrival that the replay expects next; the code at the leaders moves it on.
     pub expectation: Expectation,
-    /// Why the agent has ended the run.
+    /// The reason why the agent has ended the run.
     pub verdict: Verdict,
-    /// What makes a statement be executed.
+    /// The control flow: what makes a statement be executed.
     pub control: Control,
-    /// What undefined memory is filled with.
+    /// The pattern of undefined memory.
     pub poison: Poison,
     /// The program's stack.
     pub stack: StackArea,
-    /// Where arrivals are taken down.
+    /// The buffers in which arrivals are recorded.
     pub ring: Ring,
-    /// How tests are asked for.
+    /// The request for tests.
     pub service: Service,
     /// The open calls.
     pub calls: Span,
@@ -297,16 +297,16 @@ pub struct Session {
     pub events: Span,
     /// The recorded activations.
     pub activations: Span,
-    /// Which events are kept: [`Script::kept`](crate::lockstep::Script::kept).
+    /// The list of kept events: [`Script::kept`](crate::lockstep::Script::kept).
     pub kept: Span,
     /// The leaders of the loop in which the recorded run has not ended:
     /// [`Endless::leaders`](crate::tape::Endless::leaders).
     pub looping: Span,
-    /// After how many of them a replay has shown not to end: [`Endless::enough`](crate::tape::Endless::enough).
+    /// The number of them after which a replay has shown not to end: [`Endless::enough`](crate::tape::Endless::enough).
     pub enough: u32,
 }
 
-/// Where the code at the leaders finds what it needs, in bytes from the beginning of a [`Session`].
+/// The offsets of what the code at the leaders needs, in bytes from the beginning of a [`Session`].
 pub mod offset {
     use super::*;
 

@@ -1,32 +1,32 @@
-//! Keep things on top of each other, in memory that grows or in memory that is given.
+//! A stack, in memory that grows or in memory that is given.
 
-/// Things on top of each other; the last one is the topmost.
+/// A stack of things; the last one is the topmost.
 pub trait Stack {
-    /// What it holds.
+    /// The type of the things.
     type Thing;
-    /// How many there are.
+    /// The number of things.
     fn len(&self) -> usize;
     /// The thing with this number of others below it.
     fn get(&self, depth: usize) -> Option<&Self::Thing>;
-    /// As [`Stack::get`], to be changed.
+    /// The same as [`Stack::get`], to be changed.
     fn get_mut(&mut self, depth: usize) -> Option<&mut Self::Thing>;
-    /// Puts one on top.
+    /// Pushes a thing.
     fn push(&mut self, thing: Self::Thing);
-    /// Leaves only the lowest `depth`, which are not more than there are.
+    /// Removes all but the lowest `depth`, which are not more than there are.
     fn truncate(&mut self, depth: usize);
 
-    /// Whether there are none.
+    /// Whether the stack is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The topmost.
+    /// The topmost thing.
     #[inline(always)]
     fn last(&self) -> Option<&Self::Thing> {
         self.get(self.len().wrapping_sub(1))
     }
 
-    /// The topmost, to be changed.
+    /// The topmost thing, to be changed.
     #[inline(always)]
     fn last_mut(&mut self) -> Option<&mut Self::Thing> {
         self.get_mut(self.len().wrapping_sub(1))
@@ -63,8 +63,8 @@ impl<T> Stack for std::vec::Vec<T> {
     }
 }
 
-/// A stack in memory of fixed size that outlives it. What does not fit is lost: then the depth, which the
-/// owner of the memory keeps, is greater than there are places.
+/// A stack in memory of fixed size that outlives it. What does not fit is lost: then the depth, which the owner of the
+/// memory keeps, is greater than there are places.
 #[derive(Debug)]
 pub struct Bounded<'m, T> {
     memory: &'m mut [T],
@@ -72,7 +72,7 @@ pub struct Bounded<'m, T> {
 }
 
 impl<'m, T> Bounded<'m, T> {
-    /// The lowest `depth` places of the memory are taken.
+    /// A stack that takes the lowest `depth` places of the memory.
     pub fn new(memory: &'m mut [T], depth: &'m mut u32) -> Bounded<'m, T> {
         Bounded { memory, depth }
     }

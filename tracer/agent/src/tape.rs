@@ -1,4 +1,5 @@
-//! Read what a run did: its events in order, and the activation (call of a function) of each.
+//! The tape: the recorded run as the rules read it, its events in order, and the activation (call of a function) of
+//! each.
 //!
 //! Only a view, of 12 bytes for each event and each activation. Whoever recorded the run owns the
 //! memory, in whatever process.
@@ -9,15 +10,15 @@ use crate::names::{ActivationId, EventId, LeaderId, Link};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Event {
-    /// Where it began.
+    /// The leader at which it began.
     pub leader: LeaderId,
-    /// The call that it belongs to.
+    /// The activation that it belongs to.
     pub activation: ActivationId,
     /// The next event of the same activation.
     pub next: Link,
 }
 
-/// A call of a function in the recorded run.
+/// An activation: a call of a function in the recorded run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Activation {
@@ -29,14 +30,14 @@ pub struct Activation {
     pub sibling: Link,
 }
 
-/// The event behind another one in the same activation, where the way there needs no second look: an
-/// arrival at `leader` is that event, if nothing else has happened since.
+/// The predicted arrival after an event: the next one in the same activation, where the way there needs no second look.
+/// An arrival at `leader` is that event, if nothing else has happened since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct PredictedArrival {
     /// The event.
     pub event: Link,
-    /// Where it begins.
+    /// The leader at which it begins.
     pub leader: Link,
 }
 
@@ -44,16 +45,16 @@ pub struct PredictedArrival {
 /// not leave again by the recorded way.
 #[derive(Clone, Copy, Debug)]
 pub struct Endless<'a> {
-    /// For each leader 1 if the loop reaches it in its own activation; leaders that are not in here are not
-    /// in the loop. Empty if the run has ended.
+    /// The leaders of the loop: 1 for each leader that it reaches in its own activation; leaders that are not in here
+    /// are not in the loop. Empty if the run has ended.
     pub leaders: &'a [u8],
-    /// A replay that has reached so many of these leaders after the last event has shown not to end; 0 if
-    /// only time can show that.
+    /// The number of these leaders after which a replay has shown not to end, counted from the last event; 0 if only
+    /// time can show that.
     pub enough: u32,
 }
 
 impl Endless<'_> {
-    /// The run has ended.
+    /// No loop: the run has ended.
     pub const NONE: Endless<'static> = Endless { leaders: &[], enough: 0 };
 
     /// Whether the loop reaches the leader in its own activation.
@@ -102,7 +103,7 @@ impl Tape<'_> {
         (self.entry(activation) == behind && self.caller(activation) == Some(event)).then_some(activation)
     }
 
-    /// What follows the event, unless the event calls something, or the next one begins at the same
+    /// The predicted arrival after the event; none if the event calls something, or the next one begins at the same
     /// leader: there an arrival may count or not.
     pub fn foreseen(&self, event: EventId) -> PredictedArrival {
         let next = self.next(event).filter(|&next| self.leader(next) != self.leader(event));
@@ -112,7 +113,7 @@ impl Tape<'_> {
         }
     }
 
-    /// Whether a run that never ends does so in the activation of this event and from it on.
+    /// Whether the run never ends in the activation of this event and from it on.
     #[inline(always)]
     pub fn loops_from(&self, event: EventId) -> bool {
         !self.endless.leaders.is_empty() && event.0 as usize + 1 == self.events.len()

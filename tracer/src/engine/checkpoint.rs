@@ -1,9 +1,8 @@
-//! Hold a replay at an event, so that others which agree with it up to there need not begin anew.
+//! Checkpoints: replays held at an event, so that others which agree with it up to there need not begin anew.
 //!
-//! Everything that a replay does up to an event depends on which events up to there are kept, and on
-//! nothing behind it: the rules only look ahead as far as the next kept event. So a process that is held
-//! where it has just reached an event can fork the rest of any replay that keeps the same events up to
-//! and including that one.
+//! Everything that a replay does up to an event depends on which events up to there are kept, and on nothing after it:
+//! the rules only look ahead as far as the next kept event. So a process that is held where it has just reached an
+//! event can fork the rest of any replay that keeps the same events up to and including that one.
 
 use agent::calls::Call;
 use agent::lockstep::{Expectation, Frame, Position};
@@ -18,20 +17,20 @@ use crate::trace::{EventId, Trace};
 /// The most checkpoints of a server: each halves the way to where tests begin to differ.
 pub(super) const MOST: usize = 12;
 
-/// Where a replay is: what the agent knows of it, and what it has written.
+/// The state of a replay: what the agent knows of it, and what it has written.
 pub(super) struct ReplayState {
     pace: Pace,
     position: Position,
     expectation: Expectation,
-    /// The lowest address of the stack that is known to be there.
+    /// The lowest address of the stack that is known to be mapped.
     floor: u64,
     calls: Vec<Call<Frame>>,
-    /// What the program has written so far.
+    /// The output of the program so far.
     pub(super) written: Written,
 }
 
 impl ReplayState {
-    /// Before the first event.
+    /// The state before the first event.
     pub(super) fn first(talk: &Channel, trace: &Trace, written: Written) -> ReplayState {
         ReplayState {
             pace: Pace::new(0),
@@ -43,7 +42,7 @@ impl ReplayState {
         }
     }
 
-    /// Now.
+    /// The state now.
     pub(super) fn now(talk: &Channel, written: Written) -> ReplayState {
         let memory = &talk.memory;
         ReplayState {
@@ -56,8 +55,8 @@ impl ReplayState {
         }
     }
 
-    /// The session in which the agent takes it for now; there may be `limit` arrivals from the first event on.
-    /// Also puts the open calls where the agent finds them.
+    /// Writes the state back: returns the session in which the agent takes it for now, with at most `limit` arrivals
+    /// from the first event on, and puts the open calls where the agent finds them.
     pub(super) fn put(&self, talk: &Channel, limit: u64) -> Session {
         talk.memory.put(Channel::REST, &self.calls);
         Session {
@@ -71,26 +70,26 @@ impl ReplayState {
     }
 }
 
-/// A process that waits where it has reached an event.
+/// A checkpoint: a process that waits where it has reached an event.
 pub(super) struct Checkpoint {
     pub(super) tracee: Tracee,
     pub(super) moment: ReplayState,
-    /// Where it waits.
+    /// The event at which it waits.
     pub(super) event: EventId,
-    /// Which events it has executed on the way.
+    /// The schedule by which it has come there.
     pub(super) schedule: Schedule,
 }
 
 impl Checkpoint {
-    /// Whether a replay of the schedule passes here.
+    /// Whether a replay of the schedule passes the checkpoint.
     pub(super) fn is_on_the_way_of(&self, schedule: &Schedule) -> bool {
         self.schedule.agrees_before(schedule) > self.event.0
     }
 }
 
-/// The event where a replay of `schedule` is to be held: in the middle between `from`, where it begins,
-/// and where it differs from the replay before it. Those to come will differ from it there or earlier,
-/// because delta debugging goes from the end of the trace to its beginning.
+/// The event where a replay of `schedule` is to be held: in the middle between `from`, where it begins, and where it
+/// differs from the replay before it. Later ones will differ from it there or earlier, because delta debugging goes from
+/// the end of the trace to its beginning.
 ///
 /// `None` if that saves them less than `distance` events.
 pub(super) fn place(schedule: &Schedule, before: &Schedule, from: u32, distance: u32) -> Option<EventId> {

@@ -1,4 +1,4 @@
-//! Account for a crash: by which instruction, about which address, within which calls.
+//! The account of a crash: by which instruction, about which address, within which calls.
 //!
 //! An account is the same whoever has led the program to it, and whatever the tracer has put into it: code
 //! that was moved is at its own place here, and the memory of the agent is none of the program's.
@@ -18,14 +18,14 @@ use crate::termination::{
 
 use super::inside;
 
-/// So many functions that are not traced are looked through for the one that is.
+/// The largest number of functions that are not traced through which a traced one is looked for.
 const MOST_FRAMES: usize = 64;
 /// The size of the first page.
 const PAGE: u64 = 4096;
 
 impl Execution<'_> {
-    /// The account of a crash by `signal`. The signal itself is not delivered: a handler of core dumps
-    /// must not be started for each test (trap 31).
+    /// The account of a crash by `signal`. The signal itself is not delivered: where core dumps are piped, the kernel
+    /// would start their handler for each test, whatever the limit of core files is.
     pub(super) fn crash(&mut self, signal: i32, method: Method<'_>, guide: &dyn Guide) -> Termination {
         if signal == SIGXFSZ {
             return Termination::Cut(Cut::FileSize);
@@ -64,9 +64,8 @@ impl Execution<'_> {
     }
 }
 
-/// The account of a crash by `signal` of a program of which nothing is traced. Where its stack, its heap and the
-/// like lie depends on what it is given: of an address outside of the executable no more is told than what kind
-/// it is of.
+/// The account of a crash by `signal` of a program of which nothing is traced. Where its stack, its heap and the like
+/// lie depends on what it is given: of an address outside of the executable only the kind is told.
 pub(crate) fn crash_of_untraced(
     program: &Program,
     placement: &Placement,
@@ -105,9 +104,9 @@ pub(crate) fn crash_of_untraced(
 }
 
 impl CrashState<'_> {
-    /// Whether the address that could not be used is where the stack would grow.
+    /// Whether the stack has overflown: the address that could not be used is where it would grow.
     fn has_overflown(&self, cause: Cause, at: &RegisterValues) -> bool {
-        /// A frame may be that large, and the kernel keeps so much below the stack free.
+        /// The largest frame, and the distance that the kernel keeps free below the stack.
         const REACH: u64 = 1 << 20;
         let SignalSubject::Address(address) = cause.subject else { return false };
         let is_stack = |region: &Mapped| region.path.as_os_str() == "[stack]";
@@ -122,7 +121,7 @@ impl CrashState<'_> {
         RegisterValues { pc: self.detours.map_or(pc, |detours| detours.original(pc)), ..*registers }
     }
 
-    /// The program's own memory.
+    /// The program's own memory mappings.
     fn mapped(&self) -> &[Mapped] {
         self.mapped.get_or_init(|| {
             let is_own = |mapped: &Mapped| {
@@ -150,7 +149,7 @@ impl CrashState<'_> {
         }
     }
 
-    /// What the instruction was to use, as the source calls it.
+    /// The operand that the instruction could not use, as the source calls it.
     fn operand(&self, cause: Cause, at: &RegisterValues) -> Option<Operand> {
         let SignalSubject::Address(address) = cause.subject else { return None };
         self.placement.text(at.pc)?;
@@ -158,7 +157,7 @@ impl CrashState<'_> {
         operand::told(self, &variables, at, address)
     }
 
-    /// How many bytes of the standard output the GNU C library has not written yet.
+    /// The number of bytes of the standard output that the GNU C library has not written yet.
     fn unwritten(&self) -> u64 {
         let executable = self.program.executable();
         let bias = self.placement.bias(ImageId(0));
@@ -178,7 +177,8 @@ impl CrashState<'_> {
         Some(object.stdout?.0.wrapping_sub(object.base.0).wrapping_add(start))
     }
 
-    /// Source: glibc, `libio/bits/types/struct_FILE.h`, whose first members never change.
+    /// The number of bytes in the buffer of this stream. Source: glibc, `libio/bits/types/struct_FILE.h`, whose first
+    /// members never change.
     fn unwritten_in(&self, stdout: u64) -> Option<u64> {
         const WRITE_BASE: u64 = 0x20;
         const MOST: u64 = 1 << 30;
@@ -190,7 +190,7 @@ impl CrashState<'_> {
         (length < MOST).then_some(length)
     }
 
-    /// Whether the instruction uses an address that is none, or goes to one.
+    /// Whether the instruction uses a non-canonical address, or goes to one.
     fn meets_no_address(&self, at: &RegisterValues) -> bool {
         const LONGEST: usize = 15;
         let code = self.code(at.pc, LONGEST);
@@ -223,7 +223,7 @@ impl CrashState<'_> {
         self.placement.image_place(self.program, address)
     }
 
-    /// Where an instruction is.
+    /// The place of an instruction.
     fn instruction(&self, pc: u64) -> CodePlace {
         if let Some(place) = self.image_place(pc) {
             return CodePlace::Program(place);
@@ -249,11 +249,11 @@ impl CrashState<'_> {
         Some(LibraryPlace { file: region.path.clone(), address })
     }
 
-    /// Where control is to come back to the traced code from code that is not traced.
+    /// The place at which control is to come back to the traced code from code that is not traced.
     fn back(&self, at: &RegisterValues) -> Option<ImagePlace> {
         let mut frame = *at;
         for depth in 0..MOST_FRAMES {
-            // Behind a call may be the end of a function.
+            // The address after a call may be the end of a function.
             let within = frame.pc.wrapping_sub(u64::from(depth > 0));
             if self.is_own(within) {
                 return (depth > 0).then(|| self.image_place(frame.pc)).flatten();

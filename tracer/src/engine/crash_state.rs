@@ -1,4 +1,4 @@
-//! Hold a program that has stopped where it crashes.
+//! The state of a program that has stopped where it crashes.
 
 use std::cell::OnceCell;
 
@@ -9,7 +9,7 @@ use crate::program::Program;
 use crate::program::detour::Detours;
 use crate::program::variables::Memory;
 
-/// A program that has stopped where it crashes.
+/// The state of a program that has stopped where it crashes.
 pub(super) struct CrashState<'s> {
     pub(super) program: &'s Program,
     pub(super) placement: &'s Placement,

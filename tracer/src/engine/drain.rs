@@ -1,4 +1,4 @@
-//! Take the arrivals that the agent writes down, while the program runs.
+//! The drain: it takes the arrivals that the agent records in buffers, while the program runs.
 
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ use crate::program::Program;
 pub(crate) struct Drain<'p, 't> {
     talk: &'t Channel,
     leaders: u32,
-    /// The program waits while a full buffer is taken.
+    /// The waiting work of taking a full buffer.
     attendance: WaitingWork,
     taken: Mutex<Taken<'p>>,
     ended: AtomicBool,
@@ -28,19 +28,19 @@ pub(crate) struct Drain<'p, 't> {
 
 struct Taken<'p> {
     recorder: Recorder<'p>,
-    /// How many full buffers were taken so far, and how many arrivals of the next.
+    /// The number of full buffers that were taken so far, and the number of arrivals of the next.
     buffers: u32,
     ahead: u64,
     chunk: Vec<Arrival>,
-    /// Where the next arrival would go, and the leader of the one before, when somebody looked last.
+    /// The address for the next arrival, and the leader of the one before, when the buffer was looked at last.
     seen: (u64, u32),
 }
 
-/// How long the thread sleeps at most before it looks whether the program has ended.
+/// The longest sleep of the thread before it looks whether the program has ended.
 const NAP: Duration = Duration::from_millis(50);
 
 impl<'p, 't> Drain<'p, 't> {
-    /// Of the arrivals in `program` of which the agent tells.
+    /// A drain for the arrivals in `program` that the agent records.
     pub(crate) fn new(
         program: &'p Program,
         talk: &'t Channel,
@@ -77,13 +77,13 @@ impl<'p, 't> Drain<'p, 't> {
         self.memory().wake(FILLED);
     }
 
-    /// All that was taken down. The program has ended.
+    /// The recorder with all arrivals. The program has ended.
     pub(crate) fn finish(self) -> Recorder<'p> {
         self.take_all();
         self.taken.into_inner().unwrap_or_else(PoisonError::into_inner).recorder
     }
 
-    /// Takes all that was written so far. The program is stopped, or has ended.
+    /// Takes all arrivals so far. The program is stopped, or has ended.
     fn take_all(&self) {
         let mut taken = self.taken();
         while self.take_full(&mut taken) {}
@@ -105,8 +105,8 @@ impl<'p, 't> Drain<'p, 't> {
         true
     }
 
-    /// Looks whether there are events in the buffer that is being filled: arrivals at other leaders than before.
-    /// What is read may be torn, which makes a program seem to go on at worst.
+    /// Looks whether there are events in the buffer that is being filled: arrivals at other leaders than before. A read
+    /// may be torn, which makes a program seem to go on at worst.
     fn glance(&self, taken: &mut Taken<'_>, ring: Ring) {
         const LOOKED_AT: u64 = 16;
         let (next, leader) = taken.seen;
@@ -128,7 +128,7 @@ impl<'p, 't> Drain<'p, 't> {
         taken.seen = (ring.next, latest.last().map_or(leader, |arrival| arrival.leader));
     }
 
-    /// Where the buffer begins that is to be taken next, counted in arrivals.
+    /// The beginning of the buffer that is to be taken next, counted in arrivals.
     fn first(&self, taken: &Taken<'_>) -> u64 {
         let Ring { buffers, size, .. } = self.talk.session.ring;
         u64::from(taken.buffers) % (buffers.count / size) * size

@@ -1,4 +1,4 @@
-//! Put the agent into programs, and talk to it.
+//! The agent's place inside of programs: it is mapped into them, and tracer and agent share a session.
 //!
 //! The agent, the code at the leaders and the tables that belong to the program are the same for all
 //! runs of a tracer: one file in memory, mapped by every process. What belongs to a recorded run is a
@@ -46,10 +46,10 @@ use crate::program::detour::{Arrivals, Detours, Layout};
 use crate::trace::Trace;
 use crate::untouched::Untouched;
 
-/// Why the agent cannot be used.
+/// The reason why the agent cannot be used.
 #[derive(Debug)]
 pub(crate) enum Unable {
-    /// It does not fit this program; the reason, as a part of a sentence.
+    /// The agent does not fit this program; the reason, as a part of a sentence.
     Unfit(String),
     /// The machine refuses.
     Process(ProcessError),
@@ -63,26 +63,26 @@ impl From<ProcessError> for Unable {
 
 /// The size of a page.
 const PAGE: u64 = 4096;
-/// So much address space is left free between the parts near the program: who writes on beyond the end of one
-/// does not reach the next.
+/// The size of the gap of address space between the parts near the program: who writes on beyond the end of one does
+/// not reach the next.
 const GAP: u64 = 16 * PAGE;
 /// The size of the agent's stack, in bytes.
 const STACK: u64 = 64 << 10;
-/// So many calls may be open: as many as the smallest frames fit on the usual stack.
+/// The largest number of open calls: as many as the smallest frames fit on the usual stack.
 const CALLS: u64 = 1 << 20;
-/// Where the tables begin that need not be near the program: high above where executables are put, and in
-/// what AddressSanitizer, MemorySanitizer and ThreadSanitizer take for the memory of programs. They refuse a
-/// program with anything in their own.
+/// The address of the first table that need not be near the program: high above where executables are put, and in what
+/// AddressSanitizer, MemorySanitizer and ThreadSanitizer take for the memory of programs. They refuse a program with
+/// anything in their own.
 const FAR: u64 = 0x5620_0000_0000;
-/// What lies far away is this far apart.
+/// The distance between the tables far away, in bytes.
 const FAR_STEP: u64 = 1 << 37;
-/// Where a server keeps which events are kept: behind the open calls.
+/// The address of a server's list of kept events: after the open calls.
 const KEPT: u64 = far(1) + CALLS * size_of::<Call<Frame>>() as u64;
-/// How many arrivals a buffer holds, and how many buffers there are.
+/// The number of arrivals that a buffer holds, and the number of buffers.
 const BUFFER: u64 = 1 << 15;
 const BUFFERS: u64 = 8;
 
-/// Where things are in the memory of a session, in bytes from its beginning.
+/// The offsets of the fields in the memory of a session, in bytes.
 pub(super) mod offset {
     use super::{Session, offset_of};
 
@@ -97,7 +97,7 @@ pub(super) mod offset {
     pub(crate) const WANTED: u64 = offset_of!(Session, service.wanted) as u64;
 }
 
-/// The agent for one program.
+/// The agent for one program, with its detours and tables.
 pub(crate) struct Inside {
     pub(crate) placement: Placement,
     pub(crate) detours: Detours,
@@ -109,18 +109,18 @@ pub(crate) struct Inside {
 
 /// The tables of a recorded run.
 pub(crate) struct Tape {
-    /// Of which run they are.
+    /// The trace from which they were made.
     pub(crate) trace: Trace,
     memory: Arc<Sealed>,
 }
 
-/// What a process and this one tell each other.
+/// The channel between the tracer and the agent in a process: the session's memory.
 pub(crate) struct Channel {
     pub(crate) memory: Shared,
     pub(crate) session: Session,
 }
 
-/// A piece of a process' memory.
+/// A mapping to be made in a process.
 struct Mapping<'a> {
     address: u64,
     length: u64,
@@ -149,8 +149,8 @@ impl Inside {
         Ok(Inside { placement, detours, code, tables, leaders, untouched: Arc::default() })
     }
 
-    /// Fills no memory that these conditions leave untouched. Whether that is another than before, so that
-    /// programs that run already must not go on.
+    /// Takes over the untouched memory of these conditions, which is not filled. True if it is other memory than
+    /// before, so that programs that run already must not go on.
     pub(crate) fn adopt(&mut self, program: &Program, conditions: &Conditions) -> Result<bool, Unable> {
         let untouched = &conditions.untouched;
         if self.untouched == *untouched {
@@ -167,7 +167,7 @@ impl Inside {
         Ok(true)
     }
 
-    /// How much of a program's address space all this takes, in bytes.
+    /// The size of the address space that all this takes in a program, in bytes.
     pub(crate) fn size(&self, talk: &Channel, tape: Option<&Tape>) -> u64 {
         let tape = tape.map_or(0, |tape| tape.memory.length());
         STACK + talk.memory.length() + self.code.length() + self.tables.length() + tape
@@ -217,7 +217,7 @@ impl Inside {
                 length: self.tables.length(),
                 access: read,
                 file: Some((self.tables.descriptor(), 0)),
-                // Whoever makes it writable gets a copy.
+                // A program that makes it writable gets a copy.
                 flags: MAP_PRIVATE,
             },
             Mapping {
@@ -252,7 +252,7 @@ impl Inside {
         agent.into_iter().chain(tape).collect()
     }
 
-    /// A session in which arrivals are taken down.
+    /// Makes a session in which arrivals are recorded.
     pub(crate) fn talk_to_recorder(&self, duty: AgentMode) -> Result<Channel, Unable> {
         let buffers = Span { address: far(1), count: BUFFER * BUFFERS };
         let memory = share(PAGE + buffers.count * size_of::<Arrival>() as u64)?;
@@ -261,7 +261,7 @@ impl Inside {
         Ok(Channel { memory, session: Session { duty, ring, ..self.session() } })
     }
 
-    /// A session in which the agent serves tests of a recorded run.
+    /// Makes a session in which the agent serves tests of a recorded run.
     pub(crate) fn talk_to_server(&self, tape: &Tape) -> Result<Channel, Unable> {
         let agent::tape::Tape { events, activations, endless } = tape.trace.tape();
         let (events, activations) = (events.len(), activations.len());
@@ -315,16 +315,16 @@ impl Inside {
     }
 }
 
-/// What a replay of so many events expects at first.
+/// The expectation at the beginning of a replay of so many events.
 pub(super) fn nothing_expected(events: usize) -> Expectation {
     Expectation { event: Link::from(events as u32), ..Expectation::NONE }
 }
 
 impl Channel {
-    /// Where the rest of the session begins in its memory, behind what lies near the program.
+    /// The offset of the rest of the session in its memory, after what lies near the program.
     pub(crate) const REST: u64 = PAGE;
 
-    /// What the run goes on under.
+    /// Sets the conditions under which the run goes on.
     pub(crate) fn set_conditions(&mut self, conditions: &Conditions) {
         let poison = conditions.poison;
         self.session.pace.limit = conditions.limits.arrivals;
@@ -333,12 +333,12 @@ impl Channel {
         self.session.undefinition.vector = [poison.vector(); 2];
     }
 
-    /// Where the program's stack is, whose first word lies at `base`.
+    /// Sets the base of the program's stack, the address of its first word.
     pub(crate) fn set_stack(&mut self, base: u64) {
         self.session.stack = StackArea { base, limit: stack_limit(), floor: base };
     }
 
-    /// How many arrivals there were, and why the agent has ended the run, if it has.
+    /// The number of arrivals, and the reason why the agent has ended the run, if it has.
     pub(crate) fn result(&self) -> (Pace, Option<End>) {
         let pace = self.memory.get(offset::PACE);
         let verdict: Verdict = self.memory.get(offset::VERDICT);
@@ -384,7 +384,7 @@ impl Tape {
         for event in trace.events() {
             memory.set(u64::from(event.0) * size_of::<PredictedArrival>() as u64, tape.foreseen(event));
         }
-        // Behind the last event, and where nothing is expected.
+        // The entry after the last event, and those of events after which nothing is expected.
         memory.set(
             (events * size_of::<PredictedArrival>()) as u64,
             PredictedArrival { event: Link::NONE, leader: Link::NONE },
@@ -422,8 +422,7 @@ fn share(length: u64) -> Result<Shared, Unable> {
     Shared::new(length).map_err(without_memory)
 }
 
-/// What is the same for all runs, and stays so.
-/// The tables that belong to the program, with these sites.
+/// Makes the tables that belong to the program, with these sites: they are the same for all runs, and stay so.
 fn tables(program: &Program, sites: &[Site]) -> Result<Sealed, Unable> {
     let leaders = sites.len() as u64;
     let tables = share(sites_offset(leaders) + size_of_val(sites) as u64)?;
@@ -443,7 +442,7 @@ fn without_memory(error: ProcessError) -> Unable {
     }
 }
 
-/// Whether an address is one of the agent's: of its stack, its code, its tables, or the session.
+/// Whether an address belongs to the agent: to its stack, its code, its tables, or the session.
 pub(super) fn is_of_agent(detours: &Detours, address: u64) -> bool {
     let Layout { stack, code, .. } = detours.layout;
     let near = stack - STACK..code + (detours.code.len() as u64).next_multiple_of(PAGE);

@@ -1,4 +1,4 @@
-//! Tell whether a test has left alone what the tracer has told it.
+//! The integrity of a session: whether a test has left alone what the tracer has written for it.
 //!
 //! A session lies in the memory of the program that it is about, which may run amok. Most of it is written by the
 //! tracer before a test, and only read in it; so is the rest of its page, which holds nothing, and the list of
@@ -11,12 +11,12 @@ use agent::session::Session;
 
 use super::inside::{Channel, offset};
 
-/// What a test must leave as it is.
+/// The parts of a session that a test must leave as they are.
 #[derive(Debug, Default)]
 pub(super) struct Integrity {
     /// The page with the session, in which all is zero that the agent writes.
     page: Vec<u8>,
-    /// Which events are kept.
+    /// The list of kept events.
     kept: Vec<u8>,
 }
 
@@ -46,7 +46,7 @@ impl Integrity {
         *self = Integrity { page: page(talk), kept };
     }
 
-    /// Takes note that the tracer keeps an event after all.
+    /// Notes that the tracer keeps an event after all.
     pub(super) fn keep(&mut self, event: usize) {
         self.kept[event] = 1;
     }

@@ -1,4 +1,4 @@
-//! Change the control flow of a program that otherwise runs freely.
+//! Interventions: changes of the control flow of a program that otherwise runs freely.
 //!
 //! What is changed at all executions is written into its code; what is changed at one execution has a breakpoint
 //! that counts, and goes for good once that execution has come. Processes that the program starts have the changes
@@ -19,12 +19,12 @@ const INT3: u8 = 0xcc;
 const NOP: u8 = 0x90;
 const JUMP_NEAR: u8 = 0xe9;
 const JUMP_SHORT: u8 = 0xeb;
-/// How long a jump to anywhere near is.
+/// The length of a near jump, in bytes.
 const NEAR: usize = 5;
-/// The longest conditional jump.
+/// The length of the longest conditional jump, in bytes.
 const LONGEST: usize = 6;
 
-/// The changes of a program under way.
+/// The interventions in a running program.
 pub(crate) struct Changes<'c> {
     alterations: &'c Alterations<'c>,
     breakpoints: BTreeMap<RuntimeAddress, Breakpoint>,
@@ -33,20 +33,20 @@ pub(crate) struct Changes<'c> {
     scratch: Vec<u8>,
 }
 
-/// A place where the program stops to be changed.
+/// A breakpoint at which control flow is changed.
 struct Breakpoint {
     original: u8,
-    /// What is done at which arrivals.
+    /// The acts, and at which arrivals they are done.
     acts: Vec<(Act, When)>,
     arrivals: u32,
     is_over: bool,
 }
 
-/// What is done at a breakpoint.
+/// The act of a breakpoint.
 #[derive(Clone, Copy)]
 enum Act {
     GoTo(RuntimeAddress),
-    /// Of a conditional jump.
+    /// Change of a conditional jump.
     Branch {
         jump: ConditionalJump,
         change: Change,
@@ -63,13 +63,13 @@ struct ConditionalJump {
     next: RuntimeAddress,
 }
 
-/// What came of a stop at a breakpoint.
+/// The result of a stop at a breakpoint.
 pub(crate) enum Changed {
     /// The program can go on.
     Served,
-    /// It is none of these breakpoints.
+    /// The trap belongs to none of these breakpoints.
     Foreign,
-    /// On the way over the breakpoint this has happened.
+    /// This stop has happened on the way over the breakpoint.
     Stopped(Stop),
 }
 
@@ -122,8 +122,8 @@ impl<'c> Changes<'c> {
         Some(())
     }
 
-    /// Whether code can do the work of a stop: nothing is done there but what is done each time, and where a
-    /// statement is left out, no registers are set.
+    /// Whether code can do the work of a stop: each act is done at each arrival, and where a statement is left out, no
+    /// registers are set.
     fn is_patched(&self, intervention: &Intervention) -> bool {
         let Alterations { interventions, poison, .. } = *self.alterations;
         let is_alone = interventions.iter().filter(|other| other.place == intervention.place).count() == 1;
@@ -140,7 +140,7 @@ impl<'c> Changes<'c> {
         tracee.write(address, &[INT3]);
     }
 
-    /// Stops at each function of the executable that is entered.
+    /// Adds a breakpoint at each function of the executable, which makes its frame undefined.
     fn undefine_frames(&mut self, program: &Program, placement: &Placement, tracee: &Tracee) {
         for (number, leader) in program.leaders().iter().enumerate() {
             if leader.kind != LeaderKind::Entry || leader.image != ImageId(0) {
@@ -154,7 +154,7 @@ impl<'c> Changes<'c> {
         }
     }
 
-    /// Serves a stop after an `int3`.
+    /// Handles a stop after an `int3`.
     pub(crate) fn trap(
         &mut self,
         program: &Program,
@@ -198,14 +198,14 @@ impl<'c> Changes<'c> {
         Ok(Changed::Served)
     }
 
-    /// Takes the breakpoints out of the copy of the memory that a forked process has.
+    /// Removes the breakpoints from the copy of the memory that a forked process has.
     pub(crate) fn leave_fork(&self, tracee: &Tracee, fork: Pid) {
         for (address, breakpoint) in self.breakpoints.iter().filter(|(_, it)| !it.is_over) {
             tracee.write_to_fork(fork, *address, &[breakpoint.original]);
         }
     }
 
-    /// Takes the breakpoints out of memory, or puts them back.
+    /// Removes the breakpoints from memory, or puts them back.
     pub(crate) fn set_aside(&self, tracee: &Tracee, are_out: bool) {
         for (address, breakpoint) in self.breakpoints.iter().filter(|(_, it)| !it.is_over) {
             tracee.write(*address, &[if are_out { breakpoint.original } else { INT3 }]);
@@ -214,7 +214,7 @@ impl<'c> Changes<'c> {
 }
 
 impl Breakpoint {
-    /// Counts an arrival, and tells what is done at it.
+    /// Counts an arrival; returns the acts to be done at it.
     fn arrive(&mut self) -> Vec<Act> {
         self.arrivals += 1;
         let arrivals = self.arrivals;
@@ -225,8 +225,8 @@ impl Breakpoint {
         acts
     }
 
-    /// Does what the covered instruction does, if that is how functions begin and costs no stop; where control goes
-    /// on.
+    /// Emulates the covered instruction, if it is one with which functions begin and that costs no stop; returns where
+    /// control goes on.
     fn imitated(&self, address: RuntimeAddress, tracee: &Tracee) -> Option<RuntimeAddress> {
         const PUSH_RBP: u8 = 0x55;
         if self.original != PUSH_RBP {
@@ -253,7 +253,8 @@ impl Breakpoint {
 }
 
 impl ConditionalJump {
-    /// Source: Intel's manual, volume 2, `Jcc`: the lower half of the opcode is the condition.
+    /// Decodes a conditional jump. Source: Intel's manual, volume 2, `Jcc`: the lower half of the opcode is the
+    /// condition.
     fn read(address: RuntimeAddress, code: &[u8]) -> Option<ConditionalJump> {
         let (condition, length, distance) = match *code {
             [opcode @ 0x70..=0x7f, distance, ..] => (opcode & 0xf, 2, i64::from(distance as i8)),
@@ -267,7 +268,7 @@ impl ConditionalJump {
         Some(ConditionalJump { condition, target, next })
     }
 
-    /// Where control goes with this change.
+    /// The address at which control goes on with this change.
     fn changed(self, change: Change, tracee: &Tracee) -> RuntimeAddress {
         let flags = tracee.registers().map_or(0, |registers| registers.eflags);
         let jumps = match change {
@@ -278,7 +279,7 @@ impl ConditionalJump {
         if jumps { self.target } else { self.next }
     }
 
-    /// Whether it jumps with these status flags.
+    /// Whether the condition holds with these status flags.
     fn holds(self, flags: u64) -> bool {
         let is_set = |bit: u32| flags >> bit & 1 == 1;
         let (carry, parity, zero, sign, overflow) = (is_set(0), is_set(2), is_set(6), is_set(7), is_set(11));
@@ -296,7 +297,7 @@ impl ConditionalJump {
     }
 }
 
-/// The code that does the same without a stop; `None` where there is no room for it.
+/// The code that does an act without a stop; `None` where there is no room for it.
 fn patch(act: Act, address: RuntimeAddress, code: &[u8], room: usize) -> Option<Vec<u8>> {
     match act {
         Act::Undefine(_) => None,

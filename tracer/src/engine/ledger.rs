@@ -1,4 +1,4 @@
-//! Take down what events read and write, and find out who has written what somebody reads.
+//! The ledger of what events read and write, which tells who has written what an event reads.
 //!
 //! Pure: what happens is told from outside. Memory is known byte by byte: the event that was last seen to
 //! write a byte has written it, if it still holds what that event left there; otherwise somebody else has,
@@ -9,22 +9,22 @@ use std::collections::{BTreeSet, HashMap};
 use crate::observation::{Flow, Observation, Reading, Writing};
 use crate::trace::EventId;
 
-/// What was taken down so far.
+/// The reads and writes so far.
 #[derive(Default)]
 pub(crate) struct Ledger {
     pub(crate) observation: Observation,
     flows: BTreeSet<Flow>,
-    /// By address: who wrote the byte, and what.
+    /// The writer of a byte and what it wrote, by address.
     writers: HashMap<u64, (EventId, u8)>,
 }
 
 impl Ledger {
-    /// An event is looked at.
+    /// Adds an event that is looked at.
     pub(crate) fn begin(&mut self, event: EventId) {
         self.observation.seen.entry(event).or_default();
     }
 
-    /// An event reads a value; what it has written itself does not count.
+    /// Notes that an event reads a value; what it has written itself does not count.
     pub(crate) fn reads(&mut self, event: EventId, name: &str, value: impl FnOnce() -> Option<String>) {
         let seen = self.observation.seen.entry(event).or_default();
         let is_known = seen.reads.iter().any(|reading| reading.name == name);
@@ -34,7 +34,7 @@ impl Ledger {
         }
     }
 
-    /// An event is about to write a value, which is `before` now; tells whether that is news.
+    /// Notes that an event is about to write a value, which is `before` now; returns true if that was not known.
     pub(crate) fn writes(
         &mut self,
         event: EventId,
@@ -50,14 +50,14 @@ impl Ledger {
         true
     }
 
-    /// What the event has written under this name does not count: a larger value holds it.
+    /// Forgets what the event has written under this name: a larger value holds it.
     pub(crate) fn forget(&mut self, event: EventId, name: &str) {
         if let Some(seen) = self.observation.seen.get_mut(&event) {
             seen.writes.retain(|writing| writing.name != name);
         }
     }
 
-    /// What a value that the event has written is now.
+    /// Notes what a value that the event has written is now.
     pub(crate) fn leaves(&mut self, event: EventId, name: &str, after: String) {
         let seen = self.observation.seen.get_mut(&event);
         let writing = seen.and_then(|seen| seen.writes.iter_mut().find(|writing| writing.name == name));
@@ -66,14 +66,14 @@ impl Ledger {
         }
     }
 
-    /// The bytes from `address` on have just been written by `event`.
+    /// Notes that the bytes from `address` on have just been written by `event`.
     pub(crate) fn wrote(&mut self, event: EventId, address: u64, bytes: &[u8]) {
         for (&byte, at) in bytes.iter().zip(address..) {
             self.writers.insert(at, (event, byte));
         }
     }
 
-    /// The bytes from `address` on, which the source calls `name`, are read by `event`.
+    /// Notes that the bytes from `address` on, which the source calls `name`, are read by `event`.
     pub(crate) fn read(&mut self, event: EventId, address: u64, bytes: &[u8], name: &str) {
         let sources: BTreeSet<EventId> = self.sources(address, bytes).collect();
         for from in sources.into_iter().filter(|&from| from != event) {
@@ -81,7 +81,7 @@ impl Ledger {
         }
     }
 
-    /// Who has written these bytes, as far as that was seen.
+    /// The events that have written these bytes, as far as that was seen.
     fn sources(&self, address: u64, bytes: &[u8]) -> impl Iterator<Item = EventId> {
         // The bytes first: a value without any may have the highest address, which has no next one.
         bytes.iter().zip(address..).filter_map(|(&byte, at)| {
@@ -90,17 +90,17 @@ impl Ledger {
         })
     }
 
-    /// Whether somebody was seen to write these bytes.
+    /// Whether an event was seen to write these bytes.
     pub(crate) fn is_written(&self, address: u64, bytes: &[u8]) -> bool {
         self.sources(address, bytes).next().is_some()
     }
 
-    /// A value went from one event to another in a register.
+    /// Notes that a value went from one event to another in a register.
     pub(crate) fn hands_over(&mut self, from: EventId, to: EventId, name: &str) {
         self.flows.insert(Flow { from, to, name: name.to_owned() });
     }
 
-    /// Everything that was taken down.
+    /// The observation of all that was noted.
     pub(crate) fn finish(mut self) -> Observation {
         self.observation.flows = self.flows.into_iter().collect();
         self.observation

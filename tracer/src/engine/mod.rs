@@ -1,4 +1,4 @@
-//! Run the program statement by statement, as a guide directs.
+//! Engines: they run the program statement by statement, as a guide directs.
 //!
 //! The reference engine: an `int3` at every leader and one stop per event. The breakpoint at the leader
 //! where the program goes on is out of the way until the next stop, so no single step is needed, and an
@@ -58,14 +58,14 @@ use crate::termination::{Cut, Termination};
 use crate::trace::{EventId, Trace};
 use crate::untouched::Untouched;
 
-/// What runs under the same schedule may differ in.
+/// The conditions of a run, in which runs under the same schedule may differ.
 #[derive(Clone, Debug)]
 pub struct Conditions {
-    /// What undefined values are set to.
+    /// The pattern of undefined values.
     pub poison: Poison,
-    /// The undefined memory to which that is not done.
+    /// The undefined memory that is not filled with it.
     pub untouched: Arc<Untouched>,
-    /// What the run may use up.
+    /// The resource limits of the run.
     pub limits: Limits,
     /// Ends the run soon once it is set.
     pub stop: Arc<AtomicBool>,
@@ -75,13 +75,13 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// What freshly allocated memory is filled with.
+    /// The pattern of freshly allocated memory.
     pub(crate) fn heap_poison(&self) -> Poison {
         if self.untouched.heap { Poison::Off } else { self.poison }
     }
 }
 
-/// Says what an arrival means.
+/// The guide of a run: it says what an arrival means.
 pub(crate) trait Guide {
     /// The program has reached `leader` with the stack pointer `sp`. Nobody asks where the agent decides.
     fn arrive(&mut self, _leader: LeaderId, _sp: u64) -> Directive {
@@ -93,8 +93,8 @@ pub(crate) trait Guide {
         false
     }
 
-    /// What the program was doing, for the account of a crash; the leaders of the innermost frame's
-    /// latest event, then of its callers. `None` for a frame that is not known.
+    /// The position of the program, for the account of a crash: the leaders of the innermost frame's latest event, then
+    /// of its callers. `None` for a frame that is not known.
     fn position(&self) -> Vec<Option<LeaderId>>;
 
     /// Whether a program that was ended for this reason was in the statement in which the recorded run has not
@@ -104,18 +104,18 @@ pub(crate) trait Guide {
     }
 }
 
-/// Whether a replay of `trace` that was ended for this reason after its event `latest` has done as the recorded
-/// run, which has not ended because of a single statement.
+/// Whether a replay of `trace` that was ended for this reason after its event `latest` has done as the recorded run,
+/// which has not ended because of a single statement.
 ///
-/// A busy machine may let any run take too long. So that counts only where nothing else was to be seen of the
-/// recorded run either.
+/// A busy machine may let any run take too long. So that counts only where nothing else was to be seen of the recorded
+/// run either.
 pub(crate) fn waits_for_ever(trace: &Trace, latest: Option<EventId>, cut: Cut) -> bool {
     let Some(endless) = trace.endless().filter(|endless| endless.enough == 0) else { return false };
     let is_of_this_kind = matches!(cut, Cut::CpuTime | Cut::Asleep) || endless.cut == cut;
     cut.is_time() && is_of_this_kind && latest.is_some_and(|latest| trace.tape().loops_from(latest))
 }
 
-/// How arrivals at leaders are noticed.
+/// The method by which arrivals at leaders are noticed.
 #[derive(Clone, Copy)]
 pub(crate) enum Method<'d> {
     /// By an `int3` at each leader.
@@ -126,7 +126,7 @@ pub(crate) enum Method<'d> {
     Inside(&'d Detours),
 }
 
-/// A program under way.
+/// A run of the program under way.
 pub(crate) struct Execution<'a> {
     pub(crate) program: &'a Program,
     pub(crate) placement: &'a mut Placement,
@@ -142,13 +142,13 @@ pub(crate) struct Execution<'a> {
     pub(crate) stack_base: u64,
     /// Whether the program has become another one, of which nothing is traced.
     pub(crate) replaced: bool,
-    /// Where its text was found changed when it was about to exit.
+    /// The first address of its text that was found changed when it was about to exit.
     pub(crate) overwritten: Option<FileAddress>,
     /// The files whose code was in memory at the end.
     pub(crate) objects: Vec<PathBuf>,
-    /// What the instruction that crashed was to use, if the run is recorded.
+    /// The operand that the instruction which crashed could not use, if the run is recorded.
     pub(crate) operand: Option<Operand>,
-    /// How much of its output the C library held when it crashed, in bytes, if the run is recorded.
+    /// The number of bytes of output that the C library held when it crashed, if the run is recorded.
     pub(crate) unwritten: u64,
 }
 
@@ -197,7 +197,7 @@ impl Execution<'_> {
         }
     }
 
-    /// Puts the program where its first leader can be; the termination if it has ended before.
+    /// Runs the program to where its first leader can be; returns the termination if it has ended before.
     fn begin(&mut self, method: Method<'_>) -> Result<Option<Termination>, ProcessError> {
         match method {
             Method::Breakpoint => self.placement.arm_all(self.tracee, None),
@@ -219,7 +219,7 @@ impl Execution<'_> {
         Ok(None)
     }
 
-    /// What a variable holds where the program has stopped at a leader; `None` if it has no place in memory there.
+    /// The value of a variable where the program has stopped at a leader; `None` if it has no place in memory there.
     pub(crate) fn value(&self, variables: &Variables, leader: LeaderId, name: &str) -> Option<AskedValue> {
         let registers = registers(self.tracee)?;
         let Leader { function, image, .. } = *self.program.leader(leader);
@@ -232,7 +232,7 @@ impl Execution<'_> {
         Some(AskedValue { told, whole })
     }
 
-    /// The leader where the program has gone on last.
+    /// The leader at which the program was resumed last.
     fn current(&self) -> Option<LeaderId> {
         self.pace.current.get().map(LeaderId)
     }
@@ -318,14 +318,14 @@ impl Execution<'_> {
         }
     }
 
-    /// Where the program is, if that is in code that must not be interrupted.
+    /// The program counter, if it is in code that must not be interrupted.
     fn critical_pc(&self, detours: &Detours) -> Option<RuntimeAddress> {
         let pc = self.tracee.location()?.pc;
         detours.is_critical(pc).then_some(RuntimeAddress(pc))
     }
 
-    /// Lets the agent finish what it does, so that the handler of a signal that has come meanwhile finds
-    /// it idle. Tells the signal to be delivered then. A fault of the code itself is no such signal.
+    /// Lets the agent finish its work, so that the handler of a signal that has come meanwhile finds it idle. Returns
+    /// the signal to be delivered then. A fault of the code itself is no such signal.
     fn leave_critical_code(&mut self, signal: i32, detours: &Detours) -> Result<i32, ProcessError> {
         const PUSHFQ: [u8; 1] = [0x9c];
         let details = self.tracee.signal_details();
@@ -349,7 +349,7 @@ impl Execution<'_> {
         Ok(signal)
     }
 
-    /// Single steps show in the flags that have just been pushed.
+    /// Clears the trap flag of a single step in the flags that have just been pushed.
     fn clear_trap_flag(&self) {
         const TRAP_FLAG: u8 = 1;
         let second_byte = self.tracee.location().map(|location| RuntimeAddress(location.sp + 1));
@@ -370,7 +370,7 @@ impl Execution<'_> {
         self.tracee.set_registers(&registers);
     }
 
-    /// Serves a stop that is neither a trap nor a signal; the termination if it is the last.
+    /// Handles a stop that is neither a trap nor a signal; returns the termination if it is the last.
     fn event(&mut self, stop: Stop, method: Method<'_>, guide: &dyn Guide) -> Option<Termination> {
         match stop {
             Stop::Trap | Stop::Signal(_) | Stop::Call => {}
@@ -413,7 +413,7 @@ impl Execution<'_> {
         None
     }
 
-    /// Sets what is undefined to the pattern of this run.
+    /// The poisoner, which sets what is undefined to the pattern of this run.
     fn poisoner(&mut self) -> (Poisoner<'_>, &mut Tracee) {
         let Conditions { poison, ref untouched, .. } = *self.conditions;
         let (program, placement, scratch) = (self.program, &*self.placement, &mut self.scratch);
@@ -422,17 +422,17 @@ impl Execution<'_> {
     }
 }
 
-/// What came of a trap.
+/// The result of a trap.
 enum Trap {
     /// The program can go on.
     Served,
-    /// It is the program's own affair.
+    /// The trap is the program's own.
     Foreign,
     /// The run is over.
     End(Termination),
 }
 
-/// The breakpoint instruction.
+/// The breakpoint instruction, `int3`.
 const INT3: u8 = 0xcc;
 /// The code of a signal that the kernel sends without saying more.
 const SI_KERNEL: i32 = 0x80;

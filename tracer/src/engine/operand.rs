@@ -1,4 +1,4 @@
-//! Tell in the words of the source what an instruction could not use: `row->next`, where `row` is NULL.
+//! The operand that an instruction could not use, in the words of the source: `row->next`, where `row` is NULL.
 
 use super::crash_state::{CrashState, ProgramMemory};
 use crate::program::accesses::{self, Mode};
@@ -7,8 +7,7 @@ use crate::program::variables::{MemoryPiece, RegisterValues, Variables, View};
 use crate::program::{Leader, LeaderId};
 use crate::run::Operand;
 
-/// What the instruction was to use that has stopped because of `address`; `None` if the debug information does
-/// not tell.
+/// The operand of the instruction that has stopped because of `address`; `None` if the debug information does not tell.
 pub(super) fn told(
     scene: &CrashState<'_>,
     variables: &Variables,

@@ -1,4 +1,4 @@
-//! Know where the images of the program lie in memory, and put breakpoints there.
+//! The placement of the program's images in memory, and the breakpoints there.
 //!
 //! With address space randomisation off an image lies at the same place in each run, so everything
 //! here is computed once and serves all runs of a worker. Arming writes the text of all traced
@@ -13,24 +13,24 @@ use crate::program::detour::Patch;
 use crate::program::{ImageId, LeaderId, Program, symbol_address};
 use crate::termination::ImagePlace;
 
-/// Where the images lie.
+/// The addresses of the images.
 #[derive(Clone, Default)]
 pub(crate) struct Placement {
     biases: Vec<Option<LoadBias>>,
     leaders: HashMap<u64, LeaderId>,
     sites: Vec<Site>,
     chunks: Vec<Chunk>,
-    /// The position of each piece of text by where it begins.
+    /// The index of each piece of text by its first address.
     chunk_starts: BTreeMap<u64, usize>,
     /// The function that the dynamic loader calls after each change to the list of libraries.
     loader_hook: Option<RuntimeAddress>,
 }
 
-/// Where a leader lies.
+/// The address of a leader.
 #[derive(Clone, Copy)]
 struct Site {
     address: RuntimeAddress,
-    /// The position of the piece of text that holds it.
+    /// The index of the piece of text that holds it.
     chunk: Option<u32>,
 }
 
@@ -49,11 +49,11 @@ struct Bytes<'a> {
     patched: &'a [u8],
 }
 
-/// How many bytes of text are written rather than two breakpoints apart.
+/// The largest number of bytes of text that are written at once rather than two breakpoints apart.
 const MOST_AT_ONCE: usize = 512;
 
 impl Placement {
-    /// Learns where the executable lies. The program has not executed an instruction yet.
+    /// Locates the executable. The program has not executed an instruction yet.
     pub(crate) fn start(&mut self, program: &Program, tracee: &Tracee) {
         let entry = tracee.auxiliary(AT_ENTRY).unwrap_or(0);
         let bias = LoadBias::between(program.executable().entry, RuntimeAddress(entry));
@@ -91,13 +91,13 @@ impl Placement {
         }
     }
 
-    /// The position of the piece of text that holds an address.
+    /// The index of the piece of text that holds an address.
     fn chunk_at(&self, address: RuntimeAddress) -> Option<usize> {
         let (_, &position) = self.chunk_starts.range(..=address.0).next_back()?;
         self.chunks[position].contains(address).then_some(position)
     }
 
-    /// Learns where the libraries lie that have been mapped meanwhile.
+    /// Locates the libraries that have been mapped meanwhile.
     pub(crate) fn place_libraries(&mut self, program: &Program, tracee: &Tracee) {
         let mapped = tracee.mapped_files();
         for (number, image) in program.images().iter().enumerate() {
@@ -125,12 +125,12 @@ impl Placement {
         self.leaders.get(&pc).copied()
     }
 
-    /// Where a leader lies.
+    /// The address of a leader.
     pub(crate) fn address(&self, leader: LeaderId) -> RuntimeAddress {
         self.sites[leader.0 as usize].address
     }
 
-    /// Where the executable's first instruction lies.
+    /// The address of the executable's first instruction.
     pub(crate) fn entry(&self, program: &Program) -> RuntimeAddress {
         let bias = self.biases.first().copied().flatten().unwrap_or(LoadBias(0));
         bias.to_runtime(program.executable().entry)
@@ -152,7 +152,7 @@ impl Placement {
         })
     }
 
-    /// What has to be added to the addresses of an image; 0 as long as it is not in memory.
+    /// The bias of an image: what has to be added to its addresses; 0 as long as it is not in memory.
     pub(crate) fn bias(&self, image: ImageId) -> u64 {
         self.biases.get(usize::from(image.0)).copied().flatten().map_or(0, |bias| bias.0)
     }
@@ -180,7 +180,7 @@ impl Placement {
         })
     }
 
-    /// Puts all breakpoints into memory, except that of `current`.
+    /// Inserts all breakpoints, except that of `current`.
     pub(crate) fn arm_all(&self, tracee: &Tracee, current: Option<LeaderId>) {
         for chunk in &self.chunks {
             tracee.write(chunk.start, &chunk.patched);
@@ -193,14 +193,14 @@ impl Placement {
         }
     }
 
-    /// Takes all breakpoints out of memory.
+    /// Removes all breakpoints.
     pub(crate) fn disarm_all(&self, tracee: &Tracee) {
         self.originals().for_each(|(start, bytes)| {
             tracee.write(start, bytes);
         });
     }
 
-    /// Takes all breakpoints out of the copy of the memory that a forked process has.
+    /// Removes all breakpoints from the copy of the memory that a forked process has.
     pub(crate) fn disarm_fork(&self, tracee: &Tracee, fork: Pid) {
         self.originals().for_each(|(start, bytes)| tracee.write_to_fork(fork, start, bytes));
     }
@@ -209,9 +209,9 @@ impl Placement {
         self.chunks.iter().map(|chunk| (chunk.start, chunk.original.as_slice()))
     }
 
-    /// Lets the program go on at `to`: takes its breakpoint out of memory, and puts that of `from`, the
-    /// only one that is out so far, back in. A write costs the same for one byte and for a few hundred,
-    /// so that one is enough if the two lie close to each other.
+    /// Lets the program go on at `to`: removes its breakpoint, and inserts that of `from` again, the only one that is
+    /// out so far. A write costs the same for one byte and for a few hundred, so that one is enough if the two lie
+    /// close to each other.
     pub(crate) fn give_way(&self, tracee: &Tracee, from: Option<LeaderId>, to: LeaderId) {
         let together = from.and_then(|from| self.stretch(from, to));
         match (together, from) {
@@ -243,7 +243,7 @@ impl Placement {
         (range.len() <= MOST_AT_ONCE).then_some((start, bytes))
     }
 
-    /// Takes the breakpoint of one leader out of memory.
+    /// Removes the breakpoint of one leader.
     fn disarm(&self, tracee: &Tracee, leader: LeaderId) {
         let Site { address, chunk } = self.sites[leader.0 as usize];
         if let Some(chunk) = chunk.map(|position| &self.chunks[position as usize]) {
@@ -287,7 +287,7 @@ impl Chunk {
     }
 }
 
-/// Where the dynamic loader's `_dl_debug_state` lies, the function that is there for debuggers.
+/// The address of the dynamic loader's `_dl_debug_state`, the function that exists for debuggers.
 ///
 /// Source: glibc, `elf/dl-debug.c`; GDB calls it the `r_brk` interface.
 fn loader_hook(tracee: &Tracee) -> Option<RuntimeAddress> {

@@ -1,4 +1,4 @@
-//! Guide a run that goes its own way, and take down where it went.
+//! The recorder: a guide that lets a run go its own way, and records its trace.
 
 use std::time::{Duration, Instant};
 
@@ -11,45 +11,45 @@ use crate::program::Program;
 use crate::termination::Cut;
 use crate::trace::{BrokenTrace, Trace, TraceBuilder};
 
-/// Takes down a run.
+/// The recorder of a run.
 pub(crate) struct Recorder<'a> {
     program: &'a Program,
     builder: TraceBuilder,
     broken: Option<BrokenTrace>,
-    /// At most so many events, in so many bytes.
+    /// The largest number of events, and the largest size of the trace in bytes.
     limit: u64,
     bytes: u64,
-    /// When the first event was seen.
+    /// The time of the first event.
     first: Option<Instant>,
-    /// When the latest one was.
+    /// The time of the latest event.
     latest: Instant,
 }
 
 impl<'a> Recorder<'a> {
-    /// Takes down a run of `program` within these limits.
+    /// A recorder for a run of `program` within these limits.
     pub(crate) fn new(program: &'a Program, limits: &Limits) -> Recorder<'a> {
         let Limits { arrivals: limit, trace: bytes, .. } = *limits;
         let builder = TraceBuilder::with_room();
         Recorder { program, builder, broken: None, limit, bytes, first: None, latest: Instant::now() }
     }
 
-    /// Takes note that there are events at this time.
+    /// Notes that there are events at this time.
     pub(crate) fn is_seen_to_go_on(&mut self) {
         self.latest = Instant::now();
         self.first.get_or_insert(self.latest);
     }
 
-    /// How long ago the first event was: without the start of the program, which takes long on a busy machine.
+    /// The time since the first event: without the start of the program, which takes long on a busy machine.
     pub(crate) fn since_first(&self) -> Duration {
         self.first.unwrap_or(self.latest).elapsed()
     }
 
-    /// For how long there was no event.
+    /// The time since the latest event.
     pub(crate) fn silence(&self) -> Duration {
         self.latest.elapsed()
     }
 
-    /// Takes down an arrival; whether it and those before make a trace that is not too long.
+    /// Records an arrival; false if it and those before make no trace, or one that is too long.
     #[inline]
     pub(crate) fn takes(&mut self, leader: LeaderId, sp: u64) -> bool {
         if self.broken.is_none() {
@@ -58,7 +58,7 @@ impl<'a> Recorder<'a> {
         self.broken.is_none() && self.excess().is_none()
     }
 
-    /// What there was too much of, if so.
+    /// The limit that the trace exceeds, if it does.
     pub(crate) fn excess(&self) -> Option<Cut> {
         if self.builder.len() as u64 > self.limit {
             Some(Cut::Arrivals)
@@ -69,7 +69,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// How many events there were.
+    /// The number of events.
     pub(crate) fn len(&self) -> usize {
         self.builder.len()
     }

@@ -1,4 +1,4 @@
-//! Guide a run along a recorded trace.
+//! The replayer: a guide along a recorded trace.
 
 use agent::calls::Call;
 use agent::lockstep::{Directive, Frame, Lockstep, Position, Script};
@@ -9,16 +9,16 @@ use crate::program::{LeaderId, Program};
 use crate::termination::Cut;
 use crate::trace::{EventId, Trace};
 
-/// Repeats a run.
+/// The replayer of a run.
 pub(crate) struct Replayer<'a> {
     lockstep: Lockstep<'a, Vec<Call<Frame>>>,
     trace: &'a Trace,
-    /// The event where the run ends, before it is executed.
+    /// The event before which the run ends.
     last: Option<EventId>,
 }
 
 impl<'a> Replayer<'a> {
-    /// At the beginning of `trace`, a run of `program`; `kept` says of each event whether it is executed,
+    /// A replayer at the beginning of `trace`, a run of `program`; `kept` says of each event whether it is executed,
     /// see [`Script::kept`].
     pub(crate) fn new(
         program: &'a Program,
@@ -31,7 +31,7 @@ impl<'a> Replayer<'a> {
         Replayer { lockstep: Lockstep::new(script, Position::start(tape), Vec::new()), trace, last: None }
     }
 
-    /// The same, but the run ends where the last event of the trace begins.
+    /// A replayer whose run ends where the last event of the trace begins.
     pub(crate) fn that_stops_at_last(self) -> Replayer<'a> {
         Replayer { last: self.trace.events().next_back(), ..self }
     }

@@ -1,4 +1,4 @@
-//! Hold a program at its first statement, and let it fork a child for each test.
+//! The server: a program held at its first statement, which forks a child for each test.
 
 use std::thread::ThreadId;
 
@@ -16,11 +16,11 @@ use crate::schedule::Schedule;
 use crate::termination::{Cut, Termination};
 use crate::trace::{EventId, Trace};
 
-/// So often a checkpoint may turn out to be of no use before a server makes no more.
+/// The number of useless checkpoints after which a server makes no more.
 const PATIENCE: u32 = 3;
 
-/// A process that waits at the first leader of the program, and others that wait further on: each is a
-/// child of the one before.
+/// The server: a process that waits at the first leader of the program, and others, its checkpoints, that wait further
+/// on; each is a child of the one before.
 pub(crate) struct Server {
     tracee: Tracee,
     output: Output,
@@ -29,27 +29,27 @@ pub(crate) struct Server {
     wanted: Wanted,
     first: ReplayState,
     checkpoints: Vec<Checkpoint>,
-    /// The latest test.
+    /// The schedule of the latest test.
     latest: Option<Schedule>,
-    /// Where the test under way is to be held.
+    /// The event at which the test under way is to be held.
     held_at: Option<EventId>,
-    /// How many more checkpoints may turn out to be of no use before it is given up.
+    /// The number of further useless checkpoints that are allowed.
     patience: u32,
-    /// What the test under way must leave as it is.
+    /// The integrity of the session: what the test under way must leave as it is.
     integrity: Integrity,
-    /// Whether a test has done what others would see.
+    /// Whether a test has done what later ones would see.
     is_spoiled: bool,
 }
 
-/// What all tests of a server have in common, because it was started with it.
+/// The terms that all tests of a server have in common, because it was started with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
     poison: Poison,
     memory: Option<u64>,
     file_size: u64,
-    /// A checkpoint is made where it saves so many events.
+    /// The number of events that a checkpoint has to save.
     distance: u32,
-    /// ptrace ties a program to the thread that started it.
+    /// The tracer's thread: ptrace ties a program to the one that started it.
     thread: ThreadId,
 }
 
@@ -66,7 +66,7 @@ impl Terms {
 }
 
 impl Server {
-    /// Takes over a program that has reached its first leader.
+    /// Makes a server of a program that has reached its first leader.
     pub(crate) fn new(
         mut tracee: Tracee,
         mut output: Output,
@@ -113,8 +113,8 @@ impl Server {
         !self.is_spoiled && self.terms.thread == std::thread::current().id() && self.tracee.is_alive()
     }
 
-    /// Whether the test under way has left alone what the tracer has told it: only then its session can be
-    /// believed. Otherwise there will be no more tests here.
+    /// Whether the session is intact: the test under way has left alone what the tracer has written. Only then its
+    /// session can be believed. Otherwise there will be no more tests here.
     pub(crate) fn is_intact(&mut self) -> bool {
         let is_intact = self.integrity.holds(&self.talk, self.kept(EventId(0)), self.wanted.0);
         if !is_intact {
@@ -126,8 +126,8 @@ impl Server {
         is_intact
     }
 
-    /// Starts a test: a child that is stopped before the first arrival, or at the last checkpoint on its
-    /// way; and how many events of the trace lie before that.
+    /// Starts a test: forks a child that is stopped before the first arrival, or at the last checkpoint on its way;
+    /// returns it, and the number of events of the trace before that.
     pub(crate) fn fork(
         &mut self,
         schedule: &Schedule,
@@ -178,13 +178,13 @@ impl Server {
         self.start(schedule, conditions)
     }
 
-    /// Where the agent reads whether the event is kept, from the beginning of the session.
+    /// The offset at which the agent reads whether the event is kept, from the beginning of the session.
     fn kept(&self, event: EventId) -> u64 {
         let session = &self.talk.session;
         Channel::REST + session.kept.address - session.calls.address + u64::from(event.0)
     }
 
-    /// The rank of what waits behind the last checkpoint.
+    /// The rank of the process after the last checkpoint.
     fn next_rank(&self) -> u8 {
         self.checkpoints.len() as u8 + 1
     }
@@ -211,7 +211,7 @@ impl Server {
         if self.checkpoints.is_empty() {
             return patiently(|| self.ask_for_child(conditions));
         }
-        // A test that ran amok has killed who is asked, perhaps, or there is no room for so many processes.
+        // A test that ran amok may have killed the process that is asked, or there is no room for so many processes.
         match self.ask_for_child(conditions) {
             Err(ProcessError::NotForked { .. }) => {
                 self.leave_checkpoint()?;
@@ -238,7 +238,7 @@ impl Server {
         self.output.take_back(&last.moment.written, &earlier.written)
     }
 
-    /// Everything that the latest test, whose process is gone, has written.
+    /// The output of the latest test, whose process is gone.
     pub(crate) fn take_output(&mut self) -> Result<Written, ProcessError> {
         let now = self.output.written()?;
         let last = self.checkpoints.last().map_or(&self.first, |last| &last.moment);
@@ -248,13 +248,13 @@ impl Server {
         Ok(now)
     }
 
-    /// What the children have in common with this process.
+    /// The channel to the agent, which the children have in common with this process.
     pub(crate) fn talk(&self) -> &Channel {
         &self.talk
     }
 }
 
-/// Knows where a replay is that the agent guides.
+/// The position of a replay that the agent guides.
 pub(crate) struct ReplayPosition<'a> {
     pub(crate) talk: &'a Channel,
     pub(crate) trace: &'a Trace,

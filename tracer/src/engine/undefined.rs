@@ -1,4 +1,4 @@
-//! Set undefined memory and registers of a program under way to the values of a pattern.
+//! Poisoning: undefined memory and registers of a running program are set to a pattern.
 
 use agent::names::LeaderId;
 use agent::poison::{Poison, SCRATCH};
@@ -9,16 +9,16 @@ use crate::process::{ProcessError, Registers, Stop, Tracee};
 use crate::program::Program;
 use crate::untouched::Untouched;
 
-/// The program, where it lies, and what its undefined values become.
+/// The program, its placement, and the pattern of its undefined values.
 pub(super) struct Poisoner<'p> {
     pub(super) program: &'p Program,
     pub(super) placement: &'p Placement,
     pub(super) poison: Poison,
-    /// What stays as it is.
+    /// The memory that is not filled.
     pub(super) untouched: &'p Untouched,
     /// The stack pointer before the first instruction.
     pub(super) stack_base: u64,
-    /// Room for what is written.
+    /// The buffer for what is written.
     pub(super) scratch: &'p mut Vec<u8>,
 }
 
@@ -48,8 +48,8 @@ impl Poisoner<'_> {
         Ok(())
     }
 
-    /// Makes the registers undefined that a call may change, except those in which the function keeps a
-    /// value from before `reached`, where the run was, to behind `at`, where it goes on.
+    /// Makes the registers undefined that a call may change, except those in which the function keeps a value from
+    /// before `reached`, where the run was, to after `at`, where it goes on.
     pub(super) fn registers(&self, tracee: &Tracee, reached: LeaderId, at: LeaderId) {
         if self.poison == Poison::Off {
             return;
@@ -76,7 +76,7 @@ impl Poisoner<'_> {
 }
 
 /// Makes the kernel extend the stack down to `bottom`, by one store of the program's own at `pc`, where it is: a
-/// tracer's accesses do not. Whether it did.
+/// tracer's accesses do not. False if it did not.
 fn grow_stack(tracee: &mut Tracee, pc: RuntimeAddress, bottom: u64) -> Result<bool, ProcessError> {
     const STORE: [u8; 3] = [0xc6, 0x00, 0x00]; // mov byte [rax], 0
     let Some(registers) = tracee.registers() else {

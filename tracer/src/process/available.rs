@@ -1,24 +1,24 @@
-//! Find out how much memory there is for this process, as proc_meminfo(5) and cgroups(7) tell.
+//! //! The memory available to this process, as proc_meminfo(5) and cgroups(7) tell.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many bytes of memory this process can take before others have to give way: what is available on the
-/// machine, or less where a control group limits it. `None` if nobody tells.
+/// The memory available to this process, in bytes: what the machine can give before others have to give way, or less
+/// where a control group limits it. `None` if nobody tells.
 pub fn available_memory() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text));
     let group = fs::read_to_string("/proc/self/cgroup").ok().and_then(|text| room_in_group(&text));
     [machine, group].into_iter().flatten().min()
 }
 
-/// The line `MemAvailable:  123 kB`.
+/// Parses the line `MemAvailable:  123 kB`.
 fn available(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
 }
 
-/// What the group of version 2 of this process, and those that it lies in, leave.
+/// The memory that the control group (version 2) of this process, and the groups above it, leave.
 fn room_in_group(cgroup: &str) -> Option<u64> {
     let path = cgroup.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let group = PathBuf::from("/sys/fs/cgroup").join(path);

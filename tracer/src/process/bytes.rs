@@ -1,4 +1,4 @@
-//! Hold bytes of which there may be more than should lie in memory.
+//! Byte strings of which there may be more than should lie in memory.
 
 use std::fmt;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 
-/// So many bytes are held in memory.
+/// The most bytes that are held in memory; more go to a file.
 const MOST_IN_MEMORY: usize = 16 << 20;
 
 /// Bytes that do not change: what a run has printed, or was expected to. A copy costs nothing.
@@ -25,7 +25,7 @@ enum Held {
 }
 
 impl Bytes {
-    /// All that comes from `source`.
+    /// Reads all bytes of `source`.
     ///
     /// # Errors
     /// If it cannot be read, or if there is no room for it.
@@ -33,7 +33,7 @@ impl Bytes {
         Bytes::read_at_most(source, u64::MAX)
     }
 
-    /// All that comes from `source`, if that is no more than `most` bytes.
+    /// Reads all bytes of `source`, if there are no more than `most`.
     ///
     /// # Errors
     /// If it is more ([`ErrorKind::FileTooLarge`]: devices and pipes may have no end), if it cannot be read, or
@@ -59,7 +59,7 @@ impl Bytes {
         Bytes::map(&file)
     }
 
-    /// All that is in a file without a name, which nobody writes any more.
+    /// Maps all that is in a file without a name, which nobody writes any more.
     pub(super) fn of(mut file: File) -> io::Result<Bytes> {
         if file.metadata()?.len() > MOST_IN_MEMORY as u64 {
             return Bytes::map(&file);
@@ -76,7 +76,7 @@ impl Bytes {
 }
 
 /// Copies by way of `buffer`, and never within the kernel, which would heed no signal meanwhile: `sendfile` of
-/// /dev/zero is two gibibytes long. Tells how many bytes there were.
+/// /dev/zero is two gibibytes long. Returns the number of bytes.
 fn copy(source: &mut impl Read, file: &mut File, buffer: &mut [u8]) -> io::Result<u64> {
     let mut copied = 0;
     loop {

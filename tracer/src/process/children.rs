@@ -1,7 +1,8 @@
 //! Wait for the children of this thread, let them go on, kill them.
 //!
-//! All waits are for any child and never for one alone (trap 1). A request that fails because the process
-//! has just died is no error: the next wait tells (trap 2).
+//! All waits are for any child and never for one alone: if the first thread of a process has ended before the
+//! others, or another one has called exec, a wait for that process alone would hang. A request that fails because
+//! the process has just died is no error: the next wait tells.
 
 use std::fs;
 use std::io;
@@ -12,34 +13,34 @@ use nix::unistd::Pid;
 use super::ProcessError;
 use crate::termination::Cut;
 
-/// Why the program is not running.
+/// The reason why a tracee has stopped, or its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It has executed an `int3` or a single step.
+    /// A SIGTRAP: it has executed an `int3` or a single step.
     Trap,
     /// A signal is about to be delivered; [`Tracee::go_on`](super::Tracee::go_on) passes it on or suppresses it.
     Signal(i32),
-    /// It is about to make a system call, or has made one: for [`Tracee::system_call`](super::Tracee::system_call).
+    /// System call entry or exit (or a seccomp event): for [`Tracee::system_call`](super::Tracee::system_call).
     Call,
-    /// It is another program now: its first instruction is next.
+    /// exec: it is another program now, and its first instruction is next.
     Executed,
-    /// It shares its memory with this new process until that executes another program or ends.
+    /// vfork or the like: it shares its memory with this new process until that executes another program or ends.
     SharedMemory,
-    /// The sharing is over.
+    /// End of a vfork: the memory is no longer shared.
     OwnMemoryAgain,
-    /// It has started this process, which has a copy of its memory.
+    /// fork: it has started this process, which has a copy of its memory.
     Forked(Pid),
-    /// It has started a thread.
+    /// clone: it has started a thread.
     Thread,
-    /// It is about to end, and can still be looked at.
+    /// Exit event: it is about to end, and can still be looked at.
     Exiting,
-    /// It has stopped itself.
+    /// Group-stop: a signal such as SIGSTOP has stopped it.
     Stopped,
     /// It, or one of its children, has done what ends a run.
     Cut(Cut),
-    /// It is gone, with this exit status.
+    /// Exited, with this exit status.
     Exited(i32),
-    /// It is gone, by this signal.
+    /// Killed, by this signal.
     Killed(i32),
 }
 
@@ -52,7 +53,7 @@ pub(super) fn wait_any() -> Result<(Pid, i32), ProcessError> {
     }
 }
 
-/// Any child of this thread that has something to tell, but waits only for a moment.
+/// Waits for any child of this thread that has something to tell, but only for a moment.
 pub(super) fn wait_a_moment() -> Result<Option<(Pid, i32)>, ProcessError> {
     const MOMENT: Duration = Duration::from_micros(100);
     let found = wait_with(libc::WNOHANG)?;
@@ -62,7 +63,7 @@ pub(super) fn wait_a_moment() -> Result<Option<(Pid, i32)>, ProcessError> {
     Ok(found)
 }
 
-/// A child of this thread, as waitpid(2) finds it with these flags.
+/// Waits for a child of this thread by waitpid(2) with these flags.
 fn wait_with(flags: libc::c_int) -> Result<Option<(Pid, i32)>, ProcessError> {
     let mut status = 0;
     // SAFETY: `status` outlives the call.
@@ -76,12 +77,12 @@ fn wait_with(flags: libc::c_int) -> Result<Option<(Pid, i32)>, ProcessError> {
     }
 }
 
-/// Whether there is a process of this number, if only as one that has ended.
+/// Whether a process with this number exists, if only as a zombie.
 pub(super) fn is_there(pid: Pid) -> bool {
     nix::sys::signal::kill(pid, None).is_ok()
 }
 
-/// How a process has ended, if this status says so.
+/// The end of a process, if this wait status says that it has ended.
 pub(super) fn end(status: i32) -> Option<Stop> {
     if libc::WIFEXITED(status) {
         Some(Stop::Exited(libc::WEXITSTATUS(status)))
@@ -92,18 +93,18 @@ pub(super) fn end(status: i32) -> Option<Stop> {
     }
 }
 
-/// Lets a stopped child run on by this request of ptrace(2); `signal` is delivered to it, 0 for none.
+/// Resumes a stopped child by this request of ptrace(2); `signal` is delivered to it, 0 for none.
 pub(super) fn restart(pid: Pid, request: libc::c_uint, signal: i32) {
-    // SAFETY: the request takes a number; that the process may be gone is no error here (trap 2).
+    // SAFETY: the request takes a number; that the process may be gone is no error here.
     insist(|| unsafe { libc::ptrace(request, pid.as_raw(), 0, signal as usize) } != -1);
 }
 
-/// Kills a child, whatever it does.
+/// Kills a child by SIGKILL, whatever it does.
 pub(super) fn kill(pid: Pid) {
     insist(|| nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).is_ok());
 }
 
-/// Asks again if the kernel refuses, unless the process is gone: whoever asks waits for what follows, and
+/// Repeats a request that the kernel refuses, unless the process is gone: whoever asks waits for what follows, and
 /// would wait for ever.
 pub(super) fn insist(ask: impl Fn() -> bool) {
     const TRIES: usize = 3;

@@ -1,4 +1,4 @@
-//! Undo what a run does to the open files that it shares with later runs, or notice it.
+//! The open files that a run shares with later runs: undo what it does to them, or notice it.
 //!
 //! The tests of a server are its children: they have the same open file descriptions (open(2)), so that status
 //! flags, the position, locks, a lease and the owner of signals that one of them sets would be found by the
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
-/// Makes an open file description as it was when it was opened, but for its position.
+/// Restores the state of an open file description to that after opening, but for its position.
 pub(super) fn restore_description(file: &File) {
     const NOBODY: libc::c_int = 0;
     const F_SETSIG: libc::c_int = 10;
@@ -31,17 +31,17 @@ pub(super) fn restore_description(file: &File) {
     }
 }
 
-/// What a program can change of a file besides its content.
+/// The attributes of a file: what a program can change of it besides its content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FileAttributes {
     mode: u32,
     owner: (u32, u32),
-    /// The bytes that the names of its extended attributes take.
+    /// The length of the list of names of its extended attributes, in bytes.
     attributes: isize,
 }
 
 impl FileAttributes {
-    /// How the file looks.
+    /// Reads the attributes of a file.
     pub(super) fn of(file: &File) -> FileAttributes {
         // SAFETY: asks for the length only, which takes no memory.
         let attributes = unsafe { libc::flistxattr(file.as_raw_fd(), std::ptr::null_mut(), 0) };

@@ -1,4 +1,4 @@
-//! Find a process with all that it and they have started, and say what they do together.
+//! The descendants of a process, and what they do together.
 //!
 //! Source: proc(5), proc_pid_stat(5).
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nix::unistd::Pid;
 
-/// The process and those that it and they have started.
+/// The process and its descendants.
 pub(super) fn family(process: Pid) -> Vec<Pid> {
     const MOST: usize = 1 << 12;
     let mut all = vec![process];
@@ -21,7 +21,7 @@ pub(super) fn family(process: Pid) -> Vec<Pid> {
     all
 }
 
-/// The processor's time that a process and those below it have used together, those included that have ended and
+/// The processor time that a process and its descendants have used together, those included that have ended and
 /// were waited for. To the hundredth of a second.
 pub(super) fn used(process: Pid) -> Duration {
     const USER_TIME: usize = 14;
@@ -34,14 +34,14 @@ pub(super) fn used(process: Pid) -> Duration {
     TICK * family(process).into_iter().map(ticks).sum::<u32>()
 }
 
-/// Whether a process and all below it sleep, or have ended. Who is held by the tracer does not sleep.
+/// Whether a process and all its descendants sleep, or have ended. One that is held by the tracer does not sleep.
 pub(super) fn is_asleep(process: Pid) -> bool {
     const STATE: usize = 3;
     let sleeps = |pid| stat(pid, STATE).is_some_and(|state| matches!(&state[..], "S" | "Z" | "X"));
     family(process).into_iter().all(sleeps)
 }
 
-/// A field, by its number in the manual. The second one, the name, may hold anything.
+/// Reads a field of proc_pid_stat(5), by its number in the manual. The second one, the name, may hold anything.
 fn stat(process: Pid, field: usize) -> Option<String> {
     let stat = fs::read(format!("/proc/{process}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);

@@ -1,4 +1,4 @@
-//! Tell whether a fork of a held program would go on as the program itself, and undo what forks share.
+//! Fork safety: whether a fork of a held program would go on as the program itself; and undoing what forks share.
 //!
 //! A child gets a copy of the memory, and the same open files; it does not get timers and pending
 //! signals, has no children, and shares with its parent what was mapped to be shared and what is
@@ -28,12 +28,12 @@ impl Tracee {
             && writes_no_file(folder, output)
     }
 
-    /// Undoes what those that this program has forked have done to the standard input that they share with it.
+    /// Undoes what the forks of this program have done to the standard input that they share with it.
     pub(crate) fn restore_stdin(&self) {
         self.stdin.iter().for_each(restore_description);
     }
 
-    /// Kills the processes that this one has forked and that live, whoever has asked it to.
+    /// Kills the living children of this process, whoever has asked it to fork them.
     pub(crate) fn end_children(&self) {
         let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.pid()));
         let children = children.unwrap_or_default();
@@ -50,7 +50,7 @@ fn has_no_timer(folder: &Path) -> bool {
     fs::read(folder.join("timers")).is_ok_and(|timers| timers.is_empty())
 }
 
-/// All shared memory is what the tracer has put there.
+/// Whether all shared memory is what the tracer has mapped.
 fn shares_no_memory(folder: &Path) -> bool {
     let maps = fs::read(folder.join("maps"));
     maps.is_ok_and(|maps| {
@@ -63,7 +63,7 @@ fn shares_no_memory(folder: &Path) -> bool {
     })
 }
 
-/// All open files are the output, or are only read.
+/// Whether all open files are the output, or are only read.
 fn writes_no_file(folder: &Path, output: &Output) -> bool {
     let Ok(list) = fs::read_dir(folder.join("fd")) else {
         return false;

@@ -1,4 +1,4 @@
-//! Say how much memory a run and the processes that it has started hold together.
+//! The memory that a run and the processes that it has started hold together.
 //!
 //! The address space of each process has a limit, and so has the length of each file. But a run may start many
 //! processes, and make many files in memory, memfd_create(2), that are mapped nowhere.
@@ -13,15 +13,15 @@ use nix::unistd::Pid;
 
 use super::family::family;
 
-/// What a run may hold in any case, in bytes: as much as its changes to files may take.
+/// The memory that a run may hold in any case, in bytes: as much as its changes to files may take.
 const ROOM: u64 = 1 << 30;
 
-/// So much may be held together by a run whose processes may have so much address space each, in bytes.
+/// The limit of what a run may hold together whose processes may have so much address space each, in bytes.
 pub(super) fn most(memory: u64) -> u64 {
     memory.saturating_mul(4).max(ROOM)
 }
 
-/// Whether a process and those below it hold more than this, in bytes.
+/// Whether a process and its descendants hold more than this, in bytes.
 pub(super) fn exceeds(process: Pid, most: u64) -> bool {
     let family = family(process);
     let files = family.iter().copied().map(files_in_memory).fold(BTreeMap::new(), |mut all, files| {
@@ -34,7 +34,7 @@ pub(super) fn exceeds(process: Pid, most: u64) -> bool {
     files > most || files + resident > most && files + family.iter().copied().map(own).sum::<u64>() > most
 }
 
-/// The files in memory that a process has open: their numbers, and how many bytes each takes.
+/// The files in memory that a process has open: their inode numbers, and how many bytes each takes.
 fn files_in_memory(process: Pid) -> BTreeMap<u64, u64> {
     const BLOCK: u64 = 512;
     let Ok(entries) = fs::read_dir(format!("/proc/{process}/fd")) else { return BTreeMap::new() };
@@ -48,14 +48,14 @@ fn files_in_memory(process: Pid) -> BTreeMap<u64, u64> {
         .collect()
 }
 
-/// Its pages in memory, in bytes; those that it shares with others are counted for each.
+/// The resident memory of a process, in bytes; shared pages are counted for each process.
 fn resident(process: Pid) -> u64 {
     const PAGE: u64 = 4096;
     let numbers = fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
     numbers.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * PAGE
 }
 
-/// Its share of the memory that belongs to no file, in bytes.
+/// The proportional share of a process in the memory that belongs to no file, in bytes.
 fn own(process: Pid) -> u64 {
     let text = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
     let share = text.lines().find_map(|line| line.strip_prefix("Pss_Anon:"));

@@ -1,4 +1,4 @@
-//! Look into a stopped program and change it: registers, memory, what is mapped, what it has used up.
+//! Inspection and change of a stopped program: registers, memory, mappings, resource usage.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -14,7 +14,7 @@ use super::mapped::Mapped;
 use super::{ProcessError, Stop, Tracee, family, status};
 use crate::address::RuntimeAddress;
 
-/// Where a program has stopped.
+/// The location at which a program has stopped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Location {
     /// The address of the next instruction.
@@ -24,7 +24,7 @@ pub(crate) struct Location {
 }
 
 impl Tracee {
-    /// Where it has stopped; `None` if the program has just died. Half as dear as all registers.
+    /// The location of the stop; `None` if the program has just died. Half as dear as all registers.
     pub(crate) fn location(&self) -> Option<Location> {
         let mut info = MaybeUninit::<libc::ptrace_syscall_info>::zeroed();
         let (size, address) = (size_of::<libc::ptrace_syscall_info>(), info.as_mut_ptr());
@@ -78,12 +78,12 @@ impl Tracee {
         self.memory()?.read_exact_at(&mut bytes, at.0).ok().map(|()| bytes)
     }
 
-    /// Writes memory, the program's text included. Whether all of it could be written.
+    /// Writes memory, the program's text included; false if not all of it could be written.
     pub(crate) fn write(&self, at: RuntimeAddress, bytes: &[u8]) -> bool {
         self.memory().is_some_and(|memory| memory.write_all_at(bytes, at.0).is_ok())
     }
 
-    /// The mapped files: where each begins in memory, and its path; in the order of addresses.
+    /// The mapped files: the address and path of each, in the order of addresses.
     pub(crate) fn mapped_files(&self) -> Vec<(RuntimeAddress, PathBuf)> {
         let mut files: Vec<(RuntimeAddress, PathBuf)> = Vec::new();
         for Mapped { start, path, .. } in Mapped::of(self.pid()) {
@@ -94,7 +94,7 @@ impl Tracee {
         files
     }
 
-    /// All that is in its memory, in the order of addresses.
+    /// The memory mappings, in the order of addresses.
     pub(crate) fn mapped(&self) -> Vec<Mapped> {
         Mapped::all(self.pid())
     }
@@ -109,17 +109,17 @@ impl Tracee {
         fields.split(' ').nth(STARTSTACK - 3)?.parse().ok().filter(|&start| start != 0)
     }
 
-    /// What a descriptor of the program leads to, as proc_pid_fd(5) calls it.
+    /// The file that a descriptor of the program leads to, as proc_pid_fd(5) calls it.
     pub(crate) fn descriptor(&self, number: u64) -> Option<PathBuf> {
         std::fs::read_link(format!("/proc/{}/fd/{number}", self.pid())).ok()
     }
 
-    /// Whether somebody wants to know of its end.
+    /// Whether the program's end is recorded: somebody has asked for a stop at its exit.
     pub(crate) fn is_recorded(&self) -> bool {
         self.tells_exit
     }
 
-    /// The files whose code is in memory, in order; none if nobody wants to know of the end.
+    /// The files whose code is mapped, in order; none if the end is not recorded.
     pub(crate) fn mapped_code(&self) -> Vec<PathBuf> {
         if !self.tells_exit {
             return Vec::new();
@@ -138,7 +138,7 @@ impl Tracee {
         (cpu.map_or(Duration::ZERO, Duration::from), kilobytes.unwrap_or(0) * 1024)
     }
 
-    /// The same, but the processor's time is that of the program and of all that it has started.
+    /// The same, but with the processor time of the program and of all its descendants.
     pub(crate) fn usage_of_family(&self) -> (Duration, u64) {
         let (own, memory) = self.usage();
         (own.max(family::used(self.pid())), memory)
@@ -150,7 +150,7 @@ impl Tracee {
         let _ = memory.and_then(|memory| memory.write_all_at(bytes, at.0));
     }
 
-    /// Makes the stopped program call the kernel; a negative result is the number of an error. Its code
+    /// Injects a system call into the stopped program; a negative result is the number of an error. Its code
     /// at the program counter and its registers are as before afterwards.
     pub(crate) fn system_call(&mut self, number: i64, arguments: [u64; 6]) -> Result<i64, ProcessError> {
         const SYSCALL: [u8; 2] = [0x0f, 0x05];
@@ -167,7 +167,7 @@ impl Tracee {
         }
         let rax = number as u64;
         self.set_registers(&libc::user_regs_struct { rax, rdi, rsi, rdx, r10, r8, r9, ..registers });
-        // Before it and behind it. Unlike a step this is no signal.
+        // The stops at entry and at exit of the call. Unlike a step this is no signal.
         let mut is_made = true;
         for _ in 0..2 {
             self.restart(libc::PTRACE_SYSCALL, 0);

@@ -1,4 +1,4 @@
-//! Read single keys from the terminal while work goes on, and leave the terminal as it was found.
+//! The keyboard: read single keys from the terminal while work goes on, and leave the terminal as it was found.
 //!
 //! Whatever ends the program or holds it up, the terminal is given back first: its own end, a panic, Ctrl-C,
 //! Ctrl-\ and Ctrl-Z, and the signals by which others end it. Only SIGKILL cannot be helped.
@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use signal_hook::low_level::{emulate_default_handler, register};
 
-/// The terminal as it was found: what a signal handler needs must lie still.
+/// The terminal settings as they were found: what a signal handler needs must lie still.
 static FOUND: OnceLock<libc::termios> = OnceLock::new();
-/// Whether the terminal is otherwise now.
+/// Whether the terminal has other settings now.
 static TAKEN: AtomicBool = AtomicBool::new(false);
-/// Whether it must not be taken again, because the end is near.
+/// Whether the settings must not be changed again, because the program is about to end.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
 /// The signals by which others end this program, but those that it was started to ignore: nohup(1) wants it to
@@ -40,7 +40,7 @@ fn is_ignored(signal: i32) -> bool {
 pub struct Keyboard(());
 
 impl Keyboard {
-    /// Learns what the terminal is like. `None` if the standard input is no terminal.
+    /// Reads the terminal settings. `None` if the standard input is no terminal.
     ///
     /// # Errors
     /// If signals cannot be listened to.
@@ -99,13 +99,13 @@ impl Drop for Keyboard {
     }
 }
 
-/// Who is not in the foreground would be stopped by reading, or by changing the terminal.
+/// Whether this process is in the foreground: others would be stopped by reading, or by changing the terminal.
 fn is_in_foreground() -> bool {
     // SAFETY: plain numbers.
     unsafe { libc::tcgetpgrp(libc::STDIN_FILENO) == libc::getpgrp() }
 }
 
-/// Takes the terminal if that is possible. Whether keys can be read.
+/// Sets the terminal for single keys if that is possible. True if keys can be read.
 fn take() -> bool {
     let Some(found) = FOUND.get() else { return false };
     if ENDED.load(Ordering::SeqCst) || !is_in_foreground() {
@@ -122,7 +122,7 @@ fn take() -> bool {
     true
 }
 
-/// Makes the terminal what it was. A signal handler may call it.
+/// Restores the terminal settings. A signal handler may call it.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst)
         && is_in_foreground()

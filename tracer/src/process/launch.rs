@@ -1,7 +1,6 @@
-//! Say what every run of a program starts with, and turn a process into the program.
+//! The start of runs: what every run of a program starts with, and the way from a process to the program.
 //!
-//! Everything that a freshly forked process needs is made before the fork, because only system calls are
-//! safe behind it.
+//! Everything that a freshly forked process needs is made before the fork, because only system calls are safe after it.
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
@@ -25,14 +24,14 @@ use crate::program::is_loaded_by_glibc;
 /// The steps from the fork to the program, for messages.
 pub(super) const STEPS: [&str; 6] =
     ["fork", "setsid", "chdir", "redirecting its output", "setrlimit", "exec"];
-/// How many files a program may bring along.
+/// The largest number of files that a program may bring along.
 pub(super) const MOST_FILES: usize = 8;
-/// What undefined memory can be filled with.
+/// The patterns with which undefined memory can be filled.
 const POISONS: [Poison; 4] = [Poison::Off, Poison::Negative, Poison::Zero, Poison::Positive];
 
-/// What runs start with.
+/// The start parameters that all runs of an invocation share.
 pub(super) struct Launcher {
-    /// With an environment for each of [`POISONS`].
+    /// The program's path and arguments, and an environment for each of [`POISONS`].
     texts: Texts,
     stdin: Stdin,
     name: String,
@@ -41,39 +40,39 @@ pub(super) struct Launcher {
     filter: Filter,
 }
 
-/// What runs read. All have one file, which is sealed, and each has a description of its own.
+/// The standard input of runs. All have one file, which is sealed, and each has a description of its own.
 struct Stdin {
     file: Sealed,
-    /// How it looked when it was made, and when anything of that was changed last.
+    /// The file's attributes when it was made, and its time of change (ctime) then.
     made: (FileAttributes, (i64, i64)),
 }
 
-/// Whether the count of the processor's cycles is trapped from the start.
+/// Whether the processor's cycle counter is trapped from the start.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cycles {
-    /// Not yet: the C library asks for something once everything is in memory, and then it is decided.
+    /// Not trapped yet: the C library asks for something once everything is in memory, and then it is decided.
     Counted,
     Trapped,
 }
 
 /// One run to be started.
 pub(crate) struct Launch<'a> {
-    /// Where its output goes.
+    /// The files for its output.
     pub(crate) output: &'a Output,
-    /// What it may use up.
+    /// The resource limits of the run.
     pub(crate) limits: &'a Limits,
-    /// What fresh memory is filled with.
+    /// The pattern with which fresh memory is filled.
     pub(crate) poison: Poison,
-    /// What it brings along.
+    /// The files and the address space that it brings along.
     pub(crate) attachments: Attachments<'a>,
 }
 
-/// What a program brings along that is not its own.
+/// What a program brings along that is not its own: files and address space.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Attachments<'a> {
-    /// Descriptors of this program that it finds under the same numbers.
+    /// Descriptors of this process that the program inherits under the same numbers.
     pub(crate) files: &'a [BorrowedFd<'a>],
-    /// Address space, in bytes.
+    /// The size of the address space for them, in bytes.
     pub(crate) size: u64,
 }
 
@@ -95,15 +94,15 @@ impl Launcher {
         })
     }
 
-    /// From now on runs have the arguments, the environment and the standard input of this invocation, which is
-    /// of the same program.
+    /// Takes over the arguments, the environment and the standard input of this invocation, which is of the same
+    /// program, for the runs from now on.
     pub(super) fn take_over(&mut self, invocation: &Invocation) -> Result<(), ProcessError> {
         self.texts = texts(invocation)?;
         self.stdin = Stdin::new(&invocation.stdin)?;
         Ok(())
     }
 
-    /// What runs are told.
+    /// The constancy of answers: what runs are told about time, chance and processes.
     pub(super) fn constancy(&self) -> Constancy {
         self.constancy
     }
@@ -113,15 +112,15 @@ impl Launcher {
         &self.name
     }
 
-    /// The standard input from its beginning.
+    /// Opens the standard input from its beginning.
     pub(super) fn stdin(&self) -> Result<File, ProcessError> {
         let failed = |source| ProcessError::System { what: "opening the standard input", source };
         let descriptor = self.stdin.file.file().as_raw_fd();
         File::open(format!("/proc/self/fd/{descriptor}")).map_err(failed)
     }
 
-    /// Makes the file of the standard input anew if a run has changed its mode, owner, times or attributes;
-    /// tells whether one had.
+    /// Makes the file of the standard input anew if a run has changed its mode, owner, times or attributes; returns
+    /// true if one had.
     pub(super) fn renew_stdin(&mut self) -> Result<bool, ProcessError> {
         if self.stdin.now() == self.stdin.made {
             return Ok(false);
@@ -130,18 +129,18 @@ impl Launcher {
         Ok(true)
     }
 
-    /// What execve(2) takes.
+    /// The arguments of execve(2).
     pub(super) fn texts(&self) -> &Texts {
         &self.texts
     }
 
-    /// What a process does on the way to the program.
+    /// The data that a process needs on the way to the program.
     pub(super) fn prepare(&self) -> Prepared<'_> {
         Prepared { cycles: self.cycles, filter: &self.filter }
     }
 }
 
-/// What execve(2) takes, with the environment under each of [`POISONS`].
+/// The arguments of execve(2), with the environment under each of [`POISONS`].
 fn texts(invocation: &Invocation) -> Result<Texts, ProcessError> {
     let text = |bytes: Vec<u8>| {
         CString::new(bytes).map_err(|error| ProcessError::Start {
@@ -182,20 +181,20 @@ impl Stdin {
     }
 }
 
-/// What one run has of its own, as one message.
+/// The message that starts one run: what that has of its own.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct StartRequest {
-    /// How long the file with its path, arguments and environment is.
+    /// The length of the file with the program's path, arguments and environments.
     texts: u64,
-    /// Which of the environments.
+    /// The index of its environment.
     environment: u32,
-    /// How many files it brings along.
+    /// The number of files it brings along.
     files: u32,
     file_size: u64,
-    /// `u64::MAX` for no limit.
+    /// The limit of its address space, in bytes; `u64::MAX` for no limit.
     memory: u64,
-    /// Under which numbers it finds these files.
+    /// The numbers under which it finds these files.
     numbers: [RawFd; MOST_FILES],
     processors: libc::cpu_set_t,
 }
@@ -223,13 +222,13 @@ impl StartRequest {
         })
     }
 
-    /// The message.
+    /// The message as bytes.
     pub(super) fn bytes(&self) -> &[u8] {
         // SAFETY: numbers only, without gaps between them, and as long as is said.
         unsafe { std::slice::from_raw_parts((&raw const *self).cast(), size_of::<StartRequest>()) }
     }
 
-    /// Binds the calling process to the processors of the one that sends it.
+    /// Binds the calling process to the processors of the one that sends the message.
     pub(super) fn choose_processors(&self) {
         // SAFETY: the set is as long as the call is told, and outlives it.
         unsafe {
@@ -238,17 +237,17 @@ impl StartRequest {
     }
 }
 
-/// What a process does on the way to the program.
+/// The data that a process needs on the way to the program.
 pub(super) struct Prepared<'l> {
     cycles: Cycles,
     filter: &'l Filter,
 }
 
-/// Why a process has not become the program.
+/// The failure of a process to become the program.
 pub(super) struct Failed {
-    /// Whom to tell.
+    /// The socket on which the failure is reported.
     pub(super) socket: RawFd,
-    /// A number of [`STEPS`].
+    /// The step that failed: an index of [`STEPS`].
     pub(super) step: usize,
     pub(super) errno: Errno,
 }
@@ -306,7 +305,7 @@ impl Prepared<'_> {
     }
 }
 
-/// Puts the descriptors where the program expects them, and lets all others close at exec.
+/// Moves the descriptors to where the program expects them, and lets all others close at exec.
 fn redirect(request: &StartRequest, descriptors: &[RawFd], socket: &mut RawFd) -> nix::Result<()> {
     let numbers = &request.numbers[..(request.files as usize).min(MOST_FILES)];
     // The texts are mapped already. The others first go out of the way, above all that they could collide with.
@@ -336,7 +335,7 @@ fn limit(request: &StartRequest) -> nix::Result<()> {
     if request.memory == u64::MAX { Ok(()) } else { limits::limit(Resource::RLIMIT_AS, request.memory) }
 }
 
-/// Every signal has its default action and none is blocked, whatever this program's own parents like.
+/// Gives every signal its default action and unblocks all, whatever this program's own parents like.
 fn reset_signals() {
     for signal in 1..=libc::SIGRTMAX() {
         // SAFETY: SIG_DFL is a valid disposition; numbers that cannot be set are refused.

@@ -1,8 +1,8 @@
-//! Take what the shell allows for the work of this program, and give programs what the shell has set.
+//! Resource limits: raise them for the work of this program, and restore those of the shell for programs.
 //!
-//! A limit of resources has two values, see setrlimit(2): the soft one holds, and may be raised to the hard
-//! one. This program raises its own, so that a limit that was meant for the program under study does not end
-//! the tracer. Before a process becomes that program, they are put back.
+//! A limit of resources has two values, see setrlimit(2): the soft one holds, and may be raised to the hard one. This
+//! program raises its own, so that a limit that was meant for the program under study does not end the tracer. Before a
+//! process becomes that program, they are restored.
 
 use std::io;
 use std::sync::OnceLock;
@@ -13,17 +13,18 @@ use nix::sys::signal::SigSet;
 
 use super::ProcessError;
 
-/// What this program raises for itself.
+/// The resources whose limits this program raises for itself.
 const RAISED: [Resource; 4] =
     [Resource::RLIMIT_FSIZE, Resource::RLIMIT_NOFILE, Resource::RLIMIT_AS, Resource::RLIMIT_DATA];
 
-/// The soft values that were found, in the order of [`RAISED`].
+/// The soft limits that were found, in the order of [`RAISED`].
 static FOUND: OnceLock<[Option<rlim_t>; RAISED.len()]> = OnceLock::new();
 
-/// So many files have to be open at the same time for a single worker.
+/// The smallest number of open files that a single worker needs.
 const FEWEST_FILES: rlim_t = 64;
 
-/// The stack for the work, in bytes; and what the shell must allow at least for it to be done on the first one.
+/// The size of the stack for the work; and the least limit of the shell under which it is done on the stack of the
+/// first thread. Both in bytes.
 const STACK: usize = 8 << 20;
 const ENOUGH: rlim_t = 1 << 20;
 
@@ -42,8 +43,9 @@ pub fn raise_limits() -> Result<(), ProcessError> {
     }
 }
 
-/// Each thread reserves 64 MiB of addresses for a heap (arena) of its own, see mallopt(3). A limit on addresses
-/// would be used up by that, and then the smallest allocation fails.
+/// Makes all threads share one heap where memory is limited. Otherwise each thread reserves 64 MiB of addresses for a
+/// heap (arena) of its own, see mallopt(3). A limit on addresses would be used up by that, and then the smallest
+/// allocation fails.
 fn share_one_heap_where_memory_is_limited() {
     if getrlimit(Resource::RLIMIT_AS).is_ok_and(|(soft, _)| soft != libc::RLIM_INFINITY) {
         // SAFETY: mallopt takes two numbers, and there is one thread yet. A failure changes nothing.
@@ -54,13 +56,13 @@ fn share_one_heap_where_memory_is_limited() {
     }
 }
 
-/// Raises one limit; tells what it was.
+/// Raises one soft limit to the hard one; returns what it was.
 fn raise(resource: Resource) -> Option<rlim_t> {
     let (soft, hard) = getrlimit(resource).ok()?;
     setrlimit(resource, hard, hard).ok().map(|()| soft)
 }
 
-/// Gives this process the limits that were found. Makes only system calls.
+/// Restores the limits that were found, for this process. Makes only system calls.
 pub(super) fn put_back() {
     let found = FOUND.get().into_iter().flatten();
     for (resource, soft) in RAISED.into_iter().zip(found) {
@@ -70,15 +72,15 @@ pub(super) fn put_back() {
     }
 }
 
-/// Limits this process to so much, or to the most that is allowed if that is less. Makes only system calls.
+/// Sets the limit of this process, to the most that is allowed if that is less. Makes only system calls.
 pub(super) fn limit(resource: Resource, most: rlim_t) -> nix::Result<()> {
     let (_, hard) = getrlimit(resource)?;
     let most = most.min(hard);
     setrlimit(resource, most, most)
 }
 
-/// Does the work on a stack that is large enough: on that of a thread, where the limit of the shell
-/// (`ulimit -s`) is low. Programs are still to get that limit, so that it is not raised.
+/// Runs `work` on a stack that is large enough: on that of a thread, where the limit of the shell (`ulimit -s`) is low.
+/// Programs are still to get that limit, so that it is not raised.
 ///
 /// # Errors
 /// If no thread can be started.
@@ -89,7 +91,7 @@ pub fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     }
 }
 
-/// Signals are handled where the work is done.
+/// Runs `work` in a new thread. Signals are handled there.
 fn on_a_stack_of_its_own<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     std::thread::scope(|scope| {
         let worker = Builder::new().name("main".into()).stack_size(STACK).spawn_scoped(scope, work)?;

@@ -1,4 +1,4 @@
-//! Say what a process has in memory, and where: files, its stack, memory without a file.
+//! The memory mappings of a process: files, its stack, memory without a file.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,42 +9,42 @@ use nix::unistd::Pid;
 
 use crate::address::RuntimeAddress;
 
-/// A piece of a process' memory.
+/// A memory mapping of a process.
 #[derive(Clone, Debug)]
 pub(crate) struct Mapped {
-    /// Where it begins in memory.
+    /// Its first address.
     pub(crate) start: RuntimeAddress,
-    /// How long it is.
+    /// Its length in bytes.
     pub(crate) length: u64,
-    /// Where it begins in the file.
+    /// Its offset in the file.
     pub(crate) offset: u64,
     /// Whether it can be executed.
     pub(crate) is_code: bool,
     /// Whether it can be used at all.
     pub(crate) is_accessible: bool,
-    /// The file; what the kernel says instead, `[stack]`; or nothing.
+    /// The path of the file; what the kernel says instead, `[stack]`; or nothing.
     pub(crate) path: PathBuf,
 }
 
 impl Mapped {
-    /// All pieces of files that a process has in memory, in the order of addresses.
+    /// The mappings of files of a process, in the order of addresses.
     pub(super) fn of(pid: Pid) -> Vec<Mapped> {
         let is_file = |mapped: &Mapped| mapped.path.as_os_str().as_bytes().starts_with(b"/");
         Mapped::all(pid).into_iter().filter(is_file).collect()
     }
 
-    /// All memory of a process, in the order of addresses.
+    /// All mappings of a process, in the order of addresses.
     pub(super) fn all(pid: Pid) -> Vec<Mapped> {
         let maps = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
         maps.split(|&byte| byte == b'\n').filter_map(Mapped::read).collect()
     }
 
-    /// Whether an address lies in it.
+    /// Whether an address lies in the mapping.
     pub(crate) fn contains(&self, address: u64) -> bool {
         address.checked_sub(self.start.0).is_some_and(|distance| distance < self.length)
     }
 
-    /// Reads a line of proc_pid_maps(5).
+    /// Parses a line of proc_pid_maps(5).
     fn read(line: &[u8]) -> Option<Mapped> {
         let path = line.iter().position(|&byte| byte == b'/' || byte == b'[').unwrap_or(line.len());
         let (facts, path) = line.split_at(path);

@@ -1,8 +1,7 @@
 //! The door to the operating system: every fork, ptrace request, wait and signal goes through here.
 //!
-//! The only place with unsafe code. It knows processes, memory and registers, and nothing of leaders or
-//! traces; the traps it guards against are numbered in the comments after ptrace(2) and the source of
-//! rr and GDB.
+//! The only place with unsafe code. It knows processes, memory and registers, and nothing of leaders or traces. The
+//! traps it guards against are told in the comments after ptrace(2) and the source of rr and GDB.
 
 mod available;
 mod bytes;
@@ -50,7 +49,7 @@ pub(crate) use system_calls::{CallEffect, FileAction, KernelState, MemoryRange, 
 pub(crate) use tracee::Tracee;
 pub(crate) use watchdog::{Alarm, Subject, WaitingWork, Watchdog};
 
-/// The names of what engines get from here.
+/// The constants and types of libc that engines get from here.
 pub(crate) use libc::{
     AT_BASE, AT_ENTRY, MAP_ANONYMOUS, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_EXEC, PROT_READ,
     PROT_WRITE, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, SIGXFSZ, SYS_close, SYS_mmap,
@@ -63,7 +62,7 @@ use std::sync::OnceLock;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 pub(crate) use nix::unistd::Pid;
 
-/// The machine refuses what a run needs. Each message names what was tried and the remedy.
+/// A refusal by the machine of what a run needs. Each message names what was tried and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
 pub enum ProcessError {
@@ -120,10 +119,10 @@ pub enum ProcessError {
     System { what: &'static str, source: io::Error },
 }
 
-/// What to do where the machine has run out of something.
+/// The remedy where the machine has run out of something.
 const ROOM: &str = "free memory, disk space or process slots and try again";
 
-/// What to do about this error: raise the limit of the shell that it comes from, or else what is usual.
+/// The remedy for this error: raise the limit of the shell that it comes from, or else what is usual.
 fn remedy(source: &io::Error, usual: &'static str) -> &'static str {
     match source.raw_os_error() {
         Some(libc::EMFILE) => "raise the limit of open files with `ulimit -n`, or take fewer --jobs",
@@ -137,12 +136,12 @@ fn remedy(source: &io::Error, usual: &'static str) -> &'static str {
 }
 
 impl ProcessError {
-    /// The error that the latest system call has left, for the step `what`.
+    /// The error of the latest system call (`errno`), for the step `what`.
     fn last(what: &'static str) -> ProcessError {
         ProcessError::System { what, source: io::Error::last_os_error() }
     }
 
-    /// ptrace(2) has been refused.
+    /// The error of a request to ptrace(2) that has been refused.
     fn of_ptrace(source: io::Error) -> ProcessError {
         match status::field(Pid::this(), "TracerPid:").filter(|tracer| tracer != "0") {
             Some(tracer) => ProcessError::TracedItself { tracer },
@@ -155,13 +154,13 @@ impl ProcessError {
     }
 }
 
-/// Whether this machine lets programs be answered what they ask about time, chance and processes. Where a
+/// Whether this machine lets system calls be emulated: what programs ask about time, chance and processes. Where a
 /// sandbox is possible, it does.
 pub fn can_answer() -> bool {
     constancy::Filter::is_possible()
 }
 
-/// A vector with room for so many things, as far as the machine gives it: address space, which becomes
+/// An empty vector with capacity for so many things, as far as the machine gives it: address space, which becomes
 /// memory only where something is put, and then in large pages.
 pub(crate) fn roomy<T>(count: usize) -> Vec<T> {
     let mut things = Vec::new();
@@ -175,7 +174,7 @@ pub(crate) fn roomy<T>(count: usize) -> Vec<T> {
     things
 }
 
-/// How far the stack of a program may grow, in bytes.
+/// The limit of a program's stack, in bytes.
 pub(crate) fn stack_limit() -> u64 {
     use nix::sys::resource::{Resource, getrlimit};
     const MOST: u64 = 1 << 30;
@@ -203,13 +202,13 @@ impl Processors {
         AVAILABLE.get_or_init(ask).clone()
     }
 
-    /// No choice among them: nothing is bound. For programs that use several themselves, such as builds.
+    /// No processor to choose: nothing is bound. For programs that use several themselves, such as builds.
     pub fn any() -> Processors {
         Processors(Vec::new())
     }
 
-    /// Lets the calling thread use all of them, after [`Processors::bind`] or in a thread that was
-    /// started by one that is bound.
+    /// Lets the calling thread use all of them, after [`Processors::bind`] or in a thread that was started by one that
+    /// is bound.
     pub(crate) fn release(&self) {
         let mut all = CpuSet::new();
         if self.0.iter().all(|&cpu| all.set(cpu).is_ok()) && !self.0.is_empty() {
@@ -217,7 +216,7 @@ impl Processors {
         }
     }
 
-    /// How many there are; at least one.
+    /// The number of processors; at least one.
     pub fn count(&self) -> usize {
         self.0.len().max(1)
     }

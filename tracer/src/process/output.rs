@@ -1,4 +1,4 @@
-//! Catch what a run writes: into files in memory or, if it may be much, on disk; or through a pseudo-terminal.
+//! The output of a run, caught in files in memory or, if it may be much, on disk; or through a pseudo-terminal.
 //!
 //! Each run gets files of its own, so that nothing an earlier one left behind can write into them.
 
@@ -19,15 +19,15 @@ use super::descriptions::{FileAttributes, restore_description};
 use super::{Bytes, ProcessError, patiently};
 use crate::invocation::Stdout;
 
-/// The write ends for the program, and what reads them.
+/// The output of one run: the write ends for the program, and what reads them.
 pub(crate) struct Output {
     stdout: Channel,
     stderr: File,
-    /// How the files were made.
+    /// The attributes of the files as they were made.
     looks: Vec<FileAttributes>,
 }
 
-/// What a run has written to its standard output and its standard error so far.
+/// The bytes that a run has written to its standard output and its standard error so far.
 pub(crate) type Written = (Bytes, Bytes);
 
 enum Channel {
@@ -47,7 +47,7 @@ impl Output {
         Ok(output)
     }
 
-    /// What becomes descriptor 1.
+    /// The file for descriptor 1.
     pub(crate) fn stdout(&self) -> BorrowedFd<'_> {
         match &self.stdout {
             Channel::File(file) => file.as_fd(),
@@ -55,12 +55,12 @@ impl Output {
         }
     }
 
-    /// What becomes descriptor 2.
+    /// The file for descriptor 2.
     pub(crate) fn stderr(&self) -> BorrowedFd<'_> {
         self.stderr.as_fd()
     }
 
-    /// What was written to the two files so far. Of a terminal's nothing is known yet.
+    /// The output so far, from the two files. Of a terminal's nothing is known yet.
     pub(crate) fn written(&mut self) -> Result<Written, ProcessError> {
         let stdout = match &mut self.stdout {
             Channel::File(stdout) => read_all(stdout)?,
@@ -69,7 +69,7 @@ impl Output {
         Ok((stdout, read_all(&mut self.stderr)?))
     }
 
-    /// Makes the files as if no more than `earlier` had been written. They hold `now`.
+    /// Takes back what was written after `earlier`. The files hold `now`.
     pub(crate) fn take_back(&mut self, now: &Written, earlier: &Written) -> Result<(), ProcessError> {
         if let Channel::File(stdout) = &mut self.stdout {
             take_back(stdout, &now.0, &earlier.0)?;
@@ -77,8 +77,8 @@ impl Output {
         take_back(&mut self.stderr, &now.1, &earlier.1)
     }
 
-    /// Whether the files have the modes, owners and attributes that they had at first. Their contents, lengths
-    /// and positions are restored by [`Output::take_back`].
+    /// Whether the files have the modes, owners and attributes that they had at first. Their contents, lengths and
+    /// positions are restored by [`Output::take_back`].
     pub(crate) fn is_as_made(&self) -> bool {
         self.files().map(FileAttributes::of).eq(self.looks.iter().copied())
     }
@@ -98,7 +98,7 @@ impl Output {
         stdout.into_iter().chain([&self.stderr])
     }
 
-    /// Everything that was written to standard output and error. All writers must be gone.
+    /// Reads everything that was written to standard output and error. All writers must be gone.
     pub(crate) fn collect(self) -> Result<Written, ProcessError> {
         let stdout = match self.stdout {
             Channel::File(file) => Bytes::of(file).map_err(unreadable)?,
@@ -115,7 +115,7 @@ impl Output {
 fn memory_file() -> Result<File, ProcessError> {
     let failed = ProcessError::from_errno("creating a file in memory");
     let file = memfd_create(c"stripe", MFdFlags::MFD_CLOEXEC).map_err(&failed)?;
-    // As of a file on disk, so that a program cannot tell the difference.
+    // The mode of a file on disk, so that a program cannot tell the difference.
     fchmod(&file, Mode::S_IRUSR | Mode::S_IWUSR).map_err(failed)?;
     Ok(file.into())
 }

@@ -1,4 +1,4 @@
-//! Ask the kernel again for what it has no room for at the moment: processes, threads, memory.
+//! Retries where the kernel is short of processes, threads or memory at the moment.
 
 use std::io;
 use std::thread::sleep;
@@ -8,15 +8,15 @@ use nix::errno::Errno;
 
 use super::ProcessError;
 
-/// How often the kernel is asked, and how long the first pause in between is. Each is twice as long as the
-/// one before: a second in all.
+/// The number of attempts, and the length of the first pause between them. Each pause is twice as long as the one
+/// before: a second in all.
 const ATTEMPTS: u32 = 11;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Why something was not done.
+/// An error that may be a shortage that passes.
 pub trait Refusal {
-    /// Whether that may be otherwise in a moment: as fork(2) says it, there are too many processes, or
-    /// there is too little memory.
+    /// Whether an attempt may succeed in a moment: as fork(2) says it, there are too many processes, or there is too
+    /// little memory.
     fn may_pass(&self) -> bool;
 }
 
@@ -39,11 +39,11 @@ impl Refusal for ProcessError {
     }
 }
 
-/// Makes the attempt until it succeeds, or is refused for a reason that does not pass, or a second is over;
-/// pauses in between. Makes only system calls itself, so that it is of use behind a fork as well.
+/// Repeats the attempt until it succeeds, or is refused for a reason that does not pass, or a second is over; pauses in
+/// between. Makes only system calls itself, so that it is of use after a fork as well.
 ///
 /// # Errors
-/// What the last attempt has ended with.
+/// The error of the last attempt.
 pub fn patiently<T, E: Refusal>(mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     let mut pause = PAUSE;
     for _ in 1..ATTEMPTS {
@@ -60,7 +60,7 @@ pub fn patiently<T, E: Refusal>(mut attempt: impl FnMut() -> Result<T, E>) -> Re
 mod tests {
     use super::*;
 
-    /// Is refused with these errors in turn; tells how often it was tried.
+    /// Refuses attempts with these errors in turn; returns the number of attempts and the result.
     fn tries(refusals: &[Errno]) -> (usize, Result<(), Errno>) {
         let mut tries = 0;
         let result = patiently(|| {

@@ -1,4 +1,4 @@
-//! Keep what runs read and must not change: files in memory that nobody can write any more.
+//! Sealed files: files in memory that runs read and nobody can write any more.
 //!
 //! A run could open such a file anew by `/proc/self/fd`, or make its mapping writable, and later runs would see
 //! what it has written. The kernel keeps a sealed one as it is, fcntl(2), F_ADD_SEALS.
@@ -19,7 +19,7 @@ pub(super) fn sealable_file() -> Result<File, ProcessError> {
     file.map(File::from).map_err(ProcessError::from_errno("creating a file in memory"))
 }
 
-/// A file in memory that stays as it is.
+/// A sealed file in memory.
 #[derive(Debug)]
 pub(crate) struct Sealed {
     file: File,
@@ -27,7 +27,7 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
-    /// A file of these bytes.
+    /// Makes a sealed file of these bytes.
     pub(super) fn holding(bytes: &[u8]) -> Result<Sealed, ProcessError> {
         let failed = |source| ProcessError::System { what: "filling a file in memory", source };
         let mut file = sealable_file()?;
@@ -63,7 +63,7 @@ impl Sealed {
     }
 }
 
-/// Makes a file keep its length, so that no page of it that is mapped can go away.
+/// Seals the length of a file, so that no page of it that is mapped can go away.
 pub(super) fn seal_length(file: &File) -> io::Result<()> {
     fcntl(file, FcntlArg::F_ADD_SEALS(SealFlag::F_SEAL_SHRINK | SealFlag::F_SEAL_GROW))?;
     Ok(())

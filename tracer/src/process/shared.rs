@@ -1,4 +1,4 @@
-//! Share memory with programs: files in memory that both sides map.
+//! Shared memory: files in memory that the tracer and programs both map.
 //!
 //! A program that runs amok may write anything there. So what is read here has to be valid whatever
 //! its bits are ([`Plain`]), and nothing is borrowed from it.
@@ -17,7 +17,7 @@ use nix::sys::mman::{MapFlags, MmapAdvise, ProtFlags, madvise, mmap, munmap};
 use super::ProcessError;
 use super::sealed::{Sealed, seal_length, sealable_file};
 
-/// Things that are valid whatever their bits are.
+/// Types that are valid whatever their bits are.
 ///
 /// # Safety
 /// They consist of numbers only.
@@ -46,7 +46,7 @@ unsafe impl Plain for Service {}
 // SAFETY: numbers only.
 unsafe impl Plain for Verdict {}
 
-/// A piece of memory that programs can map, too.
+/// A piece of shared memory, which programs can map, too.
 pub(crate) struct Shared {
     file: File,
     start: NonNull<u8>,
@@ -59,7 +59,7 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// So many bytes of zeros, rounded up to whole pages. Memory is taken only where something is
+    /// Makes a piece of so many bytes of zeros, rounded up to whole pages. Memory is taken only where something is
     /// written.
     pub(crate) fn new(length: u64) -> Result<Shared, ProcessError> {
         let failed = |source| ProcessError::System { what: "sharing memory with the program", source };
@@ -88,7 +88,7 @@ impl Shared {
         self.file.as_fd()
     }
 
-    /// Ends the sharing: what it holds now stays as it is, for whoever maps the file.
+    /// Ends the sharing and seals the file: what it holds now stays as it is, for whoever maps it.
     pub(crate) fn seal(self) -> Result<Sealed, ProcessError> {
         let failed =
             |source| ProcessError::System { what: "sealing what is shared with the program", source };
@@ -109,20 +109,20 @@ impl Shared {
         })
     }
 
-    /// What lies at this offset.
+    /// Reads the value at this offset.
     pub(crate) fn get<T: Plain>(&self, offset: u64) -> T {
         // SAFETY: `place` has checked that it lies in the mapping; any bits are valid. Volatile,
         // because the program may change it meanwhile.
         unsafe { self.place(offset, size_of::<T>()).cast::<T>().as_ptr().read_volatile() }
     }
 
-    /// Puts something at this offset.
+    /// Writes a value to this offset.
     pub(crate) fn set<T: Copy>(&self, offset: u64, value: T) {
         // SAFETY: `place` has checked that it lies in the mapping.
         unsafe { self.place(offset, size_of::<T>()).cast::<T>().as_ptr().write_volatile(value) };
     }
 
-    /// Puts several things of a kind at this offset.
+    /// Writes several values of a kind to this offset.
     pub(crate) fn put<T: Copy>(&self, offset: u64, values: &[T]) {
         let place = self.place(offset, size_of_val(values)).cast::<T>();
         // SAFETY: `place` has checked that there is room; the two do not overlap, because nothing is
@@ -130,11 +130,11 @@ impl Shared {
         unsafe { place.as_ptr().copy_from_nonoverlapping(values.as_ptr(), values.len()) };
     }
 
-    /// Appends to `values` the `count` things that lie at this offset.
+    /// Appends to `values` the `count` values that lie at this offset.
     pub(crate) fn append_to<T: Plain>(&self, values: &mut Vec<T>, offset: u64, count: usize) {
         let place = self.place(offset, count * size_of::<T>()).cast::<T>();
         values.reserve(count);
-        // SAFETY: the source lies in the mapping, there is room behind the values, and any bits are valid.
+        // SAFETY: the source lies in the mapping, there is room after the values, and any bits are valid.
         unsafe {
             place.as_ptr().copy_to_nonoverlapping(values.as_mut_ptr().add(values.len()), count);
             values.set_len(values.len() + count);

@@ -1,25 +1,25 @@
-//! See to a held program's signals: what the latest was about, and what the program does about them.
+//! The signals of a held program: the cause of the latest one, and what the program does about them.
 
 use super::{Tracee, status};
 
-/// What has made a signal come.
+/// The cause of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cause {
-    /// The instruction that did, by its address; `None` if the signal came from elsewhere, at a moment
-    /// that has nothing to do with what was being executed.
+    /// The address of the instruction that caused it; `None` if the signal came from elsewhere, at a moment that has
+    /// nothing to do with what was being executed.
     pub(crate) instruction: Option<u64>,
-    /// What it is about.
+    /// The address that it is about, if any.
     pub(crate) subject: SignalSubject,
 }
 
-/// What a signal is about.
+/// The address that a signal is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SignalSubject {
     /// No address.
     Nothing,
     /// This address, which could not be used.
     Address(u64),
-    /// An address that is not canonical, or something that is forbidden: the processor does not tell.
+    /// A non-canonical address, or something that is forbidden: the processor does not tell.
     Untold,
 }
 
@@ -27,7 +27,7 @@ pub(crate) enum SignalSubject {
 const SI_KERNEL: i32 = 0x80;
 
 impl Tracee {
-    /// What has made the latest signal come, for which the program has stopped.
+    /// The cause of the latest signal, for which the program has stopped.
     pub(crate) fn cause(&self, signal: i32) -> Option<Cause> {
         let (code, address) = self.signal_cause()?;
         let registers = self.registers()?;
@@ -46,7 +46,7 @@ impl Tracee {
         }
     }
 
-    /// What the latest signal was about: its code and the address that could not be used.
+    /// The code of the latest signal and the address that could not be used.
     pub(crate) fn signal_cause(&self) -> Option<(i32, u64)> {
         let info = nix::sys::ptrace::getsiginfo(self.pid()).ok()?;
         // SAFETY: reads a field of the union as the kernel has filled it for faults; for other signals
@@ -54,12 +54,12 @@ impl Tracee {
         Some((info.si_code, unsafe { info.si_addr() } as u64))
     }
 
-    /// All that the kernel has to say of the latest signal.
+    /// The description (`siginfo_t`) of the latest signal.
     pub(crate) fn signal_details(&self) -> Option<libc::siginfo_t> {
         nix::sys::ptrace::getsiginfo(self.pid()).ok()
     }
 
-    /// Makes the signal that is about to be delivered another one.
+    /// Replaces the description of the signal that is about to be delivered.
     pub(crate) fn set_signal_details(&self, details: &libc::siginfo_t) {
         let _ = nix::sys::ptrace::setsiginfo(self.pid(), details);
     }
@@ -87,15 +87,15 @@ impl Tracee {
         !HARMLESS.contains(&signal) && !has("SigCgt:") && !has("SigIgn:")
     }
 
-    /// A set of signals that proc(5) tells of, the first in the lowest bit.
+    /// A signal mask that proc(5) tells, the first signal in the lowest bit.
     fn signals(&self, field: &str) -> u64 {
         let mask = status::field(self.pid(), field);
         mask.and_then(|mask| u64::from_str_radix(&mask, 16).ok()).unwrap_or(0)
     }
 }
 
-/// Whether a signal comes of the very system call that the program is in: it sends it to itself, or the call
-/// cannot be made.
+/// Whether a signal comes of the very system call that the program is in: it sends it to itself, or the call cannot be
+/// made.
 fn asks_for(signal: i32, call: i64) -> bool {
     let sends = [
         libc::SYS_kill,

@@ -1,16 +1,16 @@
-//! Read what the kernel tells of a process, proc_pid_status(5).
+//! The status of a process, proc_pid_status(5).
 
 use std::fs::File;
 use std::io::{self, Read};
 
 use nix::unistd::Pid;
 
-/// What follows the name of a field, such as `State:`; `None` if the process is gone.
+/// The value of a field with a name such as `State:`; `None` if the process is gone.
 pub(super) fn field(process: Pid, name: &str) -> Option<String> {
     field_in(&status(process).ok()?, name)
 }
 
-/// The number of a process as it knows it itself, in its own namespace.
+/// The number of a process in its own namespace.
 ///
 /// # Errors
 /// If it cannot be read, because the process is gone as a rule.

@@ -1,78 +1,78 @@
-//! Say what the kernel reads and writes of a program's memory when it is called.
+//! The effects of system calls on a program's memory: what the kernel reads and writes.
 //!
 //! Source: the pages of section 2 of the Linux manual. Only what a call certainly touches is here, for the calls
 //! that programs make usually; of any other one it is told that it is not known.
 
-/// A call of the kernel that has been made.
+/// A system call that has been made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SystemCall {
     pub(crate) number: u64,
-    /// rdi, rsi, rdx, r10, r8, r9.
+    /// The arguments: rdi, rsi, rdx, r10, r8, r9.
     pub(crate) arguments: [u64; 6],
-    /// A negative one is an error.
+    /// The result; a negative one is an error.
     pub(crate) result: i64,
 }
 
-/// A piece of memory: address and length.
+/// A range of memory: address and length.
 pub(crate) type MemoryRange = (u64, u64);
 
-/// What a call of the kernel has done.
+/// The effect of a system call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CallEffect {
-    /// What it has read for the program's sake, such as a path.
+    /// The memory that it has read for the program's sake, such as a path.
     pub(crate) reads: Vec<MemoryRange>,
-    /// What it has written.
+    /// The memory that it has written.
     pub(crate) writes: Vec<MemoryRange>,
-    /// What has other contents than before, made by nobody: zeros, or those of a file.
+    /// The memory that has other contents than before, made by nobody: zeros, or those of a file.
     pub(crate) fresh: Vec<MemoryRange>,
-    /// Memory that has moved: from where, to where.
+    /// Memory that has moved: the range before, and the address after.
     pub(crate) moved: Option<(MemoryRange, u64)>,
-    /// What the kernel keeps for the program and the call has looked at.
+    /// The state in the kernel that the call has looked at.
     pub(crate) asks: Vec<KernelState>,
-    /// The same that it has changed.
+    /// The state in the kernel that the call has changed.
     pub(crate) changes: Vec<KernelState>,
-    /// What it has done to a file.
+    /// The action on a file.
     pub(crate) file: Option<FileAction>,
-    /// Whether it is one that is not known.
+    /// Whether the call is one that is not known.
     pub(crate) is_unknown: bool,
 }
 
-/// Something that the kernel keeps for a program, and that a call can change for others.
+/// A piece of state that the kernel keeps for a program, and that a call can change for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum KernelState {
-    /// How late it is: where time is made constant, each question and each sleep lets some of it pass.
+    /// The clock: where time is made constant, each question and each sleep lets some of it pass.
     Clock,
-    /// Which random number is next.
+    /// The state of the random numbers: which one is next.
     RandomSource,
-    /// What is done about this signal.
+    /// The action of this signal, sigaction(2).
     Handler(u64),
-    /// Which signals have been sent and are held back, and on which stack handlers run.
+    /// The pending signals, the mask, and the stack on which handlers run.
     Signals,
-    /// When an alarm comes.
+    /// The timers: when an alarm comes.
     Timer,
-    /// What this descriptor leads to.
+    /// The file that this descriptor leads to.
     Descriptor(u64),
     /// The working directory.
     Directory,
-    /// Names of files.
+    /// The names of files.
     Names,
 }
 
-/// What a call has done to the file behind a descriptor.
+/// The action of a call on the file of a descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileAction {
-    /// It has read from where the descriptor stands, into the memory that was written.
+    /// It has read from the file position, into the memory that was written.
     Reads(u64),
-    /// It has read from elsewhere.
+    /// It has read from another position.
     ReadsElsewhere(u64),
-    /// It has written these pieces of memory.
+    /// It has written these ranges of memory.
     Writes(u64, Vec<MemoryRange>),
-    /// It has changed where the descriptor stands.
+    /// It has changed the file position.
     Seeks(u64),
 }
 
 impl SystemCall {
-    /// What it has done. `read` reads the program's memory.
+    /// The effect of the call. `read` reads the program's memory.
     pub(crate) fn effect(&self, read: impl Fn(u64, usize) -> Option<Vec<u8>>) -> CallEffect {
         let &SystemCall { number, arguments: [a, b, c, d, ..], result } = self;
         let mut effect = CallEffect::default();
@@ -220,7 +220,7 @@ impl SystemCall {
         effect
     }
 
-    /// What of the kernel's own it has looked at and changed.
+    /// Adds the state in the kernel that it has looked at and changed.
     fn keep_states(&self, effect: &mut CallEffect) {
         use KernelState::{Clock, Descriptor, Directory, Handler, Names, RandomSource, Signals, Timer};
         let &SystemCall { number, arguments: [a, b, ..], result } = self;
@@ -284,7 +284,7 @@ impl SystemCall {
     }
 }
 
-/// So many bytes a path has at most.
+/// The length of the longest path, in bytes.
 const LONGEST_TEXT: usize = 4096;
 
 fn text_length(read: impl Fn(u64, usize) -> Option<Vec<u8>>, address: u64) -> u64 {
@@ -301,7 +301,7 @@ fn text_length(read: impl Fn(u64, usize) -> Option<Vec<u8>>, address: u64) -> u6
     length as u64
 }
 
-/// The pieces of memory that `count` vectors at an address name, as far as so many bytes were used.
+/// The ranges of memory that `count` vectors (`iovec`) at an address name, as far as so many bytes were used.
 fn vectors(
     read: impl Fn(u64, usize) -> Option<Vec<u8>>,
     (address, count): (u64, u64),

@@ -1,5 +1,5 @@
-//! Lay out what execve(2) takes, the program's path, its arguments and the environments among which a run
-//! chooses, in one piece.
+//! The arguments of execve(2) in one piece: the program's path, its arguments and the environments among which a run
+//! chooses.
 //!
 //! A process that has just been forked must not allocate. It maps this piece, which any run may have of its own,
 //! and finds there the lists of pointers that the kernel wants, once the address of the piece is added to them.
@@ -19,7 +19,7 @@ const WORD: usize = size_of::<u64>();
 /// The program's path, its arguments and some environments, in a file that nobody can change.
 pub(super) struct Texts(Sealed);
 
-/// The same with one of the environments, mapped.
+/// The arguments with one of the environments, mapped.
 pub(super) struct MappedTexts {
     pub(super) program: *const libc::c_char,
     pub(super) arguments: *const *const libc::c_char,
@@ -47,7 +47,7 @@ impl Texts {
     }
 }
 
-/// The pointers, each the place of a text in this piece, with a null after each list; and then the texts.
+/// Lays out the pointers, each the place of a text in this piece, with a null after each list; and then the texts.
 fn laid_out<'t>(program: &'t CString, lists: &[&'t [CString]]) -> Vec<u8> {
     let words = 1 + lists.iter().map(|list| list.len() + 1).sum::<usize>();
     let (mut pointers, mut texts) = (Vec::with_capacity(words * WORD), Vec::new());
@@ -102,7 +102,7 @@ impl MappedTexts {
     }
 }
 
-/// Makes pointers of the places in a list, and tells where the next one begins.
+/// Makes pointers of the places in a list; returns where the next one begins.
 ///
 /// # Safety
 /// It is a list of places that ends with zero.

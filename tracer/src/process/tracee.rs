@@ -1,4 +1,4 @@
-//! Hold a running program by ptrace: start it, wait for it, let it go on, end it.
+//! The tracee: a running program, held by ptrace; start it, wait for it, resume it, end it.
 //!
 //! Processes that the program starts are held too, run freely without breakpoints, and die with the run.
 
@@ -30,17 +30,17 @@ const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
     | libc::PTRACE_O_TRACEVFORKDONE
     | QUESTIONS;
 
-/// What a process stops at that asks something.
+/// The ptrace options for stops at questions.
 const QUESTIONS: i32 = libc::PTRACE_O_TRACESECCOMP | libc::PTRACE_O_TRACESYSGOOD;
-/// The stop before or behind a system call.
+/// The signal of a stop at entry or exit of a system call.
 const RETURN: i32 = libc::SIGTRAP | 0x80;
 
-/// A running program.
+/// A tracee: a running program that is held by ptrace.
 pub(crate) struct Tracee {
     pid: Pid,
-    /// Opened where it is needed.
+    /// Its memory, opened where it is needed.
     memory: OnceCell<Option<File>>,
-    /// What a program that was started reads from, which those have as well that it forks.
+    /// The standard input of a program that was started, which its forks have as well.
     pub(super) stdin: Option<File>,
     /// The auxiliary vector at its start: kinds and values.
     auxiliary: Vec<(u64, u64)>,
@@ -48,26 +48,26 @@ pub(crate) struct Tracee {
     others: HashSet<Pid>,
     /// New processes whose first stop came before their parent's word of them.
     held: HashSet<Pid>,
-    /// What it may use up; of the processes that it may start, those that are left.
+    /// The resource limits; of the processes that it may start, those that are left.
     limits: Limits,
     guard: Arc<Guard>,
-    /// What it wanted to do and was denied.
+    /// The actions that it wanted to do and was denied.
     denied: Actions,
-    /// What the run is to be ended for.
+    /// The reason for which the run is to be ended.
     cut: Option<Cut>,
-    /// Why it cannot be traced any further.
+    /// The error because of which it cannot be traced any further.
     trouble: Option<ProcessError>,
-    /// For a program that nobody waits for while it runs.
+    /// The handle of a program that nobody waits for while it runs.
     handle: Option<Handle>,
-    /// How the program itself ended.
+    /// The end of the program itself.
     gone: Option<Stop>,
-    /// Answers what it asks.
+    /// The emulator that answers what it asks.
     pub(super) respondent: CallEmulator,
-    /// How it was let go on last.
+    /// The ptrace request by which it was resumed last.
     pub(super) request: libc::c_uint,
-    /// Whether somebody wants to know of its end.
+    /// Whether its end is recorded: a stop at its exit was asked for.
     pub(super) tells_exit: bool,
-    /// What the program does about SIGTRAP.
+    /// The actions of the program about SIGTRAP.
     pub(super) traps: Traps,
 }
 
@@ -181,7 +181,7 @@ impl Tracee {
         self.wait().map(drop)
     }
 
-    /// Lets the program serve: it tells in its own way of the children that it forks, which are not held.
+    /// Makes the program a server: it tells in its own way of the children that it forks, which are not held.
     pub(crate) fn serves(&mut self) -> Result<(), ProcessError> {
         self.set_options(libc::PTRACE_O_EXITKILL | QUESTIONS);
         self.handle = Some(Handle::new(self.pid)?);
@@ -189,7 +189,7 @@ impl Tracee {
         Ok(())
     }
 
-    /// What the program and those that it has started wanted to do and were denied.
+    /// The actions that the program and those that it has started wanted to do and were denied.
     pub(crate) fn denied(&self) -> Actions {
         self.denied
     }
@@ -279,7 +279,7 @@ impl Tracee {
                 None => None,
             },
             libc::PTRACE_EVENT_EXIT => Some(Stop::Exiting),
-            // A stop signal (trap 3). SIGTRAP there is the end of one.
+            // A group-stop. SIGTRAP there is the end of one.
             libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP => Some(Stop::Stopped),
             _ => {
                 self.go_on(0);
@@ -292,7 +292,7 @@ impl Tracee {
     fn answers(&mut self, who: Pid, status: i32) -> bool {
         match (status >> 16, libc::WSTOPSIG(status)) {
             (libc::PTRACE_EVENT_SECCOMP, _) => {
-                // By the numbers of processes that the kernel will hear.
+                // Before the guard decides, so that it sees the numbers of processes that the kernel will hear.
                 self.respondent.answer(who);
                 self.decide(who);
             }
@@ -306,7 +306,7 @@ impl Tracee {
         true
     }
 
-    /// Takes note of the process that the event of `parent` is about.
+    /// Registers the new process that the event of `parent` is about.
     fn adopt(&mut self, parent: Pid) -> Option<Pid> {
         let mut message: libc::c_ulong = 0;
         // SAFETY: the request writes one long to the address.
@@ -330,7 +330,7 @@ impl Tracee {
             self.held.remove(&who);
             self.respondent.ended(who);
         } else if !self.others.contains(&who) {
-            // Its memory may be a copy with breakpoints, which have to go before it runs (trap 8).
+            // Its memory may be a copy with breakpoints, which have to go before it runs: it would die of SIGTRAP.
             self.held.insert(who);
         } else {
             if matches!(
@@ -379,7 +379,7 @@ impl Tracee {
         }
     }
 
-    /// Lets those held processes run whose parents have reported them meanwhile.
+    /// Resumes those held processes whose parents have reported them meanwhile.
     fn release(&mut self) {
         let (others, held) = (&self.others, &mut self.held);
         held.retain(|&pid| {
@@ -391,7 +391,7 @@ impl Tracee {
         });
     }
 
-    /// Lets the program run on; `signal` is delivered to it, 0 for none.
+    /// Resumes the program; `signal` is delivered to it, 0 for none.
     pub(crate) fn go_on(&mut self, signal: i32) {
         self.restart(libc::PTRACE_CONT, signal);
     }
@@ -437,7 +437,8 @@ impl Tracee {
         }
         self.others.iter().chain(&self.held).copied().for_each(kill);
         while self.gone.is_none() || self.has_others() {
-            // The program itself tells of its end. Of the others a thread may have vanished (trap 1).
+            // The program itself tells of its end. Of the others a thread may have vanished: by the exec of another
+            // one.
             let next = if self.has_others() { wait_a_moment() } else { wait_any().map(Some) };
             match next {
                 Ok(Some((who, status))) => self.see_off(who, status),
@@ -452,7 +453,7 @@ impl Tracee {
         self.held.clear();
     }
 
-    /// Takes note of the end of a process of a run that is being ended, or ends it.
+    /// Notes the end of a process of a run that is being ended, or ends it.
     fn see_off(&mut self, who: Pid, status: i32) {
         match end(status) {
             Some(end) if who == self.pid => self.gone = Some(end),
@@ -481,7 +482,7 @@ impl Drop for Tracee {
     }
 }
 
-/// The number of a stopped process as it knows it itself.
+/// The number of a stopped process in its own namespace.
 fn number_of(process: Pid) -> Result<u32, ProcessError> {
     number_inside(process).map_err(|source| ProcessError::System {
         what: "finding out the number of a process",

@@ -1,5 +1,4 @@
-//! Take the tracer's own traps from a program so that it does not notice: what it does about SIGTRAP stays as it
-//! was.
+//! Removal of the tracer's own traps from a program's signals, so that its disposition of SIGTRAP stays as it was.
 //!
 //! Source: sigaction(2), sigprocmask(2), sigreturn(2).
 
@@ -22,7 +21,7 @@ fn is_sent(details: &siginfo_t) -> bool {
 }
 
 impl Tracee {
-    /// The program is about to make this system call. Those that fail change nothing, as their arguments tell.
+    /// Notes a system call that the program is about to make. Those that fail change nothing, as their arguments tell.
     pub(super) fn hear(&mut self, call: &user_regs_struct) {
         let &user_regs_struct { orig_rax, rdi, rsi, r10, rsp, .. } = call;
         match orig_rax as i64 {
@@ -49,15 +48,15 @@ impl Tracee {
         }
     }
 
-    /// So many words of its memory; `None` where none is mapped.
+    /// Reads so many words of its memory; `None` where none is mapped.
     fn words<const N: usize>(&self, at: u64) -> Option<[u64; N]> {
         let bytes = self.read(RuntimeAddress(at), N * size_of::<u64>())?;
         let words = bytes.chunks_exact(size_of::<u64>()).map(|word| word.try_into().map(u64::from_ne_bytes));
         words.collect::<Result<Vec<u64>, _>>().ok()?.try_into().ok()
     }
 
-    /// The program is stopped by a trap of the tracer's, which it does not get: makes what it does about
-    /// such signals again what it was.
+    /// Removes a trap of the tracer's by which the program is stopped, and which it does not get: restores what it does
+    /// about such signals.
     pub(crate) fn take_trap(&mut self) -> Result<(), ProcessError> {
         if !self.traps.keep_out() {
             return Ok(());
@@ -81,7 +80,7 @@ impl Tracee {
         Ok(())
     }
 
-    /// A step has ended by a trap: the tracer's, unless the instruction is one of the program's own that traps.
+    /// Handles the trap that ends a step: the tracer's, unless the instruction is one of the program's own that traps.
     pub(super) fn end_step(&mut self) -> Result<(), ProcessError> {
         let is_of_code = |details: siginfo_t| details.si_code == libc::SI_KERNEL;
         if self.traps.keep_out() && !self.signal_details().is_some_and(is_of_code) {
@@ -90,7 +89,7 @@ impl Tracee {
         Ok(())
     }
 
-    /// A signal is about to be delivered. One that was postponed is shown as it was when it was sent.
+    /// Handles a signal that is about to be delivered. One that was postponed is shown as it was when it was sent.
     pub(super) fn deliver(&mut self, signal: i32) {
         self.traps.deliver(signal);
         // Sent by somebody; by the tracer, which is in no number space of the program's, as if by nobody.

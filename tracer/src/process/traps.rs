@@ -1,14 +1,14 @@
-//! Keep what a program does about SIGTRAP, which the tracer's own traps make the kernel forget.
+//! The program's disposition of SIGTRAP, which the tracer's own traps make the kernel forget.
 //!
-//! A trap has to be delivered. Where the program blocks or ignores the signal, the kernel lets it in and
-//! makes its action the default one (trap 10). Afterwards nothing tells what they were. So the filter
-//! stops the program at the calls that change them, and after a trap the kernel is told again.
+//! A trap has to be delivered. Where the program blocks or ignores the signal, the kernel unblocks it and resets its
+//! action to the default one. Afterwards nothing tells what they were. So the filter stops the program at the calls
+//! that change them, and after a trap the kernel is told again.
 //!
 //! Source: sigaction(2), sigprocmask(2), sigreturn(2), and `force_sig_info_to_task` of the kernel.
 
 use libc::{SIG_DFL, SIG_IGN, SIGTRAP, siginfo_t};
 
-/// What a program does about a signal: the kernel's `struct sigaction`.
+/// The action of a program for a signal: the kernel's `struct sigaction`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SignalAction {
     pub(super) handler: u64,
@@ -17,20 +17,20 @@ pub(super) struct SignalAction {
     pub(super) mask: u64,
 }
 
-/// What a program does about SIGTRAP.
+/// The disposition of SIGTRAP in a program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Traps {
     pub(super) action: SignalAction,
     pub(super) is_blocked: bool,
-    /// The signals while whose handlers run SIGTRAP is blocked.
+    /// The signals during whose handlers SIGTRAP is blocked.
     blocking: u64,
     /// The signals whose handlers run once.
     once: u64,
-    /// One that was sent while it was blocked, and in whose place a trap of the tracer's was let in.
+    /// A SIGTRAP that was sent while it was blocked, and in whose place a trap of the tracer's was let in.
     pub(super) postponed: Option<Details>,
 }
 
-/// What the kernel has to say of a signal.
+/// The description of a signal, `siginfo_t`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Details(pub(super) siginfo_t);
 
@@ -38,7 +38,7 @@ pub(super) struct Details(pub(super) siginfo_t);
 unsafe impl Send for Details {}
 
 impl Traps {
-    /// From now on the program does this about a signal.
+    /// Notes that from now on the program has this action for a signal.
     pub(super) fn act(&mut self, signal: i32, action: SignalAction) {
         let has = |flag: i32| action.flags & flag as u64 != 0;
         let is_handled = ![SIG_DFL as u64, SIG_IGN as u64].contains(&action.handler);
@@ -54,12 +54,12 @@ impl Traps {
         }
     }
 
-    /// Whether the program lets no trap in, so that the kernel forgets that when one comes.
+    /// Whether the program blocks or ignores SIGTRAP, which the kernel forgets when a trap comes.
     pub(super) fn keep_out(&self) -> bool {
         self.is_blocked || self.action.handler == SIG_IGN as u64
     }
 
-    /// A signal is delivered.
+    /// Notes that a signal is delivered.
     pub(super) fn deliver(&mut self, signal: i32) {
         self.is_blocked |= self.blocking & bit(signal) != 0;
         if self.once & bit(signal) != 0 {
@@ -69,7 +69,7 @@ impl Traps {
     }
 }
 
-/// A signal in a set.
+/// The bit of a signal in a set.
 pub(super) fn bit(signal: i32) -> u64 {
     1 << (signal - 1)
 }

@@ -1,4 +1,5 @@
-//! End runs that take too long or hold too much memory, from a thread of its own: the tracer sleeps in `waitpid`.
+//! The watchdog: it ends runs that take too long or hold too much memory, from a thread of its own, because the tracer
+//! sleeps in `waitpid`.
 //!
 //! The thread looks at the clocks every few milliseconds. It kills through a pidfd, so that a reused
 //! process number cannot be hit. All clocks are monotonic.
@@ -15,10 +16,10 @@ use super::{ProcessError, family, holding, patiently, status};
 use crate::invocation::Limits;
 use crate::termination::Cut;
 
-/// How often the clocks are looked at.
+/// The interval at which the clocks are looked at.
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// Looks after the runs of one tracer, one at a time.
+/// The watchdog of one tracer, for one run at a time.
 pub(crate) struct Watchdog {
     watched: Arc<Mutex<Option<Watched>>>,
     attendance: WaitingWork,
@@ -32,16 +33,16 @@ pub(crate) struct WaitingWork(Arc<Service>);
 #[derive(Default)]
 struct Service {
     is_under_way: AtomicBool,
-    /// The processor time of what is done, in nanoseconds.
+    /// The processor time of the work, in nanoseconds.
     used: AtomicU64,
 }
 
-/// Whose time counts.
+/// The processes whose time counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
-    /// That of the process; it may wait for those that it has started.
+    /// The process alone; it may wait for those that it has started.
     Process,
-    /// That of the process and of all that it has started, together.
+    /// The process and all that it has started, together.
     Family,
 }
 
@@ -50,12 +51,12 @@ struct Watched {
     subject: Subject,
     clock: libc::clockid_t,
     attendance: WaitingWork,
-    /// What it had used before this run.
+    /// The time that the waiting work had used before this run.
     attended: Duration,
     deadline: Instant,
     rest: Rest,
     cpu: Duration,
-    /// How much memory it and those that it has started may hold together, in bytes.
+    /// The limit of the memory that it and those that it has started may hold together, in bytes.
     memory: Option<u64>,
     stop: Arc<AtomicBool>,
     bitten: Option<Cut>,
@@ -67,7 +68,7 @@ pub(crate) struct Alarm<'a> {
 }
 
 impl Watchdog {
-    /// Starts the thread; it ends with the watchdog.
+    /// Starts the watchdog's thread, which ends with it.
     pub(crate) fn new() -> Result<Watchdog, ProcessError> {
         let watched = Arc::new(Mutex::new(None));
         let thread = patiently(|| {
@@ -78,7 +79,7 @@ impl Watchdog {
         Ok(Watchdog { watched, attendance: WaitingWork::default() })
     }
 
-    /// For a thread that serves the programs under watch.
+    /// The waiting work of a thread that serves the programs under watch.
     pub(crate) fn attendance(&self) -> WaitingWork {
         self.attendance.clone()
     }
@@ -120,7 +121,7 @@ impl Watchdog {
 }
 
 impl WaitingWork {
-    /// Does such work.
+    /// Runs `work`, and counts its processor time as that of waiting work.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         self.0.is_under_way.store(true, Ordering::Relaxed);
         let before = time_on(libc::CLOCK_THREAD_CPUTIME_ID);
@@ -131,7 +132,7 @@ impl WaitingWork {
         result
     }
 
-    /// Since the watchdog is there.
+    /// The processor time of the work since the watchdog exists.
     fn used(&self) -> Duration {
         Duration::from_nanos(self.0.used.load(Ordering::Relaxed))
     }
@@ -142,12 +143,12 @@ impl WaitingWork {
 }
 
 impl Alarm<'_> {
-    /// Why the run was killed, if it was.
+    /// The reason for which the run was killed, if it was.
     pub(crate) fn raised(&self) -> Option<Cut> {
         self.watchdog.slot().as_ref().and_then(|watched| watched.bitten)
     }
 
-    /// Ends the watch; tells why the run was killed, if it was. From now on it will not be.
+    /// Ends the watch; returns the reason for which the run was killed, if it was. From now on it will not be.
     pub(crate) fn end(self) -> Option<Cut> {
         self.watchdog.slot().take().and_then(|watched| watched.bitten)
     }
@@ -198,26 +199,26 @@ impl Watched {
     }
 }
 
-/// Nothing if the clock is gone, with its process or thread.
+/// The time on a clock; zero if the clock is gone, with its process or thread.
 fn time_on(clock: libc::clockid_t) -> Duration {
     nix::time::clock_gettime(clock.into()).map_or(Duration::ZERO, Duration::from)
 }
 
-/// For how long a process has done nothing.
+/// The period for which a process has done nothing.
 struct Rest {
     pid: Pid,
     subject: Subject,
-    /// The processor time that it had used when somebody looked last.
+    /// The processor time that it had used when it was looked at last.
     used: Duration,
-    /// When it was seen to do something.
+    /// The time at which it was seen to do something.
     since: Instant,
     longest: Duration,
 }
 
 impl Rest {
-    /// Whether the process, which has used so much processor time, has slept for too long. Who is held by the
-    /// tracer does not sleep, nor does who waits for a thread of the tracer that works for it; who has children may
-    /// wait for them.
+    /// Whether the process, which has used so much processor time, has slept for too long. A process that is held by
+    /// the tracer does not sleep, nor does one that waits for a thread of the tracer that works for it; one that has
+    /// children may wait for them.
     fn is_too_long(&mut self, used: Duration, is_attended: bool) -> bool {
         if used != self.used || is_attended || !self.is_asleep() {
             (self.used, self.since) = (used, Instant::now());

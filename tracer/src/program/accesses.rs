@@ -1,4 +1,4 @@
-//! Tell which memory an instruction reads and writes, from the registers before it.
+//! The memory that an instruction reads and writes, from the registers before it.
 //!
 //! What goes to the stack on the way, such as return addresses and pushed registers, does not count.
 //! Source of the use of each instruction: iced-x86.
@@ -7,18 +7,18 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, OpA
 
 use super::variables::{MemoryPiece, RegisterValues};
 
-/// What an instruction does with a piece of memory.
+/// The kind of access of an instruction to a piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// It reads it.
+    /// A read.
     Read,
-    /// It writes it.
+    /// A write.
     Write,
-    /// It reads it, and writes it then.
+    /// A read, and then a write.
     Update,
 }
 
-/// Where control goes behind an instruction.
+/// The direction in which control goes after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// On in the function, or out of it by a jump.
@@ -29,21 +29,21 @@ pub(crate) enum Way {
     Return,
 }
 
-/// What an instruction does.
+/// The effect of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Effect {
-    /// The address behind it.
+    /// The address after the instruction.
     pub(crate) end: u64,
-    /// Where control goes.
+    /// The direction in which control goes after it.
     pub(crate) way: Way,
     /// The memory that it reads and writes.
     pub(crate) accesses: Vec<(MemoryPiece, Mode)>,
 }
 
-/// The canary of the stack lies here in thread-local memory: System V ABI.
+/// The offset of the stack canary in thread-local memory: System V ABI.
 pub(super) const CANARY: u64 = 0x28;
 
-/// What the instruction with these bytes does with these registers; `None` if it is none.
+/// The effect of the instruction with these bytes, given these registers; `None` if the bytes are no instruction.
 pub(crate) fn effect(bytes: &[u8], registers: &RegisterValues) -> Option<Effect> {
     let mut decoder = Decoder::with_ip(64, bytes, registers.pc, DecoderOptions::NONE);
     let insn = decoder.decode();

@@ -1,4 +1,4 @@
-//! Unpack the agent, the code that runs inside of a traced program.
+//! The agent, the code that runs inside of a traced program, unpacked from this one.
 
 use iced_x86::{Decoder, DecoderOptions, InstructionInfoFactory};
 use object::read::elf::ElfFile64;
@@ -6,20 +6,20 @@ use object::{Endianness, Object, ObjectSection, ObjectSegment, SectionKind};
 
 use super::LoadError;
 
-/// What the build script has made of `agent/inside.rs`.
+/// The agent as the build script has compiled it from `agent/inside.rs`.
 const COMPILED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent"));
 
-/// The agent as it lies in memory.
+/// The agent's code, relocated.
 pub(super) struct AgentCode {
     pub(super) bytes: Vec<u8>,
-    /// The address at which it takes arrivals.
+    /// The address of the function that handles arrivals.
     pub(super) entry: u64,
     /// Whether it changes vector registers. The compiler is asked not to, but may do as it likes.
     pub(super) uses_vectors: bool,
 }
 
 impl AgentCode {
-    /// The agent for this address.
+    /// Relocates the agent for this address.
     pub(super) fn new(address: u64) -> Result<AgentCode, LoadError> {
         let damaged = |source| LoadError::Damaged { path: "stripe's own agent".into(), source };
         let file: ElfFile64<'_, Endianness> = ElfFile64::parse(COMPILED).map_err(damaged)?;
@@ -31,7 +31,7 @@ impl AgentCode {
             bytes[segment.address() as usize..][..data.len()].copy_from_slice(data);
         }
         for (place, relocation) in file.dynamic_relocations().into_iter().flatten() {
-            // All are relative: nothing is imported.
+            // All relocations are relative: nothing is imported.
             let value = address.wrapping_add(relocation.addend() as u64);
             bytes[place as usize..][..8].copy_from_slice(&value.to_le_bytes());
         }

@@ -1,5 +1,5 @@
-//! Name places of the program's code in the words of the source: file, line and function, with the functions
-//! that a compiler has put into others.
+//! Names of places in the program's code, in the words of the source: file, line and function, with the functions that
+//! a compiler has inlined into others.
 //!
 //! Source of the names: DWARF, read by the crate addr2line; where there is none, the symbol table.
 
@@ -20,16 +20,16 @@ use crate::address::FileAddress;
 
 type Reader = EndianArcSlice<RunTimeEndian>;
 
-/// A function that was active, or that its compiler has put into another one.
+/// A frame of a backtrace: a function that was active, or that its compiler has inlined into another one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceFrame {
-    /// The function as the source language writes it, if it has a name.
+    /// The name of the function as the source language writes it, if it has one.
     pub function: Option<String>,
     /// The file as users know it, and the line.
     pub place: Option<(String, u32)>,
 }
 
-/// The names of the places of files, as far as somebody has asked.
+/// The names of places in files, read when they are asked for.
 #[derive(Default)]
 pub(super) struct Names(Mutex<HashMap<PathBuf, Option<FileNames>>>);
 
@@ -48,8 +48,8 @@ impl fmt::Debug for Names {
 }
 
 impl Names {
-    /// Which functions the code at `address` of the file at `path` is of: the innermost first, then those
-    /// into which it was put. None if nothing is known.
+    /// The functions that the code at `address` of the file at `path` belongs to: the innermost first, then those into
+    /// which it was inlined. None if nothing is known.
     pub(super) fn at(&self, program: &Program, path: &Path, address: FileAddress) -> Vec<SourceFrame> {
         let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let file = files.entry(path.into()).or_insert_with(|| FileNames::read(path).ok());
@@ -126,7 +126,7 @@ fn dwarf(elf: &Elf<'_>) -> Result<Dwarf<Reader>, LoadError> {
     })
 }
 
-/// A source file as users know it.
+/// The path of a source file as users know it.
 fn shown(program: &Program, path: &Path) -> String {
     let known = program.files().iter().find(|file| file.path == path);
     // Where nothing is traced, no directory is known that users would leave out.

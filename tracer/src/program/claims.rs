@@ -1,4 +1,4 @@
-//! Believe debug information only as far as its size allows.
+//! Budget for debug information: it is believed only as far as its size allows.
 //!
 //! Many entries may refer to the same list of ranges, the same text or the same line program. In a sound
 //! file few do; in a damaged one all may refer to the longest there is, so that a few kilobytes claim
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::LoadError;
 
-/// Why debug information cannot be read.
+/// The reason why debug information cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Damage {
     #[error(transparent)]
@@ -17,7 +17,7 @@ pub(super) enum Damage {
     Excessive(&'static str),
     #[error("{0} belongs to another compilation")]
     Foreign(String),
-    /// A file that holds a part of it.
+    /// The error of a file that holds a part of it.
     #[error(transparent)]
     Elsewhere(Box<LoadError>),
 }
@@ -38,7 +38,7 @@ impl Damage {
     }
 }
 
-/// What may still be claimed.
+/// The budget that is left: what may still be claimed.
 pub(super) struct Claims {
     rows: usize,
     ranges: usize,
@@ -47,26 +47,26 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    /// Sound files stay far below these in proportion to their size, in bytes; this much is free.
+    /// The budget that is free, in bytes: sound files stay far below the budget in proportion to their size.
     const FREE: usize = 1 << 20;
 
-    /// What a file of this size may claim.
+    /// The budget of a file of this size.
     pub(super) fn of(size: usize) -> Claims {
         let room = |factor: usize| size.saturating_mul(factor).saturating_add(Claims::FREE);
         Claims { rows: room(4), ranges: room(1), text: room(64) }
     }
 
-    /// A row of a line table.
+    /// Counts a row of a line table.
     pub(super) fn row(&mut self) -> Result<(), Damage> {
         claim(&mut self.rows, 1, "rows of line tables")
     }
 
-    /// A range of addresses.
+    /// Counts a range of addresses.
     pub(super) fn range(&mut self) -> Result<(), Damage> {
         claim(&mut self.ranges, 1, "ranges of addresses")
     }
 
-    /// A name of this length.
+    /// Counts a name of this length.
     pub(super) fn text(&mut self, length: usize) -> Result<(), Damage> {
         claim(&mut self.text, length, "names")
     }

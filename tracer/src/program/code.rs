@@ -13,7 +13,7 @@ use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register}
 
 use super::LoadError;
 
-/// Where control can go behind an instruction.
+/// The control flow after an instruction: where it can go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ControlFlow {
     /// To the next instruction only.
@@ -52,17 +52,17 @@ impl ControlFlow {
 pub(super) struct Insn {
     pub(super) address: u64,
     pub(super) flow: ControlFlow,
-    /// The same instruction as iced-x86 sees it.
+    /// The instruction as iced-x86 decodes it.
     pub(super) iced: Instruction,
 }
 
 impl Insn {
-    /// The address behind the instruction.
+    /// The address after the instruction.
     pub(super) fn end(&self) -> u64 {
         self.iced.next_ip()
     }
 
-    /// A `nop` of any length.
+    /// Whether it is a `nop` of any length.
     pub(super) fn is_nop(&self) -> bool {
         self.iced.mnemonic() == Mnemonic::Nop
     }
@@ -81,7 +81,7 @@ impl Insn {
 #[derive(Debug)]
 pub(super) struct Code {
     insns: Vec<Insn>,
-    /// Found when they are asked for first.
+    /// The predecessors of each instruction, found when they are asked for first.
     predecessors: OnceCell<Vec<Vec<usize>>>,
 }
 
@@ -114,7 +114,7 @@ impl Code {
         self.fall_through(index).into_iter().chain(target)
     }
 
-    /// For each instruction, those from which control comes directly.
+    /// The direct predecessors of each instruction: those from which control comes directly.
     pub(super) fn predecessors(&self) -> &[Vec<usize>] {
         self.predecessors.get_or_init(|| {
             let mut predecessors = vec![Vec::new(); self.insns.len()];
@@ -128,7 +128,7 @@ impl Code {
     }
 }
 
-/// A decoder that serves many functions.
+/// A disassembler that serves many functions.
 pub(super) struct Disassembler {
     capstone: Capstone,
 }
@@ -146,8 +146,8 @@ impl Disassembler {
 
     /// Decodes the ranges of a function, each given as its first address and its bytes.
     ///
-    /// Decoding of a range ends at the first byte sequence that is no instruction: behind it, data
-    /// may lie between the code.
+    /// Decoding of a range ends at the first byte sequence that is no instruction: after it, data may lie between the
+    /// code.
     pub(super) fn decode(&self, ranges: &[(u64, &[u8])]) -> Result<Code, LoadError> {
         let mut insns = Vec::new();
         for &(start, bytes) in ranges {

@@ -1,4 +1,4 @@
-//! Notice that a file whose code runs execute is no longer the one that was examined.
+//! The files whose code runs execute; a change of one is noticed.
 //!
 //! Runs can only be compared if all execute the same code. The executable and its libraries may be built anew, or
 //! be replaced, at any moment of a search.
@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Default)]
 pub(crate) struct CodeFiles(Mutex<BTreeMap<PathBuf, Stamp>>);
 
-/// What is another one if a file is replaced or written, stat(2).
+/// The attributes of a file that change if it is replaced or written, stat(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     device: u64,
@@ -23,7 +23,7 @@ struct Stamp {
 }
 
 impl CodeFiles {
-    /// Takes note of a file, unless it is known; one that is not there is none.
+    /// Adds a file, unless it is known; one that does not exist is left out.
     pub(crate) fn add(&self, path: &Path) {
         let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if files.contains_key(path) {
@@ -34,7 +34,7 @@ impl CodeFiles {
         }
     }
 
-    /// One that is not as it was at first, if there is any.
+    /// A file that is not as it was at first, if there is any.
     pub(crate) fn changed(&self) -> Option<PathBuf> {
         let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         files.iter().find(|(path, stamp)| Stamp::of(path) != Some(**stamp)).map(|(path, _)| path.clone())

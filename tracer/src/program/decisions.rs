@@ -1,16 +1,16 @@
-//! Find the conditional jumps of a statement, and where control goes on if the statement is left out.
+//! The conditional jumps of a statement, and where control goes on if the statement is left out.
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
 
 use super::{ImageId, LeaderId, Program};
 use crate::address::FileAddress;
 
-/// So many instructions are looked at between a jump and the next statement.
+/// The largest number of instructions that are looked at between a jump and the next statement.
 const MOST_INSTRUCTIONS: usize = 64;
 
 impl Program {
-    /// Where control goes on if a statement is left out, and what it governs if it is a decision; `None` if it cannot be:
-    /// because it serves the frame, or because no place follows on every way.
+    /// The leader at which control goes on if a statement is left out, and what it governs if it is a decision; `None`
+    /// if it cannot be left out: because it serves the frame, or because no place follows on every way.
     pub fn behind(&self, leader: LeaderId) -> Option<LeaderId> {
         let it = self.leader(leader);
         it.post_dominator.filter(|_| !it.kind.is_structural())
@@ -43,7 +43,7 @@ impl Program {
         jumps.map(|jump| FileAddress(jump.ip())).collect()
     }
 
-    /// The statement at which control goes on behind a conditional jump of an image, if it jumps or if it does not;
+    /// The statement at which control goes on after a conditional jump of an image, if it jumps or if it does not;
     /// `None` if none begins there before the next branch or call.
     pub fn destination(&self, image: ImageId, jump: FileAddress, jumps: bool) -> Option<LeaderId> {
         let text = self.text_at(image, jump)?;

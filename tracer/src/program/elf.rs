@@ -1,7 +1,6 @@
-//! Open an ELF file, refuse what cannot be traced, and hand out its sections and symbols.
+//! The reader of ELF files: it refuses what cannot be traced, and hands out sections and symbols.
 //!
-//! The only place that knows the `object` crate. What the debug sections mean is for `lines` and
-//! `functions` to say.
+//! The only place that knows the `object` crate. The meaning of the debug sections is for `lines` and `functions`.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -22,10 +21,10 @@ const MAX_EXPANSION: u64 = 1000;
 /// ...or this many bytes, whichever is more; a larger claim is damage or malice.
 const MAX_CLAIM: u64 = 64 << 20;
 
-/// Where distributions keep separate debug files.
+/// The folder in which distributions keep separate debug files.
 const DEBUG_ROOT: &str = "/usr/lib/debug";
 
-/// A function according to the symbol table.
+/// A function of the symbol table.
 #[derive(Debug)]
 pub(super) struct Symbol<'data> {
     pub(super) name: &'data str,
@@ -64,10 +63,10 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     Ok(data)
 }
 
-/// No executable with its debug information is longer, in bytes.
+/// The size of the longest file that is read, in bytes: no executable with its debug information is longer.
 const LONGEST: u64 = 4 << 30;
 
-/// All that is in a file with code or debug information. Pipes and devices may have no end.
+/// Reads all bytes of a file with code or debug information. Pipes and devices may have no end.
 pub(super) fn contents(path: &Path) -> Result<Vec<u8>, LoadError> {
     let unreadable = |source| LoadError::Unreadable { path: path.into(), source };
     let metadata = fs::metadata(path).map_err(unreadable)?;
@@ -105,7 +104,7 @@ impl<'data> Elf<'data> {
         self.file.entry()
     }
 
-    /// How many bytes the file has.
+    /// The size of the file in bytes.
     pub(super) fn size(&self) -> usize {
         self.file.data().len()
     }
@@ -115,7 +114,7 @@ impl<'data> Elf<'data> {
         self.file.segments().map(|segment| segment.address()).min().unwrap_or(0) & !0xfff
     }
 
-    /// The address behind the last loaded segment.
+    /// The address after the last loaded segment.
     pub(super) fn end(&self) -> u64 {
         self.file
             .segments()
@@ -157,13 +156,13 @@ impl<'data> Elf<'data> {
         symbols
     }
 
-    /// The address of a symbol that the image offers to others.
+    /// The address of a dynamic symbol, which the image exports.
     pub(super) fn dynamic_symbol(&self, name: &str) -> Option<u64> {
         let mut symbols = self.file.dynamic_symbols();
         symbols.find(|symbol| symbol.name() == Ok(name)).map(|symbol| symbol.address())
     }
 
-    /// The address of a symbol that the image defines, whether it offers it to others or not.
+    /// The address of a symbol that the image defines, whether it exports it or not.
     pub(super) fn symbol(&self, name: &str) -> Option<u64> {
         let symbols = self.file.symbols().chain(self.file.dynamic_symbols());
         let mut named = symbols.filter(|symbol| symbol.is_definition() && symbol.name() == Ok(name));
@@ -197,7 +196,7 @@ impl<'data> Elf<'data> {
         })
     }
 
-    /// The names of the functions that the image takes from elsewhere.
+    /// The names of the functions that the image imports.
     pub(super) fn imports(&self) -> Vec<String> {
         let imports = self.file.imports().into_iter().flatten().flatten();
         let name = |import: object::Import<'data>| match import.name() {
@@ -213,7 +212,7 @@ impl<'data> Elf<'data> {
         tables.flat_map(|table| table.data().unwrap_or_default().split(|&byte| byte == 0))
     }
 
-    /// Where a section lies in the loaded image.
+    /// The address of a section in the loaded image.
     pub(super) fn section_address(&self, name: &str) -> Option<u64> {
         self.file.section_by_name(name).map(|section| section.address())
     }

@@ -1,10 +1,10 @@
-//! Say why a program cannot be traced, and what to do about it.
+//! Errors of loading: why a program cannot be traced, and what to do about it.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::{error, fmt, io};
 
-/// Why a program cannot be loaded. The message names the file, the cause and the remedy.
+/// An error of loading a program. The message names the file, the cause and the remedy.
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
 pub enum LoadError {
@@ -30,7 +30,7 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// The file that it is about; none for what fails whatever the file is.
+    /// The path of the file; none for what fails whatever the file is.
     pub fn path(&self) -> Option<&Path> {
         Some(match self {
             LoadError::Directory(path)
@@ -55,7 +55,7 @@ impl LoadError {
         })
     }
 
-    /// What is wrong with it, as the rest of a sentence that the file begins.
+    /// The cause, as the rest of a sentence that the file begins.
     pub fn cause(&self) -> Cow<'static, str> {
         match self {
             LoadError::Unreadable { source, .. } => source.to_string().into(),
@@ -98,13 +98,13 @@ impl LoadError {
         }
     }
 
-    /// Which file it is about, if it is about one, and the cause.
+    /// The file, if it is about one, and the cause.
     pub fn refused(&self) -> String {
         let path = self.path().map(|path| format!("{}: ", path.display())).unwrap_or_default();
         path + &self.cause()
     }
 
-    /// What to do about it, if anything is known.
+    /// The remedy, if one is known.
     pub fn remedy(&self) -> Option<&'static str> {
         Some(match self {
             LoadError::Unreadable { .. } | LoadError::Disassembler(_) => return None,

@@ -1,4 +1,4 @@
-//! Connect the leaders of a function: where control can go from each, and which leader every way out
+//! The control flow between the leaders of a function: where control can go from each, and which leader every way out
 //! must pass (the immediate post-dominator).
 //!
 //! Source: Ferrante, Ottenstein and Warren, "The Program Dependence Graph and Its Use in
@@ -13,7 +13,7 @@ use petgraph::visit::Reversed;
 
 use super::code::{Code, ControlFlow};
 
-/// What follows the block of a leader, leaders numbered within their function.
+/// The successors of a leader's block, leaders numbered within their function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Follow {
     /// The leaders that can come next in the same activation, except the leader itself; ascending.
@@ -23,16 +23,15 @@ pub(super) struct Follow {
     pub(super) post_dominator: Option<usize>,
 }
 
-/// A jump table has at most this many entries.
+/// The largest number of entries of a jump table.
 const MAX_TABLE: u64 = 4096;
-/// How far before an indirect jump the address of its table is looked for, in instructions.
+/// The distance before an indirect jump within which the address of its table is looked for, in instructions.
 const TABLE_WINDOW: usize = 12;
 
-/// Reads the image's memory as the file gives it: address and length to bytes.
+/// Reader of the image's memory as the file gives it: address and length to bytes.
 pub(super) type ImageReader<'a> = dyn Fn(u64, u64) -> Option<&'a [u8]> + 'a;
 
-/// Where the indirect jumps of a function go, by the instruction of each; nowhere where no table was
-/// found.
+/// The targets of the indirect jumps of a function, by the instruction of each; none where no table was found.
 pub(super) struct JumpTables(HashMap<usize, Vec<usize>>);
 
 impl JumpTables {
@@ -42,7 +41,7 @@ impl JumpTables {
         JumpTables(jumps.map(|jump| (jump, read_table(code, jump, memory))).collect())
     }
 
-    /// Whether each indirect jump has one.
+    /// Whether each indirect jump has a table.
     pub(super) fn are_complete(&self) -> bool {
         self.0.values().all(|table| !table.is_empty())
     }
@@ -123,7 +122,7 @@ fn is_canary_alarm(code: &Code, branch: usize, way: usize) -> bool {
         && code.at(way).flow == ControlFlow::Call
 }
 
-/// Where indirect jumps go: as their tables say, or else wherever no direct jump does.
+/// The targets of indirect jumps: as their tables say, or else all that no direct jump leads to.
 struct Indirect<'t> {
     tables: &'t JumpTables,
     unclaimed: Vec<usize>,

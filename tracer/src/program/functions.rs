@@ -1,6 +1,7 @@
-//! Find the functions of the program: their names and the ranges of their code.
+//! The functions of the program: their names and the ranges of their code.
 //!
-//! From `DW_TAG_subprogram`; where a unit has none (`-gline-tables-only`) the symbol table serves. Which of them are traced is for `scope` to say.
+//! From `DW_TAG_subprogram`; where a unit has none (`-gline-tables-only`) the symbol table serves. Which of them are
+//! traced is decided in `scope`.
 
 use std::collections::HashMap;
 
@@ -23,8 +24,8 @@ pub(super) struct Extent {
     pub(super) is_optimised: bool,
 }
 
-/// Names are followed through at most this many `DW_AT_specification` and `DW_AT_abstract_origin`
-/// links: a longer chain is a cycle in a damaged file.
+/// The largest number of `DW_AT_specification` and `DW_AT_abstract_origin` links through which a name is followed: a
+/// longer chain is a cycle in a damaged file.
 const MAX_LINKS: usize = 8;
 
 /// The functions of one unit.
@@ -95,7 +96,7 @@ pub(super) fn of_symbols<'s>(
     })
 }
 
-/// The name of each address that a symbol names, as its source language writes it.
+/// The demangled names of the symbols, by address.
 pub(super) fn names(symbols: &[Symbol<'_>], claims: &mut Claims) -> Result<HashMap<u64, String>, Damage> {
     let mut names = HashMap::new();
     for symbol in symbols {

@@ -1,4 +1,4 @@
-//! Keep damaged debug information from ending the program: its readers may panic.
+//! A guard against damaged debug information, whose readers may panic: that must not end the program.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;

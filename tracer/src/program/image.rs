@@ -1,4 +1,4 @@
-//! Bring the readers of this module together: from files to one [`Program`].
+//! The images of a program: the readers of this module brought together, from files to one [`Program`].
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -26,16 +26,16 @@ use super::{
 };
 use crate::address::FileAddress;
 
-/// One ELF file of the program.
+/// An image: one ELF file of the program.
 #[derive(Clone, Debug)]
 pub struct Image {
-    /// Where it was loaded from.
+    /// The path from which it was loaded.
     pub path: PathBuf,
-    /// Its first instruction.
+    /// The address of its first instruction.
     pub entry: FileAddress,
     /// The lowest address of its segments.
     pub base: FileAddress,
-    /// The address behind its segments.
+    /// The address after its segments.
     pub end: FileAddress,
     /// Whether the dynamic loader starts it.
     pub is_dynamic: bool,
@@ -53,8 +53,8 @@ pub struct Image {
     pub text: Vec<(FileAddress, Vec<u8>)>,
 }
 
-/// What starts threads: how its symbol begins, and what programmers call it. `std::async` and the like are made
-/// of `std::thread`. Who calls the kernel itself is found when it does.
+/// The functions that start threads: the beginning of the symbol, and the name that programmers know. `std::async` and
+/// the like are made of `std::thread`. A program that calls the kernel itself is found when it does.
 const THREAD_STARTERS: [(&str, &str); 5] = [
     ("pthread_create", "pthread_create"),
     ("thrd_create", "thrd_create"),
@@ -64,7 +64,7 @@ const THREAD_STARTERS: [(&str, &str); 5] = [
 ];
 
 impl Image {
-    /// The file at `path`, of whose code nothing is known yet.
+    /// The image of the file at `path`, of whose code nothing is known yet.
     fn of(path: &Path, elf: &Elf<'_>) -> Image {
         Image {
             path: path.into(),
@@ -81,7 +81,7 @@ impl Image {
         }
     }
 
-    /// The executable at `path`, of which nothing is traced.
+    /// The image of the executable at `path`, of which nothing is traced.
     pub(super) fn untraced(path: &Path) -> Result<Image, LoadError> {
         guarded(path, || {
             let data = elf::contents(path)?;
@@ -89,7 +89,7 @@ impl Image {
         })
     }
 
-    /// What it takes from other images that starts threads, if it does.
+    /// The function that starts threads among its imports, if there is one.
     #[must_use]
     pub fn thread_starter(&self) -> Option<&'static str> {
         let is_imported = |symbol: &str| self.imports.iter().any(|import| import.starts_with(symbol));
@@ -107,11 +107,11 @@ pub(super) struct Builder<'a> {
     functions: Vec<Function>,
     leaders: Vec<Leader>,
     code_files: CodeFiles,
-    /// Where the functions of the image at hand jump to outside of themselves.
+    /// The targets of the current image's jumps from a function to outside of it.
     jumps_out: Vec<u64>,
 }
 
-/// What the debug information of an image says, before anything is decoded.
+/// The debug information of an image, before anything is decoded.
 struct DebugInfo {
     units: Vec<UnitLines>,
     functions: Vec<Extent>,
@@ -335,7 +335,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// How many bytes of debug information there are, uncompressed.
+/// The size of the debug information in bytes, uncompressed.
 fn size(dwarf: &Dwarf<lines::Slice<'_>>) -> usize {
     dwarf.debug_info.reader().len() + dwarf.debug_line.reader().len() + dwarf.debug_str.reader().len()
 }

@@ -1,11 +1,11 @@
-//! Find the leaders of a function: the addresses where an event begins.
+//! The leaders of a function: the addresses where an event begins.
 //!
-//! For a function with entry `lo`, and with key = (file, line), or (file, line, column) for
-//! [`Granularity::Statement`], a leader is
+//! For a function with entry `lo`, and with key = (file, line), or (file, line, column) for [`Granularity::Statement`],
+//! a leader is
 //! - (a) `lo`;
 //! - (b) a statement row that control can reach directly from another key;
 //! - (c) a statement row that control can only reach by an indirect jump, such as a switch case;
-//! - (d) the first row behind the prologue;
+//! - (d) the first row after the prologue;
 //! - (e) the epilogue before each `ret`, with or without a row of its own.
 //!
 //! Not a leader is a block of one `jmp` (its target inherits the predecessors) and, except for (a)
@@ -34,7 +34,7 @@ pub(super) struct FoundLeader {
     pub(super) kind: LeaderKind,
     /// The row that says which statement begins here.
     pub(super) row: Row,
-    /// The registers that hold values which are used behind it.
+    /// The live registers: those that hold values which are used after it.
     pub(super) live: RegisterSet,
 }
 
@@ -153,7 +153,7 @@ impl Table {
     }
 }
 
-/// Where control comes from, seen through blocks of one `jmp`.
+/// The predecessors of an instruction, seen through blocks of one `jmp`.
 struct Predecessors<'c> {
     direct: &'c [Vec<usize>],
     transparent: HashSet<usize>,
@@ -183,8 +183,8 @@ impl<'c> Predecessors<'c> {
     }
 }
 
-/// The instruction of the first row behind the prologue: the compiler's mark, or else the second row.
-/// The store of the stack canary belongs to the prologue.
+/// The instruction of the first row after the prologue: the compiler's mark, or else the second row. The store of the
+/// stack canary belongs to the prologue.
 fn behind_prologue(code: &Code, table: &Table, entry: usize) -> Option<usize> {
     let marked = table.rows.range(entry + 1..).find(|(_, row)| row.prologue_end).map(|(&insn, _)| insn);
     let start = marked.unwrap_or(entry + 1);
@@ -223,7 +223,7 @@ fn tears_down(insn: &Insn) -> bool {
     }
 }
 
-/// If the code before `end` is the check of the stack canary, where the check begins.
+/// The beginning of the check of the stack canary, if that is the code before `end`.
 ///
 /// gcc: `mov r,[slot]; sub r,fs:28h; je end; call __stack_chk_fail`.
 fn canary_check(code: &Code, predecessors: &[Vec<usize>], end: usize) -> Option<usize> {
@@ -237,8 +237,8 @@ fn canary_check(code: &Code, predecessors: &[Vec<usize>], end: usize) -> Option<
     (shape && only_from_check).then_some(start)
 }
 
-/// Rule S as far as registers, flags and the floating-point stack go: for each instruction, what the
-/// straight line from there, up to the first call, jump or return, uses without having produced it.
+/// Rule S as far as registers, flags and the floating-point stack go: for each instruction, what the straight line from
+/// there, up to the first call, jump or return, uses without having produced it.
 fn borrowed(code: &Code, uses: &mut Uses) -> Vec<Borrowed> {
     let mut lines = vec![Borrowed::default(); code.insns().len()];
     for (index, insn) in code.insns().iter().enumerate().rev() {
@@ -246,7 +246,7 @@ fn borrowed(code: &Code, uses: &mut Uses) -> Vec<Borrowed> {
         let behind = next.map_or_else(Borrowed::default, |next| lines[next]);
         let registers = uses.of(insn);
         let flags = behind.flags & !insn.iced.rflags_modified();
-        // Whoever pops a value needs one more on the stack than what follows.
+        // An instruction that pops a value needs one more on the stack than what follows.
         let popped = insn.iced.fpu_stack_increment_info().increment();
         let values = behind.values.saturating_add(popped).max(0);
         lines[index] = Borrowed {
@@ -258,13 +258,13 @@ fn borrowed(code: &Code, uses: &mut Uses) -> Vec<Borrowed> {
     lines
 }
 
-/// What a straight line of code takes over from what is before it.
+/// The values that a straight line of code uses from before it.
 #[derive(Clone, Copy, Default)]
 struct Borrowed {
     registers: RegisterSet,
     /// Status flags.
     flags: u32,
-    /// How many values on the floating-point stack.
+    /// The number of values on the floating-point stack.
     values: i32,
 }
 
@@ -279,7 +279,7 @@ fn uses_fpu_stack(insn: &Insn) -> bool {
         || (0..insn.iced.op_count()).any(|i| insn.iced.op_register(i).is_st())
 }
 
-/// How many values an x87 instruction expects on the floating-point stack.
+/// The number of values that an x87 instruction expects on the floating-point stack.
 fn fpu_operands(insn: &Insn) -> i32 {
     let deepest = (0..insn.iced.op_count())
         .map(|i| insn.iced.op_register(i))

@@ -1,5 +1,5 @@
-//! Find the functions of libraries whose reads are known better than their instructions tell, and the objects that
-//! libraries keep for themselves.
+//! Functions of libraries whose reads are known better than their instructions tell, and the objects that libraries
+//! keep for themselves.
 //!
 //! Where the C library chooses an implementation for the processor at hand (`STT_GNU_IFUNC`), the choice lies in
 //! memory, where relocations say; so a slot is told for such a function, and not its address.
@@ -14,54 +14,54 @@ use object::{
 
 use super::elf as file;
 
-/// What the C library does in a function, as far as it matters who has written what it reads.
+/// The effect of a function of the C library, as far as it matters who has written what it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LibraryFunction {
-    /// It hands out memory, or takes it back: what it reads is its own book about that.
+    /// It allocates or frees memory: what it reads is its own bookkeeping.
     Allocates,
-    /// It moves memory that it has handed out: of what it reads the old block alone counts.
+    /// It moves allocated memory: of what it reads the old block alone counts.
     Reallocates,
-    /// It reads a text up to its end: so many arguments are texts.
+    /// It reads texts up to their ends: the first so many arguments.
     ReadsTexts(u8),
-    /// The same, but of each so many bytes at most as the third argument says.
+    /// It reads texts: the first so many arguments, of each at most as many bytes as the third argument says.
     ReadsTextsUpTo(u8),
-    /// The same for one text, with the limit as the second argument.
+    /// It reads one text, at most as many bytes as the second argument says.
     ReadsTextUpToSecond,
-    /// It reads so many bytes of the first two arguments as the third says.
+    /// It reads as many bytes of each of the first two arguments as the third says.
     ReadsBoth,
-    /// It reads at most so many bytes of the first argument as the third says.
+    /// It reads at most as many bytes of the first argument as the third says.
     ReadsFirst,
     /// It opens a stream.
     Opens,
-    /// It writes out what a stream holds back.
+    /// It flushes a stream.
     Flushes,
-    /// It does so and gives the stream up.
+    /// It flushes and closes a stream.
     Closes,
 }
 
-/// Where something lies in an image.
+/// The location of an object in an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ImageLocation {
     /// At this address of the file.
     Address(u64),
-    /// Where the word at this address of the file leads to, once it is in memory.
+    /// The address that the word at this address of the file holds, once it is in memory.
     Slot(u64),
 }
 
-/// What is known of an image.
+/// The known functions and objects of an image.
 #[derive(Debug, Default)]
 pub(crate) struct LibraryContents {
     pub(crate) functions: Vec<(ImageLocation, LibraryFunction)>,
     /// The streams of standard output and standard error: address and size.
     pub(crate) outputs: Vec<(u64, u64)>,
-    /// That of standard input.
+    /// The stream of standard input: address and size.
     pub(crate) input: Option<(u64, u64)>,
-    /// Its lowest address and the one behind it.
+    /// Its lowest address and the one after it.
     pub(crate) base: u64,
     pub(crate) end: u64,
 }
 
-/// What is known of a function of this name.
+/// The effect of a function of this name, if it is known.
 fn known(name: &[u8]) -> Option<LibraryFunction> {
     use LibraryFunction::*;
     Some(match name {
@@ -93,7 +93,7 @@ fn known(name: &[u8]) -> Option<LibraryFunction> {
     })
 }
 
-/// What the image at `path` has; nothing if it cannot be read.
+/// The known functions and objects of the image at `path`; nothing if it cannot be read.
 pub(crate) fn contents(path: &Path) -> LibraryContents {
     let Ok(data) = file::contents(path) else { return LibraryContents::default() };
     let Ok(image) = ElfFile64::<Endianness>::parse(&*data) else { return LibraryContents::default() };

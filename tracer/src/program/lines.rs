@@ -1,8 +1,7 @@
-//! Read the line table: which statement each address of the program belongs to.
+//! The line table: which statement each address of the program belongs to.
 //!
-//! Also tells which compilation unit a sequence of rows came from, because the unit's directory
-//! decides whether a file is the user's own. What counts as the beginning of a statement is for
-//! `leaders` to say.
+//! Also tells which compilation unit a sequence of rows came from, because the unit's directory decides whether a file
+//! is the user's own. What counts as the beginning of a statement is decided in `leaders`.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -14,14 +13,14 @@ use super::{File, FileId};
 
 pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// A row of the line table: what the compiler says about the instruction at an address.
+/// A row of the line table: the statement to which the compiler attributes the instruction at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) address: u64,
     pub(super) file: FileId,
-    /// From 1; 0 where the compiler attributes the instruction to no line.
+    /// The line, from 1; 0 where the compiler attributes the instruction to no line.
     pub(super) line: u32,
-    /// From 1; 0 for the left edge.
+    /// The column, from 1; 0 for the left edge.
     pub(super) column: u32,
     pub(super) is_stmt: bool,
     pub(super) prologue_end: bool,
@@ -42,7 +41,7 @@ impl Files {
         })
     }
 
-    /// The file of this number.
+    /// The file with this number.
     pub(super) fn get(&self, file: FileId) -> &File {
         &self.files[file.0 as usize]
     }
@@ -52,20 +51,20 @@ impl Files {
     }
 }
 
-/// Where a compilation unit was compiled.
+/// The directories of a compilation unit and its compiler.
 #[derive(Debug)]
 pub(super) struct UnitOrigin {
-    /// `DW_AT_comp_dir`.
+    /// The directory of the compilation, `DW_AT_comp_dir`.
     pub(super) directory: PathBuf,
     /// The folder of the unit's primary source file: build systems such as CMake compile outside
     /// of the source tree.
     pub(super) sources: PathBuf,
-    /// `DW_AT_producer`: the compiler with its options.
+    /// The compiler with its options, `DW_AT_producer`.
     pub(super) producer: Option<String>,
 }
 
 impl UnitOrigin {
-    /// How many bytes its texts have.
+    /// The number of bytes of its texts.
     fn size(&self) -> usize {
         let producer = self.producer.as_ref().map_or(0, String::len);
         self.directory.as_os_str().len() + self.sources.as_os_str().len() + producer
@@ -75,11 +74,11 @@ impl UnitOrigin {
 /// The line table of one compilation unit.
 pub(super) struct UnitLines {
     pub(super) home: UnitOrigin,
-    /// Sequences of rows with ascending addresses; each ends at the given address.
+    /// The sequences of rows with ascending addresses; each ends at the given address.
     pub(super) sequences: Vec<Sequence>,
 }
 
-/// A run of rows without a gap.
+/// A sequence: rows without a gap.
 pub(super) struct Sequence {
     pub(super) rows: Vec<Row>,
     pub(super) end: u64,
@@ -172,7 +171,7 @@ pub(super) fn directory(unit: &Unit<Slice<'_>>) -> PathBuf {
     normal(Path::new("/"), Path::new(&directory.unwrap_or_default()))
 }
 
-/// Where a unit was compiled, in this directory.
+/// The origin of a unit that was compiled in this directory.
 pub(super) fn home(
     dwarf: &Dwarf<Slice<'_>>,
     unit: &Unit<Slice<'_>>,

@@ -1,4 +1,4 @@
-//! Say what the executable says: its traced functions, their leaders and how these follow each other.
+//! The program as its executable describes it: traced functions, their leaders and how these follow each other.
 //!
 //! The only reader of ELF, DWARF and machine code. A [`Program`] is fixed once loaded and knows nothing
 //! of processes; `stripe`'s design calls its parts by the terms of compilers: *leader* (Aho, Sethi and
@@ -60,7 +60,7 @@ use unwinding::Objects;
 
 use crate::address::FileAddress;
 
-/// What counts as one statement.
+/// The size of a statement: what counts as one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Granularity {
     /// All code of a line is one statement.
@@ -81,13 +81,13 @@ pub struct ImageId(pub u16);
 /// A source file.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Where the compiler found it.
+    /// The path of the file as the compiler found it.
     pub path: PathBuf,
     /// The path as users know it: relative to the directory of the compilation where it lies below.
     pub shown: String,
 }
 
-/// A place in the source.
+/// A statement: a place in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Statement {
     /// The source file.
@@ -98,7 +98,7 @@ pub struct Statement {
     pub column: u32,
 }
 
-/// The address where an event begins.
+/// A leader: the address where an event begins.
 #[derive(Clone, Debug)]
 pub struct Leader {
     /// The image that holds it.
@@ -107,16 +107,16 @@ pub struct Leader {
     pub address: FileAddress,
     /// The function that it belongs to.
     pub function: FunctionId,
-    /// Why it is a leader.
+    /// The reason why it is a leader.
     pub kind: LeaderKind,
     /// The statement that begins here.
     pub statement: Statement,
-    /// The registers that hold values which the function uses behind it: no leader needs them on its
-    /// own straight line, but a compiler may keep, say, the stack pointer in one across statements.
+    /// The live registers: those that hold values which the function uses after it. No leader needs them on its own
+    /// straight line, but a compiler may keep, say, the stack pointer in one across statements.
     pub live: RegisterSet,
-    /// How many bytes of code from here on control can only come to from here: as much may be moved.
+    /// The number of bytes of code from here on that control can come to from here only: as many may be moved.
     pub movable: u8,
-    /// Whether the status flags from before it may be read behind it.
+    /// Whether the status flags from before it may be read after it.
     pub flags_live: bool,
     /// Whether more than one leader can follow: a decision.
     pub decides: bool,
@@ -133,12 +133,12 @@ pub struct Function {
     pub name: String,
     /// Its leaders, as positions in [`Program::leaders`].
     pub leaders: Range<u32>,
-    /// How many bytes below the stack pointer at the entry it may use.
+    /// The number of bytes below the stack pointer at the entry that it may use.
     pub frame_size: u32,
 }
 
 impl Function {
-    /// How many bytes below the stack pointer at the entry are undefined there, as far as they are filled.
+    /// The number of bytes below the stack pointer at the entry that are undefined there, as far as they are filled.
     pub fn undefined_size(&self) -> u64 {
         u64::from(self.frame_size).min(MAX_FRAME)
     }
@@ -153,9 +153,9 @@ pub struct Program {
     leaders: Vec<Leader>,
     marks: Vec<Mark>,
     by_address: HashMap<(ImageId, FileAddress), LeaderId>,
-    /// The names of places that were asked for.
+    /// The names of places, read when they are asked for.
     names: Names,
-    /// The unwind tables that were asked for.
+    /// The unwind tables, read when they are asked for.
     objects: Objects,
     code_files: CodeFiles,
 }
@@ -246,12 +246,12 @@ impl Program {
         &self.leaders[id.0 as usize]
     }
 
-    /// What the rules of a replay have to know of each leader.
+    /// The marks of the leaders, for the rules of a replay.
     pub fn marks(&self) -> &[Mark] {
         &self.marks
     }
 
-    /// What the rules of a replay have to know of a leader.
+    /// The mark of a leader, for the rules of a replay.
     pub fn mark(&self, id: LeaderId) -> Mark {
         self.marks[id.0 as usize]
     }
@@ -271,8 +271,8 @@ impl Program {
         &self.files[id.0 as usize]
     }
 
-    /// The functions that the code at an address of a file is of, the innermost first, then those into which a
-    /// compiler has put it; none if nothing is known. The file is an image of the program or a library.
+    /// The functions that the code at an address of a file belongs to, the innermost first, then those into which a
+    /// compiler has inlined it; none if nothing is known. The file is an image of the program or a library.
     pub fn source_frames(&self, file: &Path, address: FileAddress) -> Vec<SourceFrame> {
         self.names.at(self, file, address)
     }
@@ -298,7 +298,7 @@ impl Program {
     }
 }
 
-/// Where the ELF file at `path` has this dynamic symbol.
+/// The address of this dynamic symbol in the ELF file at `path`.
 pub(crate) fn symbol_address(path: &Path, name: &str) -> Option<FileAddress> {
     let data = elf::contents(path).ok()?;
     elf::Elf::parse(path, &data).ok()?.dynamic_symbol(name).map(FileAddress)

@@ -1,8 +1,8 @@
-//! Tell how much of the code behind a leader may be moved away, so that a jump can stand in its place.
+//! The code after a leader that may be moved away, so that a jump can stand in its place.
 //!
-//! Whatever control can come to from elsewhere has to stay where it is: leaders, the targets of jumps,
-//! the places behind calls, landing pads of exceptions. Where an indirect jump goes, its table tells;
-//! or else everything in the image's data that looks like an address in the function.
+//! Whatever control can come to from elsewhere has to stay where it is: leaders, the targets of jumps, the places after
+//! calls, landing pads of exceptions. Where an indirect jump goes, its table tells; or else everything in the image's
+//! data that looks like an address in the function.
 
 use std::collections::HashSet;
 
@@ -18,8 +18,8 @@ const MOST: u64 = 64;
 pub(super) struct JumpTargets(HashSet<usize>);
 
 impl JumpTargets {
-    /// Those of the function with this code. `pointers` hands out what looks like an address of code in
-    /// the image's data.
+    /// The jump targets of the function with this code. `pointers` hands out what looks like an address of code in the
+    /// image's data.
     pub(super) fn new<'p>(
         code: &Code,
         leaders: &[usize],
@@ -41,8 +41,8 @@ impl JumpTargets {
         JumpTargets(landings)
     }
 
-    /// How many bytes of code from `start` on may be moved: whole instructions, up to the next landing
-    /// or behind the first that ends the straight line.
+    /// The number of bytes of code from `start` on that may be moved: whole instructions, up to the next landing or the
+    /// end of the first that ends the straight line.
     pub(super) fn movable(&self, code: &Code, start: usize) -> u8 {
         let first = code.at(start).address;
         let mut end = code.at(start).end();
@@ -65,8 +65,8 @@ pub(super) fn jumps_out(code: &Code) -> impl Iterator<Item = u64> {
     targets.filter(|&target| code.index_of(target).is_none())
 }
 
-/// Whether a status flag is read behind each instruction before it is written. Calls and returns hand
-/// on no flags (System V ABI); where an indirect jump goes is not asked.
+/// Whether a status flag is live after each instruction: read before it is written. Calls and returns hand on no flags
+/// (System V ABI); where an indirect jump goes is not asked.
 pub(super) fn flags_live(code: &Code) -> Vec<bool> {
     let mut live = vec![0; code.insns().len()];
     let mut changed = true;

@@ -1,4 +1,4 @@
-//! Write the names of symbols as their source languages do.
+//! Demangling: names of symbols as their source languages write them.
 //!
 //! A mangled name may say in a few bytes that a type occurs in itself twice, thirty times over; written out,
 //! it would fill the memory. A name that gets too long to be read stays as it is.
@@ -7,11 +7,11 @@ use std::fmt::{self, Write};
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// No name gets longer, in bytes. Those of large C++ programs have ten thousand.
+/// The size of the longest name, in bytes. Those of large C++ programs have ten thousand.
 const LONGEST: usize = 64 << 10;
 
-/// A symbol as its source language writes it, C++ and Rust. Any other symbol is a name already: the `f`
-/// of a C program is not the `float` that a mangled type of this name would be.
+/// Demangles a symbol of C++ or Rust. Any other symbol is a name already: the `f` of a C program is not the `float`
+/// that a mangled type of this name would be.
 pub(super) fn demangle(symbol: &str) -> String {
     let is_mangled = symbol.starts_with("_Z") || symbol.starts_with("_R");
     let name = is_mangled.then(|| rust(symbol).or_else(|| cpp(symbol))).flatten();
@@ -31,7 +31,7 @@ fn cpp(symbol: &str) -> Option<String> {
     Some(name.0)
 }
 
-/// A text that ends what writes it when it gets too long.
+/// A text of bounded length: an error ends what writes it when it gets too long.
 #[derive(Default)]
 struct Bounded(String);
 
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(demangle("_Znonsense"), "_Znonsense");
     }
 
-    /// Each pair consists of two of the one before.
+    /// A mangled type of nested pairs: each pair consists of two of the one before.
     fn doubled(times: usize) -> String {
         let digits = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
         let pairs = digits[..times].iter().map(|&digit| format!("S_IS{0}_S{0}_E", digit as char));

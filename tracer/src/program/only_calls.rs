@@ -1,4 +1,4 @@
-//! Find the statements that do nothing but call functions.
+//! The statements that do nothing but call functions.
 
 use iced_x86::{InstructionInfoFactory, Mnemonic, OpAccess};
 

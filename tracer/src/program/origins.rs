@@ -1,4 +1,4 @@
-//! Find out from where in memory the pointer comes through which an instruction uses memory.
+//! The origin of the pointer through which an instruction uses memory: the address from which it was read.
 //!
 //! The straight line of code before the instruction is followed with the values that its registers have,
 //! as far as they can be told from the frame and from memory. Where control may come from elsewhere, or has
@@ -13,25 +13,26 @@ use iced_x86::{
 
 use super::variables::{Memory, RegisterValues};
 
-/// What is known of a register.
+/// The known state of a register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Known {
     value: Option<u64>,
-    /// Where in memory the pointer lies that it holds, or that it was computed from.
+    /// The address of the pointer that it holds, or from which its value was computed.
     origin: Option<u64>,
 }
 
-/// The pointers that lead to what an instruction uses, by the addresses at which they lie.
+/// The pointers that lead to the memory that an instruction uses, by the addresses at which they lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pointers {
-    /// The last one.
+    /// The last pointer.
     pub(crate) last: u64,
-    /// All that were read on the way.
+    /// All pointers that were read on the way.
     pub(crate) read: Vec<u64>,
 }
 
-/// Through which pointers the instruction at `registers.pc` uses memory; `None` if that cannot be told. `text` is the code of the function from `start` on, `line` the address from which on
-/// the straight line to the instruction is followed.
+/// The pointers through which the instruction at `registers.pc` uses memory; `None` if that cannot be told. `text` is
+/// the code of the function from `start` on, `line` the address from which on the straight line to the instruction is
+/// followed.
 pub(crate) fn pointers(
     (start, text): (u64, &[u8]),
     line: u64,
@@ -60,15 +61,15 @@ pub(crate) fn pointers(
 }
 
 struct Follower<'m> {
-    /// By the number of the machine's encoding.
+    /// The state of each general register, by the number of the machine's encoding.
     known: [Known; 16],
     memory: &'m dyn Memory,
-    /// Where pointers lie that were read.
+    /// The addresses of the pointers that were read.
     read: Vec<u64>,
 }
 
 impl Follower<'_> {
-    /// Only the frame is known.
+    /// Forgets all registers; only the frame stays known.
     fn forget(&mut self, registers: &RegisterValues) {
         const FRAME: usize = 5;
         self.known = Default::default();
@@ -108,7 +109,7 @@ impl Follower<'_> {
         }
     }
 
-    /// What an instruction puts into its first operand, a register.
+    /// The state of a register after an instruction whose first operand it is.
     fn result(&self, instruction: &Instruction) -> Option<Known> {
         let of = |value| Some(Known { value, origin: None });
         match instruction.mnemonic() {
@@ -141,7 +142,7 @@ impl Follower<'_> {
         }
     }
 
-    /// What the second operand holds.
+    /// The state of the second operand.
     fn source(&self, instruction: &Instruction) -> Option<Known> {
         match instruction.op1_kind() {
             OpKind::Register => {
@@ -183,7 +184,7 @@ impl Follower<'_> {
         })
     }
 
-    /// Where the pointer lies from which the address of the memory operand is computed.
+    /// The address of the pointer from which the address of the memory operand is computed.
     fn origin_of_operand(&self, instruction: &Instruction) -> Option<u64> {
         memory_operand(instruction)?;
         let origin = |register: Register| self.get(register).origin.filter(|_| register.size() == 8);
@@ -192,7 +193,7 @@ impl Follower<'_> {
     }
 }
 
-/// The only one of two; `None` if there are both.
+/// The only one of two origins; `None` if there are both.
 fn either(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     one.xor(other)
 }

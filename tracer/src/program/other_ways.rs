@@ -1,5 +1,5 @@
-//! Find what the code behind the other ways of a decision could write: what would have been executed there if it had
-//! gone another way.
+//! The possible stores of the other ways of a decision: what the code there could write, which would have been executed
+//! if it had gone another way.
 //!
 //! Where a value is stored is told as far as the code says it: in the frame of the function, at a fixed address,
 //! through a pointer that lies in one of these, or somewhere. Variables whose address is taken there count as written.
@@ -17,7 +17,7 @@ use iced_x86::{
 use super::{ImageId, LeaderId, Program};
 use crate::address::FileAddress;
 
-/// So many instructions are looked at for each decision.
+/// The largest number of instructions that are looked at for each decision.
 const MOST_INSTRUCTIONS: usize = 20_000;
 
 /// A place in memory that the code can name by itself.
@@ -29,32 +29,32 @@ pub(crate) enum FixedPlace {
     Global(u64),
 }
 
-/// Something that would be written.
+/// A store that could be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PossibleStore {
-    /// So many bytes there.
+    /// To so many bytes at a place.
     At(FixedPlace, u64),
-    /// Something in the variable there: an element, or what a called function does with its address.
+    /// To something in the variable at a place: an element, or what a called function does with its address.
     Within(FixedPlace),
-    /// So many bytes behind the address that lies there, this far.
+    /// Through the pointer at a place: to so many bytes, at this offset from the address that lies there.
     Through(FixedPlace, i64, u64),
-    /// Somewhere, by the instruction at this address of the file.
+    /// To an unknown address, by the instruction at this address of the file.
     Somewhere(u64),
-    /// Nobody knows what.
+    /// Anywhere: the code could not be followed.
     Unknown,
 }
 
-/// Where the address in a register comes from.
+/// The origin of the address in a register.
 #[derive(Clone, Copy)]
 enum AddressOrigin {
-    /// It lies in memory there.
+    /// It was loaded from memory, from this place.
     Loaded(FixedPlace),
-    /// It is that of a variable, which counts as written already.
+    /// It is the address of a variable, which counts as written already.
     Variable,
 }
 
 impl Program {
-    /// What could be written if `decision` went elsewhere than to `taken`, up to where all ways meet again.
+    /// The stores that could be executed if `decision` went elsewhere than to `taken`, up to where all ways meet again.
     pub(crate) fn possible_stores(&self, decision: LeaderId, taken: Option<LeaderId>) -> Vec<PossibleStore> {
         let it = self.leader(decision);
         let mut walk = Walk::new(self, it.image);
@@ -79,7 +79,7 @@ impl Program {
         walk.stores.into_iter().collect()
     }
 
-    /// Where control goes on at a conditional jump.
+    /// The address at which control goes on at a conditional jump.
     fn side(&self, image: ImageId, jump: FileAddress, jumps: bool) -> Option<u64> {
         let text = self.text_at(image, jump)?;
         let instruction = Decoder::with_ip(64, text, jump.0, DecoderOptions::NONE).decode();
@@ -91,7 +91,7 @@ impl Program {
 struct Walk<'w> {
     program: &'w Program,
     image: ImageId,
-    /// Where it does not go on.
+    /// The addresses at which the walk ends.
     ends: BTreeSet<u64>,
     open: Vec<u64>,
     seen: BTreeSet<u64>,
@@ -159,7 +159,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Takes down what an instruction writes, and which pointers it takes from memory.
+    /// Notes the stores of an instruction, and the pointers that it loads from memory.
     fn look(&mut self, instruction: &Instruction, pointers: &mut HashMap<Register, AddressOrigin>) {
         let place = fixed_place(instruction);
         if instruction.mnemonic() == Mnemonic::Lea {
@@ -209,7 +209,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// What a called function does to its own frame is over when it returns.
+    /// Adds a store. What a called function does to its own frame is over when it returns.
     fn add(&mut self, store: Option<PossibleStore>) {
         let is_own = |store: &PossibleStore| match store {
             PossibleStore::At(place, _) | PossibleStore::Within(place) => {

@@ -1,4 +1,4 @@
-//! Find the instructions by which a file of code gets from the processor what differs from run to run.
+//! The instructions in a file of code that read from the processor what differs from run to run.
 
 use std::path::Path;
 
@@ -9,26 +9,26 @@ use object::{Object, ObjectSection, ReadCache, SectionKind};
 /// An instruction that reads something from the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessorReading {
-    /// Where it begins in the file.
+    /// Its offset in the file.
     pub(crate) offset: u64,
     /// Its length in bytes.
     pub(crate) length: u64,
-    /// What it reads.
+    /// The value that it reads.
     pub(crate) what: Read,
 }
 
-/// What an instruction reads from the processor.
+/// The value that an instruction reads from the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Read {
     /// A random number, `rdrand` or `rdseed`: into the register of this number, so many bytes.
     Random { register: usize, size: usize },
-    /// The count of cycles, `rdtsc`.
+    /// The cycle counter, `rdtsc`.
     Cycles,
-    /// The same, and which processor it is, `rdtscp`.
+    /// The cycle counter and the number of the processor, `rdtscp`.
     CyclesAndProcessor,
 }
 
-/// Those of the file at `path`; none if it cannot be read.
+/// The instructions of this kind in the file at `path`; none if it cannot be read.
 pub(crate) fn readings(path: &Path) -> Vec<ProcessorReading> {
     let Ok(data) = super::elf::contents(path) else { return Vec::new() };
     let Ok(file) = object::File::parse(&*data) else { return Vec::new() };
@@ -68,7 +68,7 @@ pub(crate) fn is_loaded_by_glibc(path: &Path) -> bool {
     loader.is_some_and(|loader| String::from_utf8_lossy(loader).contains("/ld-linux"))
 }
 
-/// Where such an instruction may be, by its last bytes. Others may have these by chance.
+/// The offsets at which such an instruction may be, by its last bytes. Others may have these by chance.
 fn candidates(code: &[u8]) -> impl Iterator<Item = usize> {
     let is_one = |place: &usize| match code[*place..] {
         [0x0f, 0x31, ..] | [0x0f, 0x01, 0xf9, ..] => true,
@@ -78,7 +78,7 @@ fn candidates(code: &[u8]) -> impl Iterator<Item = usize> {
     (0..code.len()).filter(is_one)
 }
 
-/// Where the functions of a file begin and how long they are, as far as its unwind table knows.
+/// The addresses and lengths of the functions of a file, as far as its unwind table knows.
 fn functions(file: &object::File<'_>) -> Vec<(u64, u64)> {
     let Some(section) = file.section_by_name(".eh_frame") else { return Vec::new() };
     let Ok(data) = section.data() else { return Vec::new() };
@@ -96,7 +96,7 @@ fn functions(file: &object::File<'_>) -> Vec<(u64, u64)> {
     functions
 }
 
-/// The instructions of a function, with their addresses in place of offsets.
+/// The instructions of this kind in a function, with their addresses in place of offsets.
 fn decode(code: &[u8], start: u64) -> impl Iterator<Item = ProcessorReading> {
     let decoder = Decoder::with_ip(64, code, start, DecoderOptions::NONE);
     decoder.into_iter().take_while(|instruction| instruction.code() != Code::INVALID).filter_map(reading)

@@ -1,4 +1,4 @@
-//! Tell which registers an instruction reads and writes, and which are live where.
+//! The registers that an instruction reads and writes, and those that are live at a place.
 //!
 //! Only registers that carry values from statement to statement count: general and vector ones, but
 //! neither the stack pointer nor the frame pointer. Source of the use of each instruction: iced-x86.
@@ -14,9 +14,9 @@ use super::code::{Code, ControlFlow, Insn};
 pub struct RegisterSet(u64);
 
 impl RegisterSet {
-    /// Number of the first vector register in the set's bits.
+    /// The number of the first vector register in the set's bits.
     const VECTORS: u32 = 16;
-    /// Number of the first MMX register in the set's bits.
+    /// The number of the first MMX register in the set's bits.
     const MMX: u32 = 48;
     const ALL: RegisterSet = RegisterSet(u64::MAX);
 
@@ -82,14 +82,14 @@ impl Not for RegisterSet {
     }
 }
 
-/// What an instruction does with registers.
+/// The registers that an instruction reads and writes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Use {
     pub(super) reads: RegisterSet,
     pub(super) writes: RegisterSet,
 }
 
-/// Knows what instructions do with registers.
+/// The analysis of the registers that instructions use.
 pub(super) struct Uses {
     info: InstructionInfoFactory,
 }
@@ -99,7 +99,7 @@ impl Uses {
         Uses { info: InstructionInfoFactory::new() }
     }
 
-    /// What this instruction does with registers. A write of a part counts as one of the whole.
+    /// The registers that this instruction uses. A write of a part counts as one of the whole.
     pub(super) fn of(&mut self, insn: &Insn) -> Use {
         let mut result = Use { reads: RegisterSet(0), writes: RegisterSet(0) };
         if clears(&insn.iced) {
@@ -120,7 +120,7 @@ impl Uses {
     }
 }
 
-/// `xor r,r` and its kin: the old value does not matter.
+/// Whether it is `xor r,r` or the like: the old value does not matter.
 pub(super) fn clears(insn: &Instruction) -> bool {
     use Mnemonic::*;
     matches!(insn.mnemonic(), Xor | Sub | Pxor | Xorps | Xorpd | Vpxor | Vxorps | Vxorpd | Psubd | Psubq)
@@ -129,11 +129,11 @@ pub(super) fn clears(insn: &Instruction) -> bool {
         && insn.op_register(insn.op_count() - 1) == insn.op_register(insn.op_count() - 2)
 }
 
-/// The registers whose values the function still uses, before each of its instructions.
+/// The live registers before each instruction: those whose values the function still uses.
 ///
-/// Calls and returns use none here: what a call is handed is set up by its own statement, and the
-/// value of a function is that of its `return`, which makes it undefined to leave that out. Where an
-/// indirect jump goes is not asked: to any instruction that no direct jump reaches.
+/// Calls and returns use none here: what a call is handed is set up by its own statement, and the value of a function
+/// is that of its `return`, which makes it undefined to leave that out. Where an indirect jump goes is not asked: to
+/// any instruction that no direct jump reaches.
 pub(super) fn live(code: &Code, uses: &mut Uses) -> Vec<RegisterSet> {
     let predecessors = code.predecessors();
     let landings: Vec<usize> =

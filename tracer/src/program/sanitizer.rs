@@ -1,8 +1,8 @@
-//! Tell which sanitizers a program was compiled with (`-fsanitize=`).
+//! The sanitizers that a program was compiled with (`-fsanitize=`).
 
 use super::elf::Elf;
 
-/// A checker that a compiler builds into a program.
+/// A sanitizer: a checker that a compiler builds into a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sanitizer {
     /// Accesses outside of what was allocated, and memory that is never freed.
@@ -13,13 +13,13 @@ pub enum Sanitizer {
     Memory,
     /// Accesses of several threads without order.
     Thread,
-    /// What the language leaves undefined.
+    /// Operations that the language leaves undefined.
     UndefinedBehaviour,
 }
 
 use Sanitizer::{Address, Leak, Memory, Thread, UndefinedBehaviour};
 
-/// How the sanitizers are known: by the end of a name in a table of symbols or of libraries.
+/// The signs of the sanitizers: the end of a name in a table of symbols or of libraries.
 const SIGNS: [(Sanitizer, &[u8]); 5] = [
     (Address, b"__asan_init"),
     (Leak, b"__lsan_init"),
@@ -27,7 +27,7 @@ const SIGNS: [(Sanitizer, &[u8]); 5] = [
     (Thread, b"__tsan_init"),
     (UndefinedBehaviour, b"__ubsan_handle_add_overflow"),
 ];
-/// Where gcc leaves nothing of them but the name of a library.
+/// The libraries of sanitizers, where gcc leaves nothing of them but that name.
 const LIBRARIES: [(Sanitizer, &[u8]); 2] = [(Leak, b"liblsan.so"), (UndefinedBehaviour, b"libubsan.so")];
 
 impl Sanitizer {
@@ -50,7 +50,7 @@ impl Sanitizer {
         all
     }
 
-    /// As its authors call it.
+    /// The name that its authors use.
     pub fn name(self) -> &'static str {
         match self {
             Address => "AddressSanitizer",
@@ -61,8 +61,8 @@ impl Sanitizer {
         }
     }
 
-    /// Whether it looks for memory that was never freed when the program ends: with ptrace(2), which a
-    /// program cannot use that is traced itself.
+    /// Whether it looks for memory that was never freed when the program ends: with ptrace(2), which a program cannot
+    /// use that is traced itself.
     pub fn looks_for_leaks(self) -> bool {
         matches!(self, Address | Leak)
     }

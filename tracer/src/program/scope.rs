@@ -1,4 +1,4 @@
-//! Decide which functions are traced: the user's own, unless told otherwise.
+//! The scope: which functions are traced; the user's own, unless told otherwise.
 //!
 //! By default a function is the user's own if its file lies under the directory where it was
 //! compiled, or beside the primary source file of its unit (build systems compile outside of the
@@ -19,7 +19,7 @@ pub(super) struct Candidate<'a> {
     pub(super) home: &'a UnitOrigin,
 }
 
-/// What the user wants traced.
+/// The scope: the functions and libraries that the user wants traced.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     included: Vec<GlobMatcher>,
@@ -91,7 +91,7 @@ fn matches_path(globs: &[GlobMatcher], path: &Path) -> bool {
     globs.iter().any(|glob| glob.is_match(path) || name.is_some_and(|name| glob.is_match(name)))
 }
 
-/// `ns::f(int)` answers to its whole name, to `ns::f` and to `f`.
+/// The names to which a function answers: `ns::f(int)` to its whole name, to `ns::f` and to `f`.
 fn function_names(function: &str) -> impl Iterator<Item = &str> {
     let bare = function.split('(').next().unwrap_or(function);
     let last = bare.rsplit("::").next().unwrap_or(bare);

@@ -1,4 +1,4 @@
-//! Make programs for tests of the pure parts, without a compiler.
+//! Sketches of programs for tests of the pure parts, without a compiler.
 
 use super::{
     FileId, Function, FunctionId, ImageId, Leader, LeaderId, LeaderKind, Program, RegisterSet, Statement,

@@ -1,4 +1,4 @@
-//! Find the part of a unit's debug information that a compiler has put into a file of its own.
+//! Split DWARF: the part of a unit's debug information that a compiler has put into a file of its own.
 //!
 //! With `-gsplit-dwarf` a program has only a *skeleton* of each unit, with its line table and its addresses.
 //! What the functions are is in a `.dwo` file, or in `PROGRAM.dwp`, a package of these. Sources: DWARF 5,
@@ -22,7 +22,7 @@ pub(super) struct SplitFiles<'p> {
 }
 
 impl<'p> SplitFiles<'p> {
-    /// Those of the program at this path.
+    /// The split files of the program at this path.
     pub(super) fn of(program: &'p Path, scope: &Scope) -> Result<SplitFiles<'p>, LoadError> {
         let mut name = program.as_os_str().to_owned();
         name.push(".dwp");
@@ -62,7 +62,7 @@ impl<'p> SplitFiles<'p> {
         with_unit(&dwo, skeleton, &file, work).map(Some)
     }
 
-    /// Where the compiler has left the file, or beside the program.
+    /// The path of a split file: where the compiler has left it, or beside the program.
     fn find(&self, directory: &Path, name: &str) -> Option<PathBuf> {
         let beside = self.program.parent()?.join(Path::new(name).file_name()?);
         [directory.join(name), beside].into_iter().find(|file| file.is_file())

@@ -1,4 +1,4 @@
-//! Follow the stack pointer through a function, from its instructions alone.
+//! The height of the stack in a function, from its instructions alone.
 //!
 //! Heights are in bytes relative to the entry, where the return address lies at 0; they are negative
 //! inside of the function. A pointer that is set from a register (alloca, variable-length arrays,
@@ -9,7 +9,7 @@ use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 use super::code::Code;
 
-/// The System V ABI lets a function use this many bytes below the stack pointer.
+/// The size of the red zone: the System V ABI lets a function use this many bytes below the stack pointer.
 const RED_ZONE: i64 = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl StackHeights {
         }
     }
 
-    /// How many bytes below the entry's stack pointer the function may use, its red zone included.
+    /// The number of bytes below the entry's stack pointer that the function may use, its red zone included.
     pub(super) fn frame_size(&self) -> u32 {
         let deepest = self.before.iter().filter_map(|height| match height {
             Height::Known(height) => Some(height.saturating_neg()),

@@ -1,4 +1,4 @@
-//! Find the caller of a function by the unwind tables of the file that holds it.
+//! The caller of a function, by the unwind tables of the file that holds it.
 //!
 //! Compilers leave these tables in every program and library, without debug information too; see System V
 //! ABI for AMD64, 3.7, and DWARF 5, 6.4. What a file says is read once.
@@ -17,34 +17,34 @@ use crate::address::FileAddress;
 
 type Reader = EndianArcSlice<RunTimeEndian>;
 
-/// The files whose code a program may execute, as far as somebody has asked.
+/// The files of code that a program may execute, read when they are asked for.
 #[derive(Default)]
 pub(crate) struct Objects(Mutex<HashMap<PathBuf, Option<Arc<CodeObject>>>>);
 
-/// What a file of code says to somebody who unwinds.
+/// The unwind tables of a file of code.
 pub(crate) struct CodeObject {
     /// The lowest address of its segments.
     pub(crate) base: FileAddress,
-    /// Where the GNU C library keeps what it has not written to the standard output yet.
+    /// The address of the GNU C library's `stdout`, which keeps what it has not written to the standard output yet.
     pub(crate) stdout: Option<FileAddress>,
     frames: EhFrame<Reader>,
     bases: BaseAddresses,
-    /// What the tables say of addresses that were asked for: the tables are long.
+    /// The rows of the tables for addresses that were asked for: the tables are long.
     known: Mutex<HashMap<u64, Option<Row>>>,
 }
 
-/// How a function's caller is found from an instruction of it.
+/// A row of an unwind table: how the caller is found from an instruction.
 #[derive(Clone)]
 struct Row {
-    /// The register, by its DWARF number, and how far from its value the frame begins.
+    /// The frame's beginning: a register, by its DWARF number, and the offset from its value.
     frame: (u16, i64),
-    /// Where registers were saved, by their distance from where the frame begins.
+    /// The places of saved registers, by their offsets from the frame's beginning.
     saved: Vec<(u16, i64)>,
 }
 
 /// The return address in DWARF's numbers of registers: System V ABI for AMD64, Figure 3.36.
 const RETURN_ADDRESS: u16 = 16;
-/// The stack pointer.
+/// The stack pointer in DWARF's numbers of registers.
 const STACK_POINTER: u16 = 7;
 
 impl fmt::Debug for Objects {
@@ -54,7 +54,7 @@ impl fmt::Debug for Objects {
 }
 
 impl Objects {
-    /// The file at `path`; `None` if it cannot be read.
+    /// The tables of the file at `path`; `None` if it cannot be read.
     pub(crate) fn at(&self, path: &Path) -> Option<Arc<CodeObject>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(path.into()).or_insert_with(|| CodeObject::read(path).map(Arc::new)).clone()
@@ -98,8 +98,8 @@ impl CodeObject {
         Some(Row { frame: (register.0, *offset), saved: saved.collect() })
     }
 
-    /// The registers in the caller of the function that is at `pc` of this file; `None` if the tables do not
-    /// tell. Registers that were not saved keep their values.
+    /// The registers in the caller of the function that is at `pc` of this file; `None` if the tables do not tell.
+    /// Registers that were not saved keep their values.
     pub(crate) fn caller(
         &self,
         path: &Path,

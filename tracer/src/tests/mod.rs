@@ -29,7 +29,7 @@ fn record(program: &Program, arrivals: &[Arrival]) -> Trace {
     builder.finish()
 }
 
-/// The lines of a trace, an activation behind a bar.
+/// Writes the lines of a trace, an activation after a bar.
 fn lines(program: &Program, trace: &Trace) -> String {
     let word = |event| {
         let line = program.leader(trace.leader(event)).statement.line;
@@ -61,7 +61,7 @@ const CALLS: [Arrival; 12] = [
     ("main", 99, 0),
 ];
 
-/// Replays arrivals and tells where each makes the run go on; ends at the first deviation.
+/// Replays arrivals; returns where each makes the run go on, up to the first deviation.
 fn replay(
     program: &Program,
     trace: &Trace,
@@ -167,7 +167,7 @@ fn structural_and_last_events_cannot_be_omitted() {
     let trace = record(&program, &CALLS[..8]);
     let omission = Omission::new(&program, &trace, Control::Trace);
     let times: Vec<u32> = omission.omittable().map(EventId::time).collect();
-    // Not the entries 1, 3, 7, not the epilogue 5, not 6 and 8, behind which the activation ends.
+    // Not the entries 1, 3, 7, not the epilogue 5, not 6 and 8, after which the activation ends.
     assert_eq!(times, [2, 4]);
 }
 
@@ -240,7 +240,7 @@ fn what_goes_on_behind_the_last_recorded_event_has_run_past_the_end() {
     assert_eq!(told[2], "past end");
 }
 
-/// `while (2) { 3 } 4` with `if (5) 6` behind it.
+/// A program `while (2) { 3 } 4` with `if (5) 6` after it.
 fn loop_and_branch() -> Program {
     program(&[Outline { name: "main", lines: &[2, 3, 4, 5, 6, 7], decisions: &[(2, 4), (5, 7)] }])
 }

@@ -1,14 +1,14 @@
-//! Make runs that call, return and jump as it happens to.
+//! Random runs for tests: they call, return and jump as it happens to.
 
 use crate::program::Program;
 use crate::program::sketch::{Outline, leader, program};
 use crate::trace::{Trace, TraceBuilder};
 
-/// Numbers that look random and are the same in each run: xorshift.
+/// A generator of pseudo-random numbers that are the same in each run: xorshift.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    /// One of 0 to `limit`, itself not included.
+    /// A number from 0 to `limit`, itself not included.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

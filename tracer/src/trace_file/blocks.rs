@@ -1,4 +1,4 @@
-//! Frame bytes as blocks that can be checked before anything is believed.
+//! Blocks: frames of bytes that can be checked before anything is believed.
 
 use std::hash::Hasher;
 use std::io::{self, Read, Write};
@@ -8,28 +8,28 @@ use siphasher::sip::SipHasher13;
 use super::bytes::ByteCursor;
 use super::{BLOCK_EVENTS, EVENT_BYTES};
 
-/// Three numbers and a checksum.
+/// The length of a block's head: three numbers and a checksum.
 const HEAD: usize = 20;
 
-/// The fastest level that still finds the repetitions of loops.
+/// The level of compression: the fastest that still finds the repetitions of loops.
 const LEVEL: i32 = 1;
 
 /// A block that has been checked.
 pub(super) struct Block {
-    /// How many events it holds; 0 for the end.
+    /// The number of events in it; 0 for the end.
     pub(super) events: u32,
     /// Its bytes, uncompressed.
     pub(super) bytes: Vec<u8>,
 }
 
-/// A number that changes with every bit of the parts, and with the position of the block.
+/// The checksum, which changes with every bit of the parts, and with the position of the block.
 fn checksum(position: u64, parts: &[&[u8]]) -> u64 {
     let mut hasher = SipHasher13::new_with_keys(position, 0);
     parts.iter().for_each(|part| hasher.write(part));
     hasher.finish()
 }
 
-/// Writes what stands alone, such as the header: its length, itself, a checksum.
+/// Writes a piece that stands alone, such as the header: its length, itself, a checksum.
 pub(super) fn write_plain(out: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
     let length = (bytes.len() as u32).to_le_bytes();
     out.write_all(&length)?;
@@ -37,7 +37,7 @@ pub(super) fn write_plain(out: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
     out.write_all(&checksum(u64::MAX, &[&length, bytes]).to_le_bytes())
 }
 
-/// Reads what [`write_plain`] has written, of at most `most` bytes; `Ok(None)` if it is damaged.
+/// Reads such a piece, as [`write_plain`] has written it, of at most `most` bytes; `Ok(None)` if it is damaged.
 pub(super) fn read_plain(input: &mut dyn Read, most: usize) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 4];
     input.read_exact(&mut length)?;
@@ -82,7 +82,7 @@ impl<W: Write> BlockWriter<W> {
     }
 }
 
-/// Why the next block cannot be had.
+/// The reason why the next block cannot be had.
 pub(super) enum Unsound {
     /// The file cannot be read.
     Unreadable(io::Error),
@@ -111,7 +111,7 @@ impl<R: Read> BlockReader<R> {
         Ok(BlockReader { input, position: 0, decompressor: zstd::bulk::Decompressor::new()? })
     }
 
-    /// The next block. Lengths are believed only as far as a block can be large.
+    /// Reads the next block. Lengths are believed only as far as a block can be large.
     pub(super) fn next(&mut self) -> Result<Block, Unsound> {
         let mut head = [0; HEAD];
         self.input.read_exact(&mut head)?;

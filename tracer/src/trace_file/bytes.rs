@@ -1,4 +1,4 @@
-//! Write numbers as bytes, and take them apart again without trusting them.
+//! Numbers as bytes, and the untrusting way back.
 
 /// Appends a number in as few bytes as it needs (LEB128).
 pub(super) fn put(bytes: &mut Vec<u8>, number: u32) {
@@ -41,7 +41,7 @@ impl<'a> ByteCursor<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// A number that [`put`] has written.
+    /// Takes a number that [`put`] has written.
     pub(super) fn number(&mut self) -> Option<u32> {
         leb128::read::unsigned(&mut self.0).ok()?.try_into().ok()
     }

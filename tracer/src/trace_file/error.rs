@@ -1,9 +1,9 @@
-//! Say why a trace file cannot be used, and what to do about it.
+//! Errors of trace files: why one cannot be used, and what to do about it.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a trace cannot be read from a file. Each message names the file, the cause and the remedy.
+/// The reason why a trace cannot be read from a file. Each message names the file, the cause and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages are the documentation of the fields")]
 pub enum TraceFileError {

@@ -1,4 +1,4 @@
-//! Tell whether a program is the one that was recorded.
+//! The identity of a program: whether it is the one that was recorded.
 
 use std::fs::File;
 use std::hash::Hasher;
@@ -11,26 +11,26 @@ use siphasher::sip128::{Hasher128, SipHasher13 as SipHasher128};
 use super::bytes::ByteCursor;
 use crate::program::{Leader, Program};
 
-/// What a trace must agree about with a program so that its numbers mean the same.
+/// The identity of a program: what a trace must agree about with it so that its numbers mean the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The executable, then the traced shared libraries.
     pub images: Vec<ImageIdentity>,
-    /// How many leaders there are.
+    /// The number of leaders.
     pub leaders: u32,
-    /// Stands for where the leaders are and why: depends on scope and granularity, and on the version
-    /// of this crate.
+    /// A hash of the addresses and kinds of the leaders: depends on scope and granularity, and on the version of this
+    /// crate.
     pub layout: u64,
 }
 
-/// What tells the content of an image from others.
+/// The identity of an image: what tells its content from others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageIdentity {
-    /// In hexadecimal, where the linker left one.
+    /// The build id in hexadecimal, where the linker left one.
     pub build_id: Option<String>,
-    /// The bytes of the file.
+    /// The size of the file in bytes.
     pub size: u64,
-    /// Stands for the content of the file.
+    /// A hash of the content of the file.
     pub hash: u128,
 }
 
@@ -51,7 +51,7 @@ impl Identity {
         })
     }
 
-    /// In what `now`, a program at hand, differs from this one, in words; `None` if in nothing.
+    /// The difference of `now`, a program at hand, from this one, in words; `None` if there is none.
     pub fn difference(&self, now: &Identity) -> Option<String> {
         for (number, (then, now)) in self.images.iter().zip(&now.images).enumerate() {
             let which = if number == 0 { "the executable" } else { "a shared library" };

@@ -1,4 +1,4 @@
-//! Keep a trace in a file: small, lossless, and trusted only as far as it can be checked.
+//! Trace files: small, lossless, and trusted only as far as they can be checked.
 //!
 //! A file is a header, blocks, and an end:
 //!
@@ -32,17 +32,17 @@ pub use identity::{Identity, ImageIdentity};
 pub use reader::{read, read_from};
 pub use writer::write;
 
-/// What every file begins with; the version follows.
+/// The bytes with which every file begins; the version follows.
 const MAGIC: &[u8] = b"stripe trace ";
 
 /// The version that this program writes, and the only one that it reads.
 const VERSION: &[u8] = b"1\n";
 
-/// At most as many events are in a block.
+/// The largest number of events in a block.
 const BLOCK_EVENTS: usize = 1 << 16;
 
-/// An event takes at most a symbol and two numbers of five bytes.
+/// The largest size of an event: a symbol and two numbers of five bytes.
 const EVENT_BYTES: usize = 11;
 
-/// An identity takes at most as many bytes: that of a program with some thousand libraries.
+/// The largest size of an identity in bytes: that of a program with some thousand libraries.
 const IDENTITY_BYTES: usize = 1 << 20;

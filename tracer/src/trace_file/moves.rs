@@ -1,4 +1,4 @@
-//! Foretell where control goes next, so that an event can be written in one byte.
+//! The prediction of where control goes next, so that an event can be written in one byte.
 //!
 //! A *move* leads from one event to the next: it closes some of the open calls and reaches a leader. Two
 //! questions describe it. From the leader at hand: does control stay in the call, and where, or how many
@@ -8,31 +8,31 @@
 
 use super::bytes::{ByteCursor, put, unzigzag, zigzag};
 
-/// So many answers are remembered for each question at each leader.
+/// The number of answers that are remembered for each question at each leader.
 const REMEMBERED: usize = 4;
 
 /// The rank of an answer that is spelled out.
 const NEW: u8 = REMEMBERED as u8;
 
-/// The ranks there are.
+/// The number of ranks.
 const RANKS: u8 = NEW + 1;
 
-/// Set in an answer that counts calls that are left.
+/// The flag of an answer that counts calls that are left.
 const LEAVES: u32 = 1 << 31;
 
-/// No answer is so large.
+/// A number that is no answer: none is so large.
 const NOTHING: u32 = u32::MAX;
 
-/// Where control goes.
+/// A move: where control goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Move {
-    /// How many of the open calls are over.
+    /// The number of open calls that are over.
     pub(super) closed: u32,
     /// The leader that is reached.
     pub(super) leader: u32,
 }
 
-/// From where control goes. Both are the number of leaders where there is none.
+/// The origin of a move. Both are the number of leaders where there is none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct From {
     /// The leader of the event at hand.
@@ -62,16 +62,16 @@ impl Answers {
     }
 }
 
-/// What has been seen so far. Writer and reader learn the same.
+/// The predictor of moves, which knows those so far. Writer and reader learn the same.
 pub(super) struct MovePredictor {
-    /// From each leader: the next one, or how many calls are left.
+    /// The answers from each leader: the next one, or how many calls are left.
     moves: Vec<Answers>,
-    /// At each leader that has called: where control goes on behind the call.
+    /// The answers at each leader that has called: where control goes on after the call.
     returns: Vec<Answers>,
 }
 
 impl MovePredictor {
-    /// Nothing has been seen of a program with so many leaders.
+    /// A predictor that knows nothing yet of a program with so many leaders.
     pub(super) fn new(leaders: usize) -> MovePredictor {
         let answers = vec![Answers([NOTHING; REMEMBERED]); leaders + 1];
         MovePredictor { moves: answers.clone(), returns: answers }
@@ -96,8 +96,8 @@ impl MovePredictor {
         }
     }
 
-    /// Takes a move. `caller` tells the leader at which the innermost call was left that stays open, once it
-    /// is known how many are over; `None` if that cannot be.
+    /// Reads a move. `caller` tells the leader at which the innermost call was left that stays open, once it is known
+    /// how many are over; `None` if that cannot be.
     pub(super) fn read(
         &mut self,
         here: u32,
@@ -136,7 +136,7 @@ fn spelled(here: u32, number: u32) -> u32 {
     if number & 1 == 0 { near(here, number >> 1) & !LEAVES } else { LEAVES | number >> 1 }
 }
 
-/// Leaders that follow each other are mostly neighbours.
+/// The difference of two leaders as a small number: those that follow each other are mostly neighbours.
 fn distance(from: u32, to: u32) -> u32 {
     zigzag(to.wrapping_sub(from) as i32)
 }

@@ -1,4 +1,4 @@
-//! Read a trace by letting its events arrive again.
+//! The reader of traces, which lets the events of a file arrive again.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -84,14 +84,14 @@ fn events(mut blocks: BlockReader<impl Read>, program: &Program) -> Result<Trace
     }
 }
 
-/// The outermost call has this stack pointer at its entry, each further one a little less. The real
-/// ones are not needed: which calls are open is all that they tell.
+/// The stack pointer at the entry of the outermost call; each further one has a little less. The real ones are not
+/// needed: which calls are open is all that they tell.
 const STACK: u64 = 1 << 62;
 
-/// Between the entries of two calls there is room for a statement of the outer one.
+/// The distance between the entries of two calls, with room for a statement of the outer one.
 const FRAME: u64 = 16;
 
-/// Lets the events of a file arrive again.
+/// The arrivals of a file's events at a builder.
 struct Arrivals<'p> {
     program: &'p Program,
     builder: TraceBuilder,

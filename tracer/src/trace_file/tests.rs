@@ -1,4 +1,4 @@
-//! Random traces come back unchanged; damaged files are refused.
+//! Tests of trace files: random traces come back unchanged; damaged files are refused.
 
 use std::path::Path;
 

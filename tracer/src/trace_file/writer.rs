@@ -1,4 +1,4 @@
-//! Write a trace, event by event.
+//! The writer of traces, event by event.
 
 use std::io::{self, Write};
 
@@ -23,17 +23,17 @@ pub fn write(mut out: impl Write, program: &Program, identity: &Identity, trace:
     encoder.finish(trace.len())
 }
 
-/// Turns events into bytes and these into blocks.
+/// The encoder, which turns events into bytes and these into blocks.
 struct Encoder<W> {
     blocks: BlockWriter<W>,
     foresight: MovePredictor,
     open: OpenCalls,
-    /// What stands for no leader.
+    /// The number that stands for no leader.
     nowhere: u32,
     /// The leader of the last event.
     here: u32,
     bytes: Vec<u8>,
-    /// How many events these bytes are.
+    /// The number of events in these bytes.
     events: u32,
 }
 
@@ -86,8 +86,8 @@ fn not_nested() -> io::Error {
 struct OpenCalls(Vec<(ActivationId, EventId)>);
 
 impl OpenCalls {
-    /// Closes what is over when `event` happens; tells how many calls that were. `None` if the event
-    /// belongs to none of them.
+    /// Closes the calls that are over when `event` happens; returns their number. `None` if the event belongs to none
+    /// of them.
     fn advance(&mut self, trace: &Trace, event: EventId) -> Option<u32> {
         let activation = trace.activation(event);
         let kept = if trace.entry(activation) == event {
@@ -103,12 +103,12 @@ impl OpenCalls {
         Some(closed as u32)
     }
 
-    /// The event behind which control goes on: the last one of the innermost open call.
+    /// The event after which control goes on: the last one of the innermost open call.
     fn innermost(&self) -> Option<EventId> {
         self.0.last().map(|&(_, last)| last)
     }
 
-    /// Takes down that `event` has happened.
+    /// Notes that `event` has happened.
     fn settle(&mut self, trace: &Trace, event: EventId) {
         let activation = trace.activation(event);
         match self.0.last_mut() {

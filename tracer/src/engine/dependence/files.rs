@@ -1,4 +1,4 @@
-//! Follow what goes to files and comes back from them, and what is printed.
+//! The data flow through files, and what is printed.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -9,29 +9,29 @@ use crate::dependence::{Printed, PrintedBytes};
 use crate::process::{MemoryRange, Tracee};
 use crate::trace::EventId;
 
-/// The files that a program uses.
+/// The writers of the files that a program uses.
 #[derive(Default)]
 pub(super) struct FileWriters {
-    /// What standard output and standard error lead to at the beginning.
+    /// The files that standard output and standard error lead to at the beginning.
     standard: [Option<PathBuf>; 2],
     files: HashMap<PathBuf, FileState>,
     pub(super) printed: [Printed; 2],
 }
 
-/// Who has to do with a file.
+/// The writers of a file.
 #[derive(Default)]
 struct FileState {
-    /// Who has changed last where its next byte is read or written.
+    /// The last writer of the file position.
     position: Option<LastWriter>,
-    /// Who has written something into it.
+    /// The writers of the contents.
     contents: BTreeSet<LastWriter>,
 }
 
-/// Who hands bytes to the kernel, and how.
+/// A handover of bytes to the kernel: by whom, and how.
 #[derive(Clone, Copy)]
 pub(super) struct Handover {
     pub(super) flusher: LastWriter,
-    /// Who has made the descriptor lead where it does.
+    /// The event by which the descriptor leads where it does.
     pub(super) opener: LastWriter,
     /// Whether it only makes room in a stream.
     pub(super) is_by_the_way: bool,
@@ -42,8 +42,8 @@ impl FileWriters {
         FileWriters { standard: [1, 2].map(|number| tracee.descriptor(number)), ..FileWriters::default() }
     }
 
-    /// Who has to do with what a descriptor yields that is read from; whether that is where it stands. Where it
-    /// stands is then up to the reader.
+    /// The writers of what a descriptor yields that is read from; with a `reader` that of the file position, too, whose
+    /// last writer is then the reader.
     pub(super) fn read(
         &mut self,
         tracee: &Tracee,
@@ -56,7 +56,7 @@ impl FileWriters {
         state.contents.iter().copied().chain(position).filter(|&writer| writer != NOBODY).collect()
     }
 
-    /// Bytes are written to a descriptor.
+    /// Notes that bytes are written to a descriptor.
     pub(super) fn write(
         &mut self,
         tracee: &Tracee,
@@ -83,7 +83,7 @@ impl FileWriters {
         }
     }
 
-    /// Whether a descriptor leads to standard output (0) or standard error (1).
+    /// The number of the standard stream to which a descriptor leads: standard output (0) or standard error (1).
     fn standard(&self, descriptor: u64, target: Option<&PathBuf>) -> Option<usize> {
         let is_same = |number: &usize| self.standard[*number].as_ref() == target && target.is_some();
         let own = descriptor.checked_sub(1).map(|number| number as usize).filter(|&number| number < 2);

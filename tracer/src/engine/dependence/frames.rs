@@ -1,4 +1,4 @@
-//! Know to which event an instruction belongs: the latest one of the innermost call that has not returned.
+//! The open calls: an instruction belongs to the latest event of the innermost call that has not returned.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,21 +14,21 @@ pub(super) struct OpenCall {
     entry_sp: u64,
     pub(super) event: EventId,
     pub(super) function: FunctionId,
-    /// What has to be added to addresses of the file.
+    /// The bias: what has to be added to addresses of the file.
     pub(super) bias: u64,
     /// Whether the event is the entry or the epilogue of the function.
     pub(super) is_structural: bool,
-    /// Instructions by which a writer was noticed already.
+    /// The instructions by which a writer was noticed already.
     pub(super) noticed: HashSet<(u64, LastWriter)>,
-    /// Writers whom the event has read, with numbers of names; and the latest event when that was first.
+    /// The writers that the event has read, with numbers of names; and the latest event when that was first.
     pub(super) read: BTreeMap<(LastWriter, u32), u32>,
-    /// Decisions that could have written what it has read, with numbers of names; and the latest event then.
+    /// The decisions that could have written what it has read, with numbers of names; and the latest event then.
     pub(super) potential: BTreeMap<(LastWriter, u32), u32>,
-    /// Where it has read what may be a pointer.
+    /// The addresses at which it has read what may be a pointer.
     pub(super) pointers: Vec<u64>,
-    /// Its registers where its own code was executed last.
+    /// Its registers when its own code was executed last.
     pub(super) registers: RegisterValues,
-    /// What libraries have overwritten of their own data meanwhile: the byte that was there, and its writer.
+    /// The libraries' own data that they have overwritten meanwhile: the byte that was there, and its writer.
     pub(super) overwritten: BTreeMap<u64, (u8, LastWriter)>,
 }
 
@@ -45,7 +45,8 @@ pub(super) struct EndedEvent {
 pub(super) struct OpenCalls(Vec<OpenCall>);
 
 impl OpenCalls {
-    /// Calls that have returned when the stack pointer is here; the events that end with them.
+    /// Closes the innermost call if it has returned when the stack pointer is here; returns the event that ends with
+    /// it.
     pub(super) fn settle(&mut self, sp: u64) -> Option<EndedEvent> {
         self.0.pop_if(|call| call.entry_sp < sp).map(OpenCall::end)
     }
@@ -60,7 +61,7 @@ impl OpenCalls {
         self.0.last().map(|call| call.event)
     }
 
-    /// Another event begins; those that are over by that.
+    /// Begins another event; returns those that are over by that.
     pub(super) fn arrive(
         &mut self,
         (program, trace): (&Program, &Trace),
@@ -110,7 +111,7 @@ impl OpenCalls {
 }
 
 impl OpenCall {
-    /// The event has read what this one has written, when the run had come to the event `now`.
+    /// Notes that the event has read what this one has written, when the run had come to the event `now`.
     pub(super) fn reads(&mut self, writer: LastWriter, name: u32, now: u32) {
         self.read.entry((writer, name)).or_insert(now);
     }

@@ -1,7 +1,7 @@
-//! Know what libraries do better than their instructions tell.
+//! The functions of libraries of which more is known than their instructions tell.
 //!
 //! Three things would make nearly every event depend on nearly every other one, and mean nothing to who reads the
-//! program: the books of the allocator, what an output stream knows of itself (how full it is), and that the C
+//! program: the bookkeeping of the allocator, what an output stream knows of itself (how full it is), and that the C
 //! library reads texts in blocks of up to 64 bytes, which takes in what lies beside them. So of what such code reads
 //! only that counts which the functions are documented to read; see [`LibraryFunction`].
 
@@ -12,17 +12,17 @@ use crate::process::{MemoryRange, Tracee};
 use crate::program::library::{ImageLocation, LibraryContents, LibraryFunction, contents};
 use crate::program::variables::{MemoryPiece, RegisterValues};
 
-/// The first three arguments of a function: System V ABI.
+/// The registers of the first three arguments of a function: System V ABI.
 const ARGUMENTS: [usize; 3] = [7, 6, 2];
-/// Where the pointers of a stream lie in it: its buffer, the end of that, and its lock; glibc, `struct _IO_FILE`.
+/// The offsets of a stream's pointers: its buffer, the end of that, and its lock; glibc, `struct _IO_FILE`.
 const BUFFER: u64 = 56;
 const BUFFER_END: u64 = 64;
 const LOCK: u64 = 136;
-/// How long a lock is.
+/// The size of a lock in bytes.
 const LOCK_SIZE: u64 = 16;
-/// A stream that was opened has behind it what it needs for wide characters.
+/// The size of a stream that was opened, in bytes, with what it needs for wide characters after it.
 const STREAM_SIZE: u64 = 0x1d8;
-/// Texts are looked at up to this length.
+/// The length up to which texts are looked at.
 const LONGEST_TEXT: u64 = 1 << 20;
 
 /// A function of a library that is being executed.
@@ -35,21 +35,21 @@ struct Extent {
     is_direct: bool,
 }
 
-/// What is known of the libraries of a run, and which of their functions are being executed.
+/// The state of the libraries of a run: what is known of them, and which of their functions are being executed.
 #[derive(Default)]
 pub(super) struct LibraryState {
     functions: HashMap<u64, LibraryFunction>,
-    /// Streams that are written to.
+    /// The streams that are written to.
     outputs: Vec<MemoryRange>,
     locks: Vec<MemoryRange>,
     input: Option<MemoryRange>,
-    /// Where images lie: the executable first.
+    /// The ranges of the images: the executable first.
     images: Vec<MemoryRange>,
     extents: Vec<Extent>,
 }
 
 impl LibraryState {
-    /// Looks at what a program has in memory that is about to begin.
+    /// Reads the memory mappings of a program that is about to begin.
     pub(super) fn new(tracee: &Tracee) -> LibraryState {
         let mut state = LibraryState::default();
         for (start, path) in tracee.mapped_files() {
@@ -72,7 +72,7 @@ impl LibraryState {
         state
     }
 
-    /// Untraced code is about to be executed. Tells what a function reads that begins here.
+    /// Handles untraced code that is about to be executed. Returns what a function reads that begins here.
     pub(super) fn enter(
         &mut self,
         tracee: &Tracee,
@@ -90,7 +90,7 @@ impl LibraryState {
         read_by(tracee, function, arguments)
     }
 
-    /// Functions that have begun below this stack pointer have ended.
+    /// Closes the functions that have begun below this stack pointer.
     pub(super) fn settle(&mut self, tracee: &Tracee, registers: &RegisterValues) {
         while let Some(Extent { function, arguments, .. }) =
             self.extents.pop_if(|extent| extent.sp < registers.sp())
@@ -106,7 +106,7 @@ impl LibraryState {
         }
     }
 
-    /// Whether it counts that untraced code reads this.
+    /// Whether it counts that untraced code reads this piece.
     pub(super) fn counts(&self, tracee: &Tracee, piece: MemoryPiece) -> bool {
         for extent in &self.extents {
             match extent.function {
@@ -121,34 +121,34 @@ impl LibraryState {
                 _ => {}
             }
         }
-        // What an output stream knows of itself is the book of the library.
+        // The state of an output stream is the library's own bookkeeping.
         !self.outputs.iter().chain(&self.locks).any(|&book| holds(book, piece.address))
     }
 
-    /// Whether it lies in standard input, or in what that has read ahead.
+    /// Whether an address lies in standard input, or in what that has read ahead.
     pub(super) fn is_of_input(&self, tracee: &Tracee, address: u64) -> bool {
         self.input.is_some_and(|stream| holds(stream, address) || is_in_buffer(tracee, stream.0, address))
     }
 
-    /// Whether it lies in what an output stream holds back.
+    /// Whether an address lies in what an output stream holds back.
     pub(super) fn is_held_back(&self, tracee: &Tracee, address: u64) -> bool {
         self.outputs.iter().any(|&(stream, _)| is_in_buffer(tracee, stream, address))
     }
 
-    /// Whether traced code has asked for what a stream holds back.
+    /// Whether traced code has asked for the flush of a stream.
     pub(super) fn flushes(&self) -> bool {
         let asks =
             |extent: &Extent| matches!(extent.function, LibraryFunction::Flushes | LibraryFunction::Closes);
         self.extents.iter().any(|extent| extent.is_direct && asks(extent))
     }
 
-    /// Whether it lies in the data of an image.
+    /// Whether an address lies in the data of an image.
     pub(super) fn is_static(&self, address: u64) -> bool {
         self.images.iter().any(|&image| holds(image, address))
     }
 }
 
-/// Whether the reads of its own instructions do not count.
+/// Whether the reads of a function's own instructions do not count.
 fn hides(function: LibraryFunction) -> bool {
     use LibraryFunction::*;
     !matches!(function, Opens | Flushes | Closes)
@@ -175,7 +175,7 @@ fn is_for_output(tracee: &Tracee, mode: u64) -> bool {
     matches!(mode.first(), Some(b'w' | b'a')) && !mode[..end].contains(&b'+')
 }
 
-/// What a function reads that begins with these arguments.
+/// The ranges that a function reads that begins with these arguments.
 fn read_by(tracee: &Tracee, function: LibraryFunction, arguments: [u64; 3]) -> Vec<MemoryRange> {
     use LibraryFunction::*;
     let text = |address: u64, most: u64| (address, text_length(tracee, address, most));
@@ -192,7 +192,7 @@ fn read_by(tracee: &Tracee, function: LibraryFunction, arguments: [u64; 3]) -> V
     }
 }
 
-/// How long a text is with the byte that ends it, at most so many bytes.
+/// The length of a text with the byte that ends it, at most so many bytes.
 fn text_length(tracee: &Tracee, address: u64, most: u64) -> u64 {
     let most = most.min(LONGEST_TEXT);
     let mut length = 0;

@@ -1,5 +1,5 @@
-//! Remember which decisions could have written what, had they gone another way; and find them where a value is read that
-//! was written before them: *potential dependences*.
+//! *Potential dependences*: the decisions that could have written what is read, had they gone another way, after the
+//! event that has written it.
 //!
 //! Source: Agrawal, Horgan, Krauser and London, "Incremental Regression Testing", ICSM 1993; Gyimóthy, Beszédes and
 //! Forgács, "An Efficient Relevant Slicing Method for Debugging", ESEC/FSE 1999.
@@ -12,24 +12,24 @@ use crate::program::other_ways::{FixedPlace, PossibleStore};
 use crate::program::variables::{Memory, MemoryPiece, RegisterValues, Variables, View};
 use crate::program::{LeaderId, Program};
 
-/// Where nothing is known of the variable there, so many bytes may be meant.
+/// The number of bytes that may be meant where nothing is known of the variable.
 const WORD: u64 = 8;
 
-/// A larger variable counts as written as far as this.
+/// The number of bytes of a larger variable that count as written.
 const MOST_BYTES: u64 = 1 << 16;
 
-/// The decisions of the run so far.
+/// The decisions of the run so far, with what they could have written.
 #[derive(Default)]
 pub(super) struct OtherWays {
-    /// What could be written, by the decision's leader and the one that has followed.
+    /// The possible stores, by the decision's leader and the one that has followed.
     known: HashMap<(LeaderId, Option<LeaderId>), Rc<Vec<PossibleStore>>>,
-    /// Of each byte the decisions that could have written it, in order.
+    /// The decisions that could have written each byte, in order.
     chances: HashMap<u64, Vec<LastWriter>>,
-    /// What instructions of the program have written, by their addresses in the file.
+    /// The memory that instructions of the program have written, by their addresses in the file.
     written: HashMap<u64, HashSet<(u64, u64)>>,
-    /// How many chances there are.
+    /// The number of entries in all lists of decisions.
     count: u64,
-    /// Whether something could have been written nobody knows where.
+    /// Whether something could have been written at an unknown place.
     pub(super) lacks: bool,
 }
 
@@ -37,14 +37,14 @@ pub(super) struct OtherWays {
 pub(super) struct MadeDecision<'d> {
     pub(super) event: LastWriter,
     pub(super) leader: LeaderId,
-    /// Where control went on.
+    /// The leader where control went on.
     pub(super) taken: Option<LeaderId>,
     pub(super) registers: &'d RegisterValues,
     pub(super) bias: u64,
 }
 
 impl OtherWays {
-    /// The run has come to a decision.
+    /// Notes that the run has come to a decision.
     pub(super) fn decide(
         &mut self,
         (program, variables): (&Program, &Variables),
@@ -100,19 +100,19 @@ impl OtherWays {
         }
     }
 
-    /// An instruction of the program has written memory.
+    /// Notes that an instruction of the program has written memory.
     pub(super) fn writes(&mut self, instruction: u64, piece: MemoryPiece) {
         self.written.entry(instruction).or_default().insert((piece.address, piece.length));
     }
 
-    /// The decisions that could have written a byte behind the event that has.
+    /// The decisions that could have written a byte after the event that has.
     pub(super) fn since(&self, address: u64, writer: LastWriter) -> &[LastWriter] {
         let Some(decisions) = self.chances.get(&address) else { return &[] };
         let behind = if writer == NOBODY { 0 } else { decisions.partition_point(|&one| one <= writer) };
         &decisions[behind..]
     }
 
-    /// How many bytes of memory this takes, about.
+    /// The size of this in memory, in bytes, about.
     pub(super) fn memory(&self) -> u64 {
         self.count * size_of::<LastWriter>() as u64 + self.chances.len() as u64 * 64
     }

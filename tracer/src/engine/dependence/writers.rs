@@ -1,13 +1,13 @@
-//! Remember of each byte of memory, and of each register, which event has written it last.
+//! The last writers of each byte of memory and of each register.
 
 use std::collections::HashMap;
 
 use crate::program::operations::{ALL_REGISTERS, RegisterBits};
 
-/// An event by its position, or nobody.
+/// A last writer: an event by its position, or nobody.
 pub(super) type LastWriter = u32;
 
-/// Nobody who is known: what was there before, or a constant of the program.
+/// No writer that is known: what was there before, or a constant of the program.
 pub(super) const NOBODY: LastWriter = u32::MAX;
 
 const PAGE: u64 = 4096;
@@ -19,7 +19,7 @@ pub(super) struct MemoryWriters {
 }
 
 impl MemoryWriters {
-    /// The bytes from `address` on have this writer from now on.
+    /// Sets the writer of the bytes from `address` on.
     pub(super) fn set(&mut self, address: u64, length: u64, writer: LastWriter) {
         let mut at = address;
         let end = address.saturating_add(length);
@@ -38,12 +38,12 @@ impl MemoryWriters {
         }
     }
 
-    /// Who has written a byte.
+    /// The last writer of a byte.
     pub(super) fn get(&self, address: u64) -> LastWriter {
         self.pages.get(&(address / PAGE)).map_or(NOBODY, |table| table[(address % PAGE) as usize])
     }
 
-    /// Tells the writers of some bytes, those of successive bytes once.
+    /// Calls `tell` with the writers of some bytes, those of successive bytes once.
     pub(super) fn each(&self, address: u64, length: u64, mut tell: impl FnMut(LastWriter)) {
         let mut latest = NOBODY;
         for at in address..address.saturating_add(length) {
@@ -61,7 +61,7 @@ impl MemoryWriters {
         (address..address.saturating_add(length)).all(|at| self.get(at) == first).then_some(first)
     }
 
-    /// Memory has moved from one address to another.
+    /// Moves the writers with memory that has moved from one address to another.
     pub(super) fn shift(&mut self, (from, length): (u64, u64), to: u64) {
         if from != to {
             let writers: Vec<LastWriter> =
@@ -73,7 +73,7 @@ impl MemoryWriters {
         }
     }
 
-    /// How many bytes of memory the tables take.
+    /// The size of the tables in memory, in bytes.
     pub(super) fn memory(&self) -> u64 {
         self.pages.len() as u64 * PAGE * size_of::<LastWriter>() as u64
     }
@@ -98,13 +98,13 @@ impl RegisterWriters {
         self.0[register as usize] = writer;
     }
 
-    /// All registers of a set have this writer from now on.
+    /// Sets the writer of all registers of a set.
     pub(super) fn set_all(&mut self, registers: RegisterBits, writer: LastWriter) {
         each(registers, |register| self.set(register, writer));
     }
 }
 
-/// Tells the registers of a set.
+/// Calls `tell` with the registers of a set.
 pub(super) fn each(mut registers: RegisterBits, mut tell: impl FnMut(u32)) {
     while registers != 0 {
         tell(registers.trailing_zeros());

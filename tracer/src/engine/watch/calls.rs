@@ -1,4 +1,4 @@
-//! Follow the functions that an event calls: what they return, and what those have written that are not traced.
+//! The functions that an event calls: what they return, and what those have written that are not traced.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::program::variables::{Memory, Named, RegisterValues};
 use crate::program::{FunctionId, LeaderKind};
 use crate::trace::EventId;
 
-/// Of memory that is handed to code that is not traced, so much is compared.
+/// The largest number of bytes of memory handed to untraced code that are compared.
 const MOST_COMPARED: u64 = 4096;
 /// The registers with the first arguments of a call: System V ABI.
 const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
@@ -22,20 +22,20 @@ const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
 /// An event that waits for a function to return.
 pub(super) struct Calling {
     pub(super) glance: Glance,
-    /// Where the function returns to, and the stack pointer then.
+    /// The return address of the function, and the stack pointer then.
     pub(super) back: u64,
     pub(super) sp: u64,
     callee: Callee,
 }
 
-/// What an event has called.
+/// The function that an event has called.
 pub(super) enum Callee {
     Traced(FunctionId),
-    /// Code that is not traced; what it may read or write.
+    /// Code that is not traced, with the values that it may read or write.
     Foreign(Vec<Exposed>),
 }
 
-/// What code that is not traced may read or write.
+/// A value that code that is not traced may read or write.
 pub(super) struct Exposed {
     named: Named,
     bytes: Vec<u8>,
@@ -43,19 +43,19 @@ pub(super) struct Exposed {
     role: Role,
 }
 
-/// How code that is not traced comes by a value.
+/// The way in which code that is not traced comes by a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// The call was handed the address of this variable of the function, or of a part of one.
     HandedOwn,
     /// The call was handed its address.
     Handed,
-    /// It may have been told before.
+    /// It may know the address from before.
     Own,
 }
 
 impl EventWatch<'_> {
-    /// The event has called a function, which is about to begin.
+    /// Notes that the event has called a function, which is about to begin.
     pub(super) fn call(
         &mut self,
         execution: &Execution<'_>,
@@ -71,7 +71,7 @@ impl EventWatch<'_> {
         self.calling.push(Calling { glance, back: effect.end, sp: registers.sp(), callee });
     }
 
-    /// What a call of code that is not traced is handed the address of, and the function's own variables.
+    /// The values whose addresses a call of code that is not traced is handed, and the function's own variables.
     fn exposed(&self, memory: &dyn Memory, glance: &Glance, registers: &RegisterValues) -> Vec<Exposed> {
         let variables = self.assignment.variables;
         let view = glance.view(registers, memory);
@@ -95,7 +95,7 @@ impl EventWatch<'_> {
         exposed
     }
 
-    /// A function has returned to an event, or to another call of the same code.
+    /// Handles the return of a function to an event, or to another call of the same code.
     pub(super) fn come_back(
         &mut self,
         execution: &mut Execution<'_>,
@@ -121,7 +121,7 @@ impl EventWatch<'_> {
         Ok(Trap::Served)
     }
 
-    /// What a function has left behind.
+    /// Reads what a function has returned and written.
     fn returned(&mut self, tracee: &Tracee, calling: Calling) -> Glance {
         let Calling { mut glance, callee, .. } = calling;
         match callee {
@@ -155,7 +155,7 @@ impl EventWatch<'_> {
         }
     }
 
-    /// What code that is not traced has written of what it could.
+    /// Finds the writes of code that is not traced, by comparing the values that it could write.
     fn compare(&mut self, tracee: &Tracee, glance: &mut Glance, exposed: Vec<Exposed>) {
         let variables = self.assignment.variables;
         let memory = ProgramMemory(tracee);
@@ -182,7 +182,7 @@ impl EventWatch<'_> {
         is_set.then_some(0..bytes.len())
     }
 
-    /// Functions whose frames are at or below `sp` have ended, whether they have returned or not.
+    /// Ends the functions whose frames are at or below `sp`, whether they have returned or not.
     pub(super) fn settle(&mut self, tracee: &Tracee, sp: u64) {
         while let Some(calling) = self.calling.pop_if(|calling| calling.sp <= sp) {
             let glance = self.returned(tracee, calling);
@@ -191,7 +191,7 @@ impl EventWatch<'_> {
     }
 }
 
-/// Where two texts of the same length differ; a number differs as a whole.
+/// The range in which two texts of the same length differ; a number differs as a whole.
 fn changed(before: &[u8], now: &[u8]) -> Option<Range<usize>> {
     let differ = |(one, other): (&u8, &u8)| one != other;
     let first = before.iter().zip(now).position(differ)?;

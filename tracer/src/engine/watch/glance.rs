@@ -1,4 +1,4 @@
-//! Hold what is known of an event while it is looked at.
+//! The state of an event that is being looked at.
 
 use std::collections::HashMap;
 
@@ -7,19 +7,19 @@ use crate::program::FunctionId;
 use crate::program::variables::{Memory, Named, RegisterValues, View};
 use crate::trace::EventId;
 
-/// An event that is looked at.
+/// An event that is being looked at.
 pub(super) struct Glance {
     pub(super) event: EventId,
-    /// To whom its writes are attributed: a parameter is written by the event that calls.
+    /// The event to which its writes are attributed: a parameter is written by the event that calls.
     pub(super) author: EventId,
     pub(super) function: FunctionId,
     pub(super) bias: u64,
     pub(super) steps: u32,
-    /// What it has written, to be read again in the end.
+    /// The values that it has written, to be read again in the end.
     pub(super) written: Vec<Named>,
     /// The bytes that it has overwritten, by address.
     pub(super) overwritten: HashMap<u64, u8>,
-    /// Where it has read what may be a pointer.
+    /// The addresses at which it has read what may be a pointer.
     pub(super) pointers: Vec<u64>,
 }
 
@@ -28,14 +28,14 @@ impl Glance {
         View { function: self.function, registers, bias: self.bias, memory, followed: &self.pointers }
     }
 
-    /// It overwrites these bytes.
+    /// Notes that it overwrites these bytes.
     pub(super) fn overwrites(&mut self, address: u64, bytes: &[u8]) {
         for (&byte, at) in bytes.iter().zip(address..) {
             self.overwritten.entry(at).or_insert(byte);
         }
     }
 
-    /// It writes a value, of which `before` tells what it was. Parts of it that it has written before do not
+    /// Notes that it writes a value, of which `before` tells what it was. Parts of it that it has written before do not
     /// count any more, nor does a part of what it has written already.
     pub(super) fn writes(
         &mut self,

@@ -1,4 +1,4 @@
-//! Look at events while a run is repeated: instruction by instruction, what they read and write.
+//! The watch of events while a run is repeated: instruction by instruction, what they read and write.
 //!
 //! The run is led by breakpoints as in any other replay. At an event that is wanted, the program is
 //! single-stepped through the event's own code; the memory operands of each instruction are computed from
@@ -6,7 +6,7 @@
 //! What code that is not traced has written is seen by comparing what it was handed the address of, and
 //! the variables of the function that called it.
 //!
-//! What was seen means what the ledger says; this module only looks.
+//! The ledger says what that means; this module only looks.
 
 mod calls;
 mod glance;
@@ -32,12 +32,12 @@ use crate::program::{LeaderKind, Program};
 use crate::termination::Termination;
 use crate::trace::{EventId, Trace};
 
-/// As many instructions of one event are looked at...
+/// The largest number of instructions of one event that are looked at...
 const MOST_OF_EVENT: u32 = 2_000;
-/// ...and as many in all: a step costs some ten microseconds.
+/// ...and the largest number in all: a step costs some ten microseconds.
 const MOST_IN_ALL: u32 = 60_000;
 
-/// What to look at.
+/// An assignment: the events to be looked at.
 pub(crate) struct Assignment<'w> {
     program: &'w Program,
     trace: &'w Trace,
@@ -47,7 +47,7 @@ pub(crate) struct Assignment<'w> {
 }
 
 impl<'w> Assignment<'w> {
-    /// To look at these events of `trace`, and at the entries of their functions, where parameters get their
+    /// An assignment of these events of `trace`, and of the entries of their functions, where parameters get their
     /// values.
     pub(crate) fn new(
         program: &'w Program,
@@ -64,11 +64,11 @@ impl<'w> Assignment<'w> {
     }
 }
 
-/// Looks at the events of an assignment while the run goes on.
+/// The watch of the events of an assignment while the run goes on.
 pub(crate) struct EventWatch<'w> {
     assignment: Assignment<'w>,
     ledger: Ledger,
-    /// The event that is stepped through.
+    /// The event that is being stepped through.
     current: Option<Glance>,
     /// The events that wait for functions to return, innermost last.
     calling: Vec<Calling>,
@@ -76,7 +76,7 @@ pub(crate) struct EventWatch<'w> {
     latest: Option<EventId>,
     /// The last event that is wanted.
     last: Option<EventId>,
-    /// How many instructions may still be looked at.
+    /// The number of instructions that may still be looked at.
     left: u32,
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn watch(
 }
 
 impl EventWatch<'_> {
-    /// How the run ended; `None` if all was seen before.
+    /// Runs the program; returns how the run ended, or `None` if all was seen before.
     fn run(
         &mut self,
         execution: &mut Execution<'_>,
@@ -155,7 +155,7 @@ impl EventWatch<'_> {
         self.current.is_none() && self.calling.is_empty() && (is_behind || self.left == 0)
     }
 
-    /// Serves a breakpoint: of a leader, or one where a function returns.
+    /// Handles a breakpoint: of a leader, or one where a function returns.
     fn trap(
         &mut self,
         execution: &mut Execution<'_>,
@@ -176,7 +176,7 @@ impl EventWatch<'_> {
         Ok(trap)
     }
 
-    /// The run has reached another event.
+    /// Notes that the run has reached another event.
     fn arrive(&mut self, execution: &Execution<'_>, guide: &Replayer<'_>) {
         let Assignment { program, trace, wanted, .. } = &self.assignment;
         let Some(event) = guide.current() else { return };
@@ -246,7 +246,7 @@ impl EventWatch<'_> {
         Ok(None)
     }
 
-    /// What an instruction is about to read and write.
+    /// Notes what an instruction is about to read and write.
     fn look_before(
         &mut self,
         memory: &dyn Memory,
@@ -279,7 +279,7 @@ impl EventWatch<'_> {
         }
     }
 
-    /// What an instruction has written.
+    /// Notes what an instruction has written.
     fn look_behind(&mut self, tracee: &Tracee, glance: &Glance, effect: &Effect) {
         for &(piece, mode) in &effect.accesses {
             if mode != Mode::Read
@@ -290,7 +290,7 @@ impl EventWatch<'_> {
         }
     }
 
-    /// An event has ended, or is no longer looked at.
+    /// Ends the watch of an event, which has ended or is no longer looked at.
     fn close(&mut self, tracee: &Tracee, glance: Glance) {
         for named in &glance.written {
             let after = self.assignment.variables.value(named, &ProgramMemory(tracee));
@@ -298,20 +298,20 @@ impl EventWatch<'_> {
         }
     }
 
-    /// Where functions return, unless there is a leader with a breakpoint of its own.
+    /// The return addresses of functions, unless there is a leader with a breakpoint of its own.
     fn returns(&self, execution: &Execution<'_>) -> impl Iterator<Item = u64> {
         let backs = self.calling.iter().map(|calling| calling.back);
         backs.filter(|&back| execution.placement.leader_at(back).is_none())
     }
 
-    /// Puts breakpoints where functions return.
+    /// Inserts breakpoints where functions return.
     fn arm(&self, execution: &Execution<'_>) {
         for back in self.returns(execution) {
             execution.tracee.write(RuntimeAddress(back), &[super::INT3]);
         }
     }
 
-    /// Takes them out.
+    /// Removes these breakpoints.
     fn disarm(&self, execution: &Execution<'_>) {
         for back in self.returns(execution) {
             if let Some(text) = execution.placement.text(back) {

@@ -1,39 +1,40 @@
-//! Keep a clock that moves only when somebody looks at it, or waits.
+//! The emulated clock: it moves only when somebody looks at it, or waits.
 
-/// What a clock shows at the start of the program: midnight of 1 January 2026, UTC, in nanoseconds.
+/// The time of day at the start of the program: midnight of 1 January 2026, UTC, in nanoseconds since 1970.
 const EPOCH: u64 = 1_767_225_600 * SECOND;
-/// For how long the machine seems to have been running then: a day, in nanoseconds.
+/// The time since boot at the start of the program: a day, in nanoseconds.
 const UPTIME: u64 = 86_400 * SECOND;
-/// By so much it moves on when it is asked, in nanoseconds: programs that wait for a moment get there.
+/// The step by which the clock moves on when it is asked, in nanoseconds: programs that wait for a moment get there.
 const STEP: u64 = 1_000_000;
 /// A second in nanoseconds.
 pub(super) const SECOND: u64 = 1_000_000_000;
 
-/// The time of a process.
+/// The emulated clock of a process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clock {
-    /// Since the start of the program, in nanoseconds.
+    /// The time since the start of the program, in nanoseconds.
     elapsed: u64,
-    /// By how much the processor's count of cycles is ahead. It has a part of its own, because the loader
+    /// The lead of the processor's cycle counter over the clock, in nanoseconds. It is counted apart, because the
+    /// loader
     /// reads it at the start, one version more often than another.
     ahead: u64,
 }
 
 impl Clock {
-    /// Looks at the clock with this number, clock_gettime(2), in nanoseconds; `None` for one that is not
-    /// kept here. It has moved on since the last time.
+    /// Reads the clock with this number, clock_gettime(2), in nanoseconds, after moving it on; `None` for one that is
+    /// not kept here.
     pub(super) fn ask(&mut self, which: i32) -> Option<u64> {
         let offset = offset(which)?;
         self.elapsed = self.elapsed.saturating_add(STEP);
         Some(offset.saturating_add(self.elapsed))
     }
 
-    /// What is left until `deadline` by the clock with this number, in nanoseconds.
+    /// The time left until `deadline` by the clock with this number, in nanoseconds.
     pub(super) fn until(&self, which: i32, deadline: u64) -> Option<u64> {
         Some(deadline.saturating_sub(offset(which)?.saturating_add(self.elapsed)))
     }
 
-    /// Lets so many nanoseconds pass.
+    /// Advances the clock by so many nanoseconds.
     pub(super) fn pass(&mut self, nanoseconds: u64) {
         self.elapsed = self.elapsed.saturating_add(nanoseconds);
     }
@@ -43,14 +44,14 @@ impl Clock {
         self.ask(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or(0)
     }
 
-    /// The processor's count of cycles: one for each nanosecond.
+    /// The processor's cycle counter (`rdtsc`): one cycle for each nanosecond.
     pub(super) fn cycles(&mut self) -> u64 {
         self.ahead = self.ahead.saturating_add(STEP);
         UPTIME.saturating_add(self.elapsed).saturating_add(self.ahead)
     }
 }
 
-/// What a clock shows at the start.
+/// The reading of a clock at the start of the program, in nanoseconds.
 fn offset(which: i32) -> Option<u64> {
     match which {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_REALTIME_ALARM | libc::CLOCK_TAI => {

@@ -1,6 +1,6 @@
-//! Make the kernel stop a program at the questions whose answers differ from run to run.
+//! The seccomp filter that stops a program at the questions whose answers differ from run to run.
 //!
-//! A filter of system calls (seccomp(2)) hands these calls, and no others, to the tracer. Programs that
+//! The filter of system calls (seccomp(2)) hands these calls, and no others, to the tracer. Programs that
 //! the program starts inherit it.
 
 use std::collections::BTreeMap;
@@ -15,28 +15,28 @@ use super::LIMITED;
 use super::questions::F_GETOWN_EX;
 use crate::invocation::{Answers, Constancy};
 
-/// When a system call is a question.
+/// The condition under which a system call is a question.
 #[derive(Clone, Copy)]
 enum When {
-    /// In any case.
+    /// Always.
     Always,
-    /// If this argument is not 0.
+    /// This argument is not 0.
     Given(u8),
-    /// If this argument is another one than that, by which the agent's own calls are known.
+    /// This argument is another one than that, by which the agent's own calls are known.
     Unlike(u8, u64),
-    /// If this argument has none of these bits, by which the agent's own calls are known.
+    /// This argument has none of these bits, by which the agent's own calls are known.
     Without(u8, u64),
-    /// If this argument is this.
+    /// This argument equals this value.
     Is(u8, u64),
-    /// If this argument is one of the [`LIMITED`] resources.
+    /// This argument is one of the [`LIMITED`] resources.
     Limited(u8),
-    /// If one of these holds.
+    /// One of these conditions holds.
     Any(&'static [When]),
 }
 
 use When::{Always, Any, Given, Is, Limited, Unlike, Without};
 
-/// Who and where a process is, and what it may use up.
+/// Calls for the identity of a process (numbers, host, terminal) and for what it may use up.
 const IDENTITY: [(i64, When); 40] = [
     (libc::SYS_getpid, Always),
     (libc::SYS_gettid, Always),
@@ -80,7 +80,7 @@ const IDENTITY: [(i64, When); 40] = [
     (libc::SYS_rseq, Always),
 ];
 
-/// What time it is, how much of it was used, and what lets time pass.
+/// Calls for the time, for the processor time used, and those that let time pass.
 const TIME: [(i64, When); 22] = [
     (libc::SYS_clock_gettime, Always),
     (libc::SYS_gettimeofday, Always),
@@ -106,7 +106,7 @@ const TIME: [(i64, When); 22] = [
     (libc::SYS_timerfd_settime, Always),
 ];
 
-/// Random numbers, some of which are read from a file.
+/// Calls for random numbers, some of which are read from a file.
 const CHANCE: [(i64, When); 4] = [
     (libc::SYS_getrandom, Always),
     (libc::SYS_open, Always),
@@ -114,18 +114,18 @@ const CHANCE: [(i64, When); 4] = [
     (libc::SYS_openat2, Always),
 ];
 
-/// What the program does about signals. Nobody asks, but the tracer must know: see `traps`.
+/// Calls that change what the program does about signals. Nobody asks, but the tracer must know: see `traps`.
 const SIGNALS: [(i64, When); 3] = [
     (libc::SYS_rt_sigaction, Given(1)),
     (libc::SYS_rt_sigprocmask, Unlike(4, OWN_CALL)),
     (libc::SYS_rt_sigreturn, Always),
 ];
 
-/// A filter, ready to be put on.
+/// A seccomp filter, ready to be installed.
 pub(in super::super) struct Filter(BpfProgram);
 
 impl Filter {
-    /// The one for what is to be the same in each run.
+    /// The filter for what is to be the same in each run.
     pub(in super::super) fn new(constancy: Constancy) -> Filter {
         let wanted = |answers, questions: &'static [(i64, When)]| match answers {
             Answers::Constant => questions,
@@ -149,7 +149,7 @@ impl Filter {
         Filter(program)
     }
 
-    /// Whether the kernel lets a process put on a filter. Asked without doing it.
+    /// Whether the kernel lets a process install a seccomp filter. Asked without doing it.
     pub(in super::super) fn is_possible() -> bool {
         let action = libc::SECCOMP_RET_TRACE;
         let asks = libc::SECCOMP_GET_ACTION_AVAIL;
@@ -157,7 +157,7 @@ impl Filter {
         unsafe { libc::syscall(libc::SYS_seccomp, asks, 0, &raw const action) == 0 }
     }
 
-    /// Puts it on the calling process, for ever. Makes system calls only. A kernel that refuses leaves
+    /// Installs the filter on the calling process, for ever. Makes system calls only. A kernel that refuses leaves
     /// the answers as they are: what then differs from run to run is found when runs are compared.
     pub(in super::super) fn put_on(&self) {
         let _ = seccompiler::apply_filter(&self.0);
@@ -178,7 +178,7 @@ fn rule(when: When) -> Option<Vec<SeccompRule>> {
     Some(vec![SeccompRule::new(vec![condition]).ok()?])
 }
 
-/// The rules of all of these, of which one is enough.
+/// The seccomp rules of all these conditions, of which one is enough.
 fn any(all: impl IntoIterator<Item = When>) -> Option<Vec<SeccompRule>> {
     all.into_iter().map(rule).collect::<Option<Vec<_>>>().map(|rules| rules.concat())
 }

@@ -1,4 +1,4 @@
-//! Answer what a program asks about time, chance and itself, so that it hears the same in each run.
+//! Emulation of answers: what a program asks about time, chance and itself has the same answer in each run.
 //!
 //! The [filter](filter::Filter) makes the kernel stop the program, and all that it starts, at these system
 //! calls; the program is held by ptrace at that moment whatever the engine, so that there is one place
@@ -37,13 +37,13 @@ use readings::Replaced;
 
 /// The size of `struct rusage`.
 const SIZE_OF_USAGE: usize = 144;
-/// Where the number of the process stands in the description of a signal.
+/// The offset of the sender's process number in the description of a signal, `siginfo_t`.
 const PLACE_OF_SENDER: u64 = std::mem::offset_of!(Sender, process) as u64;
 
-/// Of which resources the tracer sets limits, getrlimit(2), and not the same ones for each run.
+/// The resources, getrlimit(2), of which the tracer sets limits, and not the same ones for each run.
 const LIMITED: [Resource; 3] = [Resource::RLIMIT_FSIZE, Resource::RLIMIT_CORE, Resource::RLIMIT_AS];
 
-/// What is answered to the processes of a run.
+/// The emulator of system calls for the processes of a run.
 #[derive(Debug)]
 pub(super) struct CallEmulator {
     constancy: Constancy,
@@ -54,27 +54,27 @@ pub(super) struct CallEmulator {
 /// A process or thread of a run.
 #[derive(Clone, Debug)]
 struct Task {
-    /// The numbers by which it knows itself.
+    /// The numbers by which it knows itself: process and thread.
     process: i32,
     thread: i32,
     clock: Clock,
     chance: RandomSource,
     /// The instructions of its libraries that are replaced.
     replaced: Replaced,
-    /// What it has set itself, now and at most, for each of the [`LIMITED`] resources.
+    /// The soft and hard limits that it has set itself, for each of the [`LIMITED`] resources.
     limits: [Option<(u64, u64)>; LIMITED.len()],
     /// A wait that a signal has interrupted, and that the kernel may go on with.
     interrupted: Option<Wait>,
     /// Whether it has set a timer, which goes by the kernel's clock.
     has_timer: bool,
-    /// A call that the kernel is answering: the registers as the program has set them, and what becomes of
-    /// the answer.
+    /// A call that the kernel is answering: the registers as the program has set them, and the change to be made to
+    /// the result.
     amended: Option<(user_regs_struct, ResultRewrite)>,
 }
 
 impl CallEmulator {
-    /// For a run that `program` begins: whose number is `inside` for itself, and which reaches its parent by
-    /// the number `parent`.
+    /// An emulator for a run that `program` begins: whose number is `inside` for itself, and which reaches its parent
+    /// by the number `parent`.
     pub(super) fn new(program: Pid, inside: u32, parent: i32, constancy: Constancy) -> CallEmulator {
         let numbers = Numbers::new(inside, parent);
         let number = numbers.first();
@@ -92,21 +92,22 @@ impl CallEmulator {
         CallEmulator { constancy, numbers, tasks: HashMap::from([(program, task)]) }
     }
 
-    /// For a run that goes on, as `copy`, where that of `program` is now. The copy has this number for itself.
+    /// An emulator for a run that goes on, as `copy`, where that of `program` is now. The copy has this number for
+    /// itself.
     pub(super) fn go_on_as(&self, program: Pid, copy: Pid, inside: u32) -> CallEmulator {
         let tasks = self.tasks.get(&program).map(|task| (copy, Task { amended: None, ..task.clone() }));
         let numbers = self.numbers.go_on_as(inside);
         CallEmulator { constancy: self.constancy, numbers, tasks: tasks.into_iter().collect() }
     }
 
-    /// The program is about to execute its first instruction.
+    /// Prepares a program that is about to execute its first instruction (after exec).
     pub(super) fn executed(&self, program: Pid) {
         if let Ok(registers) = nix::sys::ptrace::getregs(program) {
             start::fix(TaskMemory(program), registers.rsp, self.constancy.time);
         }
     }
 
-    /// `parent` has started `new`, a process or a thread whose number is this for itself.
+    /// Registers `new`, a process or a thread that `parent` has started and whose number is this for itself.
     pub(super) fn started(&mut self, parent: Pid, (new, inside): (Pid, u32), is_thread: bool) {
         let number = self.numbers.add(inside);
         let Some(parent) = self.tasks.get_mut(&parent) else { return };
@@ -127,7 +128,7 @@ impl CallEmulator {
         self.numbers.real(PARENT)
     }
 
-    /// A process has ended.
+    /// Forgets a process that has ended.
     pub(super) fn ended(&mut self, pid: Pid) {
         self.tasks.remove(&pid);
     }
@@ -161,7 +162,7 @@ impl CallEmulator {
         }
     }
 
-    /// Amends the answer that a process has got from the kernel. Whether there was anything to amend.
+    /// Amends the answer that a process has got from the kernel; false if there was nothing to amend.
     pub(super) fn amend(&mut self, pid: Pid) -> bool {
         let Some(mut asked) = self.asked(pid) else { return false };
         let Some((original, amendment)) = asked.task.amended.take() else { return false };
@@ -179,14 +180,15 @@ impl CallEmulator {
         Some(Asked { task, numbers: &mut self.numbers, memory: TaskMemory(pid), time, chance })
     }
 
-    /// How a process is let go on that would be restarted by `request`: up to the kernel's answer, if
+    /// The ptrace request by which a process is to be resumed instead of `request`: up to the kernel's answer, if
     /// that is to be amended.
     pub(super) fn request(&self, pid: Pid, request: c_uint) -> c_uint {
         let waits = self.tasks.get(&pid).is_some_and(|task| task.amended.is_some());
         if waits { libc::PTRACE_SYSCALL } else { request }
     }
 
-    /// Looks at a signal that a process is about to get. Whether it was a question, which is answered now.
+    /// Looks at a signal that a process is about to get. If it was a question (a trapped instruction), it is answered
+    /// now, and the result is true.
     pub(super) fn takes(&mut self, pid: Pid, signal: i32) -> bool {
         if self.reads(pid, signal) {
             return true;
@@ -195,7 +197,7 @@ impl CallEmulator {
         false
     }
 
-    /// Executes the trapped instruction that has caused a signal; whether there was one.
+    /// Executes the trapped instruction that has caused a signal; false if there was none.
     fn reads(&mut self, pid: Pid, signal: i32) -> bool {
         let constant = self.constancy.time == Answers::Constant;
         if signal != libc::SIGILL && !(signal == libc::SIGSEGV && constant) {

@@ -1,4 +1,4 @@
-//! Give processes numbers that are the same in each run.
+//! Process numbers that are the same in each run.
 //!
 //! The program is process 1000, those that it starts are 1001, 1002 and so on, in the order in which they
 //! are started; its parent is 999. A number that is not among these stays as it is.
@@ -8,22 +8,22 @@ pub(super) const PARENT: i32 = 999;
 /// The number of the program.
 const FIRST: i32 = 1000;
 
-/// The processes of a run, in the order in which they were started.
+/// The process numbers of a run, in the order in which the processes were started.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers {
-    /// The numbers that the kernel tells them: of the program itself, then of the others.
+    /// The numbers that the kernel tells the processes: of the program itself, then of the others.
     inside: Vec<i32>,
-    /// By which number they reach the program's parent.
+    /// The number by which they reach the program's parent.
     parent: i32,
 }
 
 impl Numbers {
-    /// Those of a run whose program the kernel tells this number, and which reaches its parent by that one.
+    /// The numbers of a run whose program the kernel tells this number, and which reaches its parent by that one.
     pub(super) fn new(program: u32, parent: i32) -> Numbers {
         Numbers { inside: vec![program as i32], parent }
     }
 
-    /// Those of a run that goes on as a copy with this number.
+    /// The numbers of a run that goes on as a copy with this number.
     pub(super) fn go_on_as(&self, copy: u32) -> Numbers {
         let mut inside = self.inside.clone();
         inside[0] = copy as i32;
@@ -40,13 +40,13 @@ impl Numbers {
         self.inside.len() == 1
     }
 
-    /// The number of a new process, which the kernel tells another one.
+    /// Adds a new process, whom the kernel tells the number `new`; returns the one that it is shown.
     pub(super) fn add(&mut self, new: u32) -> i32 {
         self.inside.push(new as i32);
         FIRST + self.inside.len() as i32 - 1
     }
 
-    /// What the kernel calls the process that the program knows by this number. A negative one means a
+    /// The kernel's number of the process that the program knows by this one. A negative one means a
     /// group, as for kill(2).
     pub(super) fn real(&self, shown: i32) -> i32 {
         let real = match shown.wrapping_abs() {
@@ -56,7 +56,7 @@ impl Numbers {
         real.map_or(shown, |real| if shown < 0 { -real } else { real })
     }
 
-    /// By which number the program knows the process that the kernel calls `real`.
+    /// The number by which the program knows the process that the kernel calls `real`.
     pub(super) fn shown(&self, real: i32) -> i32 {
         if self.inside[0] == real {
             return FIRST;

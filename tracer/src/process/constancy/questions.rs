@@ -1,4 +1,4 @@
-//! Decide what to say when a program asks.
+//! The replies to system calls that ask for what differs from run to run.
 
 use libc::{EFAULT, EINVAL, ENOSYS, EPERM, ETIMEDOUT};
 use nix::sys::resource::{Resource, getrlimit};
@@ -19,65 +19,65 @@ pub(super) struct Call {
     pub(super) arguments: [u64; 6],
 }
 
-/// What becomes of a system call.
+/// The decision about a system call.
 #[derive(Debug)]
 pub(super) enum Reply {
-    /// The kernel answers it.
+    /// The kernel executes it unchanged.
     Kernel,
-    /// This is the result, and the kernel hears nothing of it.
+    /// The result is this, and the kernel hears nothing of the call.
     Is(i64),
-    /// The kernel answers this one instead, and the answer is amended.
+    /// The kernel executes this call instead, and its result is amended.
     Amended(Call, ResultRewrite),
 }
 
-/// What becomes of the kernel's answer.
+/// The change to be made to the kernel's result.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ResultRewrite {
-    /// It is right.
+    /// None: the result is right.
     Nothing,
-    /// It is the number of a process.
+    /// The result is the number of a process, to be translated.
     Process,
-    /// At this address is the number of the process that gets signals about a file.
+    /// At this address is the number of the process that gets signals about a file, to be translated.
     Owner { number: u64 },
-    /// It is the number of a process that has ended; what that used up is at this address.
+    /// The result is the number of a process that has ended, to be translated; its resource usage is at this address.
     Waited { usage: u64 },
-    /// The end of a process is described at these addresses.
+    /// The end of a process is described at these addresses: `siginfo_t` and resource usage.
     WaitedFor { info: u64, usage: u64 },
-    /// It says whether a wait has come to its end.
+    /// The result says whether a wait has come to its end.
     Wait(Wait),
-    /// It is a new file, to be filled with random bytes of this seed.
+    /// The result is a new file, to be filled with random bytes of this seed.
     Random { seed: u64 },
-    /// At this address is what the machine is like.
+    /// At this address is the state of the machine, sysinfo(2).
     System { at: u64 },
-    /// It is about something else: the program hears that there is no such call.
+    /// The call was about something else: the program hears that there is no such call.
     NotThere,
 }
 
 /// The result of a system call that the kernel does not know.
 pub(super) const NOT_THERE: i64 = -(ENOSYS as i64);
 
-/// A wait that has an end.
+/// A wait with a timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
-    /// So long, in nanoseconds.
+    /// The timeout, in nanoseconds.
     pub(super) most: u64,
-    /// The result if it has lasted so long.
+    /// The result if the timeout has expired.
     pub(super) expired: i64,
-    /// What the program has put at an address where it changes.
+    /// The address of the timeout and what the program has put there, where the kernel changes it.
     pub(super) original: Option<(u64, [u8; 16])>,
-    /// Whether it was changed for the kernel, and not by it.
+    /// Whether the tracer has changed the timeout for the kernel.
     pub(super) translated: bool,
 }
 
 impl Wait {
-    /// Whether the kernel takes the time for one.
+    /// Whether the kernel accepts the timeout as a time.
     fn is_valid(&self) -> bool {
         let part = |bytes: &[u8]| bytes.try_into().map_or(u64::MAX, u64::from_ne_bytes);
         self.original.is_none_or(|(_, time)| part(&time[..8]) <= i64::MAX as u64 && part(&time[8..]) < SECOND)
     }
 }
 
-/// What the answers depend on.
+/// The state on which the answers depend.
 pub(super) struct Asked<'a> {
     pub(super) task: &'a mut Task,
     pub(super) numbers: &'a mut Numbers,
@@ -86,20 +86,21 @@ pub(super) struct Asked<'a> {
     pub(super) chance: Answers,
 }
 
-/// The question of fcntl(2) who gets signals about a file. The C library asks this one for `F_GETOWN`, too.
+/// The command of fcntl(2) that asks for the owner of a file, who gets the signals about it. The C library uses it
+/// for `F_GETOWN`, too.
 pub(super) const F_GETOWN_EX: i32 = 16;
 /// A second as counted in the structures of the kernel: by nanoseconds, and by microseconds.
 const NANOSECONDS: u64 = 1;
 const MICROSECONDS: u64 = 1000;
 /// A tick of times(2), in nanoseconds.
 const TICK: u64 = 10_000_000;
-/// The most bytes that getrandom(2) gives at once.
+/// The largest number of bytes that getrandom(2) gives at once.
 const MOST_RANDOM: u64 = (1 << 25) - 1;
-/// Where random bytes can be read.
+/// The files from which random bytes can be read.
 const RANDOM_FILES: [&[u8]; 2] = [b"/dev/urandom", b"/dev/random"];
 
 impl Asked<'_> {
-    /// The reply to a call that the filter has stopped.
+    /// Decides about a call that the filter has stopped.
     pub(super) fn reply(&mut self, call: Call) -> Reply {
         let [first, second, third, fourth, fifth, _] = call.arguments;
         match call.number {
@@ -195,7 +196,7 @@ impl Asked<'_> {
         }
     }
 
-    /// A call that may wait, but not for ever.
+    /// The reply to a call that may wait, but not for ever.
     fn wait(&mut self, call: Call) -> Reply {
         let [first, second, third, fourth, fifth, _] = call.arguments;
         let again = -i64::from(libc::EAGAIN);
@@ -238,7 +239,7 @@ impl Asked<'_> {
         self.numbers.is_alone() && !self.task.has_timer
     }
 
-    /// Lets a sleep be over at once, on a clock that is made up anyway.
+    /// Skips a sleep, by advancing the emulated clock instead.
     fn skip(&mut self, call: Call, wait: Wait) -> Reply {
         if let Some((at, original)) = wait.original {
             // The kernel tells some that nothing is left of the time.
@@ -249,7 +250,7 @@ impl Asked<'_> {
         Reply::Is(wait.expired)
     }
 
-    /// A wait for the time at an address, where the kernel may put what is left of it.
+    /// The wait for the duration at an address, where the kernel may put what is left of it.
     fn for_time(&self, at: u64, unit: u64, expired: i64) -> Option<Wait> {
         let most = self.memory.time(at, unit)?;
         let mut original = [0; 16];
@@ -257,7 +258,7 @@ impl Asked<'_> {
         Some(Wait { most, expired, original, translated: false })
     }
 
-    /// A wait until the time at an address, which becomes one by the kernel's clock.
+    /// The wait until the time at an address, which becomes one by the kernel's clock.
     fn until(&self, at: u64, clock: i32, expired: i64) -> Option<Wait> {
         let wait = self.for_time(at, NANOSECONDS, expired)?;
         let most = self.task.clock.until(clock, wait.most)?;
@@ -267,7 +268,7 @@ impl Asked<'_> {
         Some(Wait { most, translated, ..wait })
     }
 
-    /// The call with the kernel's numbers of processes for these arguments.
+    /// The call with the kernel's numbers of processes in place of the shown ones, in these arguments.
     fn with_real(&mut self, mut call: Call, places: &[usize]) -> Call {
         for &place in places {
             let argument = &mut call.arguments[place];
@@ -283,7 +284,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Limits of its own, as if the tracer had set none: those at the address `new`, if any, are set, and what
+    /// Emulates the resource limits, as if the tracer had set none: those at the address `new`, if any, are set, and
+    /// what
     /// they were is put at `old`.
     fn limits(&mut self, place: usize, new: u64, old: u64) -> Reply {
         let shown = self.task.limits[place].or_else(|| getrlimit(LIMITED[place]).ok());
@@ -303,7 +305,7 @@ impl Asked<'_> {
         written(old == 0 || self.memory.write(old, &[now.to_ne_bytes(), most.to_ne_bytes()].concat()))
     }
 
-    /// One processor.
+    /// Emulates sched_getaffinity(2): one processor.
     fn affinity(&self, length: u64, at: u64) -> Reply {
         const SIZE_OF_SET: u64 = 8;
         match length {
@@ -332,7 +334,7 @@ impl Asked<'_> {
         Reply::Is(length as i64)
     }
 
-    /// A file of random bytes becomes one in memory.
+    /// Opens a file of random bytes as one in memory.
     fn open(&mut self, call: Call) -> Reply {
         let [first, second, third, ..] = call.arguments;
         let (path, flags) = match call.number {
@@ -360,7 +362,7 @@ impl Asked<'_> {
         at == 0 || self.memory.write(at, &[0; SIZE_OF_USAGE][..length])
     }
 
-    /// An address at which the kernel tells of time.
+    /// The address if time is emulated, or else 0, for one at which the kernel tells of time.
     fn if_constant(&self, address: u64) -> u64 {
         match self.time {
             Answers::Constant => address,
@@ -393,7 +395,7 @@ fn for_milliseconds(argument: u64) -> Option<Wait> {
     Some(Wait { most, expired: 0, original: None, translated: false })
 }
 
-/// Which one of those of which the tracer sets limits.
+/// The place of a resource among the [`LIMITED`] ones.
 fn limited(resource: u64) -> Option<usize> {
     LIMITED.iter().position(|&limited| limited as u32 == resource as u32)
 }
@@ -413,7 +415,7 @@ fn written(is_written: bool) -> Reply {
     Reply::Is(if is_written { 0 } else { -i64::from(EFAULT) })
 }
 
-/// Which arguments of a call are the numbers of processes.
+/// The indexes of a call's arguments that are the numbers of processes.
 fn places_of_processes(number: i64) -> &'static [usize] {
     match number {
         libc::SYS_kill

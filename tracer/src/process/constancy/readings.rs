@@ -1,4 +1,5 @@
-//! Answer the instructions by which programs read from the processor what differs from run to run.
+//! Emulation of the instructions that read from the processor what differs from run to run: `rdtsc`, `rdrand` and
+//! the like.
 //!
 //! Random numbers cannot be trapped, and a program that asks whether they exist cannot be denied them; C++'s
 //! `std::random_device` is one that uses them. The count of cycles can be (PR_SET_TSC), but that makes each
@@ -21,16 +22,16 @@ use super::memory::TaskMemory;
 use crate::invocation::{Answers, Constancy};
 use crate::program::{ProcessorReading, Read, readings};
 
-/// `ud2`, which is no longer than what it stands for.
+/// `ud2`, which is no longer than the instructions that it replaces.
 const FAULT: [u8; 2] = [0x0f, 0x0b];
 /// The carry flag, by which the instructions say that they have a number; and the flags that they clear.
 const CARRY: u64 = 1;
 const CLEARED: u64 = 0x8d4;
 
-/// Those of a program that are replaced, by their addresses.
+/// The instructions of a program that are replaced, by their addresses.
 pub(super) type Replaced = Arc<HashMap<u64, ProcessorReading>>;
 
-/// Replaces those in the libraries of a process.
+/// Replaces these instructions in the libraries of a process by a fault.
 pub(super) fn replace(pid: Pid, constancy: Constancy) -> Replaced {
     let program = executable(pid);
     let is_wanted = |reading: &&ProcessorReading| match reading.what {
@@ -53,12 +54,12 @@ pub(super) fn replace(pid: Pid, constancy: Constancy) -> Replaced {
     Arc::new(replaced)
 }
 
-/// Whether the executable of a process counts cycles.
+/// Whether the executable of a process reads the cycle counter (`rdtsc`).
 pub(super) fn counts_cycles(pid: Pid) -> bool {
     known(&executable(pid)).iter().any(|reading| !matches!(reading.what, Read::Random { .. }))
 }
 
-/// The instruction at an address, if it counts cycles.
+/// The instruction at an address, if it reads the cycle counter.
 pub(super) fn at(memory: TaskMemory, address: u64) -> Option<ProcessorReading> {
     let mut code = [0; 3];
     // The last instruction of a piece of memory may be the shorter one.
@@ -76,7 +77,7 @@ fn executable(pid: Pid) -> PathBuf {
     fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default()
 }
 
-/// Those of a file, which is read once.
+/// The instructions to be replaced in a file, which is read once.
 fn known(path: &Path) -> Arc<[ProcessorReading]> {
     static KNOWN: Mutex<Option<HashMap<PathBuf, Arc<[ProcessorReading]>>>> = Mutex::new(None);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,7 +85,7 @@ fn known(path: &Path) -> Arc<[ProcessorReading]> {
     Arc::clone(known.entry(path.to_owned()).or_insert_with(|| readings(path).into()))
 }
 
-/// The registers behind an instruction that a task has come to.
+/// Sets the registers as after an instruction that a task has come to.
 pub(super) fn execute(
     reading: &ProcessorReading,
     task: &mut Task,

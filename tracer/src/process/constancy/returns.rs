@@ -1,4 +1,4 @@
-//! Amend what the kernel has answered.
+//! Amendment of the kernel's results.
 
 use std::io::Write;
 
@@ -9,16 +9,16 @@ use super::questions::{Asked, NOT_THERE, ResultRewrite, Wait};
 use super::random_source::RandomSource;
 use super::{PLACE_OF_SENDER, SIZE_OF_USAGE};
 
-/// The kernel's results from here on are errors.
+/// The lowest result of the kernel that is an error.
 const FIRST_ERROR: i64 = -4095;
 /// A signal has interrupted a wait, which goes on unless a handler is called: ERESTART_RESTARTBLOCK. Even
 /// a signal that is ignored does so under ptrace.
 const INTERRUPTED: i64 = -516;
-/// So many random bytes can be read from a file of them before it ends.
+/// The number of random bytes that can be read from a file of them before it ends.
 const SIZE_OF_RANDOM_FILE: usize = 1 << 20;
 
 impl Asked<'_> {
-    /// What the program gets instead of the kernel's result.
+    /// Returns the result for the program in place of the kernel's, and changes its memory accordingly.
     pub(super) fn amend(&mut self, result: i64, amendment: ResultRewrite) -> i64 {
         let failed = (FIRST_ERROR..0).contains(&result);
         match amendment {
@@ -69,14 +69,14 @@ impl Asked<'_> {
         }
     }
 
-    /// Puts the known number into the description of a signal.
+    /// Translates the sender's number in the description of a signal.
     fn show_sender(&mut self, info: u64) {
         if info != 0 {
             self.show_number(info.wrapping_add(PLACE_OF_SENDER));
         }
     }
 
-    /// Puts the known number where that of a process is.
+    /// Translates the process number at an address.
     fn show_number(&mut self, at: u64) {
         let mut number = [0; 4];
         if self.memory.read(at, &mut number) {
@@ -85,7 +85,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Leaves what the machine is, and makes what it is doing the same: sysinfo(2).
+    /// Makes the load in the answer to sysinfo(2) constant; the machine's size stays.
     fn forget_load(&mut self, at: u64) {
         let uptime = self.task.clock.ask(libc::CLOCK_MONOTONIC).unwrap_or(0) / SECOND;
         let word = |place: u64| self.memory.word(at.wrapping_add(place)).unwrap_or(0);
@@ -98,7 +98,7 @@ impl Asked<'_> {
     }
 }
 
-/// Fills a file that the process has just opened under this number.
+/// Fills a file that the process has just opened, under this descriptor, with random bytes.
 fn fill(pid: Pid, descriptor: i64, seed: u64) {
     let mut bytes = vec![0; SIZE_OF_RANDOM_FILE];
     RandomSource::new(seed).fill(&mut bytes);

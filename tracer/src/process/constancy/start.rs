@@ -1,4 +1,4 @@
-//! Make what the kernel hands to a new program the same in each run.
+//! The auxiliary vector of a new program, made the same in each run.
 
 use super::memory::TaskMemory;
 use crate::invocation::Answers;
@@ -9,9 +9,9 @@ const AT_NULL: u64 = 0;
 const AT_IGNORE: u64 = 1;
 const AT_RANDOM: u64 = 25;
 const AT_SYSINFO_EHDR: u64 = 33;
-/// The bytes for stack canaries and hash seeds.
+/// The random bytes for stack canaries and hash seeds, AT_RANDOM.
 const RANDOM_BYTES: [u8; 16] = [0x5a; 16];
-/// More entries the lists have not: execve(2) takes at most 2 GiB of them.
+/// The largest number of entries of the lists: execve(2) takes at most 2 GiB of them.
 const MOST: u64 = 1 << 28;
 
 /// Changes the auxiliary vector of a program whose first instruction is next, with this stack pointer.
@@ -34,7 +34,7 @@ pub(super) fn fix(memory: TaskMemory, sp: u64, time: Answers) {
     }
 }
 
-/// Where the auxiliary vector begins: behind the number of arguments, the arguments, and the environment.
+/// The address of the auxiliary vector: after the number of arguments, the arguments, and the environment.
 fn vector(memory: TaskMemory, sp: u64) -> Option<u64> {
     let arguments = memory.word(sp).filter(|&count| count < MOST)?;
     let environment = sp + 8 * (arguments + 2);

@@ -1,4 +1,4 @@
-//! Give runs a copy of the working directory, where they cannot have a view of their own.
+//! A copy of the working directory for runs, where they cannot have a view of their own.
 //!
 //! The copy lies in the directory for temporary files. It is made anew before a run, if the latest one
 //! has changed anything in it. It is without what stripe keeps of runs in that directory, which may be much,
@@ -21,17 +21,17 @@ use nix::sys::time::TimeSpec;
 use super::watch::{Watch, WatchReport};
 use crate::invocation::SHELF;
 
-/// How much a working directory may hold.
+/// The largest working directory that is copied, in bytes and in files.
 const MOST_BYTES: u64 = 1 << 30;
 const MOST_FILES: usize = 100_000;
-/// How much less there may be on the disk than before, in bytes and in files.
+/// The most that may be taken of the disk by a run, in bytes and in files.
 const DISK: u64 = 1 << 30;
 const FILES: u64 = 200_000;
 const PREFIX: &str = "stripe-sandbox-";
 /// A file in the folder of a copy that its owner holds locked.
 const LOCK: &str = "lock";
 
-/// Where copies are made.
+/// The folder in which copies are made.
 pub(super) fn base() -> PathBuf {
     std::env::temp_dir()
 }
@@ -39,19 +39,19 @@ pub(super) fn base() -> PathBuf {
 /// A copy of a working directory.
 pub(super) struct Copied {
     original: PathBuf,
-    /// Holds the copy and its lock.
+    /// The temporary folder that holds the copy and its lock.
     folder: tempfile::TempDir,
-    /// Closed at the end, which unlocks it: an unlock that is refused would be a panic.
+    /// The lock file. Closed at the end, which unlocks it: an unlock that is refused would be a panic.
     _lock: File,
     copy: PathBuf,
     contents: Vec<Item>,
-    /// `None` where it cannot be watched, and has to be looked through.
+    /// The watch for changes; `None` where the copy cannot be watched, and has to be looked through.
     watch: Option<Watch>,
-    /// What was free before: bytes and files.
+    /// The free space on the disk before the run: bytes and files.
     free: (u64, u64),
 }
 
-/// What tells that a file has not been changed.
+/// The attributes of a file that tell that it has not been changed.
 #[derive(PartialEq, Eq)]
 struct Item {
     path: PathBuf,
@@ -92,13 +92,13 @@ impl Copied {
         self.folder.path().join("world")
     }
 
-    /// The copy.
+    /// The path of the copy.
     pub(super) fn directory(&self) -> &Path {
         &self.copy
     }
 
-    /// Makes the copy anew if it was changed; tells whether it was. `has_hidden_changes`: flags of its files
-    /// may have been changed, of which a watch does not tell.
+    /// Makes the copy anew if it was changed; returns true if it was. `has_hidden_changes`: flags of its files may have
+    /// been changed, of which a watch does not tell.
     pub(super) fn refresh(&mut self, has_hidden_changes: bool) -> io::Result<bool> {
         let is_changed = match self.watch.as_ref().map_or(WatchReport::Perhaps, Watch::news) {
             WatchReport::Change => true,
@@ -166,15 +166,15 @@ fn is_old(time: SystemTime) -> bool {
     time.elapsed().is_ok_and(|age| age > MINUTE)
 }
 
-/// So many folders may lie within each other: each takes about a kilobyte of the stack, of which there are 8 MiB.
+/// The deepest nesting of folders: each takes about a kilobyte of the stack, of which there are 8 MiB.
 const DEEPEST: u32 = 4000;
 
 struct Budget {
     bytes: u64,
     files: usize,
-    /// How much deeper folders may lie than the one at hand.
+    /// The number of levels that may still lie below the folder at hand.
     depth: u32,
-    /// The device and number of the folder in which copies lie, which may be below what is copied.
+    /// The device and inode number of the folder in which copies lie, which may be below what is copied.
     copies: Option<(u64, u64)>,
 }
 
@@ -195,7 +195,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Does something with what is in a folder.
+    /// Calls `act` one level deeper, with what is in a folder.
     fn within(&mut self, act: impl FnOnce(&mut Budget) -> io::Result<()>) -> io::Result<()> {
         let rest = self.depth.checked_sub(1);
         self.depth = rest.ok_or_else(|| io::Error::other("it holds folders more than 4,000 deep"))?;
@@ -204,7 +204,7 @@ impl Budget {
         done
     }
 
-    /// What in a folder does not belong into a copy, by the beginning of its name: other copies.
+    /// The beginning of the names of other copies, which are left out, if this is the folder in which they lie.
     fn foreign(&self, folder: &Metadata) -> Option<&'static str> {
         (self.copies == Some((folder.dev(), folder.ino()))).then_some(PREFIX)
     }
@@ -215,7 +215,7 @@ impl Budget {
 #[derive(Clone)]
 struct TreePlace {
     path: PathBuf,
-    /// What leads there in a few steps.
+    /// A path that leads there in a few steps.
     short: PathBuf,
     steps: u32,
     _anchor: Option<Arc<File>>,
@@ -248,7 +248,7 @@ impl TreePlace {
     }
 }
 
-/// Whether a file or a folder can be copied, which for a large one takes long to find out by doing it.
+/// Checks whether a file or a folder can be copied, which for a large one takes long to find out by doing it.
 fn measure(spot: &TreePlace, budget: &mut Budget) -> io::Result<()> {
     let data = fs::symlink_metadata(&spot.short)?;
     budget.spend(if data.is_file() { data.len() } else { 0 })?;
@@ -260,7 +260,7 @@ fn measure(spot: &TreePlace, budget: &mut Budget) -> io::Result<()> {
     budget.within(|budget| for_each(&folder, foreign, |name| measure(&folder.below(name), budget)))
 }
 
-/// Does something with the name of all in a folder that belongs into a copy.
+/// Calls a function with the name of each entry of a folder that belongs into a copy.
 fn for_each(
     folder: &TreePlace,
     foreign: Option<&str>,
@@ -317,7 +317,7 @@ fn copy(from: &TreePlace, to: &TreePlace, budget: &mut Budget) -> io::Result<()>
     Ok(utimensat(nix::fcntl::AT_FDCWD, to, &read, &written, UtimensatFlags::NoFollowSymlink)?)
 }
 
-/// All that is below a folder, in order.
+/// Lists all that is below a folder, in order.
 fn inventory(folder: &Path) -> io::Result<Vec<Item>> {
     let mut items = Vec::new();
     let mut open = vec![TreePlace::new(folder)];

@@ -1,32 +1,32 @@
-//! Say what runs may do, as far as it has to be asked.
+//! The permissions of runs, as far as the guard has to be asked.
 
 use std::path::PathBuf;
 
 use crate::invocation::Network;
 
-/// What runs may do, as far as it has to be asked.
+/// The permissions of runs, as far as the guard has to be asked.
 pub(super) struct RunExtent {
     pub(super) network: Network,
     pub(super) attributes: Attributes,
     pub(super) ipc: Ipc,
-    /// Where changes to files are the run's own, if it has no view of its own.
+    /// The folders in which changes to files are the run's own, if it has no view of its own.
     pub(super) places: Vec<PathBuf>,
 }
 
-/// Whose attributes a run can change, as far as the kernel cares.
+/// The files whose attributes a run can change, as far as the kernel cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attributes {
-    /// Those of its own view of the file system.
+    /// Only those in its own view of the file system.
     Apart,
-    /// Those of all files.
+    /// Those of all files of the machine.
     OfAllFiles,
 }
 
-/// Whose IPC objects a run uses.
+/// The namespace of the IPC objects that a run uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ipc {
-    /// Its own.
+    /// One of its own.
     Apart,
-    /// Those of the machine.
+    /// That of the machine.
     Shared,
 }

@@ -1,4 +1,4 @@
-//! Choose the system calls that stop a program, so that the tracer decides about them.
+//! The seccomp filter that holds up system calls, so that the tracer decides about them.
 //!
 //! The filter (seccomp(2)) looks at the number of a call and at its arguments, as far as they are in
 //! registers. Nothing that an ordinary program does often is among its calls, so that they cost nothing.
@@ -16,7 +16,7 @@ use super::extent::{Attributes, Ipc, RunExtent};
 use crate::denial::Action;
 use crate::invocation::Network;
 
-/// What the tracer is asked about.
+/// The question about a system call that the tracer has to decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallSubject {
     /// Whether the program may do this at all.
@@ -25,18 +25,19 @@ pub(super) enum CallSubject {
     Start(usize),
     /// Whether the address in this argument, as long as that argument says, is that of the run's own socket.
     Address(usize, usize),
-    /// The same, where the argument points to a `struct msghdr`.
+    /// Whether an address is that of the run's own socket, where the argument points to a `struct msghdr`.
     Message(usize),
     /// Whether the process in this argument is one of the run's own, to do this to it.
     Process(Action, usize),
-    /// The same, where the first argument says whether the second is a process, a group or a user, of which
-    /// the first of these kinds has this number.
+    /// Whether a process is one of the run's own, where the first argument says whether the second is a process, a
+    /// group or a user, of which the first of these kinds has this number.
     Kind(u64),
-    /// The same, for the one that gets signals about a file, fcntl(2).
+    /// Whether the process that gets signals about a file, fcntl(2), is one of the run's own.
     Owner,
-    /// The same, for the descriptor of a process.
+    /// Whether the process of a descriptor (pidfd) is one of the run's own.
     Descriptor,
-    /// The same, or whether the attributes of a file may be changed, ioctl(2).
+    /// Whether the process that gets signals is one of the run's own, or the attributes of a file may be changed,
+    /// ioctl(2).
     Control,
     /// An IPC object is about to be used.
     Ipc,
@@ -44,34 +45,35 @@ pub(super) enum CallSubject {
     Memory(usize),
     /// Whether the file's attributes may be changed, by the arguments for the folder and the path.
     Path(Option<usize>, usize),
-    /// The same, where the first argument is the descriptor.
+    /// Whether the attributes of the file whose descriptor is the first argument may be changed.
     File,
-    /// Whether to open a file does something to others, by the arguments for the folder and the path.
+    /// Whether opening a file affects others, by the arguments for the folder and the path.
     Open(Option<usize>, usize),
     /// Whether the file in the first argument may be locked.
     Lock,
 }
 
-/// Memory that is asked for in pieces of this size is asked for from the tracer.
+/// The size from which on the tracer is asked for a piece of memory, in bytes.
 const LARGE: u64 = 1 << 30;
-/// A process in the arguments of ioprio_set(2).
+/// The value by which ioprio_set(2) is told that its argument is a process.
 const IOPRIO_WHO_PROCESS: u64 = 1;
-/// Who gets signals about a socket, ioctl_socket(2): both words for it.
+/// The commands FIOSETOWN and SIOCSPGRP of ioctl(2), which set who gets signals about a socket, ioctl_socket(2).
 pub(super) const OWNERS: [u64; 2] = [0x8901, 0x8902];
-/// Of the number of an ioctl(2): whether it hands something over, and which driver or file system it is for.
+/// The bits of a command of ioctl(2) that say whether it hands something over, and which driver or file system it is
+/// for.
 const KIND_OF_CONTROL: u64 = 0xC000_FF00;
 const GETS: u64 = 0x8000_0000;
-/// Those that file systems use to change attributes of files, whatever their descriptor is open for: all but
-/// one have what only tells something apart from the others.
+/// The types of the commands by which file systems change attributes of files, whatever their descriptor is open for.
+/// All types but one tell the commands that only read apart from the others.
 const CONTROLS: [u64; 6] = [b'X' as u64, b'v' as u64, 0x94, b'r' as u64, 0xf5, 0xcf];
 const MIXED_CONTROLS: u64 = b'f' as u64;
-/// Those of them that tell something: FS_IOC_GETFLAGS, FS_IOC32_GETFLAGS, FS_IOC_FIEMAP.
+/// The commands of the mixed type that only read: FS_IOC_GETFLAGS, FS_IOC32_GETFLAGS, FS_IOC_FIEMAP.
 const READING_CONTROLS: [u64; 3] = [0x8008_6601, 0x8004_6601, 0xC020_660B];
 /// A command of fcntl(2).
 pub(super) const F_SETOWN_EX: libc::c_int = 15;
-/// Those that say who gets signals about a file.
+/// The commands of fcntl(2) that set who gets signals about a file.
 const SETTING_OWNERS: [libc::c_int; 2] = [libc::F_SETOWN, F_SETOWN_EX];
-/// Those that lock a file, which is possible whatever its descriptor is open for.
+/// The commands of fcntl(2) that lock a file, which is possible whatever its descriptor is open for.
 const LOCKING: [libc::c_int; 5] =
     [libc::F_SETLK, libc::F_SETLKW, libc::F_OFD_SETLK, libc::F_OFD_SETLKW, libc::F_SETLEASE];
 const SYS_FCHMODAT2: c_long = 452;
@@ -80,7 +82,7 @@ const SYS_REMOVEXATTRAT: c_long = 466;
 const SYS_OPEN_TREE_ATTR: c_long = 467;
 const SYS_FILE_SETATTR: c_long = 469;
 
-/// The calls that are never allowed, by what they are for.
+/// The calls that are never allowed, by the action that they are part of.
 const DENIED: [(Action, &[c_long]); 8] = [
     (
         Action::Trace,
@@ -145,7 +147,7 @@ const DENIED: [(Action, &[c_long]); 8] = [
     (Action::Network, &[libc::SYS_sendmmsg]),
 ];
 
-/// What hides from the tracer, or makes namespaces, when a process is started.
+/// The flags of clone(2) that hide a new process from the tracer, or make namespaces.
 const HIDING: [libc::c_int; 8] = [
     libc::CLONE_UNTRACED,
     libc::CLONE_NEWNS,
@@ -162,7 +164,7 @@ pub(super) fn hides(flags: u64) -> bool {
     HIDING.into_iter().any(|flag| flags & u64::from(flag as u32) != 0)
 }
 
-/// Whether an ioctl(2) that file systems know tells something, and changes nothing.
+/// Whether an ioctl(2) that file systems know only reads, and changes nothing.
 pub(super) fn reads_only(command: u64) -> bool {
     READING_CONTROLS.contains(&(command & u64::from(u32::MAX)))
 }
@@ -179,7 +181,7 @@ pub(super) fn follows_links(number: c_long, argument: impl Fn(usize) -> u64) -> 
     }
 }
 
-/// What a system call is about; `None` for one that no filter holds up.
+/// The subject of a system call; `None` for one that no filter holds up.
 ///
 /// Of fcntl(2) the second argument tells, `command`.
 pub(super) fn subject(number: c_long, command: u64) -> Option<CallSubject> {
@@ -245,7 +247,7 @@ const OF_OTHERS: [c_long; 7] = [
     libc::SYS_migrate_pages,
     libc::SYS_move_pages,
 ];
-/// The calls that are asked about whatever their arguments are.
+/// The calls that are held up whatever their arguments are.
 const ASKED: [c_long; 17] = [
     libc::SYS_open,
     libc::SYS_openat,
@@ -265,8 +267,7 @@ const ASKED: [c_long; 17] = [
     libc::SYS_connect,
     libc::SYS_sendmsg,
 ];
-/// Those by which IPC objects are reached that others have made: by a number, which is small and easily hit,
-/// or by a name.
+/// The calls that reach IPC objects that others have made: by a number, which is small and easily hit, or by a name.
 const OF_IPC: [c_long; 9] = [
     libc::SYS_shmat,
     libc::SYS_shmctl,
@@ -278,7 +279,7 @@ const OF_IPC: [c_long; 9] = [
     libc::SYS_msgctl,
     libc::SYS_mq_unlink,
 ];
-/// Those about the attributes of files.
+/// The calls that change the attributes of files.
 const ATTRIBUTES: [c_long; 21] = [
     libc::SYS_chmod,
     libc::SYS_fchmod,
@@ -302,11 +303,11 @@ const ATTRIBUTES: [c_long; 21] = [
     SYS_REMOVEXATTRAT,
     SYS_FILE_SETATTR,
 ];
-/// Those that the network alone is about.
+/// The calls that are held up only where the network is denied.
 const NETWORK: [c_long; 5] =
     [libc::SYS_socket, libc::SYS_connect, libc::SYS_sendto, libc::SYS_sendmsg, libc::SYS_sendmmsg];
 
-/// The programs of the filter, to be attached one after the other.
+/// Compiles the filter into its BPF programs, to be attached one after the other.
 pub(super) fn programs(extent: &RunExtent) -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
     let mut rules = rules(extent)?;
     if extent.network == Network::Allowed {
@@ -368,7 +369,7 @@ fn rules(extent: &RunExtent) -> Result<Rules, seccompiler::BackendError> {
     Ok(rules)
 }
 
-/// Those of ioctl(2) that may change attributes of files.
+/// The rules for the commands of ioctl(2) that may change attributes of files.
 fn changing_controls() -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
     let directions = (0..4).map(|direction| direction << 30).filter(|&direction| direction != GETS);
     let kinds = directions.flat_map(|direction| CONTROLS.map(|kind| direction | kind << 8));
@@ -383,7 +384,7 @@ fn rule(argument: u8, op: SeccompCmpOp, value: u64) -> Result<SeccompRule, secco
     compared(argument, SeccompCmpArgLen::Qword, op, value)
 }
 
-/// The same for an argument of which the kernel looks at the lower half.
+/// The condition on an argument of which the kernel looks at the lower half.
 fn number(argument: u8, op: SeccompCmpOp, value: u64) -> Result<SeccompRule, seccompiler::BackendError> {
     compared(argument, SeccompCmpArgLen::Dword, op, value)
 }
@@ -397,7 +398,8 @@ fn compared(
     SeccompRule::new(vec![SeccompCondition::new(argument, length, op, value)?])
 }
 
-/// Calls of the x32 convention, which have numbers of their own, fail as if the kernel did not know them.
+/// The filter for calls of the x32 convention, which have numbers of their own: they fail as if the kernel did not know
+/// them.
 fn no_second_table() -> BpfProgram {
     const X32: u32 = 0x4000_0000;
     let step = |code: u32, jt, jf, k| sock_filter { code: code as u16, jt, jf, k };
@@ -422,7 +424,7 @@ mod tests {
         }
     }
 
-    /// The one of which most is asked.
+    /// The permissions under which most is held up.
     fn extent(network: Network) -> RunExtent {
         RunExtent {
             network,

@@ -1,4 +1,4 @@
-//! Decide about the system calls that the filter has held up.
+//! The guard of a sandbox: it decides about the system calls that the filter has held up.
 //!
 //! The program is stopped meanwhile, so that what is read of its memory stays; other processes of the
 //! same run could change it, or the links that it names, which none does by accident. Where files are
@@ -28,14 +28,14 @@ const PIPES: FsType = FsType(0x5049_5045);
 /// session, of which a run has none.
 const HARMLESS: [(u64, u64); 6] = [(1, 3), (1, 5), (1, 7), (1, 8), (1, 9), (5, 0)];
 
-/// What becomes of a call.
+/// The decision about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::process) enum Answer {
-    /// It is made.
+    /// The call is made.
     Allowed,
-    /// It fails.
+    /// The call fails.
     Denied(Action),
-    /// It asks for more memory than the run may have.
+    /// The call asks for more memory than the run may have, which ends the run.
     TooMuch,
 }
 
@@ -47,9 +47,9 @@ pub(in crate::process) struct HeldCall<'c> {
     pub(in crate::process) registers: &'c libc::user_regs_struct,
     /// The processes of its run, by the numbers that the kernel tells them.
     pub(in crate::process) family: &'c dyn Fn() -> Vec<i32>,
-    /// By which number they name the one that has started them.
+    /// The number by which the run's processes name the one that has started them.
     pub(in crate::process) parent: i32,
-    /// Address space that the process may have, in bytes.
+    /// The address space that the process may have, in bytes.
     pub(in crate::process) memory: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ impl HeldCall<'_> {
         [r.rdi, r.rsi, r.rdx, r.r10, r.r8, r.r9][number]
     }
 
-    /// As many of these bytes as there are.
+    /// Reads as many of these bytes as there are.
     ///
     /// # Errors
     /// If the process hides its memory.
@@ -71,24 +71,24 @@ impl HeldCall<'_> {
         Ok(bytes)
     }
 
-    /// The number at an address; 0 if there is none.
+    /// Reads the `i32` at an address; 0 if there is none.
     fn number(&self, address: u64) -> io::Result<i32> {
         Ok(self.read(address, 4)?.try_into().map_or(0, i32::from_ne_bytes))
     }
 
-    /// The same for a long one.
+    /// Reads the `u64` at an address; 0 if there is none.
     fn word(&self, address: u64) -> io::Result<u64> {
         Ok(self.read(address, 8)?.try_into().map_or(0, u64::from_ne_bytes))
     }
 
-    /// Whom a `struct f_owner_ex` names, as kill(2) does.
+    /// The owner that a `struct f_owner_ex` names, in the way of kill(2).
     fn owner(&self, address: u64) -> io::Result<i32> {
         const GROUP: i32 = 2;
         let kind = u64::from(self.number(address)? == GROUP);
         Ok(whom(kind, self.number(address.wrapping_add(4))?))
     }
 
-    /// The text that ends with a zero byte; `None` if there is none that the kernel would take for a path.
+    /// Reads the text up to a zero byte; `None` if there is none that the kernel would take for a path.
     fn text(&self, address: u64) -> io::Result<Option<PathBuf>> {
         let mut bytes = self.read(address, libc::PATH_MAX as usize)?;
         let Some(end) = bytes.iter().position(|&byte| byte == 0) else { return Ok(None) };
@@ -103,13 +103,13 @@ impl HeldCall<'_> {
     }
 }
 
-/// Decides about the calls of the runs of a sandbox.
+/// The guard of a sandbox, which decides about the calls of its runs.
 pub(in crate::process) struct Guard {
-    /// `None` where no filter holds up calls.
+    /// The permissions of runs; `None` where no filter holds up calls.
     extent: Option<RunExtent>,
     /// See [`Guard::take_hidden_changes`].
     has_hidden_changes: AtomicBool,
-    /// How much shared memory runs have asked for, in bytes.
+    /// The shared memory that runs have asked for, in bytes.
     shared: AtomicU64,
 }
 
@@ -118,8 +118,8 @@ impl Guard {
         Guard { extent, has_hidden_changes: AtomicBool::new(false), shared: AtomicU64::new(0) }
     }
 
-    /// Whether a run may have changed what the place for its changes does not tell, since this was asked last:
-    /// it may have left IPC objects in its namespace, or set flags of files in its copy.
+    /// Whether a run may have changed, since this was asked last, what the place for its changes does not tell: it may
+    /// have left IPC objects in its namespace, or set flags of files in its copy.
     pub(super) fn take_hidden_changes(&self) -> bool {
         self.has_hidden_changes.swap(false, Ordering::Relaxed)
     }
@@ -134,7 +134,7 @@ impl Guard {
         self.shared.fetch_add(size, Ordering::Relaxed) + size > limit
     }
 
-    /// What becomes of a call.
+    /// Decides about a call.
     pub(in crate::process) fn answer(&self, call: &HeldCall<'_>) -> Answer {
         if self.extent.is_some() && self.shares_too_much(call) {
             return Answer::TooMuch;
@@ -220,22 +220,22 @@ impl RunExtent {
         }
         let path = PathBuf::from(std::ffi::OsString::from_vec(path));
         let route = Route { process: call.by, folder: None, path: &path, follows: true, is_rooted: false };
-        // Where nobody listens nobody is harmed.
+        // At a path that leads nowhere nobody listens, and nobody is harmed.
         let Some(reached) = reach(&route)? else { return Ok(true) };
         Ok(!reached.metadata()?.file_type().is_socket()
             || self.is_own(&reached)? && !shows_through(&reached)?)
     }
 
-    /// The same for the address in a `struct msghdr`, if there is one.
+    /// Whether the address in a `struct msghdr`, if there is one, is that of the run's own socket.
     fn goes_to_own_socket(&self, call: &HeldCall<'_>, header: u64) -> io::Result<bool> {
         let name = call.word(header)?;
         let length = call.number(header.wrapping_add(8))?;
         if name == 0 { Ok(true) } else { self.is_own_socket(call, name, length as u32) }
     }
 
-    /// Which action it is to open what a path leads to; `None` for one that harms nobody.
+    /// The action that opening the file at a path amounts to; `None` if it harms nobody.
     fn opened(&self, call: &HeldCall<'_>, folder: Option<usize>, path: usize) -> io::Result<Option<Action>> {
-        /// Of a `struct open_how`.
+        /// The offset of `resolve` in a `struct open_how`.
         const RESOLVE: u64 = 16;
         let (mut flags, mut resolve) = (call.argument(path + 1), 0);
         match call.registers.orig_rax as i64 {
@@ -313,7 +313,7 @@ impl RunExtent {
         reach(&route)?.map_or(Ok(true), |reached| self.is_own(&reached))
     }
 
-    /// Whether it is a file whose changes nobody else sees, or only who has been told to be changed.
+    /// Whether a file's changes are seen by nobody else, or it has been given to runs to be changed.
     fn is_own(&self, reached: &File) -> io::Result<bool> {
         match self.attributes {
             // What is not the run's own is read-only in its view.
@@ -335,7 +335,7 @@ fn shows_through(reached: &File) -> io::Result<bool> {
         .is_ok_and(|outside| outside.dev() != seen.dev() && change(&outside) == change(&seen)))
 }
 
-/// Whom fcntl(2) makes the one that gets signals, as kill(2) names them.
+/// The process or group that fcntl(2) makes the owner of a file, who gets signals, in the numbers of kill(2).
 fn owner(call: &HeldCall<'_>) -> io::Result<i32> {
     match call.argument(1) as i32 {
         F_SETOWN_EX => call.owner(call.argument(2)),
@@ -343,8 +343,8 @@ fn owner(call: &HeldCall<'_>) -> io::Result<i32> {
     }
 }
 
-/// Whether a descriptor is none of a folder: those of processes lead to no file, but their folders serve as
-/// well.
+/// Whether a descriptor belongs to no folder: those of processes (pidfds) lead to no file, but folders of `/proc` serve
+/// as well.
 fn names_no_folder(call: &HeldCall<'_>) -> io::Result<bool> {
     match fs::read_link(format!("/proc/{}/fd/{}", call.by, call.argument(0) as i32)) {
         Ok(path) => Ok(!path.is_absolute()),
@@ -353,7 +353,7 @@ fn names_no_folder(call: &HeldCall<'_>) -> io::Result<bool> {
     }
 }
 
-/// Names a process, a group or, as everybody, a user as kill(2) does; `kind` counts from a process on.
+/// The target as kill(2) names it, a process, a group or, for a user, everybody; `kind` counts from a process on.
 fn whom(kind: u64, number: i32) -> i32 {
     match kind {
         0 => number,
@@ -362,23 +362,23 @@ fn whom(kind: u64, number: i32) -> i32 {
     }
 }
 
-/// Whether this process, or all of this group, belongs to the run, or there is nobody; as kill(2) names them.
+/// Whether a target in the numbers of kill(2), a process or all of a group, belongs to the run, or does not exist.
 fn is_own(call: &HeldCall<'_>, target: i32) -> bool {
     let family = (call.family)();
     let folder = PathBuf::from(format!("/proc/{}/root/proc", call.by));
-    // Whoever hides what it sees may not tell that there is nobody.
+    // A process that hides what it sees does not tell whether there is nobody.
     let sees_processes = fs::metadata(&folder).is_ok();
     match target {
         -1 => false,
         0 => true,
         _ if target.wrapping_abs() == call.parent => false,
-        // Whom there is not, or not any more, cannot be harmed.
+        // A process that does not exist, or not any more, cannot be harmed.
         1.. => {
             family.contains(&target)
                 || sees_processes
                     && Other::read(&folder.join(target.to_string())).is_none_or(|other| other.has_ended)
         }
-        // A group may outlive who has founded it.
+        // A group may outlive its leader.
         _ => members(&folder, -i64::from(target)).is_some_and(|members| {
             members.iter().all(|(number, other)| other.has_ended || family.contains(number))
         }),
@@ -387,13 +387,13 @@ fn is_own(call: &HeldCall<'_>, target: i32) -> bool {
 
 /// A process that may be signalled.
 struct Other {
-    /// It only waits for its parent to notice.
+    /// Whether it is a zombie, which only waits for its parent to notice.
     has_ended: bool,
     group: i64,
 }
 
 impl Other {
-    /// What its folder tells, proc_pid_stat(5); `None` if it is not there.
+    /// Reads its state and its group, proc_pid_stat(5); `None` if it does not exist.
     fn read(folder: &Path) -> Option<Other> {
         let told = fs::read(folder.join("stat")).ok()?;
         let told = String::from_utf8_lossy(&told);

@@ -1,4 +1,4 @@
-//! Keep runs from changing files and from reaching other processes by Landlock.
+//! Landlock rules: they keep runs from changing files and from reaching other processes.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,7 +12,7 @@ use landlock::{
 /// Device files that do nothing lasting.
 const HARMLESS: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Signals and abstract sockets stay inside; `None` on kernels before 6.12.
+/// The ruleset that keeps signals and abstract sockets inside; `None` on kernels before 6.12.
 pub(super) fn scope() -> Option<OwnedFd> {
     let rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -22,7 +22,7 @@ pub(super) fn scope() -> Option<OwnedFd> {
     rules.ok().and_then(Option::<OwnedFd>::from)
 }
 
-/// Files are changed below `places` only.
+/// The ruleset by which files are changed below `places` only.
 ///
 /// # Errors
 /// On kernels before 6.2, or without Landlock.
@@ -36,7 +36,7 @@ pub(super) fn writing_only_below(places: &[PathBuf]) -> io::Result<Option<OwnedF
 
 fn rules(places: &[PathBuf]) -> Result<Option<OwnedFd>, RulesetError> {
     let all = AccessFs::from_write(ABI::V3);
-    // What newer kernels can keep, and the guard keeps elsewhere.
+    // The access rights that only newer kernels know; elsewhere the guard sees to them.
     let more = AccessFs::IoctlDev | AccessFs::ResolveUnix;
     let harmless = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
     let mut rules = Ruleset::default()
@@ -49,7 +49,7 @@ fn rules(places: &[PathBuf]) -> Result<Option<OwnedFd>, RulesetError> {
     let allowed: Vec<(PathBuf, BitFlags<AccessFs>)> =
         places.iter().map(|place| (place.clone(), all | more)).chain(harmless).collect();
     for (path, access) in allowed {
-        // What is not there cannot be changed.
+        // A place that does not exist cannot be changed.
         if let Ok(file) = PathFd::new(path) {
             rules = rules.add_rule(PathBeneath::new(file, access))?;
         }

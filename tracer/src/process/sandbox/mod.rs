@@ -1,4 +1,4 @@
-//! Give runs a world of their own, in which they can do no lasting harm.
+//! The sandbox: a world of their own for runs, in which they can do no lasting harm.
 //!
 //! A sandbox is prepared once for a worker and serves all of its runs. In it waits the *starter*, a small
 //! process to which everything applies that applies to runs, and which forks them (`starter.rs`).
@@ -40,7 +40,7 @@ use super::launch::Launcher;
 use super::{Launch, ProcessError};
 use crate::invocation::{Constancy, Invocation, Permissions, SandboxMode};
 
-/// How well runs are contained.
+/// The level of containment of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Containment {
     /// By namespaces, with a private view of the file system.
@@ -52,9 +52,9 @@ pub enum Containment {
     None,
 }
 
-/// The world that runs get.
+/// A sandbox, in which runs are started.
 pub(crate) struct Sandbox {
-    /// What every run starts with.
+    /// The start parameters of every run.
     launcher: Launcher,
     permissions: Permissions,
     directory: PathBuf,
@@ -62,25 +62,25 @@ pub(crate) struct Sandbox {
     world: World,
 }
 
-/// What a sandbox consists of.
+/// The starter, the place for changes and the guard that make up a sandbox.
 struct World {
     guard: Arc<Guard>,
     place: Place,
     starter: Starter,
 }
 
-/// Where the changes of runs go.
+/// The place where the changes of runs go.
 enum Place {
     View(Namespaces),
     Copy(Copied),
     Real,
 }
 
-/// Why no better level is possible here, found out once.
+/// The reason why no better level is possible here, found out once.
 static FULL: OnceLock<Result<(), String>> = OnceLock::new();
 
 impl Sandbox {
-    /// Prepares for runs that are started as `invocation` says, at the best level that the machine allows.
+    /// Prepares for runs of `invocation`, at the best level that the machine allows.
     pub(crate) fn new(invocation: &Invocation) -> Result<Sandbox, ProcessError> {
         if !Path::new("/proc/self/fd").exists() {
             return Err(ProcessError::NoProc);
@@ -94,19 +94,19 @@ impl Sandbox {
         Ok(Sandbox { launcher, permissions, directory, level, world })
     }
 
-    /// How well the runs are contained.
+    /// The level of containment of the runs.
     pub(crate) fn containment(&self) -> Containment {
         self.level.clone()
     }
 
-    /// Starts a run; it is seized, and executes the program once it is continued.
+    /// Starts a run; its process is seized, and executes the program once it is continued.
     pub(super) fn start(&self, launch: &Launch<'_>, options: i32) -> Result<Started, ProcessError> {
         let stdin = self.launcher.stdin()?;
         let (texts, name) = (self.launcher.texts(), self.launcher.name());
         self.world.starter.start(Order { launch, stdin, texts, name }, options)
     }
 
-    /// What runs are told.
+    /// The constancy of answers: what runs are told about time, chance and processes.
     pub(super) fn constancy(&self) -> Constancy {
         self.launcher.constancy()
     }
@@ -120,13 +120,13 @@ impl Sandbox {
         }
     }
 
-    /// Who decides about system calls that are held up.
+    /// The guard, which decides about system calls that are held up.
     pub(super) fn guard(&self) -> Arc<Guard> {
         Arc::clone(&self.world.guard)
     }
 
-    /// Makes the world as it was at first, if the latest run has changed it; tells whether it had. Whoever
-    /// was started before does not see the new one.
+    /// Makes the world as it was at first, if the latest run has changed it; returns true if it had. A process that was
+    /// started before does not see the new one.
     pub(crate) fn refresh(&mut self) -> Result<bool, ProcessError> {
         let has_new_input = self.launcher.renew_stdin()?;
         Ok(self.refresh_world()? || has_new_input)
@@ -151,14 +151,14 @@ impl Sandbox {
         Ok(is_touched)
     }
 
-    /// From now on runs have the arguments, the environment and the standard input of this invocation, which is
-    /// of the same program.
+    /// Takes over the arguments, the environment and the standard input of this invocation, which is of the same
+    /// program, for the runs from now on.
     pub(crate) fn take_over(&mut self, invocation: &Invocation) -> Result<(), ProcessError> {
         self.launcher.take_over(invocation)
     }
 
-    /// Lets the next run find this in a file, which it must have, or no file there. Undone as what runs do, by
-    /// [`Sandbox::refresh`].
+    /// Replaces a file for the next run by one with this content, which it must have, or by none. Undone as what runs
+    /// do, by [`Sandbox::refresh`].
     pub(crate) fn replace(&mut self, file: &Path, content: Option<&[u8]>) -> Result<(), ProcessError> {
         let replaced = match &self.world.place {
             Place::View(view) => replace::within(&view.root(), Path::new("/"), file, content),
@@ -192,7 +192,7 @@ fn not_copied(source: io::Error) -> ProcessError {
 }
 
 impl World {
-    /// Nothing is kept from a run.
+    /// An open world, in which nothing is kept from a run.
     fn open(launcher: &Launcher, directory: &Path) -> Result<World, ProcessError> {
         let starter = Starter::outside(launcher, directory, &Confinement::none())?;
         let failed = |source| ProcessError::System { what: "preparing to start programs", source };
@@ -218,7 +218,7 @@ impl World {
                 let _ = FULL.set(Ok(()));
                 Ok((Containment::Full, world))
             }
-            // What was possible once is no matter of the level, nor are limits of the shell.
+            // A failure where it was possible once has nothing to do with the level, nor has a limit of the shell.
             Err(source) if FULL.get().is_some() || is_short_of_files(&source) => {
                 Err(ProcessError::System { what: "preparing a sandbox", source })
             }

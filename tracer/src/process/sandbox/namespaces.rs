@@ -1,4 +1,4 @@
-//! Make namespaces, and in them a private view of the file system (`view.rs`).
+//! Namespaces for runs, and in them a private view of the file system (`view.rs`).
 //!
 //! The first process of the namespaces builds the view, forks the starter and stays: when the tracer has
 //! gone, however that happened, it reads the end of a file and exits, and the kernel ends everything in
@@ -26,7 +26,7 @@ use crate::process::patiently;
 
 /// Namespaces that runs are started in.
 pub(super) struct Namespaces {
-    /// The first process, and the line to it: at its end that process exits.
+    /// The first process (pid 1 of the namespace), and the line to it: at its end that process exits.
     first: Pid,
     line: UnixStream,
     plan: ViewPlan,
@@ -35,24 +35,25 @@ pub(super) struct Namespaces {
     changes: Vec<Change>,
 }
 
-/// A folder of changes, and how it looks as long as there are none.
+/// A folder for changes, and its stamp as long as there are none.
 struct Change {
     folder: OwnedFd,
     untouched: FolderStamp,
 }
 
-/// What changes of a folder when an entry is made or removed, or when itself is changed.
+/// The attributes of a folder that change when an entry is made or removed, or the folder itself is changed.
 #[derive(PartialEq, Eq)]
 struct FolderStamp {
     mode: u32,
     owner: (u32, u32),
     written: (i64, i64),
-    /// Grows with each entry, tmpfs(5). An overlay that copies a folder into this one puts back the time.
+    /// The size, which grows with each entry, tmpfs(5). An overlay that copies a folder into this one puts back the
+    /// time.
     size: i64,
 }
 
-/// First processes that have been let go, and whose ends nobody has waited for: runs that are held may
-/// keep them alive for a while.
+/// The first processes that have been let go, and whose ends nobody has waited for: runs that are held may keep them
+/// alive for a while.
 static LEAVING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
 impl Namespaces {
@@ -106,7 +107,7 @@ impl Namespaces {
         Ok((view, starter))
     }
 
-    /// Whether a run has changed anything.
+    /// Whether a run has changed any file.
     pub(super) fn is_touched(&self) -> bool {
         self.changes
             .iter()
@@ -120,7 +121,7 @@ impl Namespaces {
         self.look()
     }
 
-    /// A path to the root of the file system that runs see.
+    /// The path to the root of the file system that runs see.
     pub(super) fn root(&self) -> PathBuf {
         format!("/proc/{}/root", self.first).into()
     }
@@ -133,7 +134,7 @@ impl Namespaces {
         })
     }
 
-    /// Takes hold of the folders for changes.
+    /// Opens the folders for changes.
     fn look(&mut self) -> io::Result<()> {
         let open = |fd: RawFd| File::open(format!("/proc/{}/fd/{fd}", self.first)).map(OwnedFd::from);
         self.memory = open(self.plan.first)?;
@@ -156,7 +157,7 @@ impl Drop for Namespaces {
     }
 }
 
-/// Waits for those first processes that have ended.
+/// Reaps those first processes that have ended.
 fn reap() {
     let is_there = |pid: &Pid| {
         matches!(waitpid(*pid, Some(WaitPidFlag::WNOHANG)), Ok(nix::sys::wait::WaitStatus::StillAlive))
@@ -176,7 +177,8 @@ impl FolderStamp {
     }
 }
 
-/// Gives the first process its users: root has all that this program knows, others have themselves.
+/// Writes the maps of users and groups of the first process: root has all that this program knows, others have
+/// themselves.
 fn identify(first: Pid) -> io::Result<()> {
     let (uid, gid) = (nix::unistd::geteuid(), nix::unistd::getegid());
     let write = |name: &str, text: String| {
@@ -192,7 +194,7 @@ fn identify(first: Pid) -> io::Result<()> {
     write("gid_map", format!("{gid} {gid} 1"))
 }
 
-/// A map in which everybody who is known here keeps their number.
+/// The map in which everybody who is known here keeps their number.
 fn same(map: &str) -> io::Result<String> {
     let map = fs::read_to_string(map)?;
     let line = |line: &str| {
@@ -203,7 +205,7 @@ fn same(map: &str) -> io::Result<String> {
     Ok(map.lines().filter_map(line).collect())
 }
 
-/// What the first process says of a piece of its work.
+/// Receives the report of the first process on a piece of its work.
 fn receive(line: &mut UnixStream) -> io::Result<()> {
     let mut report = [0; REPORT];
     line.read_exact(&mut report)

@@ -1,5 +1,5 @@
-//! Find out what a path of a run leads to: from the root and the directory of its process, and through the
-//! links that it would go through.
+//! Resolution of a path of a run: from the root and the directory of its process, and through the links that it would
+//! go through.
 //!
 //! What is reached counts, not what is written: a link in a folder of the run's own may lead anywhere, and
 //! `/proc/self` is another folder for each process. What was found is held open by a descriptor that can be
@@ -21,18 +21,18 @@ use nix::unistd::Pid;
 
 use crate::process::status::number_inside;
 
-/// So many symbolic links are followed, path_resolution(7).
+/// The largest number of symbolic links that are followed, path_resolution(7).
 const MOST_LINKS: usize = 40;
-/// The number of the root of a procfs.
+/// The inode number of the root of a procfs.
 const PROC_ROOT: u64 = 1;
 
-/// A path, as a process says it.
+/// A path as a process names it.
 #[derive(Clone, Copy)]
 pub(super) struct Route<'r> {
     pub(super) process: Pid,
-    /// Where a relative path begins; the working directory, if there is none.
+    /// The descriptor of the folder where a relative path begins; the working directory, if there is none.
     pub(super) folder: Option<i32>,
-    /// If it is empty, the folder itself is meant.
+    /// The path. If it is empty, the folder itself is meant.
     pub(super) path: &'r Path,
     /// Whether a symbolic link at its end is followed.
     pub(super) follows: bool,
@@ -40,7 +40,7 @@ pub(super) struct Route<'r> {
     pub(super) is_rooted: bool,
 }
 
-/// What a path leads to; `None` if it leads nowhere, or where the process may not go, so that the kernel will
+/// Opens what a path leads to; `None` if it leads nowhere, or where the process may not go, so that the kernel will
 /// refuse what the process wants of it.
 ///
 /// # Errors
@@ -70,7 +70,7 @@ pub(super) fn reach(route: &Route<'_>) -> io::Result<Option<File>> {
     }
 }
 
-/// Where relative paths begin; `None` if there is no such descriptor.
+/// The folder where relative paths begin; `None` if there is no such descriptor.
 fn base(route: &Route<'_>) -> io::Result<Option<File>> {
     let path = match route.folder {
         Some(descriptor) if descriptor != libc::AT_FDCWD => {
@@ -84,7 +84,7 @@ fn base(route: &Route<'_>) -> io::Result<Option<File>> {
     }
 }
 
-/// Tells apart what a process cannot reach from what is not known.
+/// Maps the errors of a path that a process cannot reach to `None`; what is not known stays an error.
 fn found(result: nix::Result<File>) -> io::Result<Option<File>> {
     match result {
         Ok(file) => Ok(Some(file)),
@@ -93,17 +93,17 @@ fn found(result: nix::Result<File>) -> io::Result<Option<File>> {
     }
 }
 
-/// What lies at a path of this process, to be looked at.
+/// Opens the file at a path of this process, only to be looked at.
 fn held(path: &str) -> io::Result<File> {
     Ok(openat(AT_FDCWD, path, OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty())?.into())
 }
 
-/// Where something that was reached lies.
+/// The path of a file that was reached.
 pub(super) fn path_of(file: &File) -> io::Result<PathBuf> {
     fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// A way through folders, name by name.
+/// A walk along a path, name by name.
 struct Walk {
     process: Pid,
     root: File,
@@ -124,7 +124,7 @@ impl Walk {
 
     fn push(&mut self, path: &Path) {
         let bytes = path.as_os_str().as_bytes();
-        // What ends with a slash is followed.
+        // A link whose name ends with a slash is followed.
         let end: &[u8] = if bytes.ends_with(b"/") { b"." } else { b"" };
         let names = bytes.split(|&byte| byte == b'/').chain([end]).filter(|name| !name.is_empty());
         self.left.extend(names.rev().map(|name| OsString::from_vec(name.to_vec())));
@@ -141,7 +141,7 @@ impl Walk {
         Ok(self.here)
     }
 
-    /// To the folder above, of which the root has none.
+    /// Goes to the folder above, of which the root has none.
     fn climb(&mut self) -> nix::Result<()> {
         if identity(&self.here)? != identity(&self.root)? {
             self.here = self.open(Path::new(".."), OFlag::empty())?;
@@ -178,7 +178,7 @@ impl Walk {
         Ok(())
     }
 
-    /// What the process is called in its own `/proc`.
+    /// The number of the process in its own `/proc`.
     fn number(&self) -> nix::Result<String> {
         number_inside(self.process).map(|number| number.to_string()).map_err(|_| Errno::ESRCH)
     }
@@ -194,8 +194,8 @@ fn identity(file: &File) -> nix::Result<(u64, u64)> {
     Ok((data.dev(), data.ino()))
 }
 
-/// The kind of file system that something lies in, statfs(2). Asked once more if there is no answer, because what
-/// is not known is denied, and a run must not be judged by that.
+/// The kind of file system in which a file lies, statfs(2). Asked once more if there is no answer, because what is not
+/// known is denied, and a run must not be judged by that.
 pub(super) fn file_system(file: &File) -> nix::Result<FsType> {
     Ok(fstatfs(file).or_else(|_| fstatfs(file))?.filesystem_type())
 }

@@ -1,4 +1,4 @@
-//! Replace files in the world of a run, and only there.
+//! Replacement of files in the world of a run, and only there.
 //!
 //! The world is another tree than this process sees: its symbolic links are followed within it, openat2(2), so
 //! that none of them leads to the user's own files.
@@ -15,8 +15,8 @@ use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
 use nix::sys::stat::Mode;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-/// Gives a file this content, or takes it away. In the world `root` lies what lies in `original` outside of it.
-/// Its times are those of the original, as is all else.
+/// Gives a file this content, or removes it. In the world `root` lies what lies in `original` outside of it. Its times
+/// are those of the original, as is all else.
 pub(super) fn within(root: &Path, original: &Path, file: &Path, content: Option<&[u8]>) -> io::Result<()> {
     let outside = || io::Error::other(format!("it does not lie in {}", original.display()));
     let inside = file.strip_prefix(original).map_err(|_| outside())?;
@@ -37,7 +37,7 @@ pub(super) fn within(root: &Path, original: &Path, file: &Path, content: Option<
     file.set_times(FileTimes::new().set_accessed(times.accessed()?).set_modified(times.modified()?))
 }
 
-/// Opens what lies in a folder, wherever symbolic links lead in the world whose root it is.
+/// Opens a file in a folder, wherever symbolic links lead in the world whose root it is.
 fn open(root: impl AsFd, path: &OsStr, flags: OFlag) -> io::Result<OwnedFd> {
     let within = ResolveFlag::RESOLVE_IN_ROOT | ResolveFlag::RESOLVE_NO_MAGICLINKS;
     let how = OpenHow::new().flags(flags | OFlag::O_CLOEXEC).resolve(within);

@@ -1,13 +1,12 @@
-//! Start programs from within a sandbox.
+//! The starter: it starts programs from within a sandbox.
 //!
-//! The starter is a small process that is forked from this one while it is small, puts up the walls
-//! around itself, and forks a child for each order; what it inherits once need not be done for each run.
-//! Behind the fork nothing is allocated, because another thread may have held the lock for that; only
-//! system calls are made.
+//! The starter is a small process that is forked from this one while it is small, confines itself, and forks a child
+//! for each order; what it inherits once need not be done for each run. After the fork nothing is allocated, because
+//! another thread may have held the lock for that; only system calls are made.
 //!
-//! The handshake (traps 4 to 6): an order brings a socket along. The child says a word on it, with which
-//! the kernel tells its number, and waits until it is seized; at end of file, because the tracer has died
-//! in between, it exits. So does the starter. No signal takes part.
+//! The handshake: an order brings a socket along. The child says a word on it, with which the kernel tells its number,
+//! and waits until it is seized; at end of file, because the tracer has died in between, it exits. So does the starter.
+//! No signal takes part: one that is sent to attach can be lost, and the first process of a namespace ignores SIGSTOP.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -32,19 +31,19 @@ use crate::process::launch::{Attachments, Launcher, Prepared, STEPS, StartReques
 use crate::process::texts::Texts;
 use crate::process::{Launch, ProcessError, patiently};
 
-/// What root could undo the sandbox or harm the machine with: CAP_LINUX_IMMUTABLE, CAP_NET_ADMIN,
+/// The capabilities by which root could undo the sandbox or harm the machine: CAP_LINUX_IMMUTABLE, CAP_NET_ADMIN,
 /// CAP_NET_RAW, CAP_SYS_MODULE, CAP_SYS_RAWIO, CAP_SYS_CHROOT, CAP_SYS_PTRACE, CAP_SYS_PACCT,
 /// CAP_SYS_ADMIN, CAP_SYS_BOOT, CAP_SYS_NICE, CAP_SYS_RESOURCE, CAP_SYS_TIME, CAP_SYS_TTY_CONFIG,
 /// CAP_MKNOD, CAP_AUDIT_CONTROL, CAP_SYSLOG, CAP_WAKE_ALARM, CAP_BLOCK_SUSPEND, CAP_AUDIT_READ,
 /// CAP_PERFMON, CAP_BPF, CAP_CHECKPOINT_RESTORE.
 const DROPPED: [libc::c_int; 23] =
     [9, 12, 13, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 30, 34, 35, 36, 37, 38, 39, 40];
-/// What a starter puts up around itself, for messages.
+/// The parts of a confinement, for messages.
 const WALLS: [&str; 3] = ["no new privileges", "Landlock", "seccomp"];
-/// What a child says first.
+/// The first byte that a child says.
 const HERE: u8 = 0xff;
 
-/// What keeps runs inside.
+/// The confinement of runs: Landlock rules and a seccomp filter.
 pub(super) struct Confinement {
     rule_sets: Vec<OwnedFd>,
     filter: Vec<BpfProgram>,
@@ -58,19 +57,19 @@ enum Privileges {
 }
 
 impl Confinement {
-    /// None.
+    /// The empty confinement.
     pub(super) fn none() -> Confinement {
         Confinement { rule_sets: Vec::new(), filter: Vec::new(), privileges: Privileges::Kept }
     }
 
-    /// A filter of system calls, and limits for signals where the kernel has them.
+    /// A confinement by a seccomp filter, and by Landlock's limits for signals where the kernel has them.
     pub(super) fn new(extent: &RunExtent) -> io::Result<Confinement> {
         let filter = filter::programs(extent).map_err(io::Error::other)?;
         let rule_sets = landlock::scope().into_iter().collect();
         Ok(Confinement { rule_sets, filter, privileges: Privileges::Dropped })
     }
 
-    /// The same, and files are changed below the places of `extent` only.
+    /// The same as [`Confinement::new`], and files are changed below the places of `extent` only.
     pub(super) fn basic(extent: &RunExtent) -> io::Result<Confinement> {
         let mut walls = Confinement::new(extent)?;
         let files = landlock::writing_only_below(&extent.places)?;
@@ -78,7 +77,7 @@ impl Confinement {
         Ok(walls)
     }
 
-    /// Puts them up around the calling process; otherwise tells which of [`WALLS`] the kernel has refused.
+    /// Confines the calling process; otherwise tells which of [`WALLS`] the kernel has refused.
     fn raise(&self) -> Result<(), (usize, Errno)> {
         if self.privileges == Privileges::Kept {
             return Ok(());
@@ -108,12 +107,12 @@ pub(super) struct Starter {
     control: OwnedFd,
 }
 
-/// All that a starter has to know before it is forked.
+/// The parameters of a starter, made before it is forked.
 pub(super) struct Plan<'l> {
     prepared: Prepared<'l>,
     directory: CString,
     walls: &'l Confinement,
-    /// What the starter reads from.
+    /// The socket from which the starter reads orders.
     control: OwnedFd,
     nothing: File,
 }
@@ -130,7 +129,7 @@ pub(in crate::process) struct Order<'o> {
 /// A child that is seized and about to execute the program.
 pub(in crate::process) struct Started {
     pub(in crate::process) pid: Pid,
-    /// What it reads from: the same description.
+    /// The program's standard input: the same description.
     pub(in crate::process) stdin: File,
     /// The other end reports which step failed, and is closed by a successful exec.
     socket: UnixStream,
@@ -138,7 +137,7 @@ pub(in crate::process) struct Started {
 }
 
 impl Started {
-    /// Why it has ended before it had become the program.
+    /// The error by which it has ended before it had become the program.
     pub(in crate::process) fn failure(mut self) -> ProcessError {
         let mut report = Vec::new();
         let _ = self.socket.read_to_end(&mut report);
@@ -146,7 +145,7 @@ impl Started {
     }
 }
 
-/// What a report of a failed step says.
+/// The error that the report of a failed step tells.
 fn failure(program: &str, report: &[u8]) -> ProcessError {
     let number = |range: std::ops::Range<usize>| {
         report.get(range).and_then(|bytes| bytes.try_into().ok()).map(i32::from_ne_bytes)
@@ -155,7 +154,7 @@ fn failure(program: &str, report: &[u8]) -> ProcessError {
     let source = number(4..8)
         .map_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof), io::Error::from_raw_os_error);
     if step == Some(FORK) {
-        // That has nothing to do with the program.
+        // The starter's own failure has nothing to do with the program.
         return ProcessError::System { what: "starting a process", source };
     }
     let step = step.and_then(|step| STEPS.get(step).copied()).unwrap_or("start");
@@ -163,7 +162,7 @@ fn failure(program: &str, report: &[u8]) -> ProcessError {
 }
 
 impl Starter {
-    /// A pair of ends: the tracer's, and what the starter has to know.
+    /// A starter's two ends: the tracer's, and the parameters for the starter.
     pub(super) fn plan<'l>(
         launcher: &'l Launcher,
         directory: &Path,
@@ -180,7 +179,7 @@ impl Starter {
     /// Waits until the starter is ready.
     ///
     /// # Errors
-    /// Names the wall that the kernel has refused.
+    /// If the kernel has refused a part of the confinement, which is named.
     pub(super) fn wait(&self) -> io::Result<()> {
         let mut said = [0; REPORT];
         match nix::unistd::read(&self.control, &mut said)? {
@@ -189,7 +188,7 @@ impl Starter {
         }
     }
 
-    /// A starter that is no deeper in namespaces than this process. It is not ready yet.
+    /// Forks a starter that is no deeper in namespaces than this process. It is not ready yet.
     pub(super) fn outside(
         launcher: &Launcher,
         directory: &Path,
@@ -243,7 +242,7 @@ impl Starter {
 
 const FORK: usize = 0;
 
-/// What a [report] says of these steps.
+/// The result of these steps, as a [report] tells it.
 pub(super) fn reported(report: &[u8; REPORT], steps: &[&str]) -> io::Result<()> {
     let [step, errno] =
         [&report[..4], &report[4..]].map(|half| half.try_into().map_or(0, i32::from_ne_bytes));
@@ -255,12 +254,12 @@ pub(super) fn reported(report: &[u8; REPORT], steps: &[&str]) -> io::Result<()> 
     }
 }
 
-/// What was refused, and why.
+/// The error that names what was refused, and why.
 pub(super) fn explained(what: &str, errno: Errno) -> io::Error {
     io::Error::other(format!("{what}: {}", errno.desc()))
 }
 
-/// The first word on a socket: its length, and who has said it.
+/// Receives the first word on a socket: its length, and who has said it.
 fn hear(socket: &UnixStream, word: &mut [u8; 8]) -> nix::Result<(usize, Option<Pid>)> {
     let mut space = nix::cmsg_space!(UnixCredentials);
     let mut parts = [IoSliceMut::new(word)];
@@ -277,8 +276,8 @@ fn hear(socket: &UnixStream, word: &mut [u8; 8]) -> nix::Result<(usize, Option<P
     Ok((message.bytes, pid))
 }
 
-/// fork(2) without the C library, which would ask for locks that another thread may have held. Waits for a
-/// while where there is no room for another process.
+/// Forks by the system call and not the C library, which would ask for locks that another thread may have held. Waits
+/// for a while where there is no room for another process.
 ///
 /// # Safety
 /// The child makes only system calls, and does not return from the caller.
@@ -314,7 +313,7 @@ fn close_all_but(kept: RawFd) {
 }
 
 impl Plan<'_> {
-    /// Is the starter: for a process that has just been forked.
+    /// Runs the starter in a process that has just been forked.
     pub(super) fn serve(&self) -> ! {
         retire();
         let raised = self.walls.raise();
@@ -360,7 +359,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The next order; `None` if there will be no more.
+    /// Receives the next order; `None` if there will be no more.
     fn receive(&self) -> Option<(StartRequest, Descriptors)> {
         let mut request = MaybeUninit::<StartRequest>::zeroed();
         let mut part =
@@ -401,7 +400,7 @@ impl Plan<'_> {
     }
 }
 
-/// What each order brings along: the socket, the texts, the standard descriptors.
+/// The number of descriptors that each order brings along: the socket, the texts, the standard descriptors.
 const LEAST_DESCRIPTORS: usize = 5;
 const MOST_DESCRIPTORS: usize = LEAST_DESCRIPTORS + crate::process::launch::MOST_FILES;
 const CONTROL_SPACE: usize = 128;
@@ -409,7 +408,7 @@ const CONTROL_SPACE: usize = 128;
 #[repr(align(8))]
 struct ControlSpace([u8; CONTROL_SPACE]);
 
-/// What an order brings along, with the attachments.
+/// The descriptors that an order brings along, with the attachments.
 struct Descriptors {
     count: usize,
     all: [RawFd; MOST_DESCRIPTORS],
@@ -424,7 +423,7 @@ impl Descriptors {
 /// The length of a report.
 pub(super) const REPORT: usize = 8;
 
-/// Says how a step has ended.
+/// Writes the report of how a step has ended.
 pub(super) fn report(socket: RawFd, step: usize, errno: Errno) {
     let mut text = [0; REPORT];
     text[..4].copy_from_slice(&(step as i32).to_ne_bytes());

@@ -1,4 +1,4 @@
-//! Plan how folders are covered below which others are mounted.
+//! Plan of the overlays over folders below which others are mounted.
 //!
 //! Within a namespace of users the kernel makes no overlay over a folder below which there are mounts of
 //! others: it could show what they hide. Such a folder, a *trunk*, is made anew in memory. It holds copies of
@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
-/// A longer file of a trunk is not copied, nor are those beyond so many bytes in all: they are read-only.
+/// The longest file of a trunk that is copied, and the most bytes in all; files beyond that are read-only.
 const LONGEST: u64 = 64 << 20;
 const MOST_BYTES: u64 = 256 << 20;
-/// So many entries may a trunk have, with those in it.
+/// The most entries that a trunk may have, with those in it.
 const MOST_ENTRIES: usize = 10_000;
-/// So many places are covered one by one. What is beyond is read-only, or not seen at all.
+/// The most places that are covered one by one. What is beyond is read-only, or not seen at all.
 const MOST_PIECES: usize = 150;
 
 /// A place to be covered, after those above it.
@@ -26,19 +26,19 @@ pub(super) struct Piece {
     pub(super) cover: Cover,
 }
 
-/// How a place is covered.
+/// The way in which a place is covered.
 pub(super) enum Cover {
     /// By an overlay over what lies there.
     Overlay,
-    /// The same; where the kernel refuses that, it is read-only.
+    /// By an overlay; where the kernel refuses that, it is read-only.
     OverlayIfPossible,
     /// By itself, read-only.
     ReadOnly,
-    /// By an overlay over a folder that holds these.
+    /// By an overlay over a folder that holds these entries.
     Trunk(Vec<Entry>),
 }
 
-/// What is made in the folder for a trunk.
+/// An entry that is made in the folder for a trunk.
 pub(super) struct Entry {
     pub(super) name: CString,
     pub(super) original: CString,
@@ -55,9 +55,9 @@ pub(super) enum Kind {
     Covered,
 }
 
-/// Plans how places are covered.
+/// The planner of how places are covered.
 pub(super) struct Planner<'p> {
-    /// Where runs begin.
+    /// The working directory of runs.
     directory: &'p Path,
     mounts: Vec<PathBuf>,
     pieces: Vec<Piece>,
@@ -71,7 +71,7 @@ impl<'p> Planner<'p> {
         Ok(Planner { directory, mounts, pieces: Vec::new(), entries: 0, bytes: 0 })
     }
 
-    /// Covers a place.
+    /// Plans the cover of a place.
     ///
     /// # Errors
     /// If it is a trunk that holds too much, or cannot be read.
@@ -89,17 +89,17 @@ impl<'p> Planner<'p> {
             .any(|piece| matches!(piece.cover, Cover::Trunk(_)) && place.starts_with(&piece.place))
     }
 
-    /// All that are to be covered, in order.
+    /// The places that are to be covered, in order.
     pub(super) fn finish(self) -> Vec<Piece> {
         self.pieces
     }
 
-    /// Whether something is mounted below.
+    /// Whether something is mounted below a place.
     fn is_trunk(&self, place: &Path) -> bool {
         self.mounts.iter().any(|mount| mount != place && mount.starts_with(place))
     }
 
-    /// Covers what a trunk holds.
+    /// Plans the covers of what a trunk holds.
     fn cover_entries(&mut self, at: usize) -> io::Result<()> {
         let Piece { place, cover: Cover::Trunk(entries) } = &self.pieces[at] else { return Ok(()) };
         let covered = entries.iter().filter(|entry| matches!(entry.kind, Kind::Folder | Kind::Covered));
@@ -148,7 +148,7 @@ impl<'p> Planner<'p> {
         Ok(Cover::Trunk(entries))
     }
 
-    /// Sockets, pipes and devices stay out, and what vanishes meanwhile.
+    /// The kind of a folder's entry. Sockets, pipes and devices stay out, and what vanishes meanwhile.
     fn kind_of(&mut self, entry: &DirEntry) -> Option<Kind> {
         let kind = entry.file_type().ok()?;
         if kind.is_dir() {
@@ -170,14 +170,14 @@ impl<'p> Planner<'p> {
     }
 }
 
-/// Where something is mounted, proc_pid_mountinfo(5).
+/// The mount points that proc_pid_mountinfo(5) lists.
 fn mount_points(told: &[u8]) -> Vec<PathBuf> {
     let lines = told.split(|&byte| byte == b'\n');
     let points = lines.filter_map(|line| line.split(|&byte| byte == b' ').nth(4));
     points.map(|point| PathBuf::from(OsString::from_vec(unescaped(point)))).collect()
 }
 
-/// Spaces and the like are written as a backslash and three octal digits.
+/// Decodes a path in which spaces and the like are written as a backslash and three octal digits.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     let mut rest = text;

@@ -1,10 +1,9 @@
-//! Build the view of the file system that runs have, inside of the namespaces.
+//! The view of the file system that runs have, built inside of the namespaces.
 //!
-//! Everything is read-only, without set-uid programs and device files. `/dev` holds the harmless devices,
-//! `/proc` knows the run's processes. The working directory and those for temporary files are overlays,
-//! whose changes share one file system in memory (traps: an overlay over `/` fails inside a namespace of
-//! users, as over any folder with mounts below it, see `trunk.rs`; a read-only mount does not protect device
-//! files).
+//! Everything is read-only, without set-uid programs and device files. `/dev` holds the harmless devices, `/proc` knows
+//! the run's processes. The working directory and those for temporary files are overlays, whose changes share one file
+//! system in memory. An overlay over `/` fails inside a namespace of users, as over any folder with mounts below it,
+//! see `trunk.rs`; a read-only mount does not protect device files.
 
 use std::ffi::{CStr, CString};
 use std::fs;
@@ -23,16 +22,16 @@ use nix::sys::stat::Mode;
 use super::starter::{self, retire};
 use super::trunk::{Cover, Entry, Kind, Piece, Planner};
 
-/// Folders whose changes a run may see, but nobody else; the working directory is one more.
+/// The folders whose changes a run may see, but nobody else; the working directory is one more.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
-/// Another one, which begins empty.
+/// The folder for shared memory, which begins empty.
 const SHARED_MEMORY: &CStr = c"/dev/shm";
-/// How much memory the changes may take, and in how many files.
+/// The mount options of the memory for changes: how much they may take, and in how many files.
 const ROOM: &str = "size=1g,nr_inodes=200k,mode=0755";
-/// Devices that do nothing lasting.
+/// The devices that do nothing lasting.
 const DEVICES: [&CStr; 6] =
     [c"/dev/null", c"/dev/zero", c"/dev/full", c"/dev/random", c"/dev/urandom", c"/dev/tty"];
-/// Names in `/dev` that lead elsewhere.
+/// The symbolic links in `/dev`.
 const LINKS: [(&CStr, &CStr); 5] = [
     (c"/proc/self/fd", c"/dev/fd"),
     (c"/proc/self/fd/0", c"/dev/stdin"),
@@ -40,21 +39,22 @@ const LINKS: [(&CStr, &CStr); 5] = [
     (c"/proc/self/fd/2", c"/dev/stderr"),
     (c"pts/ptmx", c"/dev/ptmx"),
 ];
-/// Where descriptors begin that the tracer finds by their numbers, if there may be so many and none of them is
-/// open.
+/// The first number of the descriptors that the tracer finds by their numbers, if there may be so many and none of them
+/// is open.
 const FIRST_FD: RawFd = 700;
-/// So many more the first process opens for a moment, and one for each directory that may be written to.
+/// The number of further descriptors that the first process opens for a moment; one more for each directory that may be
+/// written to.
 const BRIEF_FDS: usize = DEVICES.len() + 2;
 const NONE: Option<&str> = None;
 
-/// Everything that the first process needs, made before it.
+/// The plan of a view: everything that the first process needs, made before it.
 pub(super) struct ViewPlan {
     /// The number of the descriptor for the memory for changes; others follow.
     pub(super) first: RawFd,
     /// The changes to [`SHARED_MEMORY`], by descriptor.
     shared: CString,
     pub(super) overlays: Vec<Overlay>,
-    /// Where changes are real.
+    /// The directories in which changes are real.
     writable: Vec<CString>,
 }
 
@@ -63,17 +63,17 @@ pub(super) struct Overlay {
     place: CString,
     cover: Cover,
     options: CString,
-    /// What lies there, as a path.
+    /// The path of the original folder.
     original: CString,
     /// The name of the folder for a trunk.
     trunk: CString,
     /// The names of the folders for its changes and of its own working folder.
     names: [CString; 2],
-    /// Under which number the first of them is opened.
+    /// The number of the descriptor of the first of these folders.
     number: RawFd,
 }
 
-/// The pieces of the first process's work.
+/// The steps of the first process's work.
 pub(super) const STEPS: [&str; 9] = [
     "making the mounts private",
     "taking hold of devices",
@@ -86,7 +86,7 @@ pub(super) const STEPS: [&str; 9] = [
     "starting a process in them",
 ];
 
-/// A piece of work that has failed.
+/// A failed step and its error.
 struct Failed(usize, Errno);
 
 /// Makes an error say which step it belongs to.
@@ -119,19 +119,19 @@ impl ViewPlan {
         Ok(ViewPlan { first, shared, overlays, writable })
     }
 
-    /// Under which number the first process keeps the folder for the changes of an overlay; 0 is that of
+    /// The descriptor under which the first process keeps the folder for the changes of an overlay; number 0 is that of
     /// [`SHARED_MEMORY`]. The next two are those of its working folder and of its original.
     pub(super) fn changes_fd(&self, number: RawFd) -> RawFd {
         self.first + 1 + 3 * number
     }
 
-    /// Under which number the first process keeps the folder for trunks: [`SHARED_MEMORY`] has no working
+    /// The descriptor under which the first process keeps the folder for trunks: [`SHARED_MEMORY`] has no working
     /// folder.
     fn trunks_fd(&self) -> RawFd {
         self.changes_fd(0) + 1
     }
 
-    /// Is the first process.
+    /// Runs the first process.
     pub(super) fn be_first(&self, line: &UnixStream, plan: &starter::Plan<'_>) -> isize {
         retire();
         let mut go = [0];
@@ -154,7 +154,7 @@ impl ViewPlan {
         unsafe { libc::_exit(0) }
     }
 
-    /// Closes what other processes wait for the end of.
+    /// Closes the descriptors for whose end other processes wait.
     fn close_all_but(&self, line: RawFd) {
         for descriptor in 0..3 {
             // SAFETY: closes a descriptor of this process.
@@ -203,7 +203,7 @@ impl ViewPlan {
         trunks.try_for_each(|(name, entries)| make_trunk(self.trunks_fd(), name, entries))
     }
 
-    /// Makes the places for changes.
+    /// Mounts the places for changes.
     fn put(&self) -> Result<(), Failed> {
         let here = SHARED_MEMORY;
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
@@ -223,7 +223,7 @@ impl ViewPlan {
         mount(Some(self.shared.as_c_str()), here, NONE, MsFlags::MS_BIND, NONE).map_err(at(5))
     }
 
-    /// Takes them away again.
+    /// Unmounts the places for changes.
     fn clear(&self) -> Result<(), Failed> {
         let overlays = self.overlays.iter().rev().map(|overlay| overlay.place.as_c_str());
         for place in [SHARED_MEMORY, SHARED_MEMORY].into_iter().chain(overlays) {
@@ -271,7 +271,7 @@ impl Overlay {
         })
     }
 
-    /// Its name and what it holds, if it is a trunk.
+    /// The name of the folder for a trunk and its entries, if it is one.
     fn trunk(&self) -> Option<(&CStr, &[Entry])> {
         match &self.cover {
             Cover::Trunk(entries) => Some((&self.trunk, entries)),
@@ -279,7 +279,7 @@ impl Overlay {
         }
     }
 
-    /// Takes hold of the original, and makes the folder for changes.
+    /// Opens the original, and makes the folder for changes.
     fn prepare(&self, memory: RawFd, trunks: RawFd) -> nix::Result<()> {
         let [changes, work] = &self.names;
         make_folder(memory, changes, self.number)?;
@@ -295,7 +295,7 @@ impl Overlay {
         }
     }
 
-    /// Mounts it over the original folder.
+    /// Mounts the overlay over the original folder.
     fn put(&self) -> nix::Result<()> {
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
         let put = || {
@@ -316,7 +316,7 @@ impl Overlay {
     }
 }
 
-/// Makes a trunk of copies, links, and what others are mounted on.
+/// Makes a trunk of copies, links, and entries on which others are mounted.
 fn make_trunk(trunks: RawFd, name: &CStr, entries: &[Entry]) -> nix::Result<()> {
     // SAFETY: calls with C strings that outlive them.
     let folder = unsafe {
@@ -343,8 +343,7 @@ fn make_entry(folder: RawFd, Entry { name, original, kind }: &Entry) -> nix::Res
     }
 }
 
-/// Copies so many bytes of a file, and what it looks like. Of one that may not be read, or is gone, nothing is
-/// copied.
+/// Copies so many bytes of a file, and its attributes. Of one that may not be read, or is gone, nothing is copied.
 fn copy_file(original: &CStr, folder: RawFd, name: &CStr, length: u64) -> nix::Result<()> {
     let create = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC;
     let read = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;
@@ -372,7 +371,7 @@ fn copy_file(original: &CStr, folder: RawFd, name: &CStr, length: u64) -> nix::R
     }
 }
 
-/// A folder in the memory for changes, opened under this number.
+/// Makes a folder in the memory for changes, opened under this number.
 fn make_folder(memory: RawFd, name: &CStr, number: RawFd) -> nix::Result<()> {
     // SAFETY: mkdirat with a C string that outlives the call.
     Errno::result(unsafe { libc::mkdirat(memory, name.as_ptr(), 0o700) })?;
@@ -413,7 +412,7 @@ fn make_devices(kept: [RawFd; DEVICES.len()]) -> nix::Result<()> {
     set_attributes_of_one(c"/dev", libc::MOUNT_ATTR_RDONLY)
 }
 
-/// A copy of what is mounted at the path, attached to nothing, open_tree(2).
+/// A copy of the mount at the path, attached to nothing, open_tree(2).
 fn copy_mount(path: &CStr) -> nix::Result<RawFd> {
     let flags = libc::OPEN_TREE_CLONE | libc::OPEN_TREE_CLOEXEC | libc::AT_RECURSIVE as u32;
     // SAFETY: the path is a C string that outlives the call.
@@ -421,7 +420,7 @@ fn copy_mount(path: &CStr) -> nix::Result<RawFd> {
     Errno::result(copied).map(|descriptor| descriptor as RawFd)
 }
 
-/// Attaches it, move_mount(2).
+/// Attaches such a mount, move_mount(2).
 fn move_mount(copied: RawFd, to: &CStr) -> nix::Result<()> {
     let flags = libc::MOVE_MOUNT_F_EMPTY_PATH;
     // SAFETY: the paths are C strings that outlive the call.
@@ -467,7 +466,7 @@ fn open_as(base: RawFd, folder: &CStr, number: RawFd) -> nix::Result<()> {
     }
 }
 
-/// Takes hold of what lies at a path under this number, to be mounted.
+/// Opens what lies at a path under this number, to be mounted.
 fn hold_as(path: &CStr, number: RawFd) -> nix::Result<()> {
     // SAFETY: the path is a C string; dup2 onto a number that nothing else in this process uses.
     unsafe {
@@ -478,8 +477,8 @@ fn hold_as(path: &CStr, number: RawFd) -> nix::Result<()> {
     }
 }
 
-/// Where so many numbers begin under which nothing is open, neither in this process nor, while it works, in the
-/// first process: to open something under a number closes what was open under it.
+/// The first of so many numbers of descriptors under which nothing is open, neither in this process nor, while it
+/// works, in the first process: to open something under a number closes what was open under it.
 fn first_free(count: RawFd, brief: usize) -> io::Result<RawFd> {
     let (limit, _) = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE)?;
     let last = RawFd::try_from(limit).unwrap_or(RawFd::MAX) - count;

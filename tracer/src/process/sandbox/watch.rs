@@ -1,10 +1,10 @@
-//! Tell whether anything in a folder has been changed, without looking through it.
+//! The watch of a folder for changes (inotify), without looking through it.
 
 use std::path::Path;
 
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 
-/// What the kernel tells of a folder since it was asked last.
+/// The report of the kernel on a folder since it was asked last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WatchReport {
     /// Nobody has changed the content of a file, its mode, owner or times, or which files there are.
@@ -33,7 +33,7 @@ impl Watch {
         folders.all(|folder| inotify.add_watch(folder, told).is_ok()).then_some(Watch(inotify))
     }
 
-    /// What has happened since it was asked last.
+    /// The report on what has happened since it was asked last.
     pub(super) fn news(&self) -> WatchReport {
         let events = std::iter::from_fn(|| self.0.read_events().ok()).flatten();
         let seen = events.map(|event| event.mask).fold(AddWatchFlags::empty(), AddWatchFlags::union);

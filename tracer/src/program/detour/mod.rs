@@ -1,7 +1,7 @@
-//! Lead control from each leader to the agent, and from there to the leader's own code.
+//! Detours: they lead control from each leader to the agent, and from there to the leader's own code.
 //!
-//! The first bytes of a leader become a jump to its *arrival code*; the instructions that they belonged
-//! to, and those behind them that nothing else jumps to, are moved behind it, to the leader's *body*:
+//! The first bytes of a leader become a jump to its *arrival code*; the instructions that they belonged to, and those
+//! after them that nothing else jumps to, are moved to the place after it, to the leader's *body*:
 //!
 //! ```text
 //!   the program's text                      code that is mapped near it
@@ -15,7 +15,7 @@
 //!                                                     mov rsp, [session.program_sp]
 //!   leader:  int3  ──► tracer ──► arrival             jmp [session.target]  ──► the body of some leader
 //!                                           body:     the moved instructions
-//!   behind:  ... ◄───────────────────────────         jmp behind
+//!   after:   ... ◄───────────────────────────         jmp after
 //! ```
 //!
 //! A leader with fewer than five bytes of its own jumps to a *hole*, five bytes near it that are free
@@ -41,7 +41,7 @@ use super::agent_code::AgentCode;
 use super::{Leader, Program};
 use crate::address::RuntimeAddress;
 
-/// How control comes to a leader's arrival code.
+/// The way in which control comes to a leader's arrival code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detour {
     /// By a jump at the leader.
@@ -52,7 +52,7 @@ enum Detour {
     Breakpoint,
 }
 
-/// By which means control comes to the agent: at how many leaders each.
+/// The numbers of leaders by the means by which control comes from them to the agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DetourCounts {
     /// By a jump at the leader.
@@ -64,7 +64,7 @@ pub struct DetourCounts {
 }
 
 impl DetourCounts {
-    /// Of the leaders of a program.
+    /// Counts the detours of the leaders of a program.
     pub fn of(program: &Program) -> DetourCounts {
         let texts = Texts { program };
         let runs: Vec<MovedCode> =
@@ -81,7 +81,7 @@ impl DetourCounts {
     }
 }
 
-/// Bytes of the program's text to be overwritten.
+/// A patch: bytes of the program's text to be overwritten.
 #[derive(Clone, Debug)]
 pub(crate) struct Patch {
     pub(crate) address: RuntimeAddress,
@@ -93,20 +93,20 @@ pub(crate) struct Patch {
 pub(crate) struct Detours {
     /// The agent, and the code at the leaders.
     pub(crate) code: Vec<u8>,
-    /// What the agent has to know of each leader.
+    /// The agent's data on each leader.
     pub(crate) sites: Vec<Site>,
-    /// What is to be put into the program's text.
+    /// The patches of the program's text.
     pub(crate) patches: Vec<Patch>,
-    /// Where the agent takes arrivals.
+    /// The addresses of the agent's parts.
     pub(crate) layout: Layout,
-    /// Where the code lies that makes registers undefined.
+    /// The address of the code that makes registers undefined.
     pub(crate) undefine: u64,
-    /// The arrival code of each leader, and the part of it that is seldom needed, behind the body.
+    /// The arrival code of each leader, and the part of it that is seldom needed, after the body.
     arrivals: Vec<u64>,
     seldom: Vec<u64>,
-    /// Where moved instructions stand, and where each stood, in order.
+    /// The addresses of moved instructions, and the original address of each, in order.
     moved: Vec<(u64, u64)>,
-    /// The breakpoints that remain.
+    /// The leaders whose detour is a breakpoint, by address.
     breakpoints: HashMap<u64, LeaderId>,
 }
 
@@ -114,7 +114,7 @@ const JUMP: u64 = 5;
 const SHORT_JUMP: u64 = 2;
 
 impl Detours {
-    /// Leads all leaders of `program` away, which lie where `place` says.
+    /// Makes the detours of all leaders of `program`, which lie where `place` says.
     pub(crate) fn new(
         program: &Program,
         place: impl Fn(LeaderId) -> RuntimeAddress,
@@ -157,7 +157,7 @@ impl Detours {
         Ok(Detours { code, sites, patches, layout, undefine, arrivals, seldom, moved, breakpoints })
     }
 
-    /// Where an arrival at the leader is taken.
+    /// The address of the leader's arrival code.
     pub(crate) fn arrival(&self, leader: LeaderId) -> RuntimeAddress {
         RuntimeAddress(self.arrivals[leader.0 as usize])
     }
@@ -172,8 +172,8 @@ impl Detours {
         offset < self.code.len() as u64 && !leader.checked_sub(1).is_some_and(is_of_program)
     }
 
-    /// Where the instruction at `pc` stands in the program's own text, if it was moved from there; `pc` itself
-    /// if not.
+    /// The address of the instruction at `pc` in the program's own text, if it was moved from there; `pc` itself if
+    /// not.
     pub(crate) fn original(&self, pc: u64) -> u64 {
         let is_inside = pc.checked_sub(self.layout.code).is_some_and(|at| at < self.code.len() as u64);
         if !is_inside || self.is_critical(pc) {
@@ -221,7 +221,7 @@ impl<'p> Texts<'p> {
     }
 }
 
-/// How each leader is led away.
+/// Chooses the detour of each leader.
 fn detours(runs: &[MovedCode]) -> Vec<Detour> {
     let mut holes = Holes::new(runs);
     let detour = |run: &MovedCode| match run.end - run.start {
@@ -232,7 +232,7 @@ fn detours(runs: &[MovedCode]) -> Vec<Detour> {
     runs.iter().map(detour).collect()
 }
 
-/// What is to be put into the text at a leader, and into its hole if it has one.
+/// The patches of the text at a leader, and in its hole if it has one.
 fn patches(run: &MovedCode, detour: Detour, arrival: u64) -> Vec<Patch> {
     let patch =
         |address: u64, bytes: &[u8]| Patch { address: RuntimeAddress(address), bytes: bytes.to_vec() };
@@ -246,7 +246,7 @@ fn patches(run: &MovedCode, detour: Detour, arrival: u64) -> Vec<Patch> {
     }
 }
 
-/// Pieces of text, each long enough for a jump, whose code was moved: where those begin that are free.
+/// The holes: addresses of pieces of text, each long enough for a jump, whose code was moved, as far as they are free.
 struct Holes(BTreeSet<u64>);
 
 impl Holes {
@@ -266,7 +266,7 @@ impl Holes {
     }
 }
 
-/// `jmp rel32`.
+/// The instruction `jmp rel32`.
 fn jump(from: u64, to: u64) -> [u8; 5] {
     let [a, b, c, d] = (to.wrapping_sub(from + JUMP) as u32).to_le_bytes();
     [0xe9, a, b, c, d]

@@ -1,6 +1,6 @@
-//! Write the machine code at the leaders, instruction by instruction.
+//! The writer of the machine code at the leaders, instruction by instruction.
 //!
-//! What stands where, and why, is for the module above to say.
+//! What lies where, and why, is told in the module above.
 
 use agent::names::LeaderId;
 use agent::poison::SCRATCH;
@@ -12,25 +12,25 @@ use iced_x86::{
 
 use super::parts::{Arrivals, INT3, Layout, MovedCode};
 
-/// Writes code to where it will run.
+/// A buffer of code, written for the address at which it will run.
 pub(super) struct Writer {
     code: Vec<u8>,
     layout: Layout,
     how: Arrivals,
-    /// Where moved instructions stand, and where each stood, in order.
+    /// The addresses of moved instructions, and the original address of each, in order.
     moved: Vec<(u64, u64)>,
 }
 
-/// Jumps to be completed: where their distances stand.
+/// Jumps to be completed: the positions of their distances.
 pub(super) struct Exit(Vec<usize>);
 
 impl Writer {
-    /// Goes on behind the agent's code.
+    /// Starts after the agent's code.
     pub(super) fn new(agent: Vec<u8>, layout: Layout, how: Arrivals) -> Writer {
         Writer { code: agent, layout, how, moved: Vec::new() }
     }
 
-    /// All code; and where moved instructions stand, and where each stood, in order.
+    /// Returns all code; and the addresses of moved instructions, and the original address of each, in order.
     pub(super) fn finish(self) -> (Vec<u8>, Vec<(u64, u64)>) {
         (self.code, self.moved)
     }
@@ -44,7 +44,7 @@ impl Writer {
         self.code.extend_from_slice(bytes);
     }
 
-    /// An instruction that ends with a distance from behind it to `target`, `immediate` bytes excepted.
+    /// Writes an instruction that ends with the distance to `target` from the next one, and then an `immediate`.
     fn relative(&mut self, instruction: &[u8], target: u64, immediate: &[u8]) {
         let end = self.here() + (instruction.len() + 4 + immediate.len()) as u64;
         self.bytes(instruction);
@@ -75,7 +75,7 @@ impl Writer {
         self.relative(&[0xff, 0x25], self.session(offset::TARGET), &[]); // jmp [target]
     }
 
-    /// Appends the arrival to the buffer.
+    /// Writes the code that appends the arrival to the buffer.
     fn take_down(&mut self, leader: LeaderId) -> Exit {
         let [spare, _] = self.spare();
         let next = self.session(offset::RING_NEXT);
@@ -91,7 +91,7 @@ impl Writer {
         Exit(vec![self.exit(0x83)]) // jae seldom
     }
 
-    /// Lets the arrival through if it is the expected one.
+    /// Writes the code that lets the arrival through if it is the expected one.
     fn expect(&mut self, leader: LeaderId) -> Exit {
         let [spare_rax, spare_rcx] = self.spare();
         let event = self.session(offset::EVENT);
@@ -118,7 +118,7 @@ impl Writer {
         Exit(exits)
     }
 
-    /// What the exits of a leader's arrival code lead to, behind its body.
+    /// Writes the code to which the exits of a leader's arrival code lead, after its body.
     pub(super) fn ask_seldom(&mut self, leader: LeaderId, exit: Exit, body: u64, ask: u64) {
         let here = self.code.len();
         for place in exit.0 {
@@ -137,7 +137,7 @@ impl Writer {
         self.go_to_target();
     }
 
-    /// A conditional jump whose distance is not known yet; where it will stand.
+    /// Writes a conditional jump whose distance is not known yet; returns the position of that.
     fn exit(&mut self, condition: u8) -> usize {
         self.bytes(&[0x0f, condition, 0, 0, 0, 0]);
         self.code.len() - 4
@@ -147,7 +147,7 @@ impl Writer {
         [0, 8].map(|offset| self.session(offset::SPARE + offset))
     }
 
-    /// Asks the agent about an arrival.
+    /// Writes the code that asks the agent about an arrival.
     fn ask(&mut self, leader: LeaderId, flags_live: bool, ask: u64) {
         let program_sp = self.session(offset::PROGRAM_SP);
         self.relative(&[0x48, 0x89, 0x25], program_sp, &[]); // mov [program_sp], rsp
@@ -167,7 +167,8 @@ impl Writer {
         self.relative(&[0x48, 0x8b, 0x25], program_sp, &[]); // mov rsp, [program_sp]
     }
 
-    /// Calls the agent with all registers but rsi, which holds its second argument, saved and restored.
+    /// Writes the function that calls the agent with all registers saved and restored but rsi, which holds its second
+    /// argument.
     pub(super) fn save_and_ask(&mut self, agent: u64, vectors: bool) -> u64 {
         self.align();
         let here = self.here();
@@ -188,7 +189,7 @@ impl Writer {
         here
     }
 
-    /// `movups` between an SSE register and its place on the stack; the opcode says which way.
+    /// Writes `movups` between an SSE register and its place on the stack; the opcode says which way.
     fn vector_on_stack(&mut self, opcode: u8, number: u8) {
         if number >= 8 {
             self.bytes(&[0x44]);
@@ -197,14 +198,15 @@ impl Writer {
         self.bytes(&(16 * u32::from(number)).to_le_bytes());
     }
 
-    /// Makes the registers undefined that a call may change, except those to be kept; then goes on.
+    /// Writes the code that makes the registers undefined that a call may change, except those to be kept; then goes
+    /// on.
     pub(super) fn undefine(&mut self) -> u64 {
         self.align();
         let here = self.here();
         let keep = self.session(offset::KEEP);
         for (position, number) in (0..).zip(SCRATCH) {
             self.relative(&[0xf7, 0x05], keep, &(1u32 << number).to_le_bytes()); // test [keep], bit
-            self.bytes(&[0x75, 7]); // jnz behind the next
+            self.bytes(&[0x75, 7]); // jnz after the next
             let wide = if number < 8 { 0x48 } else { 0x4c };
             let register = 0x05 | (number as u8 & 7) << 3;
             let value = self.session(offset::GENERAL + 8 * position);
@@ -212,7 +214,7 @@ impl Writer {
         }
         // The bits of the vector registers begin at bit 16.
         self.relative(&[0xf7, 0x05], keep + 2, &u32::MAX.to_le_bytes()); // test [keep+2], all
-        self.bytes(&[0x75, 8 * 7 + 8 * 8]); // jnz behind them
+        self.bytes(&[0x75, 8 * 7 + 8 * 8]); // jnz after them
         let value = self.session(offset::VECTOR);
         for number in 0..16u8 {
             let register = 0x05 | (number & 7) << 3;
@@ -223,7 +225,7 @@ impl Writer {
         here
     }
 
-    /// The moved code of a leader, and the way back.
+    /// Writes the moved code of a leader, and the way back.
     pub(super) fn body(&mut self, run: &MovedCode) {
         for instruction in &run.instructions {
             self.moved.push((self.here(), instruction.ip()));
@@ -241,11 +243,11 @@ impl Writer {
         };
         self.moved.push((self.here(), run.end));
         if !run.instructions.last().is_some_and(goes_elsewhere) {
-            self.relative(&[0xe9], run.end, &[]); // jmp behind
+            self.relative(&[0xe9], run.end, &[]); // jmp after
         }
     }
 
-    /// A call: the return address is that of the original.
+    /// Writes a moved call: the return address is that of the original.
     fn call(&mut self, call: &Instruction) {
         let [low, high] = [call.next_ip() as u32, (call.next_ip() >> 32) as u32].map(u32::to_le_bytes);
         self.bytes(&[0x48, 0x8d, 0x64, 0x24, 0xf8]); // lea rsp, [rsp-8]
@@ -266,7 +268,7 @@ impl Writer {
         self.moved(&jump);
     }
 
-    /// An instruction that does the same here as at its own place.
+    /// Writes a moved instruction that does the same here as at its own place.
     fn moved(&mut self, instruction: &Instruction) {
         let here = self.here();
         if instruction.flow_control() == FlowControl::Next {

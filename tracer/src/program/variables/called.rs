@@ -1,4 +1,4 @@
-//! Find what the source calls by a name: a variable, a member or an element of one, or what a pointer leads to.
+//! Names of the source: the variable, the member or element of one, or the target of a pointer that a name means.
 
 use super::find::{LocatedVariable, Search, rust_name};
 use super::types::{Shape, TypeId};
@@ -13,12 +13,12 @@ enum Step<'n> {
     Element(u64),
     /// A subscript of Fortran: `(number)`; of `(i,j)` that of the last dimension is the first step.
     Subscript(i64),
-    /// `*` before all.
+    /// The target of the pointer: `*` before all.
     Target,
 }
 
 impl Variables {
-    /// What a function calls so where it is stopped: `sum`, `p->next`, `list[2].x`, `*p`.
+    /// The value that a name means in a function where it is stopped: `sum`, `p->next`, `list[2].x`, `*p`.
     pub(crate) fn called(&self, view: View<'_>, name: &str) -> Option<Named> {
         let (stars, rest) = name.trim().split_at(name.trim().find(|c| c != '*').unwrap_or(0));
         let (variable, mut steps) = parse(rest)?;
@@ -36,7 +36,7 @@ impl Variables {
         search.named(LocatedVariable { name: name.to_owned(), ..search.settled(found)? }, None)
     }
 
-    /// Whether a piece of memory is that of a variable of the whole program.
+    /// Whether a piece of memory is that of a global variable.
     pub(crate) fn is_global(&self, view: View<'_>, piece: MemoryPiece) -> bool {
         let Some(&(image, _)) = self.functions.get(&view.function) else { return false };
         let ImageVariables { types, globals, .. } = &self.images[image];

@@ -13,11 +13,11 @@ use super::{Entry, Reader, Syntax, Unit, target};
 #[derive(Clone, Debug)]
 pub(crate) struct ArrayDescription {
     encoding: Encoding,
-    /// Where the elements lie, if not at the place of the variable: that is a descriptor then.
+    /// The place of the elements, if not that of the variable: the variable is a descriptor then.
     data: Option<Expression<Reader>>,
-    /// Not 0 if there are elements: whether the array is allocated, or the pointer associated.
+    /// The condition that there are elements, not 0 if so: the array is allocated, or the pointer associated.
     is_there: Option<Expression<Reader>>,
-    /// Outermost first.
+    /// The dimensions, the outermost first.
     dimensions: Vec<DescribedDimension>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct ArrayDescription {
 struct DescribedDimension {
     first: Bound,
     extent: Extent,
-    /// Bytes from an element to the next; `None` for as many as an element has.
+    /// The bytes from an element to the next; `None` for as many as an element has.
     stride: Option<Bound>,
 }
 
@@ -36,30 +36,30 @@ enum Extent {
     Count(Bound),
 }
 
-/// A number of a dimension.
+/// A number that belongs to a dimension.
 #[derive(Clone, Debug)]
 enum Bound {
     Constant(i64),
-    /// What an expression comes to.
+    /// The result of an expression.
     Computed(Expression<Reader>),
-    /// What a variable without a name holds, a signed number of so many bytes.
+    /// The value of a variable without a name, a signed number of so many bytes.
     Held(Description, usize),
 }
 
-/// What the run says of a dimension.
+/// A dimension whose numbers the run has told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SettledDimension {
     /// The subscript of the first element.
     pub(super) first: i64,
-    /// How many elements there are.
+    /// The number of elements.
     pub(super) count: u64,
-    /// Bytes from an element to the next; `None` for as many as an element has.
+    /// The bytes from an element to the next; `None` for as many as an element has.
     pub(super) stride: Option<u64>,
 }
 
 impl ArrayDescription {
-    /// What a compiler has written about an array and its dimensions, the outermost first; `None` if all of it is
-    /// constant, or something is missing.
+    /// Reads the description of an array and its dimensions, the outermost first; `None` if all of it is constant, or
+    /// something is missing.
     pub(super) fn read(
         units: &[Unit],
         unit: usize,
@@ -77,8 +77,8 @@ impl ArrayDescription {
         (!is_constant).then_some(ArrayDescription { encoding, data, is_there, dimensions })
     }
 
-    /// Where the elements lie of the array whose variable is at an address, and its dimensions, the outermost first;
-    /// `None` if there is no array now.
+    /// The address of the elements of the array whose variable is at an address, and its dimensions, the outermost
+    /// first; `None` if there is no array now.
     pub(super) fn settled(&self, address: u64, stop: &StoppedAt<'_>) -> Option<(u64, Vec<SettledDimension>)> {
         let number = |expression| stop.value(expression, self.encoding, address);
         if self.is_there.as_ref().is_some_and(|is_there| number(is_there).is_none_or(|there| there == 0)) {
@@ -159,7 +159,7 @@ impl Bound {
     }
 }
 
-/// How many bytes a variable has, as its type says, behind qualifiers.
+/// The size of a variable in bytes, as its type says, qualifiers removed.
 fn size_of(units: &[Unit], mut unit: usize, variable: &Entry) -> Option<usize> {
     let mut entry = variable.clone();
     for _ in 0..8 {

@@ -1,5 +1,5 @@
-//! Find out what the source calls a piece of memory: a variable, a member or an element of one, or what a
-//! pointer in one leads to.
+//! The name in the source for a piece of memory: a variable, a member or an element of one, or the target of a pointer
+//! in one.
 
 use super::described::SettledDimension;
 use super::place::StoppedAt;
@@ -7,18 +7,18 @@ use super::types::{Dimension, Member, Shape, TypeId, Types};
 use super::{FunctionVariables, ImageVariables, Memory, Named, RegisterValues, Syntax, Variable, Variables};
 use crate::program::FunctionId;
 
-/// Where a function is stopped, for the search of its variables.
+/// A function that is stopped, for the search of its variables.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     /// The function.
     pub(crate) function: FunctionId,
-    /// Its registers.
+    /// Its registers at the stop.
     pub(crate) registers: &'a RegisterValues,
-    /// What has to be added to addresses of its image's file.
+    /// The bias: what has to be added to addresses of its image's file.
     pub(crate) bias: u64,
-    /// The memory.
+    /// The memory of the stopped program.
     pub(crate) memory: &'a dyn Memory,
-    /// Where pointers lie that have been followed: they may lead into the middle of something.
+    /// The addresses of pointers that have been followed: they may lead into the middle of something.
     pub(crate) followed: &'a [u64],
 }
 
@@ -29,17 +29,17 @@ pub(crate) struct MemoryPiece {
     pub(crate) length: u64,
 }
 
-/// Pointers are followed through so many others...
+/// The largest number of pointers on the way to a target...
 const MOST_STEPS: usize = 3;
-/// ...and so many of them are looked at.
+/// ...and the largest number of pointers that are looked at.
 const MOST_POINTERS: usize = 256;
-/// No array has more bytes: a descriptor that says so has not been filled in yet.
+/// The largest size of an array in bytes: a descriptor that says more has not been filled in yet.
 const MOST_BYTES: u64 = 1 << 32;
-/// A pointer is taken to lead to at most so many elements: an index beyond is hardly meant.
+/// The largest number of elements that a pointer is taken to lead to: an index beyond is hardly meant.
 const MOST_ELEMENTS: u64 = 1 << 16;
 
 impl Variables {
-    /// What the source calls this piece of memory where a function is stopped.
+    /// The name of a piece of memory where a function is stopped.
     pub(crate) fn name(&self, view: View<'_>, piece: MemoryPiece) -> Option<Named> {
         self.found(view, (piece, MOST_ELEMENTS), |search, whole| search.within(whole, piece))
     }
@@ -51,8 +51,8 @@ impl Variables {
         self.found(view, (piece, 1), |search, whole| search.beginning(whole, piece))
     }
 
-    /// What the source calls a piece of memory that was to be reached by the pointer at an address: the name of
-    /// that pointer's place, and that of the piece.
+    /// The name of a piece of memory that was to be reached by the pointer at an address: the name of that pointer's
+    /// place, and that of the piece.
     pub(crate) fn through(&self, view: View<'_>, pointer: u64, piece: MemoryPiece) -> Option<(Named, Named)> {
         let pointer = self.name(view, MemoryPiece { address: pointer, length: 8 })?;
         let search = self.search(view)?;
@@ -168,7 +168,7 @@ impl Search<'_> {
         let (inside, outside): (Vec<&Variable>, Vec<&Variable>) =
             self.function.variables.iter().partition(is_in_scope);
         let inside = inside.into_iter().rev();
-        // Of the others, what comes next is meant.
+        // Of the variables out of scope, the one that comes into scope next is meant.
         let mut outside: Vec<&Variable> = outside;
         outside.sort_by_key(|variable| {
             let start = variable.scope.first().map_or(0, |&(start, _)| start);
@@ -281,7 +281,7 @@ impl Search<'_> {
         }
     }
 
-    /// What holds a piece and is reached by pointers from these variables.
+    /// The target that holds a piece and is reached by pointers from these variables.
     fn behind_pointers(
         &self,
         variables: Vec<LocatedVariable>,
@@ -322,8 +322,8 @@ impl Search<'_> {
         }
     }
 
-    /// What a pointer leads to: of an array with at most so many elements the one that holds `piece`, if it
-    /// may be there.
+    /// The target of a pointer: of an array with at most so many elements the one that holds `piece`, if it may be
+    /// there.
     fn behind(&self, pointer: &LocatedVariable, piece: MemoryPiece, most: u64) -> Option<LocatedVariable> {
         let (to, is_reference) = match self.types.get(pointer.kind).shape {
             Shape::Pointer(Some(to)) => (to, false),
@@ -345,7 +345,7 @@ impl Search<'_> {
         Some(LocatedVariable { name, address: address + number * size, kind: to, syntax: pointer.syntax })
     }
 
-    /// The name of what a pointer or a reference leads to, or of its neighbour with this number.
+    /// The name of the target of a pointer or a reference, or of its neighbour with this number.
     fn target_name(
         &self,
         (pointer, syntax): (&str, Syntax),
@@ -372,7 +372,7 @@ fn subscripted(array: &str, subscript: i64, inner: usize) -> String {
     }
 }
 
-/// The members of tuples have numbers, which compilers write as `__0`.
+/// The name of a member as Rust has it: those of tuples have numbers, which compilers write as `__0`.
 pub(super) fn rust_name(name: &str) -> &str {
     match name.strip_prefix("__") {
         Some(number) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => number,

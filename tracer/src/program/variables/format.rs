@@ -1,4 +1,4 @@
-//! Write values as their language does, in one line of bounded length.
+//! The format of values: as their language writes them, in one line of bounded length.
 
 use std::cell::Cell;
 
@@ -7,38 +7,38 @@ use super::types::{Dimension, Member, Record, Shape, TypeId, Types, Variants};
 use super::{Memory, Named, Nowhere, Syntax, Variables};
 use crate::program::FunctionId;
 
-/// How much of a value is written.
+/// The bounds of how much of a value is written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ValueBounds {
-    /// As many elements or members of one value.
+    /// The most elements or members of one value.
     elements: usize,
-    /// As many characters of a text.
+    /// The most characters of a text.
     characters: usize,
-    /// How deep values in values.
+    /// The most levels of values in values.
     levels: usize,
-    /// A value is read up to so many bytes.
+    /// The most bytes of a value that are read.
     bytes: u64,
-    /// So many values within values in all: references can lead to the same one again and again.
+    /// The most values within values in all: references can lead to the same one again and again.
     values: usize,
 }
 
 impl ValueBounds {
-    /// For people to read.
+    /// The bounds for people to read.
     pub(crate) const SHOWN: ValueBounds =
         ValueBounds { elements: 10, characters: 40, levels: 4, bytes: 1 << 16, values: 1 << 16 };
 
-    /// To be compared. What lies beyond is not.
+    /// The bounds for comparisons. What lies beyond is not compared.
     pub(crate) const WHOLE: ValueBounds =
         ValueBounds { elements: 1 << 20, characters: 1 << 20, levels: 16, bytes: 1 << 24, values: 1 << 20 };
 }
 
 impl Variables {
-    /// What a piece of memory with a name holds now; `None` if it cannot be read.
+    /// The value of a named piece of memory now; `None` if it cannot be read.
     pub(crate) fn value(&self, named: &Named, memory: &dyn Memory) -> Option<String> {
         self.value_within(named, memory, ValueBounds::SHOWN)
     }
 
-    /// The same, as much of it as these bounds allow.
+    /// The value of a named piece of memory, as much of it as these bounds allow.
     pub(crate) fn value_within(
         &self,
         named: &Named,
@@ -55,8 +55,7 @@ impl Variables {
         })
     }
 
-    /// What a function has left in the register for its result; `None` if it returns nothing, or not
-    /// there.
+    /// The value that a function has left in the register for its result; `None` if it returns nothing, or not there.
     pub(crate) fn result(&self, function: FunctionId, rax: u64) -> Option<String> {
         let &(image, position) = self.functions.get(&function)?;
         let image = &self.images[image];
@@ -77,7 +76,7 @@ struct Writer<'w> {
     memory: &'w dyn Memory,
     syntax: Syntax,
     bounds: ValueBounds,
-    /// How many values have been written.
+    /// The number of values that have been written.
     written: Cell<usize>,
 }
 
@@ -86,7 +85,7 @@ impl<'w> Writer<'w> {
         Self { types, memory, syntax, bounds, written: Cell::new(0) }
     }
 
-    /// The value that these bytes are, within so many others.
+    /// Writes the value that these bytes are, at this level of values in values.
     fn value(&self, kind: TypeId, bytes: &[u8], level: usize) -> String {
         if self.written.replace(self.written.get() + 1) >= self.bounds.values {
             return "...".into();
@@ -95,7 +94,7 @@ impl<'w> Writer<'w> {
         let number = number(bytes);
         match &kind.shape {
             _ if bytes.is_empty() => "?".into(),
-            // The elements of the described lie elsewhere.
+            // The elements of a described array lie elsewhere.
             Shape::Unknown | Shape::Described(..) => hexadecimal(bytes),
             Shape::Boolean => match number {
                 0 => "false".into(),
@@ -157,11 +156,11 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// The text of C at an address.
+    /// Reads the text of C (ending with a zero byte) at an address.
     fn text(&self, address: u64) -> Option<String> {
         let mut bytes = Vec::new();
         while bytes.len() <= self.bounds.characters {
-            // Not across the end of what is mapped.
+            // Byte by byte, not across the end of what is mapped.
             let byte = self.memory.read(address + bytes.len() as u64, 1)?[0];
             if byte == 0 {
                 return Some(quoted(&bytes, self.bounds.characters));
@@ -247,7 +246,7 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// The variant of an enum of Rust that there is.
+    /// Writes the active variant of an enum of Rust.
     fn variant(&self, name: &str, variants: &Variants, bytes: &[u8], level: usize) -> String {
         let discriminant = variants.discriminant.as_ref().and_then(|member| {
             let start = member.offset as usize;
@@ -269,8 +268,8 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// A record that is known to hold a text or a list somewhere else: `&str`, `String`, `Vec`, slices, and
-    /// the string of C++.
+    /// Writes a record that is known to hold a text or a list somewhere else: `&str`, `String`, `Vec`, slices, and the
+    /// string of C++.
     fn sequence(&self, name: &str, record: &Record, bytes: &[u8], level: usize) -> Option<String> {
         let short = name.split('<').next().unwrap_or_default();
         let is_text =
@@ -293,7 +292,7 @@ impl<'w> Writer<'w> {
         Some(self.list(of, Dimension { first: 0, count: length, stride }, &bytes, level))
     }
 
-    /// Where the first pointer in a record is, and what it leads to.
+    /// The offset of the first pointer in a record, and the type of its target.
     fn first_pointer(&self, record: &Record, level: usize) -> Option<(u64, Option<TypeId>)> {
         record.members.iter().find_map(|member| match &self.types.get(member.kind).shape {
             Shape::Pointer(to) => Some((member.offset, *to)),
@@ -304,7 +303,7 @@ impl<'w> Writer<'w> {
         })
     }
 
-    /// Where the number of elements in a record is.
+    /// The offset of the number of elements in a record.
     fn length(&self, record: &Record, level: usize) -> Option<u64> {
         record.members.iter().find_map(|member| {
             match (&member.name[..], &self.types.get(member.kind).shape) {
@@ -355,7 +354,7 @@ fn enumeration(names: &[(u64, String)], bytes: &[u8]) -> String {
     named.map_or_else(|| value.to_string(), |(_, name)| name.clone())
 }
 
-/// The lowest bytes of a number.
+/// The lowest `size` bytes of a number.
 fn cut(value: u64, size: u64) -> u64 {
     if size >= 8 { value } else { value & ((1 << (8 * size)) - 1) }
 }
@@ -382,7 +381,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     format!("0x{shown}")
 }
 
-/// As debuggers do: the number, and what it stands for.
+/// Writes a character as debuggers do: the number, and what it stands for.
 fn character(bytes: &[u8], name: &str) -> String {
     let is_signed = !name.contains("unsigned");
     let value = if is_signed { signed(bytes) } else { unsigned(bytes) as i128 };
@@ -392,7 +391,7 @@ fn character(bytes: &[u8], name: &str) -> String {
     }
 }
 
-/// As debuggers do: the number, and what it stands for.
+/// Writes a wide character as debuggers do: the number, and what it stands for.
 fn wide_character(number: u64, name: &str) -> String {
     let prefix = match name {
         "char8_t" => "u8",
@@ -409,7 +408,7 @@ fn quoted_wide(number: u64, prefix: &str) -> String {
     }
 }
 
-/// A text between quotes; what is no character is escaped. A longer one is cut.
+/// Writes a text between quotes; what is no character is escaped. A longer one is cut.
 fn quoted(bytes: &[u8], characters: usize) -> String {
     let shown = &bytes[..bytes.len().min(characters)];
     let rest = if bytes.len() > shown.len() { "..." } else { "" };
@@ -444,7 +443,7 @@ fn escaped(byte: u8, quote: u8) -> String {
     }
 }
 
-/// As short as it can be told from its neighbours.
+/// Writes a floating-point number in the shortest form that tells it from its neighbours.
 fn float(bytes: &[u8]) -> String {
     match bytes.len() {
         4 => shortest(f32::from_le_bytes(bytes.try_into().unwrap_or_default())),
@@ -459,7 +458,7 @@ fn shortest(value: impl std::fmt::Debug) -> String {
     written.strip_suffix(".0").map_or(written.to_lowercase(), str::to_owned)
 }
 
-/// The nearest double to a number of the x87, whose mantissa has 64 bits.
+/// The double nearest to a number of the x87, whose mantissa has 64 bits.
 fn extended(bytes: &[u8]) -> f64 {
     let mantissa = number(bytes) as f64;
     let top = u32::from(u16::from_le_bytes([bytes[8], bytes[9]]));

@@ -1,4 +1,4 @@
-//! Find the variables of the program: their names, types and places in memory, and what they hold.
+//! The variables of the program: their names, types and places in memory, and their values.
 //!
 //! From DWARF, as debuggers do: a variable belongs to a function and to a part of its code, or to the whole
 //! program. Pure: memory and registers of a stopped program come in from outside. Where a compiler has
@@ -30,13 +30,13 @@ use types::{TypeId, Types};
 type Reader = gimli::EndianArcSlice<RunTimeEndian>;
 type Entry = gimli::DebuggingInformationEntry<Reader>;
 
-/// Reads the memory of a stopped program.
+/// Access to the memory of a stopped program.
 pub(crate) trait Memory {
-    /// So many bytes from an address on; `None` where there are none.
+    /// Reads so many bytes from an address on; `None` where there are none.
     fn read(&self, address: u64, length: usize) -> Option<Vec<u8>>;
 }
 
-/// No memory at all.
+/// The empty memory.
 struct Nowhere;
 
 impl Memory for Nowhere {
@@ -51,11 +51,12 @@ const NUMBERS: [usize; 8] = [0, 2, 1, 3, 6, 7, 5, 4];
 /// The registers of a stopped program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RegisterValues {
-    /// By the number of the machine's encoding: rax 0, rcx 1, rdx 2, rbx 3, rsp 4, rbp 5, rsi 6, rdi 7.
+    /// The general registers, by the number of the machine's encoding: rax 0, rcx 1, rdx 2, rbx 3, rsp 4, rbp 5, rsi 6,
+    /// rdi 7.
     pub(crate) general: [u64; 16],
     /// The instruction pointer.
     pub(crate) pc: u64,
-    /// Where thread-local memory is.
+    /// The base of thread-local memory, `fs`.
     pub(crate) fs_base: u64,
 }
 
@@ -90,11 +91,11 @@ impl RegisterValues {
 /// A value in memory that has a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// As the source would call it: `sum`, `p->next`, `list[2].x`.
+    /// The name as the source would have it: `sum`, `p->next`, `list[2].x`.
     pub(crate) name: String,
-    /// Where it lies.
+    /// The address.
     pub(crate) address: u64,
-    /// How many bytes it has.
+    /// The size in bytes.
     pub(crate) size: u64,
     image: usize,
     kind: TypeId,
@@ -127,7 +128,7 @@ pub(crate) struct Variables {
 struct ImageVariables {
     types: Types,
     functions: Vec<FunctionVariables>,
-    /// By their addresses in the file.
+    /// The global variables, by their addresses in the file.
     globals: Vec<LocatedVariable>,
     unwinding: Unwinding,
 }
@@ -136,7 +137,7 @@ struct ImageVariables {
 struct FunctionVariables {
     frame_base: Option<Description>,
     variables: Vec<Variable>,
-    /// What it returns, if anything.
+    /// The type that it returns, if anything.
     result: Option<TypeId>,
     syntax: Syntax,
 }
@@ -151,7 +152,7 @@ struct Variable {
     syntax: Syntax,
 }
 
-/// How a language writes values.
+/// The syntax in which a language writes values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Syntax {
     /// `{x = 1, y = 2}`, `p->x`.

@@ -1,4 +1,4 @@
-//! Find where a variable lies, as DWARF expressions say.
+//! The place of a variable, as DWARF expressions say.
 //!
 //! Only what lies in memory has a place: a compiler that optimises keeps values in registers or in pieces,
 //! and these are not available here.
@@ -10,12 +10,12 @@ use gimli::{CfaRule, Encoding, EvaluationResult, Expression, Location, UnwindSec
 
 use super::{Memory, Reader, RegisterValues};
 
-/// Where something is described to lie.
+/// A location description: the place of something.
 #[derive(Clone, Debug)]
 pub(super) enum Description {
-    /// Always by the same expression.
+    /// The same expression everywhere.
     One(Expression<Reader>),
-    /// By an expression for each range of addresses.
+    /// An expression for each range of addresses.
     List(Vec<(u64, u64, Expression<Reader>)>),
 }
 
@@ -23,17 +23,17 @@ pub(super) enum Description {
 pub(super) struct Unwinding {
     pub(super) frames: gimli::EhFrame<Reader>,
     pub(super) bases: gimli::BaseAddresses,
-    /// What they say about addresses of code that were asked for: a register, and how far from its value
-    /// the frame begins. The tables are long.
+    /// The rows for addresses of code that were asked for: a register, and the offset of the frame's beginning from its
+    /// value. The tables are long.
     pub(super) known: RefCell<HashMap<u64, Option<(u16, i64)>>>,
 }
 
-/// Where a function is stopped.
+/// A function that is stopped, in the addresses of its file.
 pub(super) struct StoppedAt<'a> {
     /// The address of the next instruction, as the file counts.
     pub(super) pc: u64,
     pub(super) registers: &'a RegisterValues,
-    /// What has to be added to addresses of the file.
+    /// The bias: what has to be added to addresses of the file.
     pub(super) bias: u64,
     pub(super) unwinding: &'a Unwinding,
     pub(super) frame_base: Option<&'a Description>,
@@ -66,7 +66,7 @@ impl Description {
 }
 
 impl StoppedAt<'_> {
-    /// The address at which something lies; `None` if it is not in memory.
+    /// The address of an object; `None` if it is not in memory.
     pub(super) fn address(&self, description: &Description, encoding: Encoding) -> Option<u64> {
         match self.evaluate(description.at(self.pc)?, encoding, None)? {
             Location::Address { address } => Some(address),
@@ -74,7 +74,7 @@ impl StoppedAt<'_> {
         }
     }
 
-    /// What an expression comes to that computes a number or an address from the place of something.
+    /// The result of an expression that computes a number or an address from the place of an object.
     pub(super) fn value(
         &self,
         expression: &Expression<Reader>,

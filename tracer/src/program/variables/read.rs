@@ -1,5 +1,4 @@
-//! Read the variables of an image from DWARF: those of its traced functions, and the global ones of the same
-//! units.
+//! The reader of an image's variables from DWARF: those of its traced functions, and the global ones of the same units.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,11 +13,10 @@ use super::{
 };
 use crate::program::FunctionId;
 
-/// Names are followed through at most this many links.
+/// The largest number of links through which a name is followed.
 const MAX_LINKS: usize = 8;
 
-/// Adds the functions that begin at these addresses to the image, with their variables; tells the position
-/// of each.
+/// Adds the functions that begin at these addresses to the image, with their variables; returns the position of each.
 pub(super) fn read(
     dwarf: Arc<Dwarf<Reader>>,
     entries: &HashMap<u64, FunctionId>,
@@ -54,21 +52,21 @@ pub(super) fn read(
     found
 }
 
-/// What there is in a unit.
+/// The functions, variables and homes of variables in a unit.
 struct UnitContents {
     functions: Vec<(UnitOffset, FunctionId)>,
     globals: Vec<UnitOffset>,
-    /// The namespaces and classes around variables.
+    /// The names of the namespaces and classes around variables.
     homes: HashMap<UnitOffset, String>,
 }
 
 impl UnitContents {
-    /// What is in a unit that has functions of ours.
+    /// The contents of a unit, if it has functions of ours.
     fn of(units: &[Unit], number: usize, entries: &HashMap<u64, FunctionId>) -> Option<UnitContents> {
         let unit = &units[number];
         let mut survey = UnitContents { functions: Vec::new(), globals: Vec::new(), homes: HashMap::new() };
         let mut cursor = unit.unit.entries();
-        // How deep the function is whose own variables come by.
+        // The depth of the function whose own variables come by.
         let mut within: Option<isize> = None;
         let mut around: Vec<(isize, String)> = Vec::new();
         while let Ok(Some(entry)) = cursor.next_dfs() {
@@ -108,7 +106,7 @@ fn entry_address(unit: &Unit, entry: &Entry) -> Option<u64> {
     }
 }
 
-/// Takes down where the types are defined that other units only declare.
+/// Notes the definitions of the types that other units only declare.
 fn definitions(unit: &Unit, number: usize, types: &mut Types) {
     let mut cursor = unit.unit.entries();
     while let Ok(Some(entry)) = cursor.next_dfs() {
@@ -125,7 +123,7 @@ fn definitions(unit: &Unit, number: usize, types: &mut Types) {
     }
 }
 
-/// Reads the variables of a unit.
+/// The reading of the variables of a unit.
 struct Reading<'r> {
     units: &'r [Unit],
     number: usize,
@@ -146,7 +144,7 @@ impl Reading<'_> {
         let result = self.inherited(&entry, |types, units, unit, entry| types.of(units, unit, entry));
         let mut function =
             FunctionVariables { frame_base, variables: Vec::new(), result, syntax: self.syntax };
-        // The ranges of the blocks around, with how deep each is.
+        // The ranges of the blocks around, with the depth of each.
         let mut blocks: Vec<(isize, Vec<(u64, u64)>)> = Vec::new();
         let units = self.units;
         let Ok(mut cursor) = units[self.number].unit.entries_at_offset(offset) else { return };
@@ -175,7 +173,7 @@ impl Reading<'_> {
         self.image.functions.push(function);
     }
 
-    /// Whether a variable comes from `println!` and its kin, whose lists of arguments no user has written.
+    /// Whether a variable comes from `println!` and the like, whose lists of arguments no user has written.
     fn is_of_macro(&self, Variable { name, kind, .. }: &Variable) -> bool {
         let types = &self.image.types;
         let kind = types.get(*kind);
@@ -234,7 +232,7 @@ impl Reading<'_> {
         Some(Variable { name, kind, place, encoding, scope, syntax: self.syntax })
     }
 
-    /// What an entry says, or those that it is an instance or the definition of.
+    /// The attribute of an entry, or of those that it is an instance or the definition of.
     fn inherited<T>(
         &mut self,
         entry: &Entry,

@@ -1,4 +1,4 @@
-//! Read types from DWARF: how large a value is, and what it is made of.
+//! Types, read from DWARF: the size of a value, and its parts.
 //!
 //! Qualifiers and typedefs are seen through. Types are read when they are asked for first; one that is
 //! damaged or of a kind that is not known is a type without a shape.
@@ -19,17 +19,17 @@ pub(crate) struct TypeId(u32);
 /// A type.
 #[derive(Clone, Debug)]
 pub(crate) struct Type {
-    /// As the source calls it; empty where it has no name.
+    /// The name in the source; empty where it has none.
     pub(crate) name: String,
-    /// In bytes.
+    /// The size in bytes.
     pub(crate) size: u64,
     pub(crate) shape: Shape,
 }
 
-/// What a type is made of.
+/// The shape of a type: its kind and parts.
 #[derive(Clone, Debug)]
 pub(crate) enum Shape {
-    /// Nothing that is known.
+    /// No shape: the type is damaged or of a kind that is not known.
     Unknown,
     Signed,
     Unsigned,
@@ -39,28 +39,28 @@ pub(crate) enum Shape {
     Scalar,
     Boolean,
     Float,
-    /// To values of a type, if it is known.
+    /// A pointer to values of a type, if that is known.
     Pointer(Option<TypeId>),
-    /// The same, which stands for the value itself.
+    /// A reference to values of a type, if that is known; it stands for the value itself.
     Reference(Option<TypeId>),
     /// A structure, class or union.
     Record(Record),
-    /// Values of a type.
+    /// An array of values of a type.
     Array(TypeId, Dimension),
-    /// The same, where only the run tells how many, and where.
+    /// An array of which only the run tells the number of elements, and where they lie.
     Described(TypeId, Box<ArrayDescription>),
-    /// A number with names.
+    /// An enumeration: a number with names.
     Enumeration(Vec<(u64, String)>),
 }
 
 /// A dimension of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Dimension {
-    /// How many elements there are; 0 where that is not known.
+    /// The number of elements; 0 where that is not known.
     pub(crate) count: u64,
-    /// The subscript of the first.
+    /// The subscript of the first element.
     pub(crate) first: i64,
-    /// Bytes from an element to the next.
+    /// The bytes from an element to the next.
     pub(crate) stride: u64,
 }
 
@@ -77,48 +77,48 @@ pub(crate) struct Record {
 /// A member of a record.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
-    /// Empty where it has none: the members of its type then count as members of the record.
+    /// The name; empty where it has none: the members of its type then count as members of the record.
     pub(crate) name: String,
-    /// Bytes from the beginning of the record.
+    /// The offset in bytes from the beginning of the record.
     pub(crate) offset: u64,
     pub(crate) kind: TypeId,
     /// The first bit and the number of bits of a bit-field.
     pub(crate) bits: Option<(u64, u64)>,
-    /// Whether it is the part that the record has inherited.
+    /// Whether it is the part that the record has inherited, its base.
     pub(crate) is_base: bool,
 }
 
 /// The variants of an enum of Rust.
 #[derive(Clone, Debug)]
 pub(crate) struct Variants {
-    /// The member that tells which one there is.
+    /// The member that tells which variant is active.
     pub(crate) discriminant: Option<Member>,
-    /// With the value that stands for each; `None` for all values that stand for no other.
+    /// The variants with the value that stands for each; `None` for all values that stand for no other.
     pub(crate) all: Vec<(Option<u64>, Member)>,
 }
 
 /// The types of an image.
 #[derive(Default)]
 pub(crate) struct Types {
-    /// Grows while a program runs, too, by the arrays that it describes.
+    /// The types. Grows while a program runs, too, by the arrays that it describes.
     types: FrozenVec<Box<Type>>,
     arrays: RefCell<HashMap<(TypeId, Dimension), TypeId>>,
     known: HashMap<(usize, UnitOffset), TypeId>,
-    /// Where types that are only declared elsewhere are defined.
+    /// The definitions of types that are only declared elsewhere.
     pub(super) definitions: HashMap<String, (usize, UnitOffset)>,
 }
 
-/// Qualifiers and typedefs are followed through at most so many links: a longer chain is a cycle.
+/// The largest number of qualifiers and typedefs that are followed: a longer chain is a cycle.
 const MAX_LINKS: usize = 32;
 
-/// As many kinds of arrays are told apart whose length the run tells.
+/// The largest number of different arrays whose length the run tells.
 const MAX_ARRAYS: usize = 1 << 16;
 
-/// As many members, elements of an enumeration or dimensions of an array are read.
+/// The largest number of members, elements of an enumeration or dimensions of an array that are read.
 const MAX_CHILDREN: usize = 4096;
 
 impl Types {
-    /// The type of this number.
+    /// The type with this number.
     pub(crate) fn get(&self, id: TypeId) -> &Type {
         &self.types[id.0 as usize]
     }
@@ -138,7 +138,7 @@ impl Types {
         })
     }
 
-    /// In bytes: what lies behind the last element is not its.
+    /// The size of an array in bytes: what lies after the last element is not part of it.
     fn array_size(&self, of: TypeId, Dimension { count, stride, .. }: Dimension) -> u64 {
         match count.checked_sub(1) {
             Some(others) => others.saturating_mul(stride).saturating_add(self.get(of).size),
@@ -146,7 +146,7 @@ impl Types {
         }
     }
 
-    /// How many dimensions a type has as an array.
+    /// The number of dimensions that a type has as an array.
     pub(super) fn dimensions(&self, id: TypeId) -> usize {
         let inner = |of: &TypeId| match self.get(*of).shape {
             Shape::Array(of, _) => Some(of),
@@ -185,7 +185,7 @@ impl Types {
         None
     }
 
-    /// Where a type is defined that this entry only declares.
+    /// The definition of a type that this entry only declares.
     fn elsewhere(&self, unit: &Unit, entry: &Entry) -> Option<&(usize, UnitOffset)> {
         entry.attr_value(gimli::DW_AT_declaration)?;
         self.definitions.get(&unit.name(entry)?)
@@ -202,7 +202,7 @@ impl Types {
         let size = entry.attr(gimli::DW_AT_byte_size).and_then(|size| size.udata_value());
         let name = units[unit].name(entry).or(name).unwrap_or_default();
         self.types.push(Box::new(Type { name, size: size.unwrap_or(0), shape: Shape::Unknown }));
-        // Before what it is made of, which may lead back to it.
+        // Registered before the type that it is made of is read, which may lead back to it.
         self.known.insert((unit, offset), id);
         let shape = match entry.tag() {
             gimli::DW_TAG_base_type => base(entry),
@@ -320,7 +320,7 @@ impl Types {
     }
 }
 
-/// What only says more about another type.
+/// Whether an entry only qualifies or names another type.
 fn is_link(tag: DwTag) -> bool {
     matches!(
         tag,
