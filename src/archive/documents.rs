@@ -15,7 +15,7 @@ use super::crashes::CrashDocument;
 use super::texts::TextDocument;
 use crate::circumstances::Status;
 use crate::circumstances::events::Control;
-use crate::oracle::{InnerCriterion, InnerQuestion};
+use crate::oracle::{Evidence, EvidenceKind, InnerCriterion, InnerQuestion};
 use crate::slice::{Level, Necessity};
 
 /// The format of `run.json`. In version 1 a line of a criterion was a text that could stand anywhere, and `^`
@@ -323,6 +323,25 @@ pub(super) struct SeenDocument {
     #[serde(with = "OutcomeWord")]
     pub(super) outcome: Outcome,
     pub(super) why: String,
+    /// Not there if it is plain.
+    #[serde(with = "EvidenceKindWord", default, skip_serializing_if = "is_plain")]
+    pub(super) kind: EvidenceKind,
+}
+
+impl SeenDocument {
+    /// What a test has shown, without what it has printed.
+    pub(super) fn of(seen: &Evidence) -> SeenDocument {
+        SeenDocument { outcome: seen.outcome, why: seen.why.clone(), kind: seen.kind.clone() }
+    }
+
+    /// The same as it was.
+    pub(super) fn evidence(self) -> Evidence {
+        Evidence { kind: self.kind, ..Evidence::new(self.outcome, self.why) }
+    }
+}
+
+fn is_plain(kind: &EvidenceKind) -> bool {
+    *kind == EvidenceKind::Plain
 }
 
 #[derive(Serialize, Deserialize)]
@@ -418,6 +437,14 @@ enum LevelWord {
 enum NecessityWord {
     Effect,
     Decision,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "EvidenceKind", rename_all = "snake_case")]
+enum EvidenceKindWord {
+    Plain,
+    OtherFailure(String),
+    Ambiguous,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use super::watcher::Watcher;
 use crate::circumstances::{PhaseId, PhaseTitle, Status};
 use crate::oracle::Evidence;
-use crate::oracle::other_failure;
 use crate::printed::Printed;
 use dd::{Configuration, Counts, Level, Observer, Outcome};
 
@@ -150,7 +149,7 @@ impl History {
         if counts.total == 1 {
             self.phases += 1;
         }
-        if let Some(what) = other_failure(evidence) {
+        if let Some(what) = evidence.failure() {
             self.add_slip(what, configuration);
         }
         let is_kept = self.tests.len().is_multiple_of(self.stride);
@@ -283,10 +282,9 @@ mod tests {
         let mut history = History::default();
         let title = PhaseTitle { id: PhaseId(0), what: "all".into(), unit: "circumstance" };
         history.beside(&mut NoWatcher).begins(&title, &Configuration::full(16));
-        let evidence = |outcome, why: &str| Evidence::new(outcome, why);
-        let crashed = evidence(Outcome::Unresolved, "crashed in another way: SIGSEGV at a.c:3 in main");
-        let reported = evidence(Outcome::Unresolved, "reported another error: AddressSanitizer: SEGV");
-        let left = evidence(Outcome::Unresolved, "after a.c:3 control went to a.c:9");
+        let crashed = Evidence::other_failure("crashed", "SIGSEGV at a.c:3 in main".into());
+        let reported = Evidence::other_failure("reported", "AddressSanitizer: SEGV".into());
+        let left = Evidence::new(Outcome::Unresolved, "after a.c:3 control went to a.c:9");
         let seen = [(&crashed, 5), (&reported, 9), (&left, 1), (&crashed, 3), (&crashed, 4)];
         for (evidence, size) in seen {
             let chosen = Configuration::from_iter(16, 0..size);
