@@ -27,7 +27,6 @@ use crate::circumstances::Status;
 use crate::circumstances::input::{
     Given, InputPart, InputPiece, OtherInput, PartName, Provenance, Provenances, Unit,
 };
-use crate::oracle::Evidence;
 use crate::simplified::prevention::{Others, Preventer, PreventingSet, Prevention};
 use crate::simplified::{Simplified, TriedInput, TriedInputs};
 use crate::syntax::Language;
@@ -472,11 +471,10 @@ fn other_document(failure: &OtherInput) -> OtherDocument {
 }
 
 fn prevention_document(prevention: &Prevention) -> PreventionDocument {
-    let seen = |seen: &Evidence| SeenDocument { outcome: seen.outcome, why: seen.why.clone() };
     let member = |member: &Preventer| MemberDocument {
         name: member.name.clone(),
         content: bytes_document(&member.content),
-        without: member.without.as_ref().map(seen),
+        without: member.without.as_ref().map(SeenDocument::of),
     };
     let set = |set: &PreventingSet| SetDocument {
         status: set.status,
@@ -499,7 +497,7 @@ fn prevention(document: PreventionDocument) -> Prevention {
     let member = |member: MemberDocument| Preventer {
         name: member.name,
         content: bytes(member.content),
-        without: member.without.map(|seen| Evidence::new(seen.outcome, seen.why)),
+        without: member.without.map(SeenDocument::evidence),
     };
     let set = |set: SetDocument| PreventingSet {
         status: set.status,

@@ -73,7 +73,7 @@ fn of_simplification(
     let program = kept.command.first().map_or("", String::as_str);
     emissions::check(output, Path::new(program), false)?;
     super::print(text(output.format)?.as_bytes())?;
-    output.emit.iter().try_for_each(|one| emissions::write(one, text(one.kind)?.as_bytes(), output))?;
+    output.emit.iter().try_for_each(|one| emissions::write(one, &text(one.kind)?.into(), output))?;
     Ok(Exit::Done)
 }
 

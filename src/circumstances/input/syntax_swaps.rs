@@ -52,7 +52,8 @@ fn left_out(tree: &SyntaxTree) -> Vec<Simpler> {
             }
             let next = node.children.get(place + 1).map(|&next| &tree.nodes[next]);
             let end = next.filter(|next| separates(next)).map_or(child.range.end, |next| next.range.end);
-            let swap = Swap { ranges: vec![child.range.start..end], pieces: Vec::new() };
+            let range = child.range.start..end;
+            let swap = Swap { ranges: vec![range], pieces: Vec::new() };
             found.push(Simpler { class: (NODES, child.depth, 0), swap });
         }
     }
