@@ -45,7 +45,7 @@ pub struct SearchProgress {
     pub stage: Stage,
     /// What is kept; `None` before the first improvement.
     pub kept: Option<KeptSize>,
-    /// Tests that were made.
+    /// The number of tests that were made.
     pub tests: u64,
 }
 
