@@ -11,7 +11,6 @@ use super::delivery::{Delivery, exit_of, mention};
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::follow::Follower;
-use super::keep_options::KeepOptions;
 use super::offers::{self, Offers};
 use super::options::{OutputOptions, RunOptions, SearchOptions, SeveralOptions};
 use super::progress::ProgressPrinter;

@@ -61,7 +61,7 @@ impl From<ArchiveError> for SessionError {
             ArchiveError::NoRuns(_)
             | ArchiveError::NoSuchRun(_)
             | ArchiveError::NoOutcomes(_)
-            | ArchiveError::Simplification(_) => Cause::Request,
+            | ArchiveError::Untraced { .. } => Cause::Request,
             _ => Cause::Failed,
         };
         SessionError::new(cause, error)
