@@ -121,7 +121,7 @@ const PRINTERS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
 /// The functions that may hold standard output or standard error: to print, or to ask what it is.
 const PRINTING_FUNCTIONS: [(&str, &str); 9] = [
     ("src/cli/mod.rs", "main"),
-    ("src/cli/mod.rs", "print"),
+    ("src/cli/mod.rs", "print_by"),
     ("src/cli/terminal.rs", "say"),
     ("src/cli/replay.rs", "tell"),
     ("src/cli/terminal.rs", "clipped"),

@@ -397,6 +397,37 @@ fn a_large_output_lies_on_disk_and_not_in_memory() {
     assert_eq!(fs::metadata(program.directory.join("kept/output")).expect("kept").len(), (64 << 20) + 9);
 }
 
+const ROUNDS: &str = r#"#include <stdio.h>
+int main(void) {
+    unsigned sum = 1;
+    for (int i = 0; i < 100000; i++)
+        sum = sum * 7 + i;
+    printf("%u\n", sum);
+    return 0;
+}
+"#;
+
+#[test]
+fn all_events_are_written_one_by_one() {
+    let program = tiny("rounds", ROUNDS);
+    let listed = |options: &[&str], file: &str| {
+        let mut command = stripe();
+        command.arg("run").arg(&program.path).args(["-q", "-j1", "--no-save", "--max-tests", "0"]);
+        command.args(["--force", "--emit", file]).args(options);
+        let mut run = command.current_dir(&program.directory).stdout(Stdio::null()).spawn().expect("started");
+        let peak = peak_memory(&mut run);
+        assert_eq!(run.wait().expect("ended").code(), Some(5));
+        let path = program.directory.join(file.split_once('=').expect("a file").1);
+        (peak, fs::metadata(path).expect("written").len() >> 10)
+    };
+    let (least, _) = listed(&[], "lcov=lines");
+    for emission in ["json=events.json", "csv=events.csv"] {
+        let (peak, size) = listed(&["--all-events"], emission);
+        assert!(size > 8 << 10, "{emission}: {size} kB");
+        assert!(peak < least + size / 2, "{emission}: {peak} kB instead of {least} for a text of {size}");
+    }
+}
+
 #[test]
 fn a_run_that_writes_a_long_file_has_replays_that_may() {
     let program = tiny(

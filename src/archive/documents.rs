@@ -15,7 +15,7 @@ use super::crashes::CrashDocument;
 use super::texts::TextDocument;
 use crate::circumstances::Status;
 use crate::circumstances::events::Control;
-use crate::oracle::{InnerCriterion, InnerQuestion};
+use crate::oracle::{Evidence, EvidenceKind, InnerCriterion, InnerQuestion};
 use crate::slice::{Level, Necessity};
 
 /// The format of `run.json`. In version 1 a line of a criterion was a text that could stand anywhere, and `^`
@@ -323,6 +323,25 @@ pub(super) struct SeenDocument {
     #[serde(with = "OutcomeWord")]
     pub(super) outcome: Outcome,
     pub(super) why: String,
+    /// The kind of the reason; missing if it is plain.
+    #[serde(with = "EvidenceKindWord", default, skip_serializing_if = "is_plain")]
+    pub(super) kind: EvidenceKind,
+}
+
+impl SeenDocument {
+    /// Creates the document of a test's evidence, without its output.
+    pub(super) fn of(seen: &Evidence) -> SeenDocument {
+        SeenDocument { outcome: seen.outcome, why: seen.why.clone(), kind: seen.kind.clone() }
+    }
+
+    /// Restores the evidence.
+    pub(super) fn evidence(self) -> Evidence {
+        Evidence { kind: self.kind, ..Evidence::new(self.outcome, self.why) }
+    }
+}
+
+fn is_plain(kind: &EvidenceKind) -> bool {
+    *kind == EvidenceKind::Plain
 }
 
 #[derive(Serialize, Deserialize)]
@@ -365,7 +384,7 @@ enum EngineWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Containment", rename_all = "snake_case")]
-enum ContainmentWord {
+pub(super) enum ContainmentWord {
     Full,
     /// Basic containment, with the reason why it is not better.
     Basic(String),
@@ -398,7 +417,7 @@ enum AlgorithmWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Status", rename_all = "snake_case")]
-enum StatusWord {
+pub(super) enum StatusWord {
     Minimal,
     Budget,
     Interrupted,
@@ -421,8 +440,16 @@ enum NecessityWord {
 }
 
 #[derive(Serialize, Deserialize)]
+#[serde(remote = "EvidenceKind", rename_all = "snake_case")]
+enum EvidenceKindWord {
+    Plain,
+    OtherFailure(String),
+    Ambiguous,
+}
+
+#[derive(Serialize, Deserialize)]
 #[serde(remote = "Outcome", rename_all = "snake_case")]
-enum OutcomeWord {
+pub(super) enum OutcomeWord {
     #[serde(rename = "reproduced")]
     Fail,
     #[serde(rename = "not_reproduced")]

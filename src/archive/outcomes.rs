@@ -1,9 +1,9 @@
 //! Keep the outcomes of the tests of a simplification, so that it can go on after it was ended.
 //!
 //! The file is `.stripe/simplify-<question>`, where the question is a hash of all that outcomes depend
-//! on. It begins with `stripe outcomes 1` and a newline; each further line is an outcome: a checksum, the
-//! hash of what the program was given, `F`, `P` or `U`, and why, as JSON. A line that is not complete is the
-//! last one, torn when its writer died. The file is removed when nothing is left to do.
+//! on. It begins with `stripe outcomes 2` and a newline; each further line is an outcome: a checksum, the hash
+//! of what the program was given, and what that has shown, as JSON. A line that is not complete is the last
+//! one, torn when its writer died. The file is removed when nothing is left to do.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -11,15 +11,14 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use dd::Outcome;
-
 use super::claim::lock;
+use super::documents::SeenDocument;
 use super::error::ArchiveError;
 use super::files::{hash, private, read_whole};
 use super::folder::Archive;
 use crate::oracle::Evidence;
 
-const MAGIC: &str = "stripe outcomes 1\n";
+const MAGIC: &str = "stripe outcomes 2\n";
 
 /// The journal of a simplification's outcomes, open for writing. The file is locked as long as this lives.
 #[derive(Debug)]
@@ -93,13 +92,8 @@ fn name(question: u128) -> String {
 }
 
 fn line(given: u128, evidence: &Evidence) -> String {
-    let outcome = match evidence.outcome {
-        Outcome::Fail => 'F',
-        Outcome::Pass => 'P',
-        Outcome::Unresolved => 'U',
-    };
-    let why = serde_json::Value::String(evidence.why.clone());
-    let content = format!("{given:032x} {outcome} {why}");
+    let seen = serde_json::to_string(&SeenDocument::of(evidence)).expect("a document has text keys only");
+    let content = format!("{given:032x} {seen}");
     format!("{:032x} {content}\n", hash(content.as_bytes()))
 }
 
@@ -108,7 +102,7 @@ fn read(text: &[u8], path: &Path) -> Result<(HashMap<u128, Evidence>, usize), Ar
     let mut outcomes = HashMap::new();
     if !text.starts_with(MAGIC.as_bytes()) {
         let format = String::from_utf8_lossy(&text[..text.len().min(40)]).escape_default().to_string();
-        return Err(ArchiveError::Format { path: path.into(), format, expected: "stripe outcomes 1" });
+        return Err(ArchiveError::Format { path: path.into(), format, expected: "stripe outcomes 2" });
     }
     let mut length = MAGIC.len();
     for line in text[length..].split_inclusive(|&byte| byte == b'\n') {
@@ -126,21 +120,15 @@ fn outcome(line: &[u8]) -> Option<(u128, Evidence)> {
     if check != format!("{:032x}", hash(content.as_bytes())) {
         return None;
     }
-    let mut words = content.splitn(3, ' ');
-    let given = u128::from_str_radix(words.next()?, 16).ok()?;
-    let outcome = match words.next()? {
-        "F" => Outcome::Fail,
-        "P" => Outcome::Pass,
-        "U" => Outcome::Unresolved,
-        _ => return None,
-    };
-    let why: String = serde_json::from_str(words.next()?).ok()?;
-    Some((given, Evidence::new(outcome, why)))
+    let (given, seen) = content.split_once(' ')?;
+    let seen: SeenDocument = serde_json::from_str(seen).ok()?;
+    Some((u128::from_str_radix(given, 16).ok()?, seen.evidence()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dd::Outcome;
 
     #[test]
     fn outcomes_are_read_as_they_were_written_up_to_a_torn_one() {
@@ -152,6 +140,7 @@ mod tests {
             (1, Evidence::new(Outcome::Fail, "a \"reason\"\nin two lines")),
             (u128::MAX, Evidence::new(Outcome::Pass, "")),
             (3, Evidence::new(Outcome::Unresolved, "é")),
+            (4, Evidence::other_failure("crashed", "SIGSEGV at a.c:3".into())),
         ];
         some.iter().for_each(|(given, evidence)| journal.note(*given, evidence).expect("written"));
         drop(journal);

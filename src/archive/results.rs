@@ -10,17 +10,15 @@ use super::documents::{
     SeenDocument, ValuesDocument,
 };
 use crate::circumstances::events::Control;
-use crate::oracle::Evidence;
 use crate::slice::{ByProduct, CriticalSlice, Effects, Needed, Question, RunMethod};
 use crate::subject::stretches;
 use dd::Counts;
 
 pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
-    let seen = |seen: &Evidence| SeenDocument { outcome: seen.outcome, why: seen.why.clone() };
     let needed = |needed: &Needed| NeededDocument {
         event: needed.event.0,
         necessity: needed.necessity,
-        without: needed.without.as_ref().map(seen),
+        without: needed.without.as_ref().map(SeenDocument::of),
     };
     ResultDocument {
         engine: slice.question.method.engine.clone(),
@@ -49,11 +47,10 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
 /// Restores the result that a document describes. The engine and the containment are in the document, the
 /// rest of the question is `question`.
 pub(super) fn slice(document: ResultDocument, question: Question) -> CriticalSlice {
-    let seen = |seen: SeenDocument| Evidence::new(seen.outcome, seen.why);
     let needed = |needed: NeededDocument| Needed {
         event: EventId(needed.event),
         necessity: needed.necessity,
-        without: needed.without.map(seen),
+        without: needed.without.map(SeenDocument::evidence),
     };
     let CountsDocument { reproduced: fail, not_reproduced: pass, unresolved, cached } = document.tests;
     let method = RunMethod { engine: document.engine, containment: document.containment };

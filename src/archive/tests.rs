@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tracer::run::Run;
 
 use super::{Archive, ArchiveError, Journal, JournalContent};
-use crate::oracle::Evidence;
+use crate::oracle::{Evidence, EvidenceKind};
 use crate::printed::Printed;
 use dd::{Configuration, Outcome};
 
@@ -46,14 +46,16 @@ fn write(path: &Path) {
     journal.phase(PROGRAM, &Configuration::full(UNIVERSE)).unwrap();
     journal.guessed(&sets()[1]).unwrap();
     for (number, set) in sets().iter().enumerate() {
-        journal.tested(number as u128, Outcome::Pass, &seen("no output")).unwrap();
+        let seen = Evidence { kind: EvidenceKind::Ambiguous, ..seen("no output") };
+        journal.tested(number as u128, Outcome::Pass, &seen).unwrap();
         let reproduced = seen_printing("reproduced", b"sum = 15\n");
         journal.tested(set.fingerprint(), Outcome::Fail, &reproduced).unwrap();
         journal.spent(number as u64, Duration::from_millis(7)).unwrap();
         journal.improved(set).unwrap();
     }
     journal.phase(TRACE, &sets()[3]).unwrap();
-    let long = seen_printing("no output", &b"!".repeat(200));
+    let kind = EvidenceKind::OtherFailure("SIGSEGV at a.c:3".into());
+    let long = Evidence { kind, ..seen_printing("no output", &b"!".repeat(200)) };
     journal.tested(1, Outcome::Unresolved, &long).unwrap();
     journal.improved(&sets()[4]).unwrap();
     journal.sync().unwrap();
@@ -75,8 +77,11 @@ fn a_journal_comes_back_as_it_was_written() {
     assert_eq!((second.phase, &second.best), (TRACE, &sets()[4]));
     assert_eq!((&first.guess, &second.guess), (&Some(sets()[1].clone()), &None));
     assert!(first.is_understood && second.is_understood);
-    assert_eq!(first.outcomes[&0], (Outcome::Pass, seen("no output")));
+    let ambiguous = Evidence { kind: EvidenceKind::Ambiguous, ..seen("no output") };
+    assert_eq!(first.outcomes[&0], (Outcome::Pass, ambiguous));
     let (outcome, long) = &second.outcomes[&1];
+    // The same words as of the first, and about something else.
+    assert_eq!((&*long.why, long.failure()), ("no output", Some("SIGSEGV at a.c:3")));
     assert_eq!(
         (*outcome, &long.printed),
         (Outcome::Unresolved, &seen_printing("", &b"!".repeat(200)).printed)

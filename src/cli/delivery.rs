@@ -72,11 +72,10 @@ impl<'f> Delivery<'f> {
             Detail { values: output.values_told(), is_full: output.full, events: output.events_listed() };
         let found = Rendering { detail, ..self.rendering() };
         let text = found.render(output.format, style);
-        let printed = text.and_then(|text| super::print(text.as_bytes())).map(drop);
+        let printed = text.and_then(|text| super::print_by(|out| text.write(out))).map(drop);
         let plain = Style { color: false, ..style };
-        let write = |emission: &Emission| {
-            emissions::write(emission, found.render(emission.kind, plain)?.as_bytes(), output)
-        };
+        let write =
+            |emission: &Emission| emissions::write(emission, &found.render(emission.kind, plain)?, output);
         let written: Vec<_> = output.emit.iter().map(write).collect();
         std::iter::once(printed).chain(written).collect()
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::exit::{Exit, Failure};
 use super::files::{self, OutputPlace, Overwriting, Readers, place, temporary_beside, whereabouts};
 use super::options::OutputOptions;
+use super::rendering::Rendered;
 use super::values::Emission;
 
 /// Refuses, before any work is done, output files that cannot be written or would be overwritten, and
@@ -43,10 +44,15 @@ pub(super) fn check(output: &OutputOptions, program: &Path, several: bool) -> Re
 }
 
 /// Writes one output file.
-pub(super) fn write(emission: &Emission, bytes: &[u8], output: &OutputOptions) -> Result<(), Failure> {
+pub(super) fn write(
+    emission: &Emission,
+    rendered: &Rendered<'_>,
+    output: &OutputOptions,
+) -> Result<(), Failure> {
     let Emission { kind, file } = emission;
     let readers = if kind.holds_environment() { Readers::Owner } else { Readers::Anybody };
-    files::write(file, bytes, Overwriting::if_asked(output.force), readers).map_err(|error| {
+    let overwriting = Overwriting::if_asked(output.force);
+    files::write_by(file, overwriting, readers, |out| rendered.write(out)).map_err(|error| {
         Failure::new(
             Exit::Failed,
             format!("{}: {error}; make room, or give --emit a file that can be written", file.display()),
@@ -81,12 +87,16 @@ mod tests {
         Emission { kind: EmissionKind::Text, file }
     }
 
+    fn ours() -> Rendered<'static> {
+        Rendered::Whole("ours".to_owned())
+    }
+
     #[test]
     fn what_holds_the_environment_is_for_its_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
         let mode = |kind, name: &str| {
             let file = folder.path().join(name);
-            write(&Emission { kind, file: file.clone() }, b"ours", &output(false)).unwrap();
+            write(&Emission { kind, file: file.clone() }, &ours(), &output(false)).unwrap();
             fs::metadata(&file).unwrap().permissions().mode() & 0o777
         };
         let usual = mode(EmissionKind::Json, "json");
@@ -100,7 +110,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("out");
         fs::write(&file, "theirs").unwrap();
-        assert!(write(&emission(file.clone()), b"ours", &output(false)).is_err());
+        assert!(write(&emission(file.clone()), &ours(), &output(false)).is_err());
         assert_eq!(fs::read(&file).unwrap(), b"theirs");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
@@ -112,7 +122,7 @@ mod tests {
         fs::write(&file, "theirs").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
         std::os::unix::fs::symlink("out", &link).unwrap();
-        assert!(write(&emission(link.clone()), b"ours", &output(true)).is_ok());
+        assert!(write(&emission(link.clone()), &ours(), &output(true)).is_ok());
         assert_eq!(fs::read(&file).unwrap(), b"ours");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());

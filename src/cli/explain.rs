@@ -305,7 +305,7 @@ impl<'e> Explanation<'e> {
 
     /// A kept test with its output, if that is kept and says something.
     fn remembered(&self, evidence: Evidence) -> Option<Retest> {
-        let left_path = evidence.outcome == Outcome::Unresolved && oracle::other_failure(&evidence).is_none();
+        let left_path = evidence.outcome == Outcome::Unresolved && evidence.failure().is_none();
         let printed = evidence.printed.as_ref().filter(|_| !left_path)?;
         let recorded = &self.reopened.run.run;
         let stdout = printed.stdout.text(&recorded.stdout)?;

@@ -3,8 +3,8 @@
 //! A file is written as a whole or not at all, and none is overwritten unless the user says so. A special
 //! file (a pipe, a device) is written to, never replaced.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -43,11 +43,26 @@ pub(super) enum Readers {
 
 /// Writes a file.
 pub(super) fn write(file: &Path, bytes: &[u8], overwriting: Overwriting, readers: Readers) -> io::Result<()> {
+    write_by(file, overwriting, readers, |out| out.write_all(bytes))
+}
+
+/// Writes a file piece by piece.
+pub(super) fn write_by(
+    file: &Path,
+    overwriting: Overwriting,
+    readers: Readers,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let write = |file: &File| {
+        let mut buffered = BufWriter::new(file);
+        write(&mut buffered)?;
+        buffered.flush()
+    };
     match place(file)? {
-        OutputPlace::Special => OpenOptions::new().write(true).open(file)?.write_all(bytes),
+        OutputPlace::Special => write(&OpenOptions::new().write(true).open(file)?),
         OutputPlace::File(target) if overwriting == Overwriting::Allowed => {
             let temporary = temporary_beside(&target)?;
-            temporary.as_file().write_all(bytes)?;
+            write(temporary.as_file())?;
             temporary.as_file().set_permissions(fs::metadata(&target)?.permissions())?;
             temporary.persist(&target).map(drop).map_err(|error| error.error)
         }
@@ -57,7 +72,7 @@ pub(super) fn write(file: &Path, bytes: &[u8], overwriting: Overwriting, readers
             if readers == Readers::Owner {
                 temporary.as_file().set_permissions(fs::Permissions::from_mode(0o600))?;
             }
-            temporary.as_file().write_all(bytes)?;
+            write(temporary.as_file())?;
             temporary.persist_noclobber(file).map(drop).map_err(|error| error.error)
         }
     }

@@ -55,7 +55,7 @@ mod values;
 mod world_options;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -218,8 +218,13 @@ fn verbatim(table: Option<&clap::builder::StyledStr>) -> Vec<u8> {
 
 /// Writes to standard output.
 fn print(bytes: &[u8]) -> Result<Exit, Failure> {
-    let mut stdout = io::stdout().lock();
-    tolerate_closed(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+    print_by(|stdout| stdout.write_all(bytes))
+}
+
+/// Writes to standard output piece by piece.
+fn print_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Exit, Failure> {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    tolerate_closed(write(&mut stdout).and_then(|()| stdout.flush()))
 }
 
 /// Ignores that the reader of standard output has gone away, as in `| head`; other errors are failures.

@@ -1,5 +1,7 @@
 //! Render a result in one of the kinds of `--format` and `--emit`.
 
+use std::io::{self, Write};
+
 use tracer::run::Run;
 
 use super::exit::{Exit, Failure};
@@ -47,44 +49,97 @@ fn unscriptable(error: Unscriptable) -> Failure {
     Failure::new(Exit::Failed, error)
 }
 
+/// Writes a text piece by piece.
+type Piecewise<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
+
+/// A result in one of its forms, ready to be written.
+pub(super) enum Rendered<'a> {
+    /// A text that lists lines or tests, whose number is bounded.
+    Whole(String),
+    /// A text that lists single events, and is therefore rendered while it is written.
+    Piecewise(Box<Piecewise<'a>>),
+}
+
+impl From<String> for Rendered<'_> {
+    fn from(text: String) -> Self {
+        Rendered::Whole(text)
+    }
+}
+
+impl<'a> Rendered<'a> {
+    fn piecewise(write: impl Fn(&mut dyn Write) -> io::Result<()> + 'a) -> Rendered<'a> {
+        Rendered::Piecewise(Box::new(write))
+    }
+
+    /// Writes the text.
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Rendered::Whole(text) => out.write_all(text.as_bytes()),
+            Rendered::Piecewise(write) => write(out),
+        }
+    }
+}
+
 impl<'a> Rendering<'a> {
-    /// Renders the result as this kind of text.
-    pub(super) fn render(self, kind: EmissionKind, style: Style) -> Result<String, Failure> {
+    /// Renders the result in this form.
+    pub(super) fn render(self, kind: EmissionKind, style: Style) -> Result<Rendered<'a>, Failure> {
         let recorded = self.subject.recorded();
-        let all: Vec<Compared<'_>> = self.answers.iter().map(compared).collect();
         Ok(match kind {
-            EmissionKind::Text => {
-                let text = match self.answers {
-                    [only] => report::text::slice(recorded, &only.answer.slice, self.detail, style),
-                    _ => comparison(recorded, &all, self.detail, style) + &self.values(&all, style),
-                };
-                text + &report::layers::text(recorded, self.layers, self.detail, style)
+            EmissionKind::Json => Rendered::piecewise(move |out| self.json(out)),
+            EmissionKind::Trace => {
+                Rendered::piecewise(move |out| report::json::trace(recorded, self.command(), out))
             }
-            EmissionKind::Json => match self.answers {
-                [Answered { name: None, answer, .. }] => {
-                    report::json::slice(recorded, &answer.slice, self.detail.events, self.layers.first())
-                }
-                _ => report::json::slices(recorded, &all, self.detail.events, self.layers),
-            },
-            EmissionKind::Html => self.page(),
-            EmissionKind::Trace => report::json::trace(recorded, self.command()),
+            EmissionKind::Csv => {
+                Rendered::piecewise(move |out| report::csv::slices(recorded, &self.all(), out))
+            }
+            EmissionKind::Chrome => {
+                Rendered::piecewise(move |out| report::chrome::slices(recorded, &self.all(), out))
+            }
+            EmissionKind::Text => self.text(style).into(),
+            EmissionKind::Html => self.page().into(),
             EmissionKind::Jsonl => {
                 let searches = self.answers.iter().map(|one| (one.name(), &one.answer.history));
-                report::tests_made::jsonl(self.run(), &searches.collect::<Vec<_>>())
+                report::tests_made::jsonl(self.run(), &searches.collect::<Vec<_>>()).into()
             }
-            EmissionKind::Csv => report::csv::slices(recorded, &all),
-            EmissionKind::Lcov => report::lcov::slices(recorded, &all),
-            EmissionKind::Sarif => report::sarif::slices(recorded, &all),
-            EmissionKind::Github => report::github::slices(recorded, &all),
-            EmissionKind::Quickfix => report::quickfix::slices(recorded, &all),
-            EmissionKind::Chrome => report::chrome::slices(recorded, &all),
-            EmissionKind::Dot => report::dot::slice(recorded, self.only()),
-            EmissionKind::Gdb => self.script(self.only())?,
+            EmissionKind::Lcov => report::lcov::slices(recorded, &self.all()).into(),
+            EmissionKind::Sarif => report::sarif::slices(recorded, &self.all()).into(),
+            EmissionKind::Github => report::github::slices(recorded, &self.all()).into(),
+            EmissionKind::Quickfix => report::quickfix::slices(recorded, &self.all()).into(),
+            EmissionKind::Dot => report::dot::slice(recorded, self.only()).into(),
+            EmissionKind::Gdb => self.script(self.only())?.into(),
         })
     }
 
-    /// The values that several criteria's needed executions read and wrote, if that is to be shown: of those about
-    /// wrong output, if it is not asked for.
+    /// All results, for a comparison.
+    fn all(self) -> Vec<Compared<'a>> {
+        self.answers.iter().map(compared).collect()
+    }
+
+    fn json(self, out: &mut dyn Write) -> io::Result<()> {
+        let (recorded, listed) = (self.subject.recorded(), self.detail.events);
+        match self.answers {
+            [Answered { name: None, answer, .. }] => {
+                report::json::slice(recorded, &answer.slice, listed, self.layers.first(), out)
+            }
+            _ => report::json::slices(recorded, &self.all(), listed, self.layers, out),
+        }
+    }
+
+    /// The listing of one answer, or the table of several.
+    fn text(self, style: Style) -> String {
+        let recorded = self.subject.recorded();
+        let text = match self.answers {
+            [only] => report::text::slice(recorded, &only.answer.slice, self.detail, style),
+            _ => {
+                let all = self.all();
+                comparison(recorded, &all, self.detail, style) + &self.values(&all, style)
+            }
+        };
+        text + &report::layers::text(recorded, self.layers, self.detail, style)
+    }
+
+    /// The values that several criteria's needed executions read and wrote, if that is to be shown: of those
+    /// about wrong output, if it is not asked for.
     fn values(self, all: &[Compared<'_>], style: Style) -> String {
         let is_chosen = |one: &&Compared<'_>| self.detail.values == ValuesTold::All || one.is_wrong;
         let has_wrong = all.iter().any(|one| one.is_wrong);
@@ -144,7 +199,7 @@ impl<'a> Rendering<'a> {
     fn page(self) -> String {
         let path = &self.subject.target.program.executable().path;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        let all: Vec<Compared<'_>> = self.answers.iter().map(compared).collect();
+        let all = self.all();
         html::page(&name, "", &self.chapters(""), &WrongOnly::of(self.subject.recorded(), &all))
     }
 }

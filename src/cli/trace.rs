@@ -36,7 +36,7 @@ pub(super) fn trace(options: TraceOptions, color: ColorChoice) -> Result<Exit, F
     let written = match options.format {
         TraceFormat::Text => report::trace::text(recorded, style, &mut out),
         TraceFormat::Compact => report::trace::compact(recorded, style, &mut out),
-        TraceFormat::Json => out.write_all(report::json::trace(recorded, &target.command).as_bytes()),
+        TraceFormat::Json => report::json::trace(recorded, &target.command, &mut out),
     };
     super::tolerate_closed(written.and_then(|()| out.flush()))
 }

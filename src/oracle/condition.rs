@@ -83,8 +83,10 @@ impl Condition {
         let why = match self {
             Condition::Output(expected) => first_difference("output", expected, &run.stdout, None),
             Condition::Lines { expected, only, places } => {
-                first_difference("output", expected, &run.stdout, Some(only))
-                    .or_else(|| misplaced(places, difference::lines(&run.stdout)))
+                match first_difference("output", expected, &run.stdout, Some(only)) {
+                    None => return Ok(misplaced(places, difference::lines(&run.stdout))),
+                    why => why,
+                }
             }
             Condition::Stderr(expected) => first_difference("standard error", expected, &run.stderr, None),
             Condition::Exit(expected) => match run.termination {
@@ -117,10 +119,12 @@ impl Condition {
             Condition::Reject(regex) => {
                 regex.find(&run.stdout).map(|found| format!("output has {}", quoted(found.as_bytes())))
             }
-            Condition::Line(line) => line.missing_in(&run.stdout),
+            Condition::Line(line) => return Ok(line.missing_in(&run.stdout)),
             Condition::Part { tails, expected, places } => {
-                first_difference("matching output", expected, &tails.of(&run.stdout), None)
-                    .or_else(|| misplaced(places, tails.keys(&run.stdout).map(|(key, _)| key)))
+                match first_difference("matching output", expected, &tails.of(&run.stdout), None) {
+                    None => return Ok(misplaced(places, tails.keys(&run.stdout).map(|(key, _)| key))),
+                    why => why,
+                }
             }
             Condition::Check(check) => return check.judge(run),
             Condition::Inner(inner) => inner.missing_in(run),

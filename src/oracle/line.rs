@@ -1,17 +1,9 @@
 //! Require a line of the recorded output, in its place among the others.
 
 use super::difference::{lines, quoted};
+use super::evidence::Evidence;
 use super::occurrence::{Occurrences, Presence};
-use crate::oracle::Evidence;
-
-/// The end of the reason if a test has printed a wanted line, but perhaps in another place. Only the reason
-/// is kept of a test, so that it has to tell.
-const UNTOLD: &str = "cannot be told";
-
-/// True if a test has printed the wanted line, but nothing tells it from equal lines elsewhere.
-pub fn is_untold(evidence: &Evidence) -> bool {
-    evidence.why.ends_with(UNTOLD)
-}
+use dd::Outcome;
 
 /// The reason why a line is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,23 +44,25 @@ impl RecordedLine {
 
     /// The reason why an output does not have the line; `None` if it has. Where outputs are too long to be
     /// aligned, it has to have all lines that are equal.
-    pub(super) fn missing_in(&self, output: &[u8]) -> Option<String> {
+    pub(super) fn missing_in(&self, output: &[u8]) -> Option<Evidence> {
         let (line, number) = (quoted(&self.text), self.number + 1);
         let equal = lines(output).filter(|line| *line == self.text).count();
         if equal == 0 {
-            return Some(format!("output has no line {line}"));
+            return Some(missing(format!("output has no line {line}")));
         }
         match self.places.presence(lines(output)) {
             Presence::There => None,
-            Presence::Missing => Some(format!("output has the line {line} only in another place")),
+            Presence::Missing => Some(missing(format!("output has the line {line} only in another place"))),
             Presence::Untold => {
-                Some(format!("output has the line {line}, but whether it is line {number} {UNTOLD}"))
+                let why =
+                    format!("output has the line {line}, but whether it is line {number} cannot be told");
+                Some(missing(why).ambiguous())
             }
             Presence::Unaligned if equal == self.equal => None,
-            Presence::Unaligned => Some(format!(
+            Presence::Unaligned => Some(missing(format!(
                 "output has the line {line} {equal} times instead of {}, and is too long to tell which these are",
                 self.equal
-            )),
+            ))),
         }
     }
 
@@ -85,14 +79,21 @@ impl RecordedLine {
     }
 }
 
+/// The failure is not reproduced.
+fn missing(why: impl Into<String>) -> Evidence {
+    Evidence::new(Outcome::Pass, why)
+}
+
 /// The reason why wanted lines that an output has may be other occurrences; `None` if they are the wanted ones.
-pub(super) fn misplaced<'l>(places: &Occurrences, lines: impl Iterator<Item = &'l [u8]>) -> Option<String> {
+pub(super) fn misplaced<'l>(places: &Occurrences, lines: impl Iterator<Item = &'l [u8]>) -> Option<Evidence> {
     match places.presence(lines) {
         // All lines that match are wanted, so that those of an output that has them all are these.
         Presence::There | Presence::Unaligned => None,
-        Presence::Missing => Some("output has the lines that match, but in other places".to_owned()),
+        Presence::Missing => Some(missing("output has the lines that match, but in other places")),
         Presence::Untold => {
-            Some(format!("output has the lines that match, but whether they are the recorded ones {UNTOLD}"))
+            let why =
+                "output has the lines that match, but whether they are the recorded ones cannot be told";
+            Some(missing(why).ambiguous())
         }
     }
 }
@@ -100,22 +101,19 @@ pub(super) fn misplaced<'l>(places: &Occurrences, lines: impl Iterator<Item = &'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dd::Outcome;
 
     #[test]
     fn a_line_is_not_met_by_an_equal_one_elsewhere() {
         let line = RecordedLine::new(b"5\n5\n", 1, Reason::Asked).unwrap();
+        let why = |output: &[u8]| line.missing_in(output).map(|seen| seen.why);
         assert_eq!(line.missing_in(b"7\n5\n"), None);
         assert_eq!(line.missing_in(b"5\n5\n"), None);
-        assert_eq!(
-            line.missing_in(b"5\n7\n").as_deref(),
-            Some("output has the line `5` only in another place")
-        );
-        assert_eq!(line.missing_in(b"6\n").as_deref(), Some("output has no line `5`"));
-        let why = line.missing_in(b"5\n").unwrap();
-        assert_eq!(why, "output has the line `5`, but whether it is line 2 cannot be told");
-        assert!(is_untold(&Evidence::new(Outcome::Pass, why)));
-        assert!(!is_untold(&Evidence::new(Outcome::Pass, "output has no line `it cannot be told`")));
+        assert_eq!(why(b"5\n7\n").as_deref(), Some("output has the line `5` only in another place"));
+        assert_eq!(why(b"6\n").as_deref(), Some("output has no line `5`"));
+        let seen = line.missing_in(b"5\n").unwrap();
+        let ambiguous =
+            missing("output has the line `5`, but whether it is line 2 cannot be told").ambiguous();
+        assert_eq!(seen, ambiguous);
         assert_eq!(line.describe(), "the line `5` (line 2)");
         assert!(RecordedLine::new(b"5\n5\n", 2, Reason::Asked).is_none());
     }
@@ -128,7 +126,7 @@ mod tests {
         };
         let line = RecordedLine::new(&long(0, "same\n"), 5001, Reason::Asked).unwrap();
         assert_eq!(line.missing_in(&long(9000, "same\n")), None);
-        let why = line.missing_in(&[b"same\n", &long(9000, "")[..]].concat()).unwrap();
+        let why = line.missing_in(&[b"same\n", &long(9000, "")[..]].concat()).unwrap().why;
         assert!(why.starts_with("output has the line `same` 1 times instead of 2, and is too long"), "{why}");
     }
 }

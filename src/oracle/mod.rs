@@ -39,20 +39,18 @@ pub use concern::Concern;
 pub use crashes::{crash, instead};
 pub use difference::{Comparison, Extent, Line, compare, diff, first_difference, shown_lines};
 pub use error::OracleError;
-pub use evidence::Evidence;
+pub use evidence::{Evidence, EvidenceKind};
 pub use expression::expression;
 pub use inner::{InnerCriterion, InnerQuestion, must_decide, single};
-pub use line::is_untold;
 pub use message::message;
 pub use part::Part;
-pub use words::{deviation, endless, other_failure, termination};
+pub use words::{deviation, endless, termination};
 
 use self::condition::{Condition, condition_of, output};
 use self::difference::quoted;
 use self::inner::InnerCondition;
 use self::line::{Reason, RecordedLine};
 use self::reference::{Fault, ReferenceComparison};
-use self::words::{OTHER_CRASH, OTHER_REPORT};
 use crate::subject::Recorded;
 use dd::Outcome;
 
@@ -308,7 +306,8 @@ impl Oracle {
                 let program = recorded.program;
                 let distinction = self.crash.as_ref().map(|own| crashes::distinction(crash, own, program));
                 let distinction = distinction.unwrap_or_default();
-                return unresolved(format!("{OTHER_CRASH}{}{distinction}", crashes::crash(crash, program)));
+                let failure = format!("{}{distinction}", crashes::crash(crash, program));
+                return Ok(Evidence::other_failure("crashed in another way", failure));
             }
             Termination::Crashed(_)
             | Termination::Exited(_)
@@ -317,7 +316,7 @@ impl Oracle {
         }
         let is_other = |seen: &String| !self.takes_any_crash && self.report.as_ref() != Some(seen);
         if let Some(report) = sanitizer::report(&run.stderr).filter(is_other) {
-            return unresolved(format!("{OTHER_REPORT}{report}"));
+            return Ok(Evidence::other_failure("reported another error", report));
         }
         for condition in &self.conditions {
             if let Some(evidence) = condition.judge(run, self.crash.as_ref())? {

@@ -6,20 +6,7 @@ use tracer::termination::{Cut, Termination};
 use tracer::trace::EventId;
 
 use super::crashes::crash;
-use crate::oracle::Evidence;
 use crate::subject::Recorded;
-use dd::Outcome;
-
-/// The beginning of the reason if a run has failed in another way than the recorded one. Only the reason is
-/// kept of a test, so that it has to tell.
-pub(super) const OTHER_CRASH: &str = "crashed in another way: ";
-pub(super) const OTHER_REPORT: &str = "reported another error: ";
-
-/// A description of the other failure, if a test has failed in another way than the recorded run.
-pub fn other_failure(evidence: &Evidence) -> Option<&str> {
-    let why = evidence.why.strip_prefix(OTHER_CRASH).or(evidence.why.strip_prefix(OTHER_REPORT));
-    why.filter(|_| evidence.outcome == Outcome::Unresolved)
-}
 
 /// The end of a run, in words.
 pub fn termination(termination: &Termination, recorded: Recorded<'_>) -> String {

@@ -3,6 +3,8 @@
 //!
 //! The form is that of RFC 4180, but lines end as they do on Unix.
 
+use std::io::{self, Write};
+
 use crate::session::locate::Located;
 use crate::subject::Recorded;
 
@@ -13,18 +15,20 @@ use super::schema::NeededEvent;
 
 const HEADER: &str = "event,file,line,column,function,occurrence,needed,outcome,why\n";
 
-/// Writes the slices as one table. The columns are the keys of the JSON result; `outcome` and `why` say what was
-/// seen without the event, and are empty if that was not tried.
-pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>]) -> String {
+/// Writes the slices as one table, row by row. The columns are the keys of the JSON result; `outcome` and `why` say what
+/// was seen without the event, and are empty if that was not tried.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>], out: &mut dyn Write) -> io::Result<()> {
     let have_names = all.iter().any(Compared::has_name);
     let column = |text: &str| if have_names { field(text) + "," } else { String::new() };
-    let mut table = column("criterion") + HEADER;
+    write!(out, "{}{HEADER}", column("criterion"))?;
     for one in all {
         let name = column(one.name);
-        let events = needed::events(recorded, one.slice, usize::MAX);
-        table.extend(events.iter().flat_map(|event| [name.clone(), row(event)]));
+        needed::events(recorded, one.slice).try_for_each(|event| write!(out, "{name}{}", row(&event)))?;
     }
-    table
+    Ok(())
 }
 
 /// Writes the lines of a located fault as a table, the first in the ranking first.
@@ -78,6 +82,12 @@ mod tests {
     use super::super::sample::{Sample, alone};
     use super::*;
 
+    fn table(sample: &Sample, all: &[Compared<'_>]) -> String {
+        let mut bytes = Vec::new();
+        slices(sample.recorded(), all, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
     #[test]
     fn each_needed_event_is_a_row() {
         let sample = Sample::sum_mul();
@@ -89,7 +99,7 @@ event,file,line,column,function,occurrence,needed,outcome,why
 29,sum-mul.c,11,19,main,6,effect,,
 32,sum-mul.c,10,14,main,7,decision,not_reproduced,no output
 ";
-        assert_eq!(slices(sample.recorded(), &alone(&result)), expected);
+        assert_eq!(table(sample, &alone(&result)), expected);
     }
 
     #[test]
@@ -103,7 +113,7 @@ criterion,event,file,line,column,function,occurrence,needed,outcome,why
 sum,2,sum-mul.c,6,9,main,1,effect,not_reproduced,no output
 mul,3,sum-mul.c,7,9,main,1,effect,not_reproduced,no output
 ";
-        assert_eq!(slices(sample.recorded(), &all), expected);
+        assert_eq!(table(sample, &all), expected);
     }
 
     #[test]

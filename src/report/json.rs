@@ -1,5 +1,6 @@
-//! Write results as JSON, for programs.
+//! Write results as JSON, for programs: piece by piece, so that a long one takes no memory.
 
+use std::io::{self, Write};
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
@@ -16,7 +17,7 @@ use super::depths::Depths;
 use super::executions::{self, Executions};
 use super::extent::EventsListed;
 use super::layers::LayeredExecutions;
-use super::needed;
+use super::needed::NeededEvents;
 use super::places::Places;
 use super::schema::{
     self, EventsDocument, Executable, LineDocument, Slice, Tests, Trace, TraceEvent, WrongLine,
@@ -26,25 +27,38 @@ use super::spelling;
 /// Writes the slice as a document of the schema `stripe.slice/1`.
 ///
 /// With the dynamic slice `beside` it, if that is known.
+///
+/// # Errors
+/// If `out` cannot be written.
 pub fn slice(
     recorded: Recorded<'_>,
     slice: &CriticalSlice,
     listed: EventsListed,
     beside: Option<&Layers<'_>>,
-) -> String {
-    let document = slice_document(recorded, slice, listed.most(), beside);
-    serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    indented(&slice_document(recorded, slice, listed.most(), beside), out)
+}
+
+/// Writes a document with a line for each value.
+fn indented(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, document)?;
+    out.write_all(b"\n")
 }
 
 /// Writes several slices of one run as a document of the schema `stripe.slices/1`.
 ///
 /// With the dynamic slices `beside` them, if these are known.
+///
+/// # Errors
+/// If `out` cannot be written.
 pub fn slices(
     recorded: Recorded<'_>,
     all: &[Compared<'_>],
     listed: EventsListed,
     beside: &[Layers<'_>],
-) -> String {
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let beside = |name: &str| beside.iter().find(|layers| layers.name == name);
     let criteria = all.iter().map(|one| schema::NamedSlice {
         name: one.name,
@@ -57,7 +71,7 @@ pub fn slices(
         wrong_only: wrong_only(recorded, all),
         criteria: criteria.collect(),
     };
-    serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
+    indented(&document, out)
 }
 
 fn wrong_only<'a>(recorded: Recorded<'a>, all: &[Compared<'_>]) -> Option<Vec<WrongLine<'a>>> {
@@ -73,7 +87,7 @@ fn slice_document<'a>(
     slice: &'a CriticalSlice,
     most: usize,
     beside: Option<&Layers<'_>>,
-) -> Slice<'a> {
+) -> Slice<'a, NeededEvents<'a>> {
     let question = &slice.question;
     let ranges = stretches(slice.needed.iter().map(|needed| needed.event));
     Slice {
@@ -96,7 +110,7 @@ fn slice_document<'a>(
         tests: tests(slice),
         seconds: seconds(slice.elapsed),
         needed: spelling::events(ranges),
-        slice: needed::events(recorded, slice, most),
+        slice: NeededEvents { recorded, slice, most },
         slice_omitted: slice.needed.len().saturating_sub(most),
         lines: lines(recorded, slice),
         warnings: &slice.warnings,
@@ -105,8 +119,11 @@ fn slice_document<'a>(
     }
 }
 
-/// Writes the recorded run of `command` as a document of the schema `stripe.trace/1`.
-pub fn trace(recorded: Recorded<'_>, command: &[String]) -> String {
+/// Writes the recorded run of `command` as a document of the schema `stripe.trace/1`, in one line.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn trace(recorded: Recorded<'_>, command: &[String], out: &mut dyn Write) -> io::Result<()> {
     let document = Trace {
         schema: schema::TRACE,
         version: schema::VERSION,
@@ -114,7 +131,8 @@ pub fn trace(recorded: Recorded<'_>, command: &[String]) -> String {
         program: executable(recorded.program),
         events: AllEvents(recorded),
     };
-    serde_json::to_string(&document).expect("a document has text keys only") + "\n"
+    serde_json::to_writer(&mut *out, &document)?;
+    out.write_all(b"\n")
 }
 
 fn executable(program: &Program) -> Executable<'_> {
@@ -189,12 +207,19 @@ mod tests {
     use super::*;
     use crate::circumstances::Status;
 
+    /// The document that is written.
+    fn written(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Value {
+        let mut bytes = Vec::new();
+        write(&mut bytes).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
     fn document() -> Value {
         let sample = Sample::sum_mul();
         let mut result = sample.slice(&sample.omittable(11)[4..], &sample.omittable(10)[6..]);
         result.status = Status::Budget;
         result.needed[2].without = None;
-        serde_json::from_str(&slice(sample.recorded(), &result, EventsListed::First, None)).unwrap()
+        written(|out| slice(sample.recorded(), &result, EventsListed::First, None, out))
     }
 
     #[test]
@@ -272,7 +297,7 @@ mod tests {
         let told = |is_wrong: bool| -> Value {
             let sum = Compared { name: "sum", is_wrong: false, slice: &sum };
             let mul = Compared { name: "mul", is_wrong, slice: &mul };
-            serde_json::from_str(&slices(sample.recorded(), &[sum, mul], EventsListed::First, &[])).unwrap()
+            written(|out| slices(sample.recorded(), &[sum, mul], EventsListed::First, &[], out))
         };
         let line = |line: u32| json!({"file": "sum-mul.c", "line": line});
         assert_eq!(told(true)["wrong_only"], json!([line(12), line(16)]));
@@ -283,8 +308,8 @@ mod tests {
     #[test]
     fn a_trace_lists_all_events_with_the_same_numbers() {
         let command = ["./sum-mul".to_owned()];
-        let text = trace(Sample::sum_mul().recorded(), &command);
-        let document: Value = serde_json::from_str(&text).unwrap();
+        let sample = Sample::sum_mul();
+        let document = written(|out| trace(sample.recorded(), &command, out));
         assert_eq!(document["schema"], "stripe.trace/1");
         assert_eq!(document["command"], json!(command));
         assert_eq!(document["events"].as_array().unwrap().len(), 36);

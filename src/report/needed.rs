@@ -1,5 +1,6 @@
 //! List the needed events with their places, for all reports that go through them one by one.
 
+use serde::{Serialize, Serializer};
 use tracer::observation::{Flow, Observation, Reading, Seen, Writing};
 use tracer::trace::EventId;
 
@@ -13,16 +14,28 @@ use super::spelling;
 use super::style::Style;
 use super::values::ValueWriter;
 
-/// The needed events in order, the first `most` of them.
+/// The needed events in order, the first `most` of them. They come one by one: a long run may need millions.
+pub(super) struct NeededEvents<'a> {
+    pub(super) recorded: Recorded<'a>,
+    pub(super) slice: &'a CriticalSlice,
+    pub(super) most: usize,
+}
+
+impl Serialize for NeededEvents<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(events(self.recorded, self.slice).take(self.most))
+    }
+}
+
+/// The needed events in full, in order.
 pub(super) fn events<'a>(
     recorded: Recorded<'a>,
     slice: &'a CriticalSlice,
-    most: usize,
-) -> Vec<NeededEvent<'a>> {
+) -> impl Iterator<Item = NeededEvent<'a>> {
     let mut places = Places::new(recorded);
     let mut needed = slice.needed.iter().peekable();
     let mut teller = slice.values.as_ref().map(|values| ValueWriter::new(recorded, values, Style::default()));
-    let needed_event = |event| {
+    let needed_event = move |event| {
         let place = places.next(event);
         let needed = needed.next_if(|needed| needed.event == event)?;
         Some(NeededEvent {
@@ -36,7 +49,7 @@ pub(super) fn events<'a>(
                 .and_then(|(all, teller)| values(all, event, teller)),
         })
     };
-    recorded.trace.events().filter_map(needed_event).take(most).collect()
+    recorded.trace.events().filter_map(needed_event)
 }
 
 fn without(evidence: &Evidence) -> Without<'_> {

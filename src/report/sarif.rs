@@ -123,9 +123,9 @@ fn notification(text: &String) -> Value {
 fn result(recorded: Recorded<'_>, one: &Compared<'_>) -> Value {
     let slice = one.slice;
     let name = if one.has_name() { format!("{}: ", one.name) } else { String::new() };
-    let events = needed::events(recorded, slice, MOST_STEPS);
+    let events = needed::events(recorded, slice).take(MOST_STEPS);
     let files = Files::new(recorded.program);
-    let steps: Vec<Value> = events.iter().filter_map(|event| files.step(event)).collect();
+    let steps: Vec<Value> = events.filter_map(|event| files.step(&event)).collect();
     // The last needed event is the nearest to where the failure shows.
     let last: Vec<Value> = steps.last().map(|step| step["location"].clone()).into_iter().collect();
     let mut result = json!({

@@ -16,7 +16,7 @@ pub(super) const TRACE: &str = "stripe.trace/1";
 
 /// The result of a reduction.
 #[derive(Serialize)]
-pub(super) struct Slice<'a> {
+pub(super) struct Slice<'a, N: Serialize> {
     /// The name and version of the schema: [`SLICE`].
     pub(super) schema: &'static str,
     /// The version of stripe.
@@ -56,8 +56,8 @@ pub(super) struct Slice<'a> {
     pub(super) seconds: f64,
     /// The omittable events that are needed, as `stripe replay --keep` takes them.
     pub(super) needed: String,
-    /// The needed events in full, in order; of very many the first ones.
-    pub(super) slice: Vec<NeededEvent<'a>>,
+    /// The needed events in full ([`NeededEvent`]), in order; of very many the first ones.
+    pub(super) slice: N,
     /// The number of needed events that are not in `slice`.
     pub(super) slice_omitted: usize,
     /// All lines that were executed, by file and line.
@@ -114,7 +114,7 @@ pub(super) struct ByProductReport<'a> {
 
 /// Several results about one run.
 #[derive(Serialize)]
-pub(super) struct Slices<'a> {
+pub(super) struct Slices<'a, N: Serialize> {
     /// The name and version of the schema: [`SLICES`].
     pub(super) schema: &'static str,
     /// The version of stripe.
@@ -123,7 +123,7 @@ pub(super) struct Slices<'a> {
     /// some of the criteria are known to be about wrong output, and others are not.
     pub(super) wrong_only: Option<Vec<WrongLine<'a>>>,
     /// The results, in the order in which the user named them.
-    pub(super) criteria: Vec<NamedSlice<'a>>,
+    pub(super) criteria: Vec<NamedSlice<'a, N>>,
 }
 
 /// A line of the source.
@@ -137,13 +137,13 @@ pub(super) struct WrongLine<'a> {
 
 /// A result with the name of its criterion.
 #[derive(Serialize)]
-pub(super) struct NamedSlice<'a> {
+pub(super) struct NamedSlice<'a, N: Serialize> {
     /// The name that the user gave.
     pub(super) name: &'a str,
     /// True if the correct output would not meet the criterion; false if none was given.
     pub(super) wrong: bool,
     /// The result.
-    pub(super) slice: Slice<'a>,
+    pub(super) slice: Slice<'a, N>,
 }
 
 /// The executable.

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use super::watcher::Watcher;
 use crate::circumstances::{PhaseId, PhaseTitle, Status};
 use crate::oracle::Evidence;
-use crate::oracle::other_failure;
 use crate::printed::Printed;
 use dd::{Configuration, Counts, Level, Observer, Outcome};
 
@@ -63,6 +62,8 @@ pub struct History {
     /// The phase that was begun last.
     phase: Option<PhaseId>,
     phases: usize,
+    /// The phases that were begun: before which test, and what they are about.
+    begun: Vec<(usize, String)>,
     /// The stride: of so many tests one keeps its configuration.
     stride: usize,
     room: HistoryLimit,
@@ -89,6 +90,7 @@ impl History {
             other_failures: Vec::new(),
             phase: None,
             phases: 0,
+            begun: Vec::new(),
             stride: 1,
             room: HistoryLimit { kept: 0, most, bytes },
         }
@@ -127,6 +129,11 @@ impl History {
         self.phase
     }
 
+    /// The phases that were begun, in order: how many tests were made before, and what the phase is about.
+    pub fn begun(&self) -> &[(usize, String)] {
+        &self.begun
+    }
+
     /// The stride: of so many tests one keeps its configuration; 1 if all of them do.
     pub fn stride(&self) -> usize {
         self.stride
@@ -142,7 +149,7 @@ impl History {
         if counts.total == 1 {
             self.phases += 1;
         }
-        if let Some(what) = other_failure(evidence) {
+        if let Some(what) = evidence.failure() {
             self.add_slip(what, configuration);
         }
         let is_kept = self.tests.len().is_multiple_of(self.stride);
@@ -219,6 +226,7 @@ impl Observer<Evidence> for Pair<'_> {
 impl Watcher for Pair<'_> {
     fn begins(&mut self, phase: &PhaseTitle, start: &Configuration) {
         self.history.phase = Some(phase.id);
+        self.history.begun.push((self.history.tests.len(), phase.what.clone()));
         self.other.begins(phase, start);
     }
 
@@ -274,10 +282,9 @@ mod tests {
         let mut history = History::default();
         let title = PhaseTitle { id: PhaseId(0), what: "all".into(), unit: "circumstance" };
         history.beside(&mut NoWatcher).begins(&title, &Configuration::full(16));
-        let evidence = |outcome, why: &str| Evidence::new(outcome, why);
-        let crashed = evidence(Outcome::Unresolved, "crashed in another way: SIGSEGV at a.c:3 in main");
-        let reported = evidence(Outcome::Unresolved, "reported another error: AddressSanitizer: SEGV");
-        let left = evidence(Outcome::Unresolved, "after a.c:3 control went to a.c:9");
+        let crashed = Evidence::other_failure("crashed", "SIGSEGV at a.c:3 in main".into());
+        let reported = Evidence::other_failure("reported", "AddressSanitizer: SEGV".into());
+        let left = Evidence::new(Outcome::Unresolved, "after a.c:3 control went to a.c:9");
         let seen = [(&crashed, 5), (&reported, 9), (&left, 1), (&crashed, 3), (&crashed, 4)];
         for (evidence, size) in seen {
             let chosen = Configuration::from_iter(16, 0..size);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use tracer::trace::EventId;
 
-use crate::oracle::is_untold;
+use crate::oracle::EvidenceKind;
 use crate::slice::Needed;
 use crate::subject::Recorded;
 
@@ -18,7 +18,7 @@ pub fn remarks(recorded: Recorded<'_>, needed: &[Needed]) -> Vec<String> {
 
 /// True if an execution is needed only to tell equal lines of the output apart.
 pub fn tells_apart(needed: &Needed) -> bool {
-    needed.without.as_ref().is_some_and(is_untold)
+    needed.without.as_ref().is_some_and(|seen| seen.kind == EvidenceKind::Ambiguous)
 }
 
 /// A remark on the executions that are needed only to tell equal lines of the output apart.

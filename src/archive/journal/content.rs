@@ -13,7 +13,7 @@ use super::record::{JournalDamage, Record};
 use crate::archive::ArchiveError;
 use crate::archive::files::read_whole;
 use crate::circumstances::PhaseId;
-use crate::oracle::Evidence;
+use crate::oracle::{Evidence, EvidenceKind};
 use crate::printed::Printed;
 use dd::{Configuration, Outcome};
 
@@ -30,7 +30,7 @@ pub struct JournalContent {
     pub is_damaged: bool,
     /// The number of bytes that hold complete records.
     pub(in crate::archive) length: u64,
-    pub(super) whys: Vec<String>,
+    pub(super) whys: Vec<(String, EvidenceKind)>,
     pub(super) printed: Vec<Arc<Printed>>,
     /// The phase that the last records are about.
     pub(super) current: Option<PhaseId>,
@@ -114,15 +114,16 @@ impl JournalContent {
                 let best = phase.best.without(&removed.iter().collect::<Vec<_>>());
                 phase.improve(best, fingerprint);
             }
-            Record::Why(why) => self.whys.push(why),
+            Record::Why(why, kind) => self.whys.push((why, kind)),
             Record::Printed(printed) => self.printed.push(Arc::new(printed)),
             Record::Test { fingerprint, outcome, why, printed } => {
-                let why = numbered(&self.whys, why)?;
+                let (why, kind) = numbered(&self.whys, why)?;
                 let printed = match printed {
                     Some(number) => Some(numbered(&self.printed, number)?),
                     None => None,
                 };
-                self.phase()?.outcomes.insert(fingerprint, (outcome, Evidence { outcome, why, printed }));
+                let evidence = Evidence { outcome, why, kind, printed };
+                self.phase()?.outcomes.insert(fingerprint, (outcome, evidence));
             }
             Record::Effort { runs, milliseconds } => {
                 self.runs = runs;

@@ -5,6 +5,7 @@ use std::hash::Hasher;
 use siphasher::sip::SipHasher13;
 
 use crate::circumstances::PhaseId;
+use crate::oracle::EvidenceKind;
 use crate::printed::{Edit, Printed, Rest};
 use dd::{Configuration, Outcome};
 
@@ -19,8 +20,8 @@ pub(super) enum Record {
     Set { fingerprint: u128, members: Ranges },
     /// The search goes on from the last set without these.
     Without { fingerprint: u128, members: Ranges },
-    /// A reason; its number is that of the reasons before it.
-    Why(String),
+    /// A reason with its kind; its number is that of the reasons before it.
+    Why(String, EvidenceKind),
     /// An output; its number is that of the outputs before it.
     Printed(Printed),
     /// A test of the configuration with this fingerprint. Its output may not be kept.
@@ -120,8 +121,18 @@ impl Record {
                 bytes.extend(fingerprint.to_le_bytes());
                 members.write(&mut bytes);
             }
-            Record::Why(why) => {
+            Record::Why(why, EvidenceKind::Plain) => {
                 bytes.push(b'W');
+                bytes.extend(why.bytes());
+            }
+            Record::Why(why, EvidenceKind::Ambiguous) => {
+                bytes.push(b'A');
+                bytes.extend(why.bytes());
+            }
+            Record::Why(why, EvidenceKind::OtherFailure(failure)) => {
+                bytes.push(b'F');
+                put(&mut bytes, failure.len() as u64);
+                bytes.extend(failure.bytes());
                 bytes.extend(why.bytes());
             }
             Record::Printed(printed) => {
@@ -155,7 +166,13 @@ impl Record {
             b'G' => Record::Guess { fingerprint: fingerprint(&mut rest)?, members: Ranges::read(rest)? },
             b'S' => Record::Set { fingerprint: fingerprint(&mut rest)?, members: Ranges::read(rest)? },
             b'I' => Record::Without { fingerprint: fingerprint(&mut rest)?, members: Ranges::read(rest)? },
-            b'W' => Record::Why(String::from_utf8(rest.to_vec()).ok()?),
+            b'W' => Record::Why(text(rest)?, EvidenceKind::Plain),
+            b'A' => Record::Why(text(rest)?, EvidenceKind::Ambiguous),
+            b'F' => {
+                let length = take_length(&mut rest)?;
+                let (failure, why) = rest.split_at_checked(length)?;
+                Record::Why(text(why)?, EvidenceKind::OtherFailure(text(failure)?))
+            }
             b'T' => {
                 let (outcome, after) = rest.split_first()?;
                 rest = after;
@@ -179,6 +196,10 @@ pub(super) enum JournalDamage {
     Short,
     /// Its content is not what was written: the checksum differs.
     Wrong,
+}
+
+fn text(bytes: &[u8]) -> Option<String> {
+    String::from_utf8(bytes.to_vec()).ok()
 }
 
 /// The outcome as a letter, after the signs of the papers.

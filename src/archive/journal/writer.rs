@@ -13,7 +13,7 @@ use crate::archive::ArchiveError;
 use crate::archive::claim::lock;
 use crate::archive::files::private;
 use crate::circumstances::PhaseId;
-use crate::oracle::Evidence;
+use crate::oracle::{Evidence, EvidenceKind};
 use crate::printed::Printed;
 use dd::{Configuration, Outcome};
 
@@ -27,7 +27,7 @@ pub struct Journal {
     /// The length of the file in bytes, with what is still buffered.
     length: u64,
     flushed: Instant,
-    whys: HashMap<String, u64>,
+    whys: HashMap<(String, EvidenceKind), u64>,
     /// The numbers of outputs, by their keys.
     printed: HashMap<u128, u64>,
     /// The smallest configuration of each phase.
@@ -138,9 +138,9 @@ impl Journal {
     pub fn tested(&mut self, fingerprint: u128, outcome: Outcome, seen: &Evidence) -> io::Result<()> {
         self.go_on()?;
         let next = self.whys.len() as u64;
-        let why = *self.whys.entry(seen.why.clone()).or_insert(next);
+        let why = *self.whys.entry((seen.why.clone(), seen.kind.clone())).or_insert(next);
         if why == next {
-            self.record(&Record::Why(seen.why.clone()))?;
+            self.record(&Record::Why(seen.why.clone(), seen.kind.clone()))?;
         }
         let printed = match &seen.printed {
             Some(printed) => Some(self.printed(printed)?),

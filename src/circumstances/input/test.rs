@@ -19,7 +19,7 @@ use tracer::{Containment, ProcessError};
 use super::part::Given;
 use super::step::Step;
 use crate::circumstances::{RunLock, TestError, Trial};
-use crate::oracle::{CANNOT_TELL, Evidence, Oracle, other_failure};
+use crate::oracle::{CANNOT_TELL, Evidence, Oracle};
 use crate::subject::Recorded;
 
 /// The largest number of other failures that are kept.
@@ -197,7 +197,7 @@ impl InputTestSetup<'_> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(fingerprint, evidence.clone());
         drop(known);
-        let Some(what) = other_failure(evidence) else { return };
+        let Some(what) = evidence.failure() else { return };
         let mut failures = self.other_failures.lock().unwrap_or_else(PoisonError::into_inner);
         match failures.iter().position(|failure| failure.what == what) {
             Some(known) => {

@@ -67,7 +67,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) attachments: Attachments<'a>,
 }
 
-/// What a program brings along that is not its own: files and address space.
+/// The attachments of a program: files and address space that are not its own.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Attachments<'a> {
     /// Descriptors of this process that the program inherits under the same numbers.

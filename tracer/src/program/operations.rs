@@ -1,5 +1,5 @@
-//! Tell what an instruction reads and writes: memory, registers and flags. Decoded once, it is asked each time
-//! that it is executed.
+//! The memory, registers and flags that an instruction reads and writes. Decoded once, it is asked each time that it is
+//! executed.
 //!
 //! Unlike [`super::accesses`], which names what a statement does to the program's variables, this is about each
 //! byte: what goes by the stack counts too. Source of the use of each instruction: iced-x86.
@@ -16,29 +16,29 @@ use super::variables::{MemoryPiece, RegisterValues};
 /// A set of registers by number; see [`ALL_REGISTERS`].
 pub(crate) type RegisterBits = u64;
 
-/// General registers by the machine's numbers, but the stack pointer; then the vector registers, those of the x87
-/// and of MMX as one each, the mask registers and the flags.
+/// The number of registers that are told apart: general registers by the machine's numbers, but the stack pointer; then
+/// the vector registers, those of the x87 and of MMX as one each, the mask registers and the flags.
 pub(crate) const ALL_REGISTERS: u32 = 60;
 const VECTORS: u32 = 16;
 const X87: u32 = 48;
 const MMX: u32 = 49;
 const MASKS: u32 = 50;
 const FLAGS: u32 = 58;
-/// The frame pointer.
+/// The number of the frame pointer.
 pub(crate) const RBP: u32 = 5;
-/// Where functions leave integers, and floating-point numbers.
+/// The numbers of the registers in which functions return integers, and floating-point numbers.
 pub(crate) const RAX: u32 = 0;
 
-/// What is particular about an instruction.
+/// The role of an instruction: what is particular about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InsnRole {
     /// It computes.
     Plain,
     /// It stores this register as it is.
     Store(u32),
-    /// It puts this register onto the stack, to be taken back or read.
+    /// It pushes this register onto the stack, to be taken back or read.
     Push(u32),
-    /// It takes this register back from the stack.
+    /// It pops this register from the stack.
     Pop(u32),
     /// It begins a frame: the frame pointer is the stack pointer.
     Frame,
@@ -46,20 +46,20 @@ pub(crate) enum InsnRole {
     Call,
     /// It returns from one.
     Return,
-    /// It calls the kernel.
+    /// It makes a system call.
     SystemCall,
-    /// It makes a signal: a breakpoint of the program's own.
+    /// It raises a signal: a breakpoint of the program's own.
     Trap,
 }
 
-/// An instruction.
+/// A decoded instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
     pub(crate) role: InsnRole,
     pub(crate) reads: RegisterBits,
     pub(crate) writes: RegisterBits,
     operands: Vec<Operand>,
-    /// A string operation that is repeated as often as a register says.
+    /// Whether it is a string operation that is repeated as often as a register says.
     repeats: bool,
 }
 
@@ -81,11 +81,11 @@ pub(crate) struct Access {
     pub(crate) is_fixed: bool,
 }
 
-/// No instruction is longer, in bytes.
+/// The length of the longest instruction, in bytes.
 pub(crate) const LONGEST: usize = 15;
 
 impl Operation {
-    /// The instruction with these bytes, which lies at `pc`; `None` if it is none.
+    /// Decodes the instruction with these bytes, which lies at `pc`; `None` if it is none.
     pub(crate) fn decode(bytes: &[u8], pc: u64) -> Option<Operation> {
         let insn = Decoder::with_ip(64, bytes, pc, DecoderOptions::NONE).decode();
         if insn.is_invalid() {
@@ -143,7 +143,7 @@ fn operand(insn: &Instruction, used: &UsedMemory) -> Option<Operand> {
         OpAccess::ReadWrite | OpAccess::ReadCondWrite => Mode::Update,
         OpAccess::None | OpAccess::NoMemAccess => return None,
     };
-    // One round of an operation that is repeated: so it is executed step by step.
+    // One round of a repeated operation: so it is executed step by step.
     let size = if insn.is_string_instruction() { insn.memory_size() } else { used.memory_size() };
     let length = size.size() as u64;
     // A return address is no value of the program's.

@@ -86,7 +86,7 @@ impl<W: Write> BlockWriter<W> {
 pub(super) enum Unsound {
     /// The file cannot be read.
     Unreadable(io::Error),
-    /// What it holds is not what was written.
+    /// The content is not what was written.
     Damaged(&'static str),
 }
 

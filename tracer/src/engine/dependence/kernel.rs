@@ -1,4 +1,4 @@
-//! Follow what the kernel does for the program: by its calls, and by signals.
+//! The data flow through the kernel: by its calls, and by signals.
 
 use super::Detective;
 use super::files::Handover;
@@ -10,7 +10,7 @@ use crate::program::operations::{Access, RAX};
 use crate::program::variables::{MemoryPiece, RegisterValues};
 
 impl Detective<'_> {
-    /// The kernel was called.
+    /// Notes the effects of a system call.
     pub(super) fn call_kernel(&mut self, tracee: &Tracee, before: &RegisterValues, now: &RegisterValues) {
         const ARGUMENTS: [usize; 6] = [7, 6, 2, 10, 8, 9];
         let arguments = ARGUMENTS.map(|number| before.general[number]);
@@ -45,7 +45,7 @@ impl Detective<'_> {
         }
     }
 
-    /// What the kernel keeps matters to the innermost event.
+    /// Notes that the innermost event reads state that the kernel keeps.
     fn ask(&mut self, state: KernelState) {
         let writer = self.kernel.get(&state).copied().filter(|&writer| writer != NOBODY);
         match (self.calls.innermost(), writer) {
@@ -59,10 +59,10 @@ impl Detective<'_> {
         }
     }
 
-    /// The handler of a signal is about to begin.
+    /// Notes that the handler of a signal is about to begin.
     pub(super) fn enter_handler(&mut self, signal: u64) {
         self.interrupted.push(self.registers.clone());
-        // Not the event that is interrupted needs that, but what happens then.
+        // The event that is interrupted does not need that, but what happens then does.
         for state in [KernelState::Handler(signal), KernelState::Signals, KernelState::Timer] {
             let writer = self.kernel.get(&state).copied().filter(|&writer| writer != NOBODY);
             self.orphans.extend(writer);
@@ -74,7 +74,7 @@ impl Detective<'_> {
         self.read_memory(tracee, at, Access { piece, mode: Mode::Read, is_fixed: false }, false);
     }
 
-    /// A file was read or written.
+    /// Notes that a file was read or written.
     fn use_file(&mut self, tracee: &Tracee, at: &RegisterValues, writer: LastWriter, action: FileAction) {
         let sources = match action {
             FileAction::Reads(descriptor) | FileAction::Seeks(descriptor) => {

@@ -1,4 +1,4 @@
-//! Find out who has written what each event reads, by executing a run instruction by instruction.
+//! Data dependences: who has written what each event reads, found by executing a run instruction by instruction.
 //!
 //! Every byte of memory and every register has a last writer, an event. What code does that is not traced, such
 //! as that of a library, is done by the event that has called it. What the kernel does is known by its calls.
@@ -40,43 +40,43 @@ use crate::trace::{EventId, Trace};
 
 pub(crate) use stepping::follow;
 
-/// What to find out.
+/// An investigation: what to find out, and at what cost.
 pub(crate) struct Investigation<'i> {
     pub(crate) program: &'i Program,
     pub(crate) trace: &'i Trace,
     pub(crate) variables: &'i Variables,
-    /// Values that are asked about.
+    /// The questions for values.
     pub(crate) questions: &'i [ValueQuestion],
-    /// At most so many instructions are executed one by one.
+    /// The largest number of instructions that are executed one by one.
     pub(crate) instructions: u64,
-    /// At most so many bytes of memory are used for what is found out.
+    /// The largest number of bytes of memory for what is found out.
     pub(crate) memory: u64,
     /// Whether decisions count that could have written what is read, had they gone another way.
     pub(crate) asks_for_potential: bool,
 }
 
-/// Thread-local memory lies around its base, so far.
+/// The distance around its base within which thread-local memory lies, in bytes.
 const THREAD_LOCAL: u64 = 4096;
-/// How many bytes a pointer has.
+/// The size of a pointer in bytes.
 const POINTER_SIZE: u64 = 8;
 
-/// Takes down who reads what whom has written, while the run goes on.
+/// The detective: it notes the last writers and who reads them, while the run goes on.
 struct Detective<'i> {
     investigation: Investigation<'i>,
     builder: DependencesBuilder,
     memory: MemoryWriters,
     registers: RegisterWriters,
-    /// Those at the beginning of each handler of a signal that has not returned.
+    /// The writers of registers at the beginning of each handler of a signal that has not returned.
     interrupted: Vec<RegisterWriters>,
     calls: OpenCalls,
     library: LibraryState,
     files: FileWriters,
     other_ways: OtherWays,
-    /// Who has changed last what the kernel keeps.
+    /// The last writers of the state that the kernel keeps.
     kernel: HashMap<KernelState, LastWriter>,
-    /// Who has written what was read while no event took place: why the next function is called.
+    /// The writers of what was read while no event took place: the reason why the next function is called.
     orphans: BTreeSet<LastWriter>,
-    /// By address; where memory with code is written, they are forgotten.
+    /// The decoded instructions by address; where memory with code is written, they are forgotten.
     operations: HashMap<u64, Option<Rc<Operation>>>,
     code_pages: HashSet<u64>,
     /// The names of what instructions read that always mean the same variable.
@@ -95,7 +95,7 @@ struct Pending {
     operation: Rc<Operation>,
     registers: RegisterValues,
     writes: Vec<Access>,
-    /// The writers that a value keeps which is only stored or taken back.
+    /// The writer that a value keeps which is only stored or taken back.
     kept: Option<LastWriter>,
 }
 
@@ -124,7 +124,7 @@ impl<'i> Detective<'i> {
         }
     }
 
-    /// The run has reached an event.
+    /// Notes that the run has reached an event.
     fn arrive(&mut self, execution: &Execution<'_>, event: EventId, registers: &RegisterValues) {
         let Investigation { program, trace, .. } = self.investigation;
         self.arrived = event.0;
@@ -137,7 +137,7 @@ impl<'i> Detective<'i> {
             orphans.into_iter().for_each(|writer| call.reads(writer, 0, event.0));
         }
         if leader.kind == LeaderKind::Entry && execution.conditions.poison != agent::poison::Poison::Off {
-            // What the frame holds is a pattern of the tracer's.
+            // The frame holds a pattern of the tracer's.
             let size = program.function_of(trace.leader(event)).undefined_size();
             self.memory.set(registers.sp().saturating_sub(size), size, NOBODY);
         }
@@ -170,7 +170,7 @@ impl<'i> Detective<'i> {
         }
     }
 
-    /// An event is over.
+    /// Notes that an event is over.
     fn end(&mut self, tracee: &Tracee, EndedEvent { event, read, potential, overwritten }: EndedEvent) {
         self.builder.take(event, &read);
         self.builder.take_potential(event, &potential);
@@ -190,7 +190,7 @@ impl<'i> Detective<'i> {
         }
     }
 
-    /// Calls that have returned are over.
+    /// Closes the calls that have returned.
     fn settle(&mut self, tracee: &Tracee, registers: &RegisterValues) {
         while let Some(ended) = self.calls.settle(registers.sp()) {
             self.end(tracee, ended);
@@ -198,7 +198,7 @@ impl<'i> Detective<'i> {
         self.library.settle(tracee, registers);
     }
 
-    /// The instruction at an address.
+    /// The decoded instruction at an address.
     fn operation(&mut self, tracee: &Tracee, pc: u64) -> Option<Rc<Operation>> {
         if let Some(known) = self.operations.get(&pc) {
             return known.clone();
@@ -215,7 +215,7 @@ impl<'i> Detective<'i> {
         operation
     }
 
-    /// An instruction is about to be executed.
+    /// Handles an instruction that is about to be executed.
     fn before(&mut self, execution: &Execution<'_>, registers: RegisterValues) -> Option<Pending> {
         let tracee: &Tracee = execution.tracee;
         self.settle(tracee, &registers);
@@ -269,7 +269,7 @@ impl<'i> Detective<'i> {
         }
     }
 
-    /// The innermost event reads memory.
+    /// Notes that the innermost event reads memory.
     fn read_memory(&mut self, tracee: &Tracee, at: &RegisterValues, access: Access, is_traced: bool) {
         let MemoryPiece { address, length } = access.piece;
         let Some(call) = self.calls.innermost() else {
@@ -297,7 +297,7 @@ impl<'i> Detective<'i> {
         }
     }
 
-    /// The innermost event reads memory that decisions could have written.
+    /// Notes that the innermost event reads memory that decisions could have written.
     fn read_potentially(&mut self, tracee: &Tracee, at: &RegisterValues, access: Access, is_traced: bool) {
         let MemoryPiece { address, length } = access.piece;
         let mut decisions = BTreeSet::new();
@@ -315,7 +315,7 @@ impl<'i> Detective<'i> {
         }
     }
 
-    /// The number of what the source calls a piece of memory.
+    /// The number of the name that the source has for a piece of memory.
     fn name(&mut self, tracee: &Tracee, at: &RegisterValues, access: Access, is_traced: bool) -> u32 {
         let is_constant = is_traced && access.is_fixed;
         if let Some(&number) = self.names.get(&at.pc).filter(|_| is_constant) {
@@ -336,7 +336,7 @@ impl<'i> Detective<'i> {
         number
     }
 
-    /// The innermost event reads registers.
+    /// Notes that the innermost event reads registers.
     fn read_registers(
         &mut self,
         tracee: &Tracee,
@@ -361,7 +361,7 @@ impl<'i> Detective<'i> {
         }
     }
 
-    /// What a value in a register is called: `f()` if a function has returned it, or what it is stored into.
+    /// The name of a value in a register: `f()` if a function has returned it, or what it is stored into.
     fn name_of_register(
         &mut self,
         tracee: &Tracee,
@@ -384,7 +384,7 @@ impl<'i> Detective<'i> {
         }
     }
 
-    /// A library is about to overwrite this: if it is its own, it may leave it as it was.
+    /// Notes that a library is about to overwrite this: if it is its own, it may leave it as it was.
     fn note_overwritten(&mut self, tracee: &Tracee, at: &RegisterValues, piece: MemoryPiece) {
         let MemoryPiece { address, length } = piece;
         let is_thread_local = address.abs_diff(at.fs_base) < THREAD_LOCAL;
@@ -438,7 +438,7 @@ impl<'i> Detective<'i> {
         self.memory.memory() + self.builder.memory() + self.other_ways.memory()
     }
 
-    /// All that was found out.
+    /// The dependences that were found out.
     fn finish(
         mut self,
         tracee: &Tracee,

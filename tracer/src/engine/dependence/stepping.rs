@@ -1,4 +1,4 @@
-//! Execute a run instruction by instruction, along its trace.
+//! Execution of a run instruction by instruction, along its trace.
 
 use std::sync::atomic::Ordering;
 
@@ -13,12 +13,12 @@ use crate::program::operations::InsnRole;
 use crate::program::variables::RegisterValues;
 use crate::termination::{Cut, Termination};
 
-/// After so many instructions it is seen whether there was enough.
+/// The number of instructions after which the limits are checked.
 const INTERVAL: u64 = 1024;
-/// The handler of a signal finds so much between its stack and that of what it has interrupted: the red zone.
+/// The distance between the stack of a signal's handler and that of what it has interrupted: the red zone, in bytes.
 const RED_ZONE: u64 = 128;
 
-/// Executes the run to its end, or until there was enough.
+/// Executes the run to its end, or until a limit is reached.
 pub(crate) fn follow(
     execution: &mut Execution<'_>,
     guide: &mut Replayer<'_>,
@@ -40,7 +40,7 @@ pub(crate) fn follow(
     Ok((detective.finish(execution.tracee, termination.as_ref(), enough), termination))
 }
 
-/// Why the run is followed no further.
+/// The reason why the run is followed no further.
 enum Outcome {
     Ended(Termination),
     Enough(Incomplete),
@@ -93,7 +93,7 @@ impl Detective<'_> {
         }
     }
 
-    /// Why there was enough, if so.
+    /// The limit that is reached, if there is one.
     fn enough(&self, execution: &Execution<'_>) -> Option<Outcome> {
         if !self.instructions.is_multiple_of(INTERVAL) {
             return None;
