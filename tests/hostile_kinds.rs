@@ -1,8 +1,8 @@
 //! Further kinds of harm, in all rooms of the machine: somebody outside holds what they are after, and tells of it.
 //!
 //! Each kind of `hostile/kinds.c` is done by partial runs of a search, which must find the same slice as if nothing
-//! had happened, or as if the run had ended there; and in the recorded run. The ordinary suite tries each kind at one
-//! of both levels as one of both users, the thorough one all of them.
+//! had happened, or as if the run had ended there; and in the recorded run. The ordinary suite tries a third
+//! of the kinds, each at one of both levels as one of both users, the thorough one all of them everywhere.
 
 mod support;
 
@@ -191,7 +191,8 @@ fn further_kinds_of_harm_do_none_and_leave_every_slice_as_it_is() {
         .flat_map(|(number, kind)| {
             columns.iter().enumerate().map(move |(place, &column)| (number, kind, place, column))
         })
-        .filter(|(number, _, place, _)| tries_all || number % columns.len() == *place)
+        // A third of them, at each of the columns in turn.
+        .filter(|(number, _, place, _)| tries_all || number % 3 == 0 && number / 3 % columns.len() == *place)
         .map(|(_, kind, _, column)| (kind, column))
         .collect();
     let (fates, failed) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
