@@ -10,11 +10,11 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use dd::{Configuration, Outcome};
+use dd::Configuration;
 use serde::{Deserialize, Serialize};
 use tracer::{Bytes, Containment};
 
-use super::documents::{ContainmentWord, FileDocument, OutcomeWord, SeenDocument, StatusWord};
+use super::documents::{ContainmentWord, FileDocument, SeenDocument, StatusWord};
 use super::error::ArchiveError;
 use super::files::{create, hash, read_document, write_document};
 use super::folder::RunFolder;
@@ -384,7 +384,3 @@ fn edit(document: EditDocument, file: Option<&ChangedFile>) -> Result<ChangeEdit
         EditDocument::Move => ChangeEdit::Move,
     })
 }
-
-/// The outcome of a test.
-#[derive(Serialize, Deserialize)]
-pub(super) struct OutcomeDocument(#[serde(with = "OutcomeWord")] pub(super) Outcome);

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use dd::Configuration;
+use dd::{Configuration, Outcome};
 use serde::{Deserialize, Serialize};
 
-use super::guilty::OutcomeDocument;
+use super::documents::OutcomeWord;
 use super::texts::TextDocument;
 use crate::circumstances::PhaseId;
 use crate::circumstances::change::{Examination, Inconsistency, TriedMember, TriedPhase, TriedVersion};
@@ -49,6 +49,10 @@ enum InconsistencyDocument {
     Execution,
 }
 
+/// The outcome of a test.
+#[derive(Serialize, Deserialize)]
+pub(super) struct OutcomeDocument(#[serde(with = "OutcomeWord")] pub(super) Outcome);
+
 pub(super) fn examination_document(seen: &Examination, most: usize) -> ExaminationDocument {
     let printed = &seen.printed[seen.printed.len().saturating_sub(most)..];
     ExaminationDocument {
@@ -66,7 +70,7 @@ pub(super) fn examination_document(seen: &Examination, most: usize) -> Examinati
     }
 }
 
-pub(super) fn examination(outcome: dd::Outcome, document: ExaminationDocument) -> Examination {
+pub(super) fn examination(outcome: Outcome, document: ExaminationDocument) -> Examination {
     Examination {
         evidence: Evidence::new(outcome, document.why),
         inconsistency: document.inconsistency.map(|why| match why {

@@ -19,8 +19,7 @@ use super::documents::SeenDocument;
 use super::error::ArchiveError;
 use super::files::{hash, private, read_whole};
 use super::folder::Archive;
-use super::guilty::OutcomeDocument;
-use super::guilty_tests::{examination, examination_document};
+use super::guilty_tests::{OutcomeDocument, examination, examination_document};
 use crate::circumstances::change::Examination;
 use crate::oracle::Evidence;
 

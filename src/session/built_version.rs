@@ -47,6 +47,7 @@ pub fn built(
     let root = std::path::absolute(folder.path().join(NAME))?;
     remove(&root)?;
     write_tree(&found.version(1), &root)?;
+    let root = root.canonicalize()?;
     let directory = root.join(&found.below).join(&request.test.directory);
     std::fs::create_dir_all(&directory)?;
     let refused = match &request.build {
