@@ -16,6 +16,7 @@
 //! - [`baseline`] records the failing run several times, and checks whether it can be trusted.
 //! - [`remote`] has tests made by workers on other machines.
 //! - [`grammar`] reads grammars, and derives texts from them.
+//! - [`syntax`] parses texts of known languages, by tree-sitter.
 //! - [`circumstances`] makes tests of what can be left out. This is the seam: below it are numbers, above it
 //!   are programs. A further kind of circumstance is one more implementation of
 //!   [`Kind`](circumstances::Kind).
@@ -23,6 +24,7 @@
 //! - [`dynamic`] follows dependences: the dynamic slice, inferred and not tried.
 //! - [`slice`](mod@slice) names the result, the [`CriticalSlice`](slice::CriticalSlice), and what it is
 //!   worth.
+//! - [`simplified`] names the result of a simplification.
 //! - [`archive`] keeps runs in folders, so that searches can go on and reports can be made later.
 //! - [`session`] leads from a request to the answers: the recording, the checks, the phases of the search.
 //!   Its [`history`](session::history) records the tests, its [`fate`](session::fate) when an execution was
@@ -68,5 +70,7 @@ pub mod printed;
 pub mod remote;
 pub mod report;
 pub mod session;
+pub mod simplified;
 pub mod slice;
 pub mod subject;
+pub mod syntax;

@@ -384,7 +384,7 @@ enum EngineWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Containment", rename_all = "snake_case")]
-enum ContainmentWord {
+pub(super) enum ContainmentWord {
     Full,
     /// Basic containment, with the reason why it is not better.
     Basic(String),
@@ -417,7 +417,7 @@ enum AlgorithmWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Status", rename_all = "snake_case")]
-enum StatusWord {
+pub(super) enum StatusWord {
     Minimal,
     Budget,
     Interrupted,
@@ -449,7 +449,7 @@ enum EvidenceKindWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Outcome", rename_all = "snake_case")]
-enum OutcomeWord {
+pub(super) enum OutcomeWord {
     #[serde(rename = "reproduced")]
     Fail,
     #[serde(rename = "not_reproduced")]

@@ -43,7 +43,7 @@ pub struct Reopened {
 impl Reopened {
     /// Finds the run that the user names; the program is loaded but not started.
     pub fn open(name: Option<&Path>, interrupt: &Interrupt) -> Result<Reopened, SessionError> {
-        Reopened::of(archive().find(name)?, None, interrupt)
+        Reopened::of(archive().find_traced(name)?, None, interrupt)
     }
 
     /// Takes up the run in a folder; its program may lie elsewhere now.
@@ -159,7 +159,7 @@ impl Reopened {
 /// The results of a run with the names of their criteria, without loading the program; none of those whose
 /// search has not ended.
 pub fn results(name: Option<&Path>) -> Result<Vec<(Option<String>, CriticalSlice)>, SessionError> {
-    let folder = archive().find(name)?;
+    let folder = archive().find_traced(name)?;
     let run = folder.load()?;
     let question = Question {
         command: run.command.clone(),
