@@ -15,6 +15,7 @@
 //! - [`oracle`] judges finished runs: does a run show the failure under study?
 //! - [`baseline`] records the failing run several times, and checks whether it can be trusted.
 //! - [`grammar`] reads grammars, and derives texts from them.
+//! - [`syntax`] parses texts of known languages, by tree-sitter.
 //! - [`circumstances`] makes tests of what can be left out. This is the seam: below it are numbers, above it
 //!   are programs. A further kind of circumstance is one more implementation of
 //!   [`Kind`](circumstances::Kind).
@@ -71,3 +72,4 @@ pub mod session;
 pub mod simplified;
 pub mod slice;
 pub mod subject;
+pub mod syntax;

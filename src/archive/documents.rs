@@ -323,18 +323,18 @@ pub(super) struct SeenDocument {
     #[serde(with = "OutcomeWord")]
     pub(super) outcome: Outcome,
     pub(super) why: String,
-    /// Not there if it is plain.
+    /// The kind of the reason; missing if it is plain.
     #[serde(with = "EvidenceKindWord", default, skip_serializing_if = "is_plain")]
     pub(super) kind: EvidenceKind,
 }
 
 impl SeenDocument {
-    /// What a test has shown, without what it has printed.
+    /// Creates the document of a test's evidence, without its output.
     pub(super) fn of(seen: &Evidence) -> SeenDocument {
         SeenDocument { outcome: seen.outcome, why: seen.why.clone(), kind: seen.kind.clone() }
     }
 
-    /// The same as it was.
+    /// Restores the evidence.
     pub(super) fn evidence(self) -> Evidence {
         Evidence { kind: self.kind, ..Evidence::new(self.outcome, self.why) }
     }

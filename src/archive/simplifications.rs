@@ -28,6 +28,7 @@ use crate::circumstances::input::{
 };
 use crate::simplified::prevention::{Others, Preventer, PreventingSet, Prevention};
 use crate::simplified::{Simplified, TriedInput, TriedInputs};
+use crate::syntax::Language;
 use dd::{Counts, Outcome};
 use tracer::Containment;
 
@@ -100,6 +101,7 @@ enum UnitDocument {
     Elements(usize),
     Tokens,
     Pairs,
+    Nodes(String),
     Characters,
     Bytes,
 }
@@ -341,6 +343,7 @@ fn part_document(part: &InputPart, unit: Unit) -> PartDocument {
             Unit::Elements(depth) => UnitDocument::Elements(depth),
             Unit::Tokens => UnitDocument::Tokens,
             Unit::Pairs => UnitDocument::Pairs,
+            Unit::Nodes(language) => UnitDocument::Nodes(language.name().to_owned()),
             Unit::Characters => UnitDocument::Characters,
             Unit::Bytes => UnitDocument::Bytes,
         },
@@ -359,14 +362,19 @@ fn input_part(document: PartDocument) -> InputPart {
         content: None,
         is_optional: document.optional,
         least: bytes(document.least).into(),
+        language: None,
     }
 }
 
 fn unit(document: &UnitDocument) -> Unit {
-    match *document {
+    match document {
+        UnitDocument::Nodes(name) => {
+            let language = Language::ALL.into_iter().find(|language| language.name() == name);
+            language.map_or(Unit::Characters, Unit::Nodes)
+        }
         UnitDocument::Whole => Unit::Whole,
         UnitDocument::Lines => Unit::Lines,
-        UnitDocument::Elements(depth) => Unit::Elements(depth),
+        UnitDocument::Elements(depth) => Unit::Elements(*depth),
         UnitDocument::Tokens => Unit::Tokens,
         UnitDocument::Pairs => Unit::Pairs,
         UnitDocument::Characters => Unit::Characters,

@@ -29,6 +29,7 @@ use crate::session::driver::Strategy;
 use crate::session::interrupt::Interrupt;
 use crate::session::simplify_request::{OutcomeKeeping, SimplifyRequest};
 use crate::simplified::Simplified;
+use crate::syntax::Language;
 
 const TRIVIAL: &str = "the failure shows even if nothing is given: ask for more, for example with --expect-match or \
                        --expect-stderr-match";
@@ -111,7 +112,8 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
     }
     let other = options.differs_from().map(|command| other(command, &invocation)).transpose()?;
     let mut given = given(options, &invocation)?;
-    let remarks = reduction_method::derived(&method, &mut given, options)?;
+    let mut remarks = reduction_method::derived(&method, &mut given, options)?;
+    remarks.extend(reduction_method::missing_grammars(&given, options));
     Ok(SimplifyRequest {
         program,
         invocation,
@@ -206,7 +208,9 @@ fn given(options: &SimplifyOptions, invocation: &Invocation) -> Result<Given, Fa
     }
     let is_piped = parts.is_empty() && !invocation.stdin.is_empty();
     if options.world.stdin.is_some() || is_piped {
-        parts.insert(0, InputPart::new(PartName::Stdin, invocation.stdin.clone(), false));
+        let language = options.world.stdin.as_deref().and_then(Language::of_file);
+        let part = InputPart::new(PartName::Stdin, invocation.stdin.clone(), false);
+        parts.insert(0, InputPart { language, ..part });
     }
     if parts.iter().all(InputPart::is_empty) {
         let message = "there is nothing to simplify: name an input with --stdin or --file that is not empty, or ask \
@@ -245,7 +249,12 @@ fn file_parts(path: &Path) -> Result<Vec<InputPart>, Failure> {
 fn file_part(path: &Path, is_optional: bool) -> Result<InputPart, Failure> {
     let content = Input::new(reading::file("--file", path)?);
     let place = Some(path.canonicalize()?);
-    Ok(InputPart { path: place, ..InputPart::new(PartName::File(path.into()), content, is_optional) })
+    let language = Language::of_file(path);
+    Ok(InputPart {
+        path: place,
+        language,
+        ..InputPart::new(PartName::File(path.into()), content, is_optional)
+    })
 }
 
 /// Collects all regular files in a folder, however deep; links lead out of it.

@@ -163,7 +163,8 @@ pub enum UnitChoice {
     Lines,
     /// Words, numbers, stretches of space, single signs.
     Tokens,
-    /// Elements of bracketed lists and blocks.
+    /// Nodes of the syntax tree, where the ending of the name tells a known language; elements of bracketed lists and
+    /// blocks elsewhere.
     Tree,
     /// Characters.
     Characters,

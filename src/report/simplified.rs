@@ -21,7 +21,7 @@ const INPUT: &str = "stripe.input/1";
 /// The number of lines of an input that are shown.
 const MOST_LINES: usize = 40;
 
-/// What is left for people: each part, what the runs say before and after, and what the answer is worth.
+/// Writes the result for people: what is left of each part, what the runs say before and after, and the verdict.
 pub fn text(found: &Simplified, style: Style) -> String {
     let mut text = match &found.prevention {
         Some(prevention) => prevention::sets(prevention, style),
@@ -48,7 +48,7 @@ pub fn text(found: &Simplified, style: Style) -> String {
     text
 }
 
-/// What is left of each part.
+/// Writes what is left of each part.
 fn left(found: &Simplified, style: Style) -> String {
     let mut text = String::new();
     let shown = found.parts().filter(|(before, ..)| !is_listed(before));
@@ -105,7 +105,7 @@ fn content(part: &InputPart, style: Style) -> String {
     text
 }
 
-/// The arguments and variables that are left.
+/// Writes the arguments and variables that are left.
 fn listed(found: &Simplified, style: Style) -> String {
     let mut text = String::new();
     let parts = || found.parts().map(|(_, after, _)| after);
@@ -169,9 +169,9 @@ pub(super) fn verdict_of(found: &Simplified) -> String {
     format!("{} of {} bytes are left; {minimal}.", found.after.len(), found.before.len())
 }
 
-/// What the failure is, and what it cost to find out.
+/// The end of the verdict: what the failure is, and what it cost to find out.
 pub(super) fn tail_of(found: &Simplified) -> String {
-    // Where the failure has to go away, that is what a search wants.
+    // In a search for preventers, Fail means that the failure has gone away.
     let (reproduced, not) = match found.prevention {
         Some(_) => (found.tests.pass, found.tests.fail),
         None => (found.tests.fail, found.tests.pass),

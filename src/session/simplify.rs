@@ -327,8 +327,9 @@ pub(super) fn limits(request: &SimplifyRequest, first: &Run, hangs: bool) -> Lim
         return first_limits(request, hangs);
     }
     let wall = (20 * usage.wall).clamp(Duration::from_secs(10), Duration::from_secs(600));
-    let cpu = (10 * usage.cpu).max(Duration::from_secs(1));
-    // Sleeping takes no time where clocks are made up: a program that sleeps waits for another one.
+    // Unlike time on the clock it hardly depends on the load, and what does not end costs all of it again and again.
+    let cpu = (10 * usage.cpu).max(Duration::from_millis(300));
+    // Sleeping takes no time where clocks are made up: who sleeps waits for somebody.
     let idle = (4 * usage.wall).clamp(Duration::from_secs(1), Duration::from_secs(60));
     let memory = (usage.memory > 0).then(|| (4 * usage.memory).max(usage.memory + (256 << 20)));
     Limits { cpu, idle, memory, tolerated: first.denied, ..limits_of(wall) }

@@ -2,10 +2,6 @@
 
 use std::ops::Range;
 
-use super::part::InputPart;
-use super::step::Step;
-use dd::Configuration;
-
 /// A stretch of what is left of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputPiece {
@@ -57,7 +53,7 @@ impl Provenance {
 
     /// The same in the original, where `self` consists of pieces of what `before` tells of. `original` is the part as it
     /// was given.
-    fn within(&self, before: &Provenance, original: &[u8]) -> Provenance {
+    pub(super) fn within(&self, before: &Provenance, original: &[u8]) -> Provenance {
         let mut starts = Vec::with_capacity(before.pieces.len());
         let mut at = 0;
         for piece in &before.pieces {
@@ -89,7 +85,7 @@ impl Provenance {
     }
 
     /// Appends a piece. One that stands before others in the original has changed its place: it is something else.
-    fn push(&mut self, piece: InputPiece, original: &[u8]) {
+    pub(super) fn push(&mut self, piece: InputPiece, original: &[u8]) {
         if piece.is_empty() {
             return;
         }
@@ -122,48 +118,6 @@ fn part_of(piece: &InputPiece, range: Range<usize>) -> InputPiece {
 
 /// Where the bytes of all parts come from; `None` for parts that are left out.
 pub type Provenances = Vec<Option<Provenance>>;
-
-/// All of these parts as they were given.
-pub(super) fn untouched(parts: &[InputPart]) -> Provenances {
-    parts.iter().map(|part| part.content.as_ref().map(|content| Provenance::whole(content.len()))).collect()
-}
-
-/// What is there after a step that begins with `before` and chooses this.
-pub(super) fn after(
-    step: &Step,
-    chosen: &Configuration,
-    before: &Provenances,
-    originals: &[InputPart],
-) -> Provenances {
-    let mut after = before.clone();
-    let original = |part: usize| originals[part].content.as_deref().unwrap_or_default();
-    match step {
-        Step::Parts(parts) => {
-            let left_out = parts.iter().enumerate().filter(|(number, _)| !chosen.contains(*number));
-            for (_, &part) in left_out {
-                let mut emptied = Provenance::default();
-                emptied.push(InputPiece::Other(originals[part].least.to_vec()), original(part));
-                after[part] = (!originals[part].is_optional).then_some(emptied);
-            }
-        }
-        // Nothing is known of the single bytes.
-        Step::Snippets { .. } => {}
-        Step::Units { part, units, text, .. } => {
-            let pieces = units.kept(text.len(), chosen).into_iter().map(InputPiece::Kept).collect();
-            within(&mut after[*part], Provenance { pieces }, original(*part));
-        }
-        Step::Swaps { part, swaps, text, .. } => {
-            let pieces = swaps.pieces(text.len(), chosen);
-            within(&mut after[*part], Provenance { pieces }, original(*part));
-        }
-    }
-    after
-}
-
-fn within(place: &mut Option<Provenance>, pieces: Provenance, original: &[u8]) {
-    let before = place.take().unwrap_or_default();
-    *place = Some(pieces.within(&before, original));
-}
 
 #[cfg(test)]
 mod tests {

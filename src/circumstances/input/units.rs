@@ -5,6 +5,7 @@ use std::ops::Range;
 use dd::Configuration;
 
 use super::brackets::Brackets;
+use crate::syntax::{Language, SyntaxTree};
 
 /// A kind of unit, which is left out as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum Unit {
     Tokens,
     /// Both brackets of a pair, and nothing in between.
     Pairs,
+    /// Nodes of the syntax tree.
+    Nodes(Language),
     /// Characters of UTF-8; other bytes one by one.
     Characters,
     /// Bytes.
@@ -35,6 +38,7 @@ impl Unit {
             Unit::Elements(_) => "element",
             Unit::Tokens => "token",
             Unit::Pairs => "pair of brackets",
+            Unit::Nodes(_) => "node",
             Unit::Characters => "character",
             Unit::Bytes => "byte",
         }
@@ -48,6 +52,7 @@ impl Unit {
             Unit::Elements(_) => "elements of lists",
             Unit::Tokens => "tokens",
             Unit::Pairs => "pairs of brackets",
+            Unit::Nodes(_) => "nodes",
             Unit::Characters => "characters",
             Unit::Bytes => "bytes",
         }
@@ -57,7 +62,13 @@ impl Unit {
 impl Unit {
     /// The number of units of a text.
     pub fn count_in(self, text: &[u8]) -> usize {
-        Units::of(text, self).len()
+        match self {
+            Unit::Nodes(language) => {
+                let tree = SyntaxTree::of(text, language);
+                tree.map_or(0, |tree| tree.nodes.iter().skip(1).filter(|node| node.is_named).count())
+            }
+            _ => Units::of(text, self).len(),
+        }
     }
 }
 
@@ -91,6 +102,8 @@ impl Units {
             Unit::Characters => Stretches::Between(places(text, character_end)),
             Unit::Elements(depth) => Stretches::Of(numbered(Brackets::of(text).elements(text, depth))),
             Unit::Pairs => Stretches::Of(Brackets::of(text).pairs()),
+            // Nodes lie within each other; see `syntax_swaps`.
+            Unit::Nodes(_) => Stretches::Between(vec![0, text.len() as u32]),
         };
         let count = match &stretches {
             Stretches::Bytes => text.len(),
