@@ -323,18 +323,18 @@ pub(super) struct SeenDocument {
     #[serde(with = "OutcomeWord")]
     pub(super) outcome: Outcome,
     pub(super) why: String,
-    /// Not there if it is plain.
+    /// The kind of the reason; missing if it is plain.
     #[serde(with = "EvidenceKindWord", default, skip_serializing_if = "is_plain")]
     pub(super) kind: EvidenceKind,
 }
 
 impl SeenDocument {
-    /// What a test has shown, without what it has printed.
+    /// Creates the document of a test's evidence, without its output.
     pub(super) fn of(seen: &Evidence) -> SeenDocument {
         SeenDocument { outcome: seen.outcome, why: seen.why.clone(), kind: seen.kind.clone() }
     }
 
-    /// The same as it was.
+    /// Restores the evidence.
     pub(super) fn evidence(self) -> Evidence {
         Evidence { kind: self.kind, ..Evidence::new(self.outcome, self.why) }
     }
@@ -384,7 +384,7 @@ enum EngineWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Containment", rename_all = "snake_case")]
-enum ContainmentWord {
+pub(super) enum ContainmentWord {
     Full,
     /// Basic containment, with the reason why it is not better.
     Basic(String),
@@ -418,7 +418,7 @@ enum AlgorithmWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Status", rename_all = "snake_case")]
-enum StatusWord {
+pub(super) enum StatusWord {
     Minimal,
     Budget,
     Interrupted,
@@ -450,7 +450,7 @@ enum EvidenceKindWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Outcome", rename_all = "snake_case")]
-enum OutcomeWord {
+pub(super) enum OutcomeWord {
     #[serde(rename = "reproduced")]
     Fail,
     #[serde(rename = "not_reproduced")]

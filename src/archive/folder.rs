@@ -87,6 +87,18 @@ impl Archive {
         }
     }
 
+    /// The same where only a run will do of which something was traced: the newest of these, if he names none.
+    ///
+    /// # Errors
+    /// If there is no such run.
+    pub fn find_traced(&self, name: Option<&Path>) -> Result<RunFolder, ArchiveError> {
+        if name.is_some_and(|name| name != Path::new("latest")) {
+            return self.find(name);
+        }
+        let is_traced = |run: &RunFolder| !run.is_simplification();
+        self.runs()?.into_iter().rev().find(is_traced).ok_or(ArchiveError::NoRuns(self.0.clone()))
+    }
+
     /// Creates the folder. Kept runs may hold secrets from the environment, and none of them belongs into a
     /// repository.
     fn make(&self) -> io::Result<()> {

@@ -20,6 +20,15 @@ pub enum Stage {
     Unfinished,
 }
 
+/// How much a search has kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptSize {
+    /// Statement executions.
+    Executions(usize),
+    /// Bytes of what the program is given.
+    Bytes(usize),
+}
+
 /// The progress of a search, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchProgress {
@@ -27,8 +36,8 @@ pub struct SearchProgress {
     pub name: Option<String>,
     /// The state of the search.
     pub stage: Stage,
-    /// The number of executions that are kept; `None` before the first improvement.
-    pub kept: Option<usize>,
+    /// What is kept; `None` before the first improvement.
+    pub kept: Option<KeptSize>,
     /// The number of tests that were made.
     pub tests: u64,
 }
@@ -54,6 +63,9 @@ impl RunFolder {
     /// # Errors
     /// If the folder holds no run, or not what was written.
     pub fn entry(&self) -> Result<Entry, ArchiveError> {
+        if self.is_simplification() {
+            return self.simplification_entry();
+        }
         let document = self.document()?;
         let (several, events) = (&document.criterion.several, document.recorded.events);
         let parts: Vec<Option<&str>> = match several.is_empty() {
@@ -70,6 +82,28 @@ impl RunFolder {
         })
     }
 
+    fn simplification_entry(&self) -> Result<Entry, ArchiveError> {
+        let (kept, found) = (self.kept_simplification()?, self.simplification_progress()?);
+        let stage = match &found {
+            Some(found) => Stage::Ended(found.status),
+            None if Journal::is_locked(&self.path().join("owner")) => Stage::Running,
+            None => Stage::Unfinished,
+        };
+        let progress = SearchProgress {
+            name: None,
+            stage,
+            kept: found.map(|found| KeptSize::Bytes(found.bytes)),
+            tests: found.map_or(0, |found| found.tests),
+        };
+        Ok(Entry {
+            started: kept.started,
+            line: kept.line,
+            command: kept.command,
+            criterion: kept.criterion,
+            progress: vec![progress],
+        })
+    }
+
     /// The progress of the search.
     ///
     /// # Errors
@@ -79,12 +113,13 @@ impl RunFolder {
         if let Some(result) = self.result_document(part)? {
             let tests = &result.tests;
             let tests = tests.reproduced + tests.not_reproduced + tests.unresolved;
-            let (stage, kept) = (Stage::Ended(result.status), Some(result.needed.len()));
+            let (stage, kept) =
+                (Stage::Ended(result.status), Some(KeptSize::Executions(result.needed.len())));
             return Ok(SearchProgress { name, stage, kept, tests });
         }
         let content = JournalContent::read(&journal, events)?;
         let stage = if Journal::is_locked(&journal) { Stage::Running } else { Stage::Unfinished };
-        let kept = content.phases.first().map(|phase| phase.best.len());
+        let kept = content.phases.first().map(|phase| KeptSize::Executions(phase.best.len()));
         Ok(SearchProgress { name, stage, kept, tests: content.tests() as u64 })
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn write(file: &Path, bytes: &[u8], overwriting: Overwriting, readers
     write_by(file, overwriting, readers, |out| out.write_all(bytes))
 }
 
-/// The same for what is written piece by piece.
+/// Writes a file piece by piece.
 pub(super) fn write_by(
     file: &Path,
     overwriting: Overwriting,

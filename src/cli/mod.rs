@@ -221,7 +221,7 @@ fn print(bytes: &[u8]) -> Result<Exit, Failure> {
     print_by(|stdout| stdout.write_all(bytes))
 }
 
-/// The same for what is written piece by piece.
+/// Writes to standard output piece by piece.
 fn print_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Exit, Failure> {
     let mut stdout = BufWriter::new(io::stdout().lock());
     tolerate_closed(write(&mut stdout).and_then(|()| stdout.flush()))

@@ -110,7 +110,7 @@ impl<'a> Rendering<'a> {
         })
     }
 
-    /// All results, to be put beside each other.
+    /// All results, for a comparison.
     fn all(self) -> Vec<Compared<'a>> {
         self.answers.iter().map(compared).collect()
     }

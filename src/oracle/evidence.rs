@@ -19,7 +19,7 @@ pub struct Evidence {
     pub printed: Option<Arc<Printed>>,
 }
 
-/// The kinds of reasons for an outcome, as far as by-products and remarks need to tell them apart.
+/// The kind of the reason for an outcome, as far as by-products and remarks distinguish them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EvidenceKind {
     /// Any other reason.

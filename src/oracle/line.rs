@@ -42,8 +42,8 @@ impl RecordedLine {
         RecordedLine { correct: correct.map(<[u8]>::to_vec), ..self }
     }
 
-    /// Why an output does not have the line; `None` if it has. Where outputs are too long to be aligned, it has
-    /// to have all lines that are equal.
+    /// The reason why an output does not have the line; `None` if it has. Where outputs are too long to be
+    /// aligned, it has to have all lines that are equal.
     pub(super) fn missing_in(&self, output: &[u8]) -> Option<Evidence> {
         let (line, number) = (quoted(&self.text), self.number + 1);
         let equal = lines(output).filter(|line| *line == self.text).count();
@@ -84,7 +84,7 @@ fn missing(why: impl Into<String>) -> Evidence {
     Evidence::new(Outcome::Pass, why)
 }
 
-/// Why lines that are wanted, and that an output has, may be others; `None` if they are those.
+/// The reason why wanted lines that an output has may be other occurrences; `None` if they are the wanted ones.
 pub(super) fn misplaced<'l>(places: &Occurrences, lines: impl Iterator<Item = &'l [u8]>) -> Option<Evidence> {
     match places.presence(lines) {
         // All lines that match are wanted, so that those of an output that has them all are these.

@@ -16,7 +16,7 @@ use crate::subject::Recorded;
 use super::comparison::Compared;
 use super::spelling;
 
-/// The trace as a JSON object, an event of the format a line.
+/// Writes the trace as a JSON object, with one event of the format in each line.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -36,7 +36,7 @@ pub fn slices(recorded: Recorded<'_>, all: &[Compared<'_>], out: &mut dyn Write)
 struct Writer<'a, 'o> {
     recorded: Recorded<'a>,
     out: &'o mut dyn Write,
-    /// Whether nothing was put so far.
+    /// True if no event was written so far.
     is_first: bool,
     /// The number of the criterion at hand, from 1.
     process: usize,
@@ -78,7 +78,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// Closes the innermost calls behind so many events until this many are left open.
+    /// Closes the innermost calls after so many events until this many are left open.
     fn close_all_but(&mut self, left: usize, events: usize) -> io::Result<()> {
         while self.open.len() > left {
             self.open.pop();

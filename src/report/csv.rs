@@ -15,7 +15,7 @@ use super::schema::NeededEvent;
 
 const HEADER: &str = "event,file,line,column,function,occurrence,needed,outcome,why\n";
 
-/// The slices as one table, row by row. The columns are the keys of the JSON result; `outcome` and `why` say what
+/// Writes the slices as one table, row by row. The columns are the keys of the JSON result; `outcome` and `why` say what
 /// was seen without the event, and are empty if that was not tried.
 ///
 /// # Errors

@@ -119,7 +119,7 @@ fn slice_document<'a>(
     }
 }
 
-/// The recorded run of `command` as a document of the schema `stripe.trace/1`, in one line.
+/// Writes the recorded run of `command` as a document of the schema `stripe.trace/1`, in one line.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::circumstances::Status;
 
-    /// What is written.
+    /// The document that is written.
     fn written(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Value {
         let mut bytes = Vec::new();
         write(&mut bytes).unwrap();

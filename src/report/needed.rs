@@ -14,7 +14,7 @@ use super::spelling;
 use super::style::Style;
 use super::values::ValueWriter;
 
-/// The needed events in order, the first `most` of them. They are told one by one: a long run may need millions.
+/// The needed events in order, the first `most` of them. They come one by one: a long run may need millions.
 pub(super) struct NeededEvents<'a> {
     pub(super) recorded: Recorded<'a>,
     pub(super) slice: &'a CriticalSlice,
@@ -27,7 +27,7 @@ impl Serialize for NeededEvents<'_> {
     }
 }
 
-/// The needed events in order, with all that is known of them.
+/// The needed events in full, in order.
 pub(super) fn events<'a>(
     recorded: Recorded<'a>,
     slice: &'a CriticalSlice,

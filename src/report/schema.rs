@@ -17,7 +17,7 @@ pub(super) const TRACE: &str = "stripe.trace/1";
 /// The result of a reduction.
 #[derive(Serialize)]
 pub(super) struct Slice<'a, N: Serialize> {
-    /// [`SLICE`].
+    /// The name and version of the schema: [`SLICE`].
     pub(super) schema: &'static str,
     /// The version of stripe.
     pub(super) version: &'static str,
@@ -56,9 +56,9 @@ pub(super) struct Slice<'a, N: Serialize> {
     pub(super) seconds: f64,
     /// The omittable events that are needed, as `stripe replay --keep` takes them.
     pub(super) needed: String,
-    /// The same with all that is known of them ([`NeededEvent`]), in order; of very many the first ones.
+    /// The needed events in full ([`NeededEvent`]), in order; of very many the first ones.
     pub(super) slice: N,
-    /// How many of them are not in `slice`.
+    /// The number of needed events that are not in `slice`.
     pub(super) slice_omitted: usize,
     /// All lines that were executed, by file and line.
     pub(super) lines: Vec<LineDocument<'a>>,
@@ -115,14 +115,14 @@ pub(super) struct ByProductReport<'a> {
 /// Several results about one run.
 #[derive(Serialize)]
 pub(super) struct Slices<'a, N: Serialize> {
-    /// [`SLICES`].
+    /// The name and version of the schema: [`SLICES`].
     pub(super) schema: &'static str,
     /// The version of stripe.
     pub(super) version: &'static str,
     /// The lines that are needed for what is wrong and for nothing that is right, by file and line; null unless
     /// some of the criteria are known to be about wrong output, and others are not.
     pub(super) wrong_only: Option<Vec<WrongLine<'a>>>,
-    /// In the order in which the user named them.
+    /// The results, in the order in which the user named them.
     pub(super) criteria: Vec<NamedSlice<'a, N>>,
 }
 

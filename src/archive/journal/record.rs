@@ -20,9 +20,9 @@ pub(super) enum Record {
     Set { fingerprint: u128, members: Ranges },
     /// The search goes on from the last set without these.
     Without { fingerprint: u128, members: Ranges },
-    /// A reason, and what it is about; its number is how many came before.
+    /// A reason with its kind; its number is that of the reasons before it.
     Why(String, EvidenceKind),
-    /// An output; its number is how many came before.
+    /// An output; its number is that of the outputs before it.
     Printed(Printed),
     /// A test of the configuration with this fingerprint. Its output may not be kept.
     Test { fingerprint: u128, outcome: Outcome, why: u64, printed: Option<u64> },
@@ -202,7 +202,7 @@ fn text(bytes: &[u8]) -> Option<String> {
     String::from_utf8(bytes.to_vec()).ok()
 }
 
-/// The signs of the papers, as letters.
+/// The outcome as a letter, after the signs of the papers.
 fn spelled(outcome: Outcome) -> u8 {
     match outcome {
         Outcome::Fail => b'x',
