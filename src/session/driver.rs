@@ -156,8 +156,7 @@ fn before<S>(found: &Found<S>) -> Option<Before<'_, S>> {
 
 /// Tests all circumstances together once; the phase's first test does it again.
 fn rehearse<K: Kind>(kind: &mut K, space: &K::Space, means: SearchMeans<'_>) -> Result<(), Obstacle> {
-    let mut trials = kind.trials(space);
-    let Some(trial) = trials.first_mut() else { return Ok(()) };
+    let Some(mut trial) = kind.first_trial(space) else { return Ok(()) };
     means.processors.bind(0);
     let evidence = trial.rehearse(&Configuration::full(space.len()))?;
     match evidence.outcome {
@@ -177,8 +176,7 @@ fn confirm<K: Kind>(
     if found.is_trivial || last.status == Status::Interrupted {
         return Ok(None);
     }
-    let mut trials = kind.trials(&last.space);
-    let Some(trial) = trials.first_mut() else { return Ok(None) };
+    let Some(mut trial) = kind.first_trial(&last.space) else { return Ok(None) };
     means.processors.bind(0);
     for _ in 0..CONFIRMATIONS {
         let evidence = trial.confirm(&last.configuration)?;

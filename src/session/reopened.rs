@@ -43,8 +43,19 @@ pub struct Reopened {
 impl Reopened {
     /// Finds the run that the user names; the program is loaded but not started.
     pub fn open(name: Option<&Path>, interrupt: &Interrupt) -> Result<Reopened, SessionError> {
-        let folder = archive().find_traced(name)?;
+        Reopened::of(archive().find_traced(name)?, None, interrupt)
+    }
+
+    /// Takes up the run in a folder; its program may lie elsewhere now.
+    pub fn of(
+        folder: RunFolder,
+        program: Option<&Path>,
+        interrupt: &Interrupt,
+    ) -> Result<Reopened, SessionError> {
         let mut run = folder.load()?;
+        if let Some(program) = program {
+            run.move_program(program);
+        }
         run.criterion.check = run.criterion.check.map(|check| check.until(interrupt.flag()));
         let target = target(&run, interrupt)?;
         let trace = folder.trace(&run, &target.program)?;
