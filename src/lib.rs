@@ -15,6 +15,7 @@
 //! - [`oracle`] judges finished runs: does a run show the failure under study?
 //! - [`baseline`] records the failing run several times, and checks whether it can be trusted.
 //! - [`grammar`] reads grammars, and derives texts from them.
+//! - [`syntax`] parses texts of known languages, by tree-sitter.
 //! - [`circumstances`] makes tests of what can be left out. This is the seam: below it are numbers, above it
 //!   are programs. A further kind of circumstance is one more implementation of
 //!   [`Kind`](circumstances::Kind).
@@ -22,6 +23,7 @@
 //! - [`dynamic`] follows dependences: the dynamic slice, inferred and not tried.
 //! - [`slice`](mod@slice) names the result, the [`CriticalSlice`](slice::CriticalSlice), and what it is
 //!   worth.
+//! - [`simplified`] names the result of a simplification.
 //! - [`archive`] keeps runs in folders, so that searches can go on and reports can be made later.
 //! - [`session`] leads from a request to the answers: the recording, the checks, the phases of the search.
 //!   Its [`history`](session::history) records the tests, its [`fate`](session::fate) when an execution was
@@ -66,5 +68,7 @@ pub mod oracle;
 pub mod printed;
 pub mod report;
 pub mod session;
+pub mod simplified;
 pub mod slice;
 pub mod subject;
+pub mod syntax;

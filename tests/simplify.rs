@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use stripe::syntax::{Language, SyntaxTree};
 use support::random::Random;
 use support::simplifying::{document, folder, left, simplify};
 use support::tiny::{assert_says, message, tiny};
@@ -612,4 +613,68 @@ fn pipes_and_devices_that_a_check_names_are_not_read_to_know_whether_it_is_the_s
     let check = "test $STRIPE_EXIT = 1 && head -c 4 /dev/zero > /dev/null && test -p pipe";
     let found = document(place, &[&name, "--stdin", "in.txt", "--check", check], 0);
     assert_eq!((left(&found), &found["status"]), ("()", &"minimal".into()));
+}
+
+/// Fails if a text has `needle` in a function of its own, and all brackets match.
+const BALANCED: &str = r#"
+#include <stdio.h>
+#include <string.h>
+int main(void) {
+    static char text[1 << 16];
+    size_t length = fread(text, 1, sizeof text - 1, stdin);
+    int depth = 0, seen = 0;
+    for (size_t at = 0; at < length; at++) {
+        depth += (text[at] == '{') - (text[at] == '}');
+        seen |= depth == 2 && strncmp(text + at, "needle", 6) == 0;
+        if (depth < 0) return 0;
+    }
+    if (depth == 0 && seen) { fprintf(stderr, "error: found\n"); return 1; }
+    return 0;
+}
+"#;
+
+fn is_found(text: &str) -> bool {
+    let (mut depth, mut is_seen) = (0, false);
+    for (at, sign) in text.char_indices() {
+        depth += i32::from(sign == '{') - i32::from(sign == '}');
+        is_seen |= depth == 2 && text[at..].starts_with("needle");
+        if depth < 0 {
+            return false;
+        }
+    }
+    depth == 0 && is_seen
+}
+
+#[test]
+fn of_a_known_language_no_node_can_be_left_out() {
+    let program = tiny("balanced", BALANCED);
+    let name = program.path.display().to_string();
+    let function = |number: u32| {
+        let what = if number == 5 { "needle" } else { "other" };
+        format!(
+            "int f{number}(int a, int b) {{\n  if (a > {number}) {{ {what}(a, \"(}}\"); return b; }}\n  while (b) {{ b--; }}\n  return a + {number} * b;\n}}\n"
+        )
+    };
+    let source: String = (0..9).map(|number| function(number).replace("(}", "(")).collect();
+    fs::write(program.directory.join("in.c"), &source).expect("written");
+    let by_tree = document(&program.directory, &[&name, "--stdin", "in.c", "--by", "tree"], 0);
+    let text_left = left(&by_tree);
+    assert_eq!(by_tree["parts"][0]["unit"], "node");
+    assert!(is_found(text_left) && text_left.len() < 60, "{text_left}");
+    let tree = SyntaxTree::of(text_left.as_bytes(), Language::C).expect("built in");
+    for node in tree.nodes.iter().filter(|node| node.children.len() > 1) {
+        for child in node.children.iter().map(|&child| &tree.nodes[child]).filter(|child| child.is_named) {
+            let without = format!("{}{}", &text_left[..child.range.start], &text_left[child.range.end..]);
+            assert!(child.range.is_empty() || !is_found(&without), "{text_left}: {without}");
+        }
+    }
+    // By characters as well, as without a tree.
+    let found = document(&program.directory, &[&name, "--stdin", "in.c"], 0);
+    assert_eq!((left(&found), &found["parts"][0]["unit"]), ("{{needle}}", &"character".into()));
+    // Without the grammar brackets stand for the tree, and that is told.
+    if !Language::Sql.is_built_in() {
+        fs::write(program.directory.join("in.sql"), &source).expect("written");
+        let found = document(&program.directory, &[&name, "--stdin", "in.sql", "--by", "tree"], 0);
+        assert!(found["warnings"].to_string().contains("without the grammar of SQL"), "{found}");
+    }
 }

@@ -473,7 +473,7 @@ enum EvidenceKindWord {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Outcome", rename_all = "snake_case")]
-enum OutcomeWord {
+pub(super) enum OutcomeWord {
     #[serde(rename = "reproduced")]
     Fail,
     #[serde(rename = "not_reproduced")]

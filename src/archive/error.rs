@@ -20,6 +20,10 @@ pub enum ArchiveError {
     NoOutcomes(PathBuf),
     #[error("there is no run {0}: `stripe runs` lists those there are; a folder is named by its path")]
     NoSuchRun(String),
+    #[error(
+        "run {0} is a simplification, of which no statement was traced: `stripe report {0}` shows it; name another run"
+    )]
+    Simplification(String),
     #[error("{}: {source}; name a run that can be read", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{}: {source}; make room, or name another folder with --out", path.display())]

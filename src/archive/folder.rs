@@ -65,18 +65,6 @@ impl Archive {
         Ok(runs)
     }
 
-    /// The same; without a name the newest one that is no run of `stripe locate`, if there is such a one.
-    ///
-    /// # Errors
-    /// If there is no such run.
-    pub fn find_search(&self, name: Option<&Path>) -> Result<RunFolder, ArchiveError> {
-        let newest = || self.runs().ok()?.into_iter().rev().find(|run| !run.is_located());
-        match name {
-            None => newest().map_or_else(|| self.find(None), Ok),
-            Some(_) => self.find(name),
-        }
-    }
-
     /// Finds the run that the user names: by its number, by `latest`, by the path of its folder; the newest
     /// if there is no name.
     ///
@@ -97,6 +85,18 @@ impl Archive {
                     .ok_or_else(|| ArchiveError::NoSuchRun(word.to_owned()))
             }
         }
+    }
+
+    /// The same where only a run of a search in a trace will do: the newest of these, if there is no name.
+    ///
+    /// # Errors
+    /// If there is no such run.
+    pub fn find_traced(&self, name: Option<&Path>) -> Result<RunFolder, ArchiveError> {
+        if name.is_some_and(|name| name != Path::new("latest")) {
+            return self.find(name);
+        }
+        let is_traced = |run: &RunFolder| !run.is_simplification() && !run.is_located();
+        self.runs()?.into_iter().rev().find(is_traced).ok_or(ArchiveError::NoRuns(self.0.clone()))
     }
 
     /// Creates the folder. Kept runs may hold secrets from the environment, and none of them belongs into a

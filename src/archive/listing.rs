@@ -22,6 +22,17 @@ pub enum Stage {
     Unfinished,
 }
 
+/// How much a search has kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptSize {
+    /// Statement executions.
+    Executions(usize),
+    /// Bytes of what the program is given.
+    Bytes(usize),
+    /// Changes that make the run right.
+    Changes(usize),
+}
+
 /// The progress of a search, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchProgress {
@@ -29,8 +40,8 @@ pub struct SearchProgress {
     pub name: Option<String>,
     /// The state of the search.
     pub stage: Stage,
-    /// The number of executions that are kept; `None` before the first improvement.
-    pub kept: Option<usize>,
+    /// What is kept; `None` before the first improvement.
+    pub kept: Option<KeptSize>,
     /// The number of tests that were made.
     pub tests: u64,
 }
@@ -58,6 +69,9 @@ impl RunFolder {
     /// # Errors
     /// If the folder holds no run, or not what was written.
     pub fn entry(&self) -> Result<Entry, ArchiveError> {
+        if self.is_simplification() {
+            return self.simplification_entry();
+        }
         let document = self.document()?;
         let (several, events) = (&document.criterion.several, document.recorded.events);
         let parts: Vec<Option<&str>> = match several.is_empty() {
@@ -85,7 +99,7 @@ impl RunFolder {
             return Ok(SearchProgress {
                 name: None,
                 stage: Stage::Ended(status),
-                kept: Some(right),
+                kept: Some(KeptSize::Changes(right)),
                 tests: runs,
             });
         }
@@ -93,7 +107,35 @@ impl RunFolder {
         let right =
             attempts.iter().filter(|(key, seen)| key.run == 0 && seen.effect.kind == EffectKind::Right);
         let stage = if self.is_claimed() { Stage::Running } else { Stage::Unfinished };
-        Ok(SearchProgress { name: None, stage, kept: Some(right.count()), tests: attempts.len() as u64 })
+        Ok(SearchProgress {
+            name: None,
+            stage,
+            kept: Some(KeptSize::Changes(right.count())),
+            tests: attempts.len() as u64,
+        })
+    }
+
+    fn simplification_entry(&self) -> Result<Entry, ArchiveError> {
+        let (kept, found) = (self.kept_simplification()?, self.simplification_progress()?);
+        let stage = match &found {
+            Some(found) => Stage::Ended(found.status),
+            None if Journal::is_locked(&self.path().join("owner")) => Stage::Running,
+            None => Stage::Unfinished,
+        };
+        let progress = SearchProgress {
+            name: None,
+            stage,
+            kept: found.map(|found| KeptSize::Bytes(found.bytes)),
+            tests: found.map_or(0, |found| found.tests),
+        };
+        Ok(Entry {
+            started: kept.started,
+            line: kept.line,
+            command: kept.command,
+            criterion: kept.criterion,
+            progress: vec![progress],
+            is_located: false,
+        })
     }
 
     /// The progress of the search.
@@ -105,12 +147,13 @@ impl RunFolder {
         if let Some(result) = self.result_document(part)? {
             let tests = &result.tests;
             let tests = tests.reproduced + tests.not_reproduced + tests.unresolved;
-            let (stage, kept) = (Stage::Ended(result.status), Some(result.needed.len()));
+            let (stage, kept) =
+                (Stage::Ended(result.status), Some(KeptSize::Executions(result.needed.len())));
             return Ok(SearchProgress { name, stage, kept, tests });
         }
         let content = JournalContent::read(&journal, events)?;
         let stage = if Journal::is_locked(&journal) { Stage::Running } else { Stage::Unfinished };
-        let kept = content.phases.first().map(|phase| phase.best.len());
+        let kept = content.phases.first().map(|phase| KeptSize::Executions(phase.best.len()));
         Ok(SearchProgress { name, stage, kept, tests: content.tests() as u64 })
     }
 }

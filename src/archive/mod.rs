@@ -19,8 +19,8 @@
 //!
 //! A run with several criteria has a `journal` and a `result.json` for each, in `criteria/<name>`.
 //!
-//! A simplification has no folder, but a file with the outcomes of its tests as long as it is not at its end; see
-//! `outcomes`.
+//! A simplification has such a folder with other files, see `simplifications`; and beside it a file with the outcomes of
+//! its tests as long as it is not at its end, see `outcomes`.
 //!
 //! Files are written under another name and renamed, the journal is only ever appended to, and
 //! everything carries checksums: whenever stripe or the machine dies, what was there before is still
@@ -43,6 +43,7 @@ mod located;
 mod outcomes;
 mod restore;
 mod results;
+mod simplifications;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -53,6 +54,7 @@ pub use error::ArchiveError;
 pub use folder::{Archive, RunFolder};
 pub use journal::{Journal, JournalContent, PhaseContent};
 pub use kept::{KeptRun, KeptSearch};
-pub use listing::{Entry, SearchProgress, Stage};
+pub use listing::{Entry, KeptSize, SearchProgress, Stage};
 pub use located::{KeptLocate, LocatedEnd};
 pub use outcomes::OutcomeJournal;
+pub use simplifications::{KeptSimplification, SimplificationProgress};

@@ -67,13 +67,16 @@ impl RunFolder {
 
     pub(super) fn document(&self) -> Result<RunDocument, ArchiveError> {
         let path = self.path.join("run.json");
+        if self.is_simplification() {
+            return Err(ArchiveError::Simplification(self.name()));
+        }
         if !path.exists() {
             return Err(ArchiveError::Empty(self.path.clone()));
         }
         read_document(&path, if self.is_located() { LOCATE_RUN } else { RUN })
     }
 
-    fn checked(&self, file: &FileDocument) -> Result<Bytes, ArchiveError> {
+    pub(super) fn checked(&self, file: &FileDocument) -> Result<Bytes, ArchiveError> {
         let path = self.path.join(&file.name);
         let content = read_whole(&path).map_err(ArchiveError::unreadable(&path))?;
         match format!("{:x}", hash(&content)) == file.hash {

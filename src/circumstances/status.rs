@@ -12,3 +12,10 @@ pub enum Status {
     /// The result did not reproduce the failure again, in a process that was started anew.
     Unconfirmed,
 }
+
+impl Status {
+    /// Whether the search could go on.
+    pub fn is_early(self) -> bool {
+        matches!(self, Status::Budget | Status::Interrupted)
+    }
+}

@@ -6,12 +6,11 @@ use std::path::{Component, Path, PathBuf};
 use dd::Algorithm;
 use tracer::invocation::Invocation;
 
-use super::changes_options::{ChangeUnitChoice, ChangesOptions, GroupChoice};
+use super::changes_options::{ChangeUnitChoice, ChangesFormat, ChangesOptions, GroupChoice};
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::files::{self, Overwriting, Readers};
 use super::progress::ProgressPrinter;
-use super::simplify_options::InputFormat;
 use super::status::{Answers, SharedStatus, askers};
 use super::target::{Withheld, executable, invocation, outcome};
 use super::terminal::{self, tell};
@@ -42,8 +41,8 @@ pub(super) fn changes(mut options: ChangesOptions, color: ColorChoice) -> Result
     drop(answers);
     let written = write(&found, &options);
     let text = match options.result.format {
-        InputFormat::Text => changed::text(&found, terminal::style(color)),
-        InputFormat::Json => changed::json(&found),
+        ChangesFormat::Text => changed::text(&found, terminal::style(color)),
+        ChangesFormat::Json => changed::json(&found),
     };
     super::print(text.as_bytes())?;
     for line in written? {

@@ -9,7 +9,6 @@ use regex::bytes::Regex;
 
 use super::limit_options::LimitOptions;
 use super::outcome_options::OutcomeOptions;
-use super::simplify_options::InputFormat;
 use super::terminal::Verbosity;
 use super::values::{duration, regex};
 use super::world_options::WorldOptions;
@@ -116,7 +115,7 @@ pub struct ChangesResultOptions {
     pub force: bool,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub format: InputFormat,
+    pub format: ChangesFormat,
     /// Print nothing but the result and errors.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -170,4 +169,14 @@ impl ChangesResultOptions {
     pub(super) fn verbosity(&self) -> Verbosity {
         Verbosity { quiet: self.quiet, verbose: self.verbose }
     }
+}
+
+/// How to print guilty changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ChangesFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
 }

@@ -13,6 +13,7 @@ use super::options::DoctorOptions;
 use super::target::executable;
 use super::terminal;
 use crate::report::{self, printable, words};
+use crate::syntax::Language;
 
 /// The size of a statement execution in a trace, in bytes.
 const STATEMENT: u64 = 12;
@@ -127,7 +128,27 @@ fn machine() -> Vec<Finding> {
             ),
             Containment::None => Finding::bad("runs are not contained", "allow user namespaces"),
         },
+        languages(),
     ]
+}
+
+/// Of which languages `stripe simplify` knows the syntax.
+fn languages() -> Finding {
+    let (known, others): (Vec<Language>, Vec<Language>) =
+        Language::ALL.into_iter().partition(|language| language.is_built_in());
+    let named =
+        |languages: &[Language]| languages.iter().map(|one| one.name()).collect::<Vec<_>>().join(", ");
+    let what = match known.is_empty() {
+        true => "inputs are simplified without syntax trees".to_owned(),
+        false => format!("inputs are simplified by syntax trees of {}", named(&known)),
+    };
+    match others.is_empty() {
+        true => Finding::good(what),
+        false => Finding::good(format!(
+            "{what}; a build with --features all-languages knows {} as well",
+            named(&others)
+        )),
+    }
 }
 
 fn program_findings(path: &Path, scope: &Scope, verbose: bool) -> Vec<Finding> {

@@ -10,6 +10,7 @@ use super::reading;
 use super::simplify_options::{SimplifyOptions, StrategyChoice, UnitChoice};
 use crate::circumstances::input::{DerivationStrategy, Given, Granularity, ReductionMethod};
 use crate::grammar::{Grammar, GrammarError};
+use crate::syntax::Language;
 
 /// The method by which parts are reduced.
 pub(super) fn method(options: &SimplifyOptions) -> Result<ReductionMethod, Failure> {
@@ -84,4 +85,21 @@ pub(super) fn derived(
             Err(Failure::new(Exit::Usage, message))
         }
     }
+}
+
+/// What is said where nodes are asked for, and a part is in a language whose grammar is not in this program.
+pub(super) fn missing_grammars(given: &Given, options: &SimplifyOptions) -> Vec<String> {
+    let is_asked = options.by == UnitChoice::Tree;
+    let languages =
+        given.parts.iter().filter_map(|part| part.language.filter(|language| !language.is_built_in()));
+    let mut names: Vec<&str> = languages.filter(|_| is_asked).map(Language::name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let told = |name: &str| {
+        format!(
+            "this stripe was built without the grammar of {name}: brackets stood for its syntax tree; build it with \
+             --features all-languages"
+        )
+    };
+    names.into_iter().map(told).collect()
 }

@@ -1,23 +1,34 @@
 //! `stripe report`: what a kept run has found, without running the program.
 
+use std::path::Path;
+
 use super::choices::ColorChoice;
 use super::delivery::Delivery;
 use super::emissions;
 use super::exit::{Exit, Failure};
 use super::options::{OutputOptions, ReportOptions};
+use super::simplify::{rendered, title};
+use super::simplify_options::SimplifyFormat;
+use super::values::EmissionKind;
 use super::{locate, shell, terminal};
+use crate::archive::KeptSimplification;
 use crate::session::findings::Findings;
 use crate::session::interrupt::Interrupt;
 use crate::session::locate_resume::KeptLocated;
 use crate::session::questions::NamedCriterion;
 use crate::session::reopened::Reopened;
 use crate::session::search::Answer;
+use crate::session::simplification;
+use crate::simplified::Simplified;
 
 const NO_VALUES: &str =
     "values were not looked at: `stripe run --values` keeps them, and `stripe explain` looks at them again";
 
 /// Reports the findings of a kept run.
 pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit, Failure> {
+    if let Some((_, kept, found)) = simplification::reopened(options.run.as_deref())? {
+        return of_simplification(&kept, &found, &options.output, color);
+    }
     if let Some(kept) = KeptLocated::open(options.run.as_deref(), &Interrupt::default())? {
         return locate::report(kept, &options.output, color);
     }
@@ -38,6 +49,35 @@ pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit,
         layers: &[],
     };
     delivery.deliver(&options.output, terminal::style(color))?;
+    Ok(Exit::Done)
+}
+
+/// What a kept simplification has found.
+fn of_simplification(
+    kept: &KeptSimplification,
+    found: &Simplified,
+    output: &OutputOptions,
+    color: ColorChoice,
+) -> Result<Exit, Failure> {
+    let line = shell::stripe(kept.line.iter().cloned());
+    let title = title(&kept.command, &line);
+    let text = |kind: EmissionKind| {
+        let format = match kind {
+            EmissionKind::Text => SimplifyFormat::Text,
+            EmissionKind::Json => SimplifyFormat::Json,
+            EmissionKind::Html => SimplifyFormat::Html,
+            other => {
+                let message = format!("{other}: does not tell of a simplification: take text, json or html");
+                return Err(Failure::new(Exit::Usage, message));
+            }
+        };
+        Ok(rendered(found, format, &title, terminal::style(color)))
+    };
+    output.kinds().try_for_each(|kind| text(kind).map(drop))?;
+    let program = kept.command.first().map_or("", String::as_str);
+    emissions::check(output, Path::new(program), false)?;
+    super::print(text(output.format)?.as_bytes())?;
+    output.emit.iter().try_for_each(|one| emissions::write(one, &text(one.kind)?.into(), output))?;
     Ok(Exit::Done)
 }
 

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::terminal;
-use crate::archive::{Entry, RunFolder, SearchProgress, Stage};
+use crate::archive::{Entry, KeptSize, RunFolder, SearchProgress, Stage};
 use crate::circumstances::Status;
 use crate::report::{Style, printable};
 use crate::session::SessionError;
@@ -67,11 +67,20 @@ fn row([run, command]: [String; 2], entry: &Entry, progress: &SearchProgress) ->
         run,
         moment(entry.started),
         status.to_owned(),
-        progress.kept.map_or_else(|| "-".to_owned(), |kept| kept.to_string()),
+        progress.kept.map_or_else(|| "-".to_owned(), size),
         progress.tests.to_string(),
         command,
         progress.name.clone().unwrap_or_else(|| entry.criterion.clone()),
     ]
+}
+
+/// Executions are counted without a word.
+fn size(kept: KeptSize) -> String {
+    match kept {
+        KeptSize::Executions(executions) => executions.to_string(),
+        KeptSize::Bytes(bytes) => format!("{bytes} B"),
+        KeptSize::Changes(changes) => format!("{changes} right"),
+    }
 }
 
 /// The rows as a table with aligned columns. Errors are not cut: they end with the remedy.

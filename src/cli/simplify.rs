@@ -15,18 +15,21 @@ use super::files::{self, Overwriting, Readers};
 use super::progress::ProgressPrinter;
 use super::reading;
 use super::reduction_method;
-use super::simplify_options::{CrashChoice, InputFormat, SimplifyOptions};
+use super::shell;
+use super::simplify_options::{CrashChoice, SimplifyFormat, SimplifyOptions};
 use super::status::{Answers, SharedStatus, askers};
 use super::target::{Withheld, executable, invocation, outcome};
 use super::terminal::{self, tell};
 use super::then_run::{self, WrittenParts};
 use crate::circumstances::input::{Given, InputPart, PartName, arguments, variables};
 use crate::oracle::{Criterion, WantedCrash};
-use crate::report::simplified;
+use crate::report::html::simplified::{self as page, InputTitle};
+use crate::report::{Style, simplified};
 use crate::session::driver::Strategy;
 use crate::session::interrupt::Interrupt;
-use crate::session::simplify::Simplified;
 use crate::session::simplify_request::{OutcomeKeeping, SimplifyRequest};
+use crate::simplified::Simplified;
+use crate::syntax::Language;
 
 const TRIVIAL: &str = "the failure shows even if nothing is given: ask for more, for example with --expect-match or \
                        --expect-stderr-match";
@@ -48,17 +51,16 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
     let shared_status = SharedStatus::new("running the program as it is");
     let answers = Answers::begin(shared_status.clone(), askers(verbosity))?;
     let printer = ProgressPrinter::new(verbosity, terminal::style(color), &interrupt, &shared_status);
-    let found = match options.prevent {
+    let simplification = match options.prevent {
         true => crate::session::prevent::prevent(&request, &interrupt, &printer)?,
         false => crate::session::simplify::simplify(&request, &interrupt, &printer)?,
     };
     drop(answers);
-    let written = write(&found, &targets, options.result.force);
-    let style = terminal::style(color);
-    let text = match options.result.format {
-        InputFormat::Text => simplified::text(&found, &request.invocation, style),
-        InputFormat::Json => simplified::json(&found),
-    };
+    let found = &simplification.found;
+    let written = write(found, &targets, options.result.force);
+    let command_line = shell::stripe(request.line.iter().cloned());
+    let title = title(&request.command, &command_line);
+    let text = rendered(found, options.result.format, &title, terminal::style(color));
     super::print(text.as_bytes())?;
     for file in written? {
         tell(&format!("written: {}", file.display()));
@@ -69,9 +71,29 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
     }
     match Exit::of(found.status, interrupt.signal()) {
         exit @ (Exit::Done | Exit::Budget) if options.result.then_run => {
-            then_run::go_on(&options, (&request, &found), &kept, color, exit)
+            then_run::go_on(&options, (&request, &simplification), &kept, color, exit)
         }
         exit => Ok(exit),
+    }
+}
+
+/// What a page about this command is called.
+pub(super) fn title<'t>(command: &'t [String], command_line: &'t str) -> InputTitle<'t> {
+    let program = command.first().map_or("", String::as_str);
+    InputTitle { program: program.rsplit('/').next().unwrap_or(program), command_line }
+}
+
+/// The result in this format.
+pub(super) fn rendered(
+    found: &Simplified,
+    format: SimplifyFormat,
+    title: &InputTitle<'_>,
+    style: Style,
+) -> String {
+    match format {
+        SimplifyFormat::Text => simplified::text(found, style),
+        SimplifyFormat::Json => simplified::json(found),
+        SimplifyFormat::Html => page::page(found, title),
     }
 }
 
@@ -79,6 +101,7 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
     let (path, words) = command(options)?;
     let criterion = criterion(options, interrupt)?;
     let method = reduction_method::method(options)?;
+    let shown = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let (mut invocation, withheld) = invocation(&options.world, path.clone(), words)?;
     if !options.result.quiet {
         Withheld(withheld).mention();
@@ -89,11 +112,14 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
     }
     let other = options.differs_from().map(|command| other(command, &invocation)).transpose()?;
     let mut given = given(options, &invocation)?;
-    let remarks = reduction_method::derived(&method, &mut given, options)?;
+    let mut remarks = reduction_method::derived(&method, &mut given, options)?;
+    remarks.extend(reduction_method::missing_grammars(&given, options));
     Ok(SimplifyRequest {
         program,
         invocation,
         other,
+        line: std::env::args_os().skip(1).collect(),
+        command: shown,
         judges: judges(options),
         given,
         criterion,
@@ -182,7 +208,9 @@ fn given(options: &SimplifyOptions, invocation: &Invocation) -> Result<Given, Fa
     }
     let is_piped = parts.is_empty() && !invocation.stdin.is_empty();
     if options.world.stdin.is_some() || is_piped {
-        parts.insert(0, InputPart::new(PartName::Stdin, invocation.stdin.clone(), false));
+        let language = options.world.stdin.as_deref().and_then(Language::of_file);
+        let part = InputPart::new(PartName::Stdin, invocation.stdin.clone(), false);
+        parts.insert(0, InputPart { language, ..part });
     }
     if parts.iter().all(InputPart::is_empty) {
         let message = "there is nothing to simplify: name an input with --stdin or --file that is not empty, or ask \
@@ -221,7 +249,12 @@ fn file_parts(path: &Path) -> Result<Vec<InputPart>, Failure> {
 fn file_part(path: &Path, is_optional: bool) -> Result<InputPart, Failure> {
     let content = Input::new(reading::file("--file", path)?);
     let place = Some(path.canonicalize()?);
-    Ok(InputPart { path: place, ..InputPart::new(PartName::File(path.into()), content, is_optional) })
+    let language = Language::of_file(path);
+    Ok(InputPart {
+        path: place,
+        language,
+        ..InputPart::new(PartName::File(path.into()), content, is_optional)
+    })
 }
 
 /// Collects all regular files in a folder, however deep; links lead out of it.

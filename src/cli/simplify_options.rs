@@ -123,7 +123,7 @@ pub struct InputResultOptions {
     pub force: bool,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub format: InputFormat,
+    pub format: SimplifyFormat,
     /// Print nothing but the result and errors.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -134,12 +134,14 @@ pub struct InputResultOptions {
 
 /// How to print a simplified input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum InputFormat {
+pub enum SimplifyFormat {
     /// For people.
     #[default]
     Text,
     /// For programs.
     Json,
+    /// A page to look at in a browser.
+    Html,
 }
 
 /// Which crashes are the failure.
@@ -161,7 +163,8 @@ pub enum UnitChoice {
     Lines,
     /// Words, numbers, stretches of space, single signs.
     Tokens,
-    /// Elements of bracketed lists and blocks.
+    /// Nodes of the syntax tree, where the ending of the name tells a known language; elements of bracketed lists and
+    /// blocks elsewhere.
     Tree,
     /// Characters.
     Characters,

@@ -13,12 +13,12 @@ use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::options::{Command, CommandLine};
 use super::shell::option;
-use super::simplify_options::{InputFormat, SimplifyOptions};
+use super::simplify_options::{SimplifyFormat, SimplifyOptions};
 use super::target::load_failure;
 use super::terminal::tell;
 use super::{run, shell};
 use crate::circumstances::input::{InputPart, PartName};
-use crate::session::simplify::{Simplified, of_run};
+use crate::session::simplify::{Simplification, of_run};
 use crate::session::simplify_request::SimplifyRequest;
 
 /// The files to which what is left of the parts was written.
@@ -35,6 +35,11 @@ pub(super) fn check(
 ) -> Result<(), Failure> {
     let refuse = |message: &str| Err(Failure::new(Exit::Usage, format!("--then-run {message}")));
     let is_written = |name: &PartName| written.of(request.given.parts.iter().map(|part| &part.name), name);
+    if options.result.format == SimplifyFormat::Html {
+        return refuse(
+            "has two results, and a page holds one: take `--format text`, and then `stripe report --format html`",
+        );
+    }
     if request.judges {
         return refuse("needs a program, and the check alone is none: name it, as in ./prog --check CMD");
     }
@@ -57,7 +62,7 @@ impl WrittenParts<'_> {
 /// ended well; that of the simplification, if the program cannot be traced.
 pub(super) fn go_on(
     options: &SimplifyOptions,
-    (request, found): (&SimplifyRequest, &Simplified),
+    (request, simplification): (&SimplifyRequest, &Simplification),
     written: &WrittenParts<'_>,
     color: ColorChoice,
     exit: Exit,
@@ -70,7 +75,7 @@ pub(super) fn go_on(
     if let Err(error) = Program::load(&request.invocation.program, &[], &scope, Granularity::Statement) {
         return no_slice(&load_failure(error).message);
     }
-    let words = match (Line { options, request, found, written }).words() {
+    let words = match (Line { options, request, simplification, written }).words() {
         Ok(words) => words,
         Err(reason) => return no_slice(&reason),
     };
@@ -78,7 +83,7 @@ pub(super) fn go_on(
     let Command::Run(run) = CommandLine::try_parse_from(std::iter::once(&name).chain(&words))?.command else {
         unreachable!("the words say run");
     };
-    if options.result.format == InputFormat::Text {
+    if options.result.format == SimplifyFormat::Text {
         super::print(format!("\n$ {}\n\n", shell::stripe(words.iter().cloned())).as_bytes())?;
     }
     let of_slice = run::search(run, color, words, |delivery, output, style| delivery.deliver(output, style))?;
@@ -89,7 +94,7 @@ pub(super) fn go_on(
 struct Line<'l> {
     options: &'l SimplifyOptions,
     request: &'l SimplifyRequest,
-    found: &'l Simplified,
+    simplification: &'l Simplification,
     written: &'l WrittenParts<'l>,
 }
 
@@ -111,13 +116,15 @@ impl Line<'_> {
 
     /// The program and its arguments; where one of them names a file, the file with what is left of it.
     fn arguments(&self) -> Result<Vec<OsString>, String> {
-        let (mut invocation, _) = self.found.after.apply(&self.request.invocation);
-        for (before, after, _) in self.found.parts() {
+        let (mut invocation, _) = self.simplification.found.after.apply(&self.request.invocation);
+        for (before, after, _) in self.simplification.found.parts() {
             let PartName::File(name) = &before.name else { continue };
             if before.content.as_deref() == after.content.as_deref() {
                 continue;
             }
-            let file = self.written.of(self.found.before.parts.iter().map(|part| &part.name), &before.name);
+            let file = self
+                .written
+                .of(self.simplification.found.before.parts.iter().map(|part| &part.name), &before.name);
             let directory = &invocation.directory;
             let is_named = |word: &OsString| directory.join(word).canonicalize().ok() == before.path;
             let named = invocation.arguments.iter().skip(1).position(is_named);
@@ -145,15 +152,16 @@ impl Line<'_> {
 
     fn world(&self) -> Vec<OsString> {
         let (world, mut words) = (&self.options.world, Vec::new());
-        let names = || self.found.before.parts.iter().map(|part| &part.name);
+        let names = || self.simplification.found.before.parts.iter().map(|part| &part.name);
         let stdin = self.written.of(names(), &PartName::Stdin).or(world.stdin.as_deref());
         words.extend(stdin.into_iter().flat_map(|file| option("--stdin", file)));
         let is_changed = |(before, after): (&InputPart, &InputPart)| {
             matches!(before.name, PartName::Variable(_))
                 && before.content.as_deref() != after.content.as_deref()
         };
-        let parts = || self.found.before.parts.iter().zip(&self.found.after.parts);
-        let (invocation, _) = self.found.after.apply(&self.request.invocation);
+        let parts =
+            || self.simplification.found.before.parts.iter().zip(&self.simplification.found.after.parts);
+        let (invocation, _) = self.simplification.found.after.apply(&self.request.invocation);
         // All of it, because there is no option that takes a variable away.
         let (environment, clears) = match parts().any(is_changed) {
             true => (&invocation.environment, true),
@@ -206,7 +214,7 @@ impl Line<'_> {
         if failure.expect_timeout {
             words.push("--expect-timeout".into());
         }
-        let crash = || match &self.found.last.termination {
+        let crash = || match &self.simplification.last.termination {
             Termination::Crashed(crash) => Some(signal_name(crash.signal)),
             _ => None,
         };
@@ -220,10 +228,10 @@ impl Line<'_> {
 
     /// What was taken for the failure, if the user has not said.
     fn seen(&self) -> Vec<OsString> {
-        if let Termination::Crashed(crash) = &self.found.first.termination {
+        if let Termination::Crashed(crash) = &self.simplification.first.termination {
             return option("--expect-signal", signal_name(crash.signal));
         }
-        let Ok(criterion) = of_run(&self.found.first) else { return Vec::new() };
+        let Ok(criterion) = of_run(&self.simplification.first) else { return Vec::new() };
         let status = criterion.exit.iter().flat_map(|status| option("--expect-exit", status.to_string()));
         // Numbers do not count, and each stands there as a 0.
         let message = criterion.message.map(|message| regex::escape(&message).replace('0', "[0-9a-fA-Fx]+"));
@@ -242,7 +250,7 @@ impl Line<'_> {
         let result = &options.result;
         let flags = [(result.quiet, "--quiet"), (result.verbose, "--verbose")];
         words.extend(flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag.into()));
-        if result.format == InputFormat::Json {
+        if result.format == SimplifyFormat::Json {
             words.extend(option("--format", "json"));
         }
         words

@@ -9,7 +9,7 @@ use super::style::{Style, wrap};
 use super::words::count;
 use crate::circumstances::Status;
 use crate::oracle::Evidence;
-use crate::session::prevention::{Others, Preventer, PreventingSet, Prevention};
+use crate::simplified::prevention::{Others, Preventer, PreventingSet, Prevention};
 use dd::Outcome;
 
 /// The number of members of a set that are shown.

@@ -2,7 +2,6 @@
 
 use dd::Counts;
 use serde::Serialize;
-use tracer::invocation::Invocation;
 
 use super::json::seconds;
 use super::prevention::{self, PreventionDocument};
@@ -14,7 +13,7 @@ use super::style::{Style, wrap};
 use super::words::{contained, count, duration};
 use crate::circumstances::Status;
 use crate::circumstances::input::{InputPart, PartName, Unit};
-use crate::session::simplify::Simplified;
+use crate::simplified::{Simplified, TriedInputs};
 
 /// The name and version of the document.
 const INPUT: &str = "stripe.input/1";
@@ -23,15 +22,15 @@ const INPUT: &str = "stripe.input/1";
 const MOST_LINES: usize = 40;
 
 /// Writes the result for people: what is left of each part, what the runs say before and after, and the verdict.
-pub fn text(found: &Simplified, invocation: &Invocation, style: Style) -> String {
+pub fn text(found: &Simplified, style: Style) -> String {
     let mut text = match &found.prevention {
         Some(prevention) => prevention::sets(prevention, style),
-        None => left(found, invocation, style),
+        None => left(found, style) + &curve(&found.tried),
     };
     text += &messages(found, style);
     let verdict = match &found.prevention {
-        Some(prevention) => prevention::verdict(prevention, &tail(found)),
-        None => format!("{} {}", verdict(found), tail(found)),
+        Some(prevention) => prevention::verdict(prevention, &tail_of(found)),
+        None => format!("{} {}", verdict_of(found), tail_of(found)),
     };
     text += &format!("{}\n", wrap(&verdict, style.width));
     for failure in &found.other_failures {
@@ -50,14 +49,30 @@ pub fn text(found: &Simplified, invocation: &Invocation, style: Style) -> String
 }
 
 /// Writes what is left of each part.
-fn left(found: &Simplified, invocation: &Invocation, style: Style) -> String {
+fn left(found: &Simplified, style: Style) -> String {
     let mut text = String::new();
     let shown = found.parts().filter(|(before, ..)| !is_listed(before));
     for (before, after, unit) in shown {
         text += &format!("{}\n", style.bold(&heading(before, after, unit)));
         text += &content(after, style);
     }
-    text + &listed(found, invocation, style)
+    text + &listed(found, style)
+}
+
+/// How the bytes became less, in a line: the first and the last improvement, and the largest in between.
+fn curve(tried: &TriedInputs) -> String {
+    const MOST: usize = 5;
+    let [(_, all), further @ ..] = &tried.curve[..] else { return String::new() };
+    let mut steps: Vec<(usize, (usize, usize))> =
+        tried.curve.windows(2).map(|two| (two[0].1 - two[1].1, two[1])).collect();
+    let Some(last) = further.last() else { return String::new() };
+    steps.sort_by_key(|(gone, _)| std::cmp::Reverse(*gone));
+    let mut shown: Vec<(usize, usize)> = steps.into_iter().take(MOST).map(|(_, point)| point).collect();
+    shown.push(*last);
+    shown.sort_unstable();
+    shown.dedup();
+    let shown: Vec<String> = shown.iter().map(|(test, bytes)| format!("{bytes} after {test}")).collect();
+    format!("bytes and tests: {all}, {}\n", shown.join(", "))
 }
 
 /// True for arguments and variables, which are shown together.
@@ -65,7 +80,7 @@ fn is_listed(part: &InputPart) -> bool {
     matches!(part.name, PartName::Argument(_) | PartName::Variable(_))
 }
 
-fn heading(before: &InputPart, after: &InputPart, unit: Unit) -> String {
+pub(super) fn heading(before: &InputPart, after: &InputPart, unit: Unit) -> String {
     let (from, to) = (size(before, unit), size(after, unit));
     let left = if after.content.is_none() { "left out".to_owned() } else { count(to as u64, unit.name()) };
     format!("{}: {left} of {from}", printable(&after.name.to_string()))
@@ -91,12 +106,11 @@ fn content(part: &InputPart, style: Style) -> String {
 }
 
 /// Writes the arguments and variables that are left.
-fn listed(found: &Simplified, invocation: &Invocation, style: Style) -> String {
+fn listed(found: &Simplified, style: Style) -> String {
     let mut text = String::new();
     let parts = || found.parts().map(|(_, after, _)| after);
     if parts().any(|part| matches!(part.name, PartName::Argument(_))) {
-        let (left, _) = found.after.apply(invocation);
-        let words: Vec<String> = left.arguments.iter().map(|word| quoted(word.as_encoded_bytes())).collect();
+        let words: Vec<String> = found.arguments.iter().map(|word| quoted(word.as_encoded_bytes())).collect();
         text += &format!("{}\n  {}\n", style.bold("arguments"), words.join(" "));
     }
     let mut variables = parts().filter(|part| matches!(part.name, PartName::Variable(_))).peekable();
@@ -129,7 +143,7 @@ fn messages(found: &Simplified, style: Style) -> String {
             .map(|line| format!("  {}\n", style.cut(&printable(line), style.width - 2)));
         format!("{title}\n{}", shown.collect::<String>())
     };
-    let (first, last) = (&found.first.stderr, &found.last.stderr);
+    let (first, last) = (&found.errors_before, &found.errors_after);
     match (first.is_empty() && last.is_empty(), first == last) {
         (true, _) => String::new(),
         (_, true) => told("standard error, with all and with what is left:", first),
@@ -137,7 +151,7 @@ fn messages(found: &Simplified, style: Style) -> String {
     }
 }
 
-fn verdict(found: &Simplified) -> String {
+pub(super) fn verdict_of(found: &Simplified) -> String {
     let units: Vec<&str> = found.units.iter().map(|unit| unit.name()).collect();
     let unit = units.first().filter(|first| units.iter().all(|unit| unit == *first)).unwrap_or(&"unit");
     let minimal = match found.status {
@@ -156,7 +170,7 @@ fn verdict(found: &Simplified) -> String {
 }
 
 /// The end of the verdict: what the failure is, and what it cost to find out.
-fn tail(found: &Simplified) -> String {
+pub(super) fn tail_of(found: &Simplified) -> String {
     // In a search for preventers, Fail means that the failure has gone away.
     let (reproduced, not) = match found.prevention {
         Some(_) => (found.tests.pass, found.tests.fail),
@@ -246,7 +260,7 @@ pub fn json(found: &Simplified) -> String {
     serde_json::to_string_pretty(&document).expect("a document has text keys only") + "\n"
 }
 
-fn tests(found: &Simplified) -> Tests {
+pub(super) fn tests(found: &Simplified) -> Tests {
     let Counts { total, fail, pass, unresolved, cached, .. } = found.tests;
     let (reproduced, not_reproduced) = if found.prevention.is_some() { (pass, fail) } else { (fail, pass) };
     Tests { total, reproduced, not_reproduced, unresolved, cached, runs: found.runs }

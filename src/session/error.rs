@@ -58,9 +58,10 @@ impl fmt::Display for SessionError {
 impl From<ArchiveError> for SessionError {
     fn from(error: ArchiveError) -> SessionError {
         let cause = match error {
-            ArchiveError::NoRuns(_) | ArchiveError::NoSuchRun(_) | ArchiveError::NoOutcomes(_) => {
-                Cause::Request
-            }
+            ArchiveError::NoRuns(_)
+            | ArchiveError::NoSuchRun(_)
+            | ArchiveError::NoOutcomes(_)
+            | ArchiveError::Simplification(_) => Cause::Request,
             _ => Cause::Failed,
         };
         SessionError::new(cause, error)

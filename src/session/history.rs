@@ -62,6 +62,8 @@ pub struct History {
     /// The phase that was begun last.
     phase: Option<PhaseId>,
     phases: usize,
+    /// The phases that were begun: before which test, and what they are about.
+    begun: Vec<(usize, String)>,
     /// The stride: of so many tests one keeps its configuration.
     stride: usize,
     room: HistoryLimit,
@@ -88,6 +90,7 @@ impl History {
             other_failures: Vec::new(),
             phase: None,
             phases: 0,
+            begun: Vec::new(),
             stride: 1,
             room: HistoryLimit { kept: 0, most, bytes },
         }
@@ -124,6 +127,11 @@ impl History {
     /// The phase that was begun last.
     pub fn phase(&self) -> Option<PhaseId> {
         self.phase
+    }
+
+    /// The phases that were begun, in order: how many tests were made before, and what the phase is about.
+    pub fn begun(&self) -> &[(usize, String)] {
+        &self.begun
     }
 
     /// The stride: of so many tests one keeps its configuration; 1 if all of them do.
@@ -218,6 +226,7 @@ impl Observer<Evidence> for Pair<'_> {
 impl Watcher for Pair<'_> {
     fn begins(&mut self, phase: &PhaseTitle, start: &Configuration) {
         self.history.phase = Some(phase.id);
+        self.history.begun.push((self.history.tests.len(), phase.what.clone()));
         self.other.begins(phase, start);
     }
 

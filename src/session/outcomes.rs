@@ -28,6 +28,8 @@ const LONGEST_READ: u64 = 64 << 20;
 
 /// The outcomes that a search keeps, and those of an earlier one.
 pub(super) struct KeptOutcomes {
+    /// Stands for all that outcomes depend on.
+    pub(super) question: u128,
     journal: Option<OutcomeJournal>,
     pub(super) recalled: HashMap<u128, Evidence>,
     trouble: Mutex<Option<ArchiveError>>,
@@ -44,13 +46,13 @@ impl KeptOutcomes {
             let (journal, recalled) = OutcomeJournal::resume(&archive(), question)?;
             let (known, tests) = (recalled.len(), if recalled.len() == 1 { "test" } else { "tests" });
             listener.tell(&format!("stripe: going on behind {known} {tests}"));
-            return Ok(KeptOutcomes { journal: Some(journal), recalled, trouble });
+            return Ok(KeptOutcomes { question, journal: Some(journal), recalled, trouble });
         }
         let journal = OutcomeJournal::begin(&archive(), question);
         let journal = journal.map_err(|error| {
             listener.tell(&format!("stripe: warning: {error}; the tests of this search are not kept"));
         });
-        Ok(KeptOutcomes { journal: journal.ok(), recalled: HashMap::new(), trouble })
+        Ok(KeptOutcomes { question, journal: journal.ok(), recalled: HashMap::new(), trouble })
     }
 
     /// Keeps an outcome. An error is reported at the end.

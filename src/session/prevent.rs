@@ -21,15 +21,17 @@ use super::interrupt::Interrupt;
 use super::listener::{Begun, Listener, SearchWatcher};
 use super::memory::Memory;
 use super::permissions::openings;
-use super::prevention::{Others, Preventer, PreventingSet, Prevention};
+use super::simplification::SimplificationKeeping;
 use super::simplify::{
-    Simplified, described, limits, oracle, other_failures, refused, setup, weakness, workers,
+    Simplification, described, limits, oracle, other_failures, refused, setup, weakness, workers,
 };
 use super::simplify_request::SimplifyRequest;
 use super::watcher::Watcher;
 use crate::circumstances::input::{Given, InputTestSetup, InputWorker, Preventers, Snippets, Wanted};
 use crate::circumstances::{PhaseTitle, Status};
 use crate::oracle::{Evidence, Oracle, termination};
+use crate::simplified::prevention::{Others, Preventer, PreventingSet, Prevention};
+use crate::simplified::{Simplified, TriedInputs};
 use crate::subject::Recorded;
 
 /// Finds the sets that prevent a failure.
@@ -40,12 +42,13 @@ pub fn prevent(
     request: &SimplifyRequest,
     interrupt: &Interrupt,
     listener: &dyn Listener,
-) -> Result<Simplified, SessionError> {
+) -> Result<Simplification, SessionError> {
     let started = Instant::now();
     let SimplifyRequest { invocation, given, .. } = request;
     let processors = Processors::available();
     let mut workers = workers(request, &processors)?;
     processors.bind(0);
+    let mut keeping = SimplificationKeeping::reserve(request, given.fingerprint(), listener);
     let snippets = Snippets::of(given, request.method.granularity);
     let nothing = Oracle::accepting();
     let mut setup = setup(request, &nothing);
@@ -67,6 +70,7 @@ pub fn prevent(
     let described = described(&oracle, &setup);
     listener.tell(&format!("the failure: {described}"));
     listener.tell(&format!("prevented: it is not there, and {}", prevented(request, status)));
+    keeping.begin(&described);
 
     let mut search = SetSearch {
         request,
@@ -85,10 +89,11 @@ pub fn prevent(
     let (tests, warnings) = (search.tests, search.warnings);
     let containment = workers[0].containment();
     let last = setup.examine(&after, &mut workers[0], &Arc::default())?.0;
-    Ok(Simplified {
+    let mut found = Simplified {
         status: status_of(&prevention, interrupt),
         criterion: described,
         before: given.clone(),
+        arguments: after.apply(invocation).0.arguments,
         after,
         units: snippets.units(),
         is_trivial: false,
@@ -97,12 +102,17 @@ pub fn prevent(
         tests,
         runs: setup.runs.load(Ordering::Relaxed),
         elapsed: started.elapsed(),
-        first,
-        last,
+        errors_before: first.stderr.to_vec(),
+        errors_after: last.stderr.to_vec(),
         other_failures: other_failures(&setup),
         containment,
         warnings,
-    })
+        provenances: None,
+        tried: TriedInputs::default(),
+        kept_as: None,
+    };
+    keeping.conclude(&mut found);
+    Ok(Simplification { found, first, last })
 }
 
 /// The search for one set after the other.

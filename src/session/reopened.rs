@@ -43,7 +43,7 @@ pub struct Reopened {
 impl Reopened {
     /// Finds the run that the user names; the program is loaded but not started.
     pub fn open(name: Option<&Path>, interrupt: &Interrupt) -> Result<Reopened, SessionError> {
-        let folder = archive().find_search(name)?;
+        let folder = archive().find_traced(name)?;
         if folder.is_located() {
             let name = folder.name();
             let why = format!(
@@ -172,7 +172,7 @@ pub(super) fn recorded_run(folder: &RunFolder, interrupt: &Interrupt) -> Result<
 /// The results of a run with the names of their criteria, without loading the program; none of those whose
 /// search has not ended.
 pub fn results(name: Option<&Path>) -> Result<Vec<(Option<String>, CriticalSlice)>, SessionError> {
-    let folder = archive().find(name)?;
+    let folder = archive().find_traced(name)?;
     let run = folder.load()?;
     let question = Question {
         command: run.command.clone(),

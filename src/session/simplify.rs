@@ -8,65 +8,40 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use dd::{Counts, Outcome};
+use dd::Outcome;
+use tracer::Processors;
 use tracer::denial::Actions;
 use tracer::invocation::Limits;
 use tracer::run::Run;
 use tracer::termination::Termination;
 use tracer::trace::Trace;
-use tracer::{Containment, Processors};
 
 use super::driver::{self, Found, Obstacle, SearchMeans, Strategy};
 use super::error::{Cause, SessionError};
+use super::history::History;
 use super::interrupt::Interrupt;
 use super::listener::{Begun, Listener};
 use super::memory::Memory;
 use super::outcomes::{KeptOutcomes, OfFurther};
 use super::permissions::openings;
-use super::prevention::Prevention;
+use super::simplification::SimplificationKeeping;
 use super::simplify_request::{OutcomeKeeping, SimplifyRequest};
+use super::tried_inputs::tried_inputs;
 use crate::baseline::not_reproduced;
-use crate::circumstances::input::{
-    Given, InputPart, InputTestSetup, InputWorker, Inputs, OtherInput, Unit, Wanted,
-};
+use crate::circumstances::input::{Given, InputTestSetup, InputWorker, Inputs, OtherInput, Wanted};
 use crate::circumstances::{RunLock, Status};
 use crate::oracle::{Criterion, Evidence, Oracle, WantedCrash, message};
+use crate::simplified::Simplified;
 use crate::subject::Recorded;
 
-/// What is left of what a program was given.
-pub struct Simplified {
-    /// How the search ended.
-    pub status: Status,
-    /// When a run shows the failure, in words.
-    pub criterion: String,
-    /// What the program was given.
-    pub before: Given,
-    /// What of it the failure needs; or the first set that prevents it.
-    pub after: Given,
-    /// The finest units in which each part was reduced.
-    pub units: Vec<Unit>,
-    /// Whether nothing at all is needed.
-    pub is_trivial: bool,
-    /// Whether a grammar derives what is left.
-    pub is_derived: bool,
-    /// What keeps the failure away, if that was the question.
-    pub prevention: Option<Prevention>,
-    /// The tests by outcome.
-    pub tests: Counts,
-    /// How often the program was run.
-    pub runs: u64,
-    /// From the first run to the end.
-    pub elapsed: Duration,
+/// A simplification that has come to its end.
+pub struct Simplification {
+    /// What it has found.
+    pub found: Simplified,
     /// The run with all that was given.
     pub first: Run,
     /// The run with what is left.
     pub last: Run,
-    /// What makes the program fail in another way.
-    pub other_failures: Vec<OtherInput>,
-    /// How well the runs were contained.
-    pub containment: Containment,
-    /// What weakens the result; each one sentence.
-    pub warnings: Vec<String>,
 }
 
 /// The time for which a program that does not end is watched, if the user does not set it.
@@ -80,11 +55,12 @@ pub fn simplify(
     request: &SimplifyRequest,
     interrupt: &Interrupt,
     listener: &dyn Listener,
-) -> Result<Simplified, SessionError> {
+) -> Result<Simplification, SessionError> {
     let outcomes = KeptOutcomes::open(request, listener)?;
-    let found = search(request, interrupt, listener, &outcomes);
+    let mut keeping = SimplificationKeeping::reserve(request, outcomes.question, listener);
+    let found = search(request, interrupt, listener, (&outcomes, &mut keeping));
     let is_unfinished = match &found {
-        Ok(found) => !found.is_trivial && matches!(found.status, Status::Budget | Status::Interrupted),
+        Ok(Simplification { found, .. }) => !found.is_trivial && found.status.is_early(),
         Err(error) => matches!(error.cause, Cause::Failed | Cause::Interrupted(_)),
     };
     let can_go_on = outcomes.end(is_unfinished);
@@ -98,8 +74,8 @@ fn search(
     request: &SimplifyRequest,
     interrupt: &Interrupt,
     listener: &dyn Listener,
-    outcomes: &KeptOutcomes,
-) -> Result<Simplified, SessionError> {
+    (outcomes, keeping): (&KeptOutcomes, &mut SimplificationKeeping<'_>),
+) -> Result<Simplification, SessionError> {
     let started = Instant::now();
     let SimplifyRequest { invocation, given, .. } = request;
     let processors = Processors::available();
@@ -121,6 +97,7 @@ fn search(
     must_fail(&setup, given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?;
     let described = described(&oracle, &setup);
     listener.tell(&format!("the failure: {described}"));
+    keeping.begin(&described);
 
     let known = (request.keeping == OutcomeKeeping::Resumed).then_some(outcomes.recalled.len() as u64);
     let Strategy { algorithm, max_tests } = request.strategy;
@@ -131,21 +108,24 @@ fn search(
     let strategy = Strategy { algorithm, max_tests: max_tests.filter(|_| known.is_none()) };
     let mut inputs = Inputs::new(&setup, &mut workers, &request.method, given.clone());
     let means = SearchMeans { processors: &processors, memory: &Memory::default() };
-    let found = driver::search(&mut inputs, strategy, means, &mut progress);
+    let mut history = History::default();
+    let found = driver::search(&mut inputs, strategy, means, &mut history.beside(&mut progress));
     progress.inner.ends();
     drop(progress);
     let found = found.map_err(|obstacle| refused(obstacle, interrupt))?;
     let after = inputs.left(&found.last().configuration);
     let units = inputs.finest_units();
+    let chosen: Vec<_> = found.phases.iter().map(|phase| &phase.configuration).collect();
+    let (tried, provenances) = tried_inputs(&history, &inputs.into_past(), &chosen);
     let containment = workers[0].containment();
     // The user may have asked for the end of the search; this run is a part of its result.
     let last = setup.examine(&after, &mut workers[0], &Arc::default())?.0;
-    let other_failures = other_failures(&setup);
-    Ok(Simplified {
+    let mut found = Simplified {
         prevention: None,
         status: found.status(),
         criterion: described,
         before: given.clone(),
+        arguments: after.apply(invocation).0.arguments,
         after,
         units,
         is_trivial: found.is_trivial,
@@ -153,9 +133,9 @@ fn search(
         tests: found.tests(),
         runs: setup.runs.load(Ordering::Relaxed),
         elapsed: started.elapsed(),
-        first,
-        last,
-        other_failures,
+        errors_before: first.stderr.to_vec(),
+        errors_after: last.stderr.to_vec(),
+        other_failures: other_failures(&setup),
         containment,
         warnings: openings(&invocation.permissions)
             .into_iter()
@@ -163,7 +143,12 @@ fn search(
             .chain(outcomes.trouble())
             .chain(weakness(&found))
             .collect(),
-    })
+        provenances,
+        tried,
+        kept_as: None,
+    };
+    keeping.conclude(&mut found);
+    Ok(Simplification { found, first, last })
 }
 
 /// The setup for the first runs, in which each run that ends or crashes is accepted.
@@ -338,8 +323,9 @@ pub(super) fn limits(request: &SimplifyRequest, first: &Run, hangs: bool) -> Lim
         return first_limits(request, hangs);
     }
     let wall = (20 * usage.wall).clamp(Duration::from_secs(10), Duration::from_secs(600));
-    let cpu = (10 * usage.cpu).max(Duration::from_secs(1));
-    // Sleeping takes no time where clocks are made up: a program that sleeps waits for another one.
+    // Unlike time on the clock it hardly depends on the load, and what does not end costs all of it again and again.
+    let cpu = (10 * usage.cpu).max(Duration::from_millis(300));
+    // Sleeping takes no time where clocks are made up: who sleeps waits for somebody.
     let idle = (4 * usage.wall).clamp(Duration::from_secs(1), Duration::from_secs(60));
     let memory = (usage.memory > 0).then(|| (4 * usage.memory).max(usage.memory + (256 << 20)));
     Limits { cpu, idle, memory, tolerated: first.denied, ..limits_of(wall) }
@@ -356,13 +342,5 @@ pub(super) fn refused(obstacle: Obstacle, interrupt: &Interrupt) -> SessionError
             interrupt.or(SessionError::new(Cause::Flaky, why))
         }
         Obstacle::Broken(error) => interrupt.or(error),
-    }
-}
-
-impl Simplified {
-    /// The parts with what is left of them, each with its finest unit.
-    pub fn parts(&self) -> impl Iterator<Item = (&InputPart, &InputPart, Unit)> {
-        let parts = self.before.parts.iter().zip(&self.after.parts).zip(&self.units);
-        parts.map(|((before, after), &unit)| (before, after, unit))
     }
 }

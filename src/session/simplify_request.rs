@@ -1,5 +1,6 @@
 //! Say what is to be simplified, and how: plain data, whoever asks.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use tracer::invocation::Invocation;
@@ -17,6 +18,10 @@ pub struct SimplifyRequest {
     pub invocation: Invocation,
     /// A program that is given the same, if the failure is that it does something else.
     pub other: Option<Invocation>,
+    /// The command line, without the name of this program.
+    pub line: Vec<OsString>,
+    /// The program and its arguments, as the user gave them.
+    pub command: Vec<String>,
     /// Whether the program judges what it is given: exit status 125 says that it cannot tell.
     pub judges: bool,
     /// The parts of the input that are simplified.

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use super::tree::{Content, EntryMode, Tree, TreeEntry};
 use super::workshop::BaseVersion;
 
-/// How a file begins of which git has stored only where it is.
+/// The beginning of a file that git-lfs has replaced by a pointer.
 const POINTER: &[u8] = b"version https://git-lfs";
 
 /// A commit.

@@ -12,32 +12,45 @@ use super::rewriting::{self, simpler_things};
 use super::simpler::{Simpler, SimplerClass};
 use super::step::Step;
 use super::swaps::Swaps;
+use super::syntax_swaps::{self, simpler_nodes};
 use super::unit_levels::{Granularity, UnitLevels};
 use super::units::Unit;
 use crate::grammar::{Derivation, Grammar};
+use crate::syntax::{Language, SyntaxTree};
 
 /// The length, in bytes, of a text in which it takes no time to check what has been tried; in a longer one
 /// that is not checked where little can have been tried.
 const SHORT: usize = 1 << 14;
+
+/// A longer text is not parsed: each of many steps would take seconds.
+const LONGEST_PARSED: usize = 4 << 20;
 
 /// The way in which a part is reduced.
 #[derive(Clone, Debug)]
 pub(super) enum Way {
     /// Units are left out, and then, if so, simpler things are put in the place of others.
     Units(Granularity, bool),
+    /// Nodes of the syntax tree go, or smaller ones take their place; such that were not in it only if so.
+    Tree(Language, bool),
     /// Smaller derivations take the place of others.
     Derivations(Arc<Grammar>, DerivationStrategy),
 }
 
 impl Way {
-    pub(super) fn of(part: &InputPart, method: &ReductionMethod) -> Way {
-        match method.grammar_of(part) {
-            Some(grammar) => Way::Derivations(Arc::clone(grammar), method.strategy()),
-            None => {
-                let granularity = method.granularity.of(part.content.as_deref().unwrap_or_default());
-                // A user who names units wants whole ones of them.
-                Way::Units(granularity, granularity == Granularity::Auto && !method.only_deletes)
-            }
+    /// The ways that follow each other: where the language is known, its syntax tree comes before characters.
+    pub(super) fn all_of(part: &InputPart, method: &ReductionMethod) -> Vec<Way> {
+        if let Some(grammar) = method.grammar_of(part) {
+            return vec![Way::Derivations(Arc::clone(grammar), method.strategy())];
+        }
+        let granularity = method.granularity.of(part.content.as_deref().unwrap_or_default());
+        // Whoever names units wants whole ones of them.
+        let units = Way::Units(granularity, granularity == Granularity::Auto && !method.only_deletes);
+        let language =
+            part.language.filter(|language| language.is_built_in() && part.len() <= LONGEST_PARSED);
+        match (granularity, language) {
+            (Granularity::Elements, Some(language)) => vec![Way::Tree(language, !method.only_deletes)],
+            (Granularity::Auto, Some(language)) => vec![Way::Tree(language, !method.only_deletes), units],
+            _ => vec![units],
         }
     }
 
@@ -45,6 +58,7 @@ impl Way {
     pub(super) fn finest_unit(&self) -> Unit {
         match self {
             Way::Units(granularity, _) => granularity.finest(),
+            Way::Tree(language, _) => Unit::Nodes(*language),
             Way::Derivations(..) => Unit::Characters,
         }
     }
@@ -53,6 +67,8 @@ impl Way {
         match self {
             Way::Units(_, false) => 0,
             Way::Units(_, true) => rewriting::KINDS,
+            Way::Tree(_, false) => syntax_swaps::KINDS - 1,
+            Way::Tree(_, true) => syntax_swaps::KINDS,
             Way::Derivations(..) => derivations::KINDS,
         }
     }
@@ -60,6 +76,7 @@ impl Way {
     fn title(&self, kind: u8) -> &'static str {
         match self {
             Way::Units(..) => rewriting::title(kind),
+            Way::Tree(..) => syntax_swaps::title(kind),
             Way::Derivations(..) => derivations::title(kind),
         }
     }
@@ -82,7 +99,8 @@ impl Course {
     pub(super) fn new(way: &Way, is_first_time: bool) -> Course {
         let ladder = match way {
             Way::Units(granularity, _) => Some(UnitLevels::new(*granularity, is_first_time)),
-            Way::Derivations(..) => None,
+            Way::Tree(..) if is_first_time => Some(UnitLevels::new(Granularity::Lines, true)),
+            Way::Tree(..) | Way::Derivations(..) => None,
         };
         Course { ladder, last: None, is_changed: false, is_first_round: is_first_time }
     }
@@ -161,23 +179,31 @@ struct WaysToSimplify<'w> {
     way: &'w Way,
     text: &'w [u8],
     derivation: Option<Derivation>,
+    tree: Option<SyntaxTree>,
 }
 
 impl<'w> WaysToSimplify<'w> {
     fn new(way: &'w Way, text: &'w [u8]) -> WaysToSimplify<'w> {
         let derivation = match way {
-            Way::Units(..) => None,
+            Way::Units(..) | Way::Tree(..) => None,
             Way::Derivations(grammar, _) => Some(
                 grammar.derive(text).expect("what takes the place of what is derived is derived as well"),
             ),
         };
-        WaysToSimplify { way, text, derivation }
+        let tree = match way {
+            Way::Tree(language, _) => SyntaxTree::of(text, *language),
+            Way::Units(..) | Way::Derivations(..) => None,
+        };
+        WaysToSimplify { way, text, derivation, tree }
     }
 
     fn of_kind(&mut self, kind: u8) -> Vec<Simpler> {
         match (self.way, &self.derivation) {
             (Way::Derivations(grammar, strategy), Some(derivation)) => {
                 simpler_derivations(grammar, derivation, self.text, *strategy, kind)
+            }
+            (Way::Tree(..), _) => {
+                self.tree.as_ref().map_or_else(Vec::new, |tree| simpler_nodes(tree, self.text, kind))
             }
             _ => simpler_things(self.text, kind),
         }

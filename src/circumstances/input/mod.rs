@@ -13,13 +13,16 @@ mod brackets;
 mod course;
 mod derivations;
 mod part;
+mod past_steps;
 mod preventers;
+mod provenance;
 mod reduction_method;
 mod rewriting;
 mod simpler;
 mod snippets;
 mod step;
 mod swaps;
+mod syntax_swaps;
 mod test;
 mod unit_levels;
 mod units;
@@ -30,7 +33,9 @@ use dd::Configuration;
 
 pub use derivations::DerivationStrategy;
 pub use part::{Given, InputPart, PartName, arguments, variables};
+pub use past_steps::PastSteps;
 pub use preventers::Preventers;
+pub use provenance::{InputPiece, Provenance, Provenances};
 pub use reduction_method::ReductionMethod;
 pub use snippets::Snippets;
 pub use swaps::InputSpace;
@@ -47,13 +52,17 @@ use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
 pub struct Inputs<'m, 'p> {
     setup: &'m InputTestSetup<'p>,
     workers: &'m mut [InputWorker<'p>],
-    /// The way in which each part is reduced.
-    ways: Vec<Way>,
+    /// The ways in which each part is reduced, one after the other.
+    ways: Vec<Vec<Way>>,
     /// The input that is left.
     given: Given,
     step: Option<Step>,
+    /// The steps that were made.
+    past: PastSteps,
     /// Whose turn it is to be cut into units.
     turn: usize,
+    /// By which of its ways.
+    way: usize,
     course: Option<Course>,
     /// For each part the fingerprint of all at the end of its last turn: if that has not changed, the part
     /// is minimal.
@@ -73,14 +82,16 @@ impl<'m, 'p> Inputs<'m, 'p> {
         given: Given,
     ) -> Inputs<'m, 'p> {
         let minimal = vec![None; given.parts.len()];
-        let ways = given.parts.iter().map(|part| Way::of(part, method)).collect();
+        let ways = given.parts.iter().map(|part| Way::all_of(part, method)).collect();
         Inputs {
             setup,
             workers,
             ways,
+            past: PastSteps::new(&given),
             given,
             step: None,
             turn: 0,
+            way: 0,
             course: None,
             minimal,
             whole_minimal: None,
@@ -90,7 +101,8 @@ impl<'m, 'p> Inputs<'m, 'p> {
 
     /// The finest unit in which each part is reduced.
     pub fn finest_units(&self) -> Vec<Unit> {
-        self.ways.iter().map(Way::finest_unit).collect()
+        let last = |ways: &Vec<Way>| ways.last().map_or(Unit::Whole, Way::finest_unit);
+        self.ways.iter().map(last).collect()
     }
 
     /// The input that is left with this result of the last phase.
@@ -107,7 +119,15 @@ impl<'m, 'p> Inputs<'m, 'p> {
             self.refuted.extend(found.iter().map(without));
         }
         self.given = step.choose(&self.given, found);
-        found.len() < step.len()
+        let is_less = found.len() < step.len();
+        self.past.add(step);
+        is_less
+    }
+
+    /// The steps that were made, one for each phase.
+    pub fn into_past(mut self) -> PastSteps {
+        self.step.into_iter().for_each(|step| self.past.add(step));
+        self.past
     }
 
     /// The step that leaves out whole parts.
@@ -138,21 +158,33 @@ impl<'m, 'p> Inputs<'m, 'p> {
                 return Some(step);
             }
             self.minimal[self.turn] = Some(self.given.fingerprint());
-            self.course = None;
+            (self.course, self.way) = (None, 0);
             self.turn += 1;
         }
     }
 
-    fn next_of_part(&mut self, number: usize, is_less: bool) -> Option<Step> {
+    fn next_of_part(&mut self, number: usize, mut is_less: bool) -> Option<Step> {
         let text = self.given.parts[number].content.clone().filter(|text| !text.is_empty())?;
         if self.minimal[number] == Some(self.given.fingerprint()) {
             return None;
         }
-        let Inputs { ways, course, minimal, given, refuted, .. } = self;
-        let way = &ways[number];
-        let course = course.get_or_insert_with(|| Course::new(way, minimal[number].is_none()));
+        let Inputs { ways, way, course, minimal, given, refuted, .. } = self;
+        let is_first_time = minimal[number].is_none();
+        let ways = &ways[number];
         let is_refuted = |other: Vec<u8>| refuted.contains(&given.with_content(number, other).fingerprint());
-        course.next(way, number, &text, is_less, &is_refuted)
+        if !is_first_time {
+            *way = ways.len() - 1;
+        }
+        loop {
+            let course = course.get_or_insert_with(|| Course::new(&ways[*way], is_first_time));
+            let step = course.next(&ways[*way], number, &text, is_less, &is_refuted);
+            if step.is_some() || *way + 1 == ways.len() {
+                return step;
+            }
+            is_less = false;
+            *way += 1;
+            *course = Course::new(&ways[*way], is_first_time);
+        }
     }
 
     fn title(&self, step: &Step) -> PhaseTitle {

@@ -10,6 +10,8 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use tracer::invocation::{Input, Invocation};
 use tracer::plain::Replacement;
 
+use crate::syntax::Language;
+
 /// The name of a part of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartName {
@@ -47,12 +49,21 @@ pub struct InputPart {
     pub is_optional: bool,
     /// The least content: nothing, or what a grammar demands.
     pub least: Input,
+    /// In which language it is written, if its name tells.
+    pub language: Option<Language>,
 }
 
 impl InputPart {
     /// Creates a part that is no file.
     pub fn new(name: PartName, content: Input, is_optional: bool) -> InputPart {
-        InputPart { name, path: None, content: Some(content), is_optional, least: Input::default() }
+        InputPart {
+            name,
+            path: None,
+            content: Some(content),
+            is_optional,
+            least: Input::default(),
+            language: None,
+        }
     }
 
     /// The length in bytes.

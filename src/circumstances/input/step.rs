@@ -48,6 +48,16 @@ impl Step {
         }
     }
 
+    /// About how many bytes it holds.
+    pub(super) fn memory(&self) -> usize {
+        match self {
+            Step::Parts(_) | Step::Snippets { .. } => 0,
+            Step::Units { units, text, .. } => text.len() + units.memory(),
+            // Of each swap some ranges and pieces.
+            Step::Swaps { swaps, text, .. } => text.len() + 200 * swaps.len(),
+        }
+    }
+
     /// What is left out, as circumstances.
     pub(super) fn space(&self) -> InputSpace {
         match self {

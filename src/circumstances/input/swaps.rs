@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use dd::{Configuration, Space};
 
+use super::provenance::InputPiece;
+
 /// Something simpler for a stretch of a text, or for several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Swap {
@@ -109,16 +111,26 @@ impl Swaps {
     /// The text with the other swaps made.
     pub(super) fn join(&self, text: &[u8], chosen: &Configuration) -> Vec<u8> {
         let mut joined = Vec::new();
-        self.walk(
-            text.len(),
-            chosen,
-            |_| {},
-            |rest| match rest {
-                Rest::Text(other) => joined.extend_from_slice(other),
-                Rest::Stretch(range, _) => joined.extend_from_slice(&text[range.clone()]),
-            },
-        );
+        for piece in self.pieces(text.len(), chosen) {
+            match piece {
+                InputPiece::Kept(range) => joined.extend_from_slice(&text[range]),
+                InputPiece::Other(other) => joined.extend(other),
+            }
+        }
         joined
+    }
+
+    /// What a text of this length consists of with the other swaps made.
+    pub(super) fn pieces(&self, length: usize, chosen: &Configuration) -> Vec<InputPiece> {
+        let mut pieces = Vec::new();
+        let written = |rest: &Rest<'_>| {
+            pieces.push(match rest {
+                Rest::Text(other) => InputPiece::Other(other.to_vec()),
+                Rest::Stretch(range, _) => InputPiece::Kept(range.clone()),
+            });
+        };
+        self.walk(length, chosen, |_| {}, written);
+        pieces
     }
 
     /// The chosen swaps that the text still has.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use dd::Configuration;
 
 use super::brackets::Brackets;
+use crate::syntax::{Language, SyntaxTree};
 
 /// A kind of unit, which is left out as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum Unit {
     Tokens,
     /// Both brackets of a pair, and nothing in between.
     Pairs,
+    /// Nodes of the syntax tree.
+    Nodes(Language),
     /// Characters of UTF-8; other bytes one by one.
     Characters,
     /// Bytes.
@@ -35,6 +38,7 @@ impl Unit {
             Unit::Elements(_) => "element",
             Unit::Tokens => "token",
             Unit::Pairs => "pair of brackets",
+            Unit::Nodes(_) => "node",
             Unit::Characters => "character",
             Unit::Bytes => "byte",
         }
@@ -48,6 +52,7 @@ impl Unit {
             Unit::Elements(_) => "elements of lists",
             Unit::Tokens => "tokens",
             Unit::Pairs => "pairs of brackets",
+            Unit::Nodes(_) => "nodes",
             Unit::Characters => "characters",
             Unit::Bytes => "bytes",
         }
@@ -57,7 +62,13 @@ impl Unit {
 impl Unit {
     /// The number of units of a text.
     pub fn count_in(self, text: &[u8]) -> usize {
-        Units::of(text, self).len()
+        match self {
+            Unit::Nodes(language) => {
+                let tree = SyntaxTree::of(text, language);
+                tree.map_or(0, |tree| tree.nodes.iter().skip(1).filter(|node| node.is_named).count())
+            }
+            _ => Units::of(text, self).len(),
+        }
     }
 }
 
@@ -91,6 +102,8 @@ impl Units {
             Unit::Characters => Stretches::Between(places(text, character_end)),
             Unit::Elements(depth) => Stretches::Of(numbered(Brackets::of(text).elements(text, depth))),
             Unit::Pairs => Stretches::Of(Brackets::of(text).pairs()),
+            // Nodes lie within each other; see `syntax_swaps`.
+            Unit::Nodes(_) => Stretches::Between(vec![0, text.len() as u32]),
         };
         let count = match &stretches {
             Stretches::Bytes => text.len(),
@@ -107,29 +120,49 @@ impl Units {
         self.count
     }
 
+    /// About how many bytes they hold.
+    pub(super) fn memory(&self) -> usize {
+        match &self.stretches {
+            Stretches::Bytes => 0,
+            Stretches::Between(places) => size_of_val(&places[..]),
+            Stretches::Of(stretches) => size_of_val(&stretches[..]),
+        }
+    }
+
     /// What is left of the text with these units only.
     pub(super) fn join(&self, text: &[u8], chosen: &Configuration) -> Vec<u8> {
-        let mut joined = Vec::new();
+        let kept = self.kept(text.len(), chosen);
+        let mut joined = Vec::with_capacity(kept.iter().map(Range::len).sum());
+        kept.into_iter().for_each(|range| joined.extend_from_slice(&text[range]));
+        joined
+    }
+
+    /// The stretches of a text of this length that are left of it with these units only; none touches the next.
+    pub(super) fn kept(&self, length: usize, chosen: &Configuration) -> Vec<Range<usize>> {
+        let mut kept: Vec<Range<usize>> = Vec::new();
+        let mut keep = |range: Range<usize>| match kept.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ if range.is_empty() => {}
+            _ => kept.push(range),
+        };
         match &self.stretches {
-            Stretches::Bytes => joined.extend(chosen.iter().map(|at| text[at])),
+            Stretches::Bytes => chosen.iter().for_each(|at| keep(at..at + 1)),
             Stretches::Between(places) => {
-                for unit in chosen.iter() {
-                    joined.extend_from_slice(&text[places[unit] as usize..places[unit + 1] as usize]);
-                }
+                chosen.iter().for_each(|unit| keep(places[unit] as usize..places[unit + 1] as usize));
             }
             Stretches::Of(stretches) => {
                 let mut at = 0;
                 for (stretch, unit) in stretches {
-                    joined.extend_from_slice(&text[at..stretch.start as usize]);
+                    keep(at..stretch.start as usize);
                     at = stretch.end as usize;
                     if chosen.contains(*unit as usize) {
-                        joined.extend_from_slice(&text[stretch.start as usize..at]);
+                        keep(stretch.start as usize..at);
                     }
                 }
-                joined.extend_from_slice(&text[at..]);
+                keep(at..length);
             }
         }
-        joined
+        kept
     }
 }
 

@@ -1,19 +1,19 @@
-// Draw how many events were left over after how many tests.
+// Draw how much was left over after how many tests.
 
 const CURVE = { width: 768, height: 200, left: 0, right: 8, top: 10, bottom: 48 };
 let curve = { last: 1, tests: 0 };
 
-function showCurve(chapter) {
-  const { curve: points, phases } = chapter.search;
+/** `phases` have the number of their first test and words; `unit` is what was left over, in the singular. */
+function showCurve({ points, phases, tests, unit }) {
   if (points.length === 0) return byId("curve").replaceChildren();
   const most = Math.max(...points.map(([, left]) => left), 1);
-  curve = { tests: chapter.tests.total, most };
+  curve = { tests, most };
   // There must be room for the longest number.
   CURVE.left = 24 + 8 * grouped(most).length;
   // One unit is one pixel, so that the texts are as large as all others.
   CURVE.width = Math.max(280, Math.min(768, byId("curve").clientWidth));
   const picture = shape("svg", { viewBox: `0 0 ${CURVE.width} ${CURVE.height}`, role: "img", "aria-labelledby": "curve-told" });
-  picture.append(shape("title", { id: "curve-told" }, toldCurve(points, chapter)), ...axes(), ...phases.flatMap(boundary));
+  picture.append(shape("title", { id: "curve-told" }, toldCurve(points, tests, unit)), ...axes(), ...phases.flatMap(boundary));
   picture.append(shape("path", { class: "step", d: path(points) }), shape("line", { class: "now", id: "now" }));
   byId("curve").replaceChildren(picture);
 }
@@ -21,9 +21,9 @@ function showCurve(chapter) {
 const x = (test) => CURVE.left + ((CURVE.width - CURVE.left - CURVE.right) * test) / Math.max(curve.tests, 1);
 const y = (left) => CURVE.height - CURVE.bottom - ((CURVE.height - CURVE.top - CURVE.bottom) * left) / curve.most;
 
-function toldCurve(points, { tests }) {
+function toldCurve(points, tests, unit) {
   const [first, last] = [points[0], points.at(-1)];
-  return `From ${counted(first[1], "event")} to ${grouped(last[1])} in ${counted(tests.total, "test")}.`;
+  return `From ${counted(first[1], unit)} to ${grouped(last[1])} in ${counted(tests, "test")}.`;
 }
 
 /** A step at each improvement, and level from the last one on. */
@@ -43,12 +43,13 @@ function axes() {
   ];
 }
 
-/** Where a phase begins. */
-function boundary({ control, first }, at, phases) {
+/** Where a phase begins; in words, if there is room before the next one. */
+function boundary({ words, first }, at, phases) {
   if (phases.length < 2) return [];
-  const words = control === "program" ? "branches decide" : "the trace decides";
   const line = shape("line", { class: "axis", x1: x(first), x2: x(first), y1: CURVE.top, y2: y(0), "stroke-dasharray": "3 3" });
-  return [...(at > 0 ? [line] : []), shape("text", { x: x(first) + 6, y: y(0) + 18 }, words)];
+  const room = x(phases[at + 1]?.first ?? curve.tests) - x(first);
+  const text = room < 7 * words.length ? [] : [shape("text", { x: x(first) + 6, y: y(0) + 18 }, words)];
+  return [...(at > 0 ? [line] : []), ...text];
 }
 
 function markCurve(test) {

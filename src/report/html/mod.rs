@@ -11,6 +11,7 @@ mod matrix;
 mod outputs;
 mod search;
 mod shown;
+pub mod simplified;
 mod source;
 mod suspects;
 #[cfg(test)]
@@ -36,7 +37,7 @@ pub use suspects::WrongOnly;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 12] = [
     include_str!("dom.js"),
     include_str!("theme.js"),
     include_str!("suspects.js"),
@@ -44,6 +45,7 @@ const SCRIPTS: [&str; 11] = [
     include_str!("source.js"),
     include_str!("difference.js"),
     include_str!("output.js"),
+    include_str!("cells.js"),
     include_str!("matrix.js"),
     include_str!("curve.js"),
     include_str!("criteria.js"),

@@ -7,9 +7,13 @@ function showChapter(at) {
   if (!chapter) return;
   showSummary(chapter);
   showSource(chapter);
-  showCurve(chapter);
+  showCurve({ points: chapter.search.curve, phases: chapter.search.phases.map(phase), tests: chapter.tests.total, unit: "event" });
   showMatrix(chapter);
   markCriterion(at);
+}
+
+function phase({ control, first }) {
+  return { first, words: control === "program" ? "branches decide" : "the trace decides" };
 }
 
 byId("title").textContent = data.title;

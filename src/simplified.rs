@@ -1,0 +1,99 @@
+//! Name the result of a simplification: what is left of what a program was given, and how that was found out.
+
+pub mod prevention;
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use dd::{Counts, Outcome};
+use tracer::Containment;
+
+use crate::circumstances::Status;
+use crate::circumstances::input::{Given, InputPart, OtherInput, Provenance, Provenances, Unit};
+use prevention::Prevention;
+
+/// What is left of what a program was given.
+#[derive(Clone, Debug)]
+pub struct Simplified {
+    /// How the search ended.
+    pub status: Status,
+    /// When a run shows the failure, in words.
+    pub criterion: String,
+    /// What the program was given.
+    pub before: Given,
+    /// What of it the failure needs; or the first set that prevents it.
+    pub after: Given,
+    /// The finest units in which each part was reduced.
+    pub units: Vec<Unit>,
+    /// The command line of the program with what is left.
+    pub arguments: Vec<OsString>,
+    /// Whether nothing at all is needed.
+    pub is_trivial: bool,
+    /// Whether a grammar derives what is left.
+    pub is_derived: bool,
+    /// What keeps the failure away, if that was the question.
+    pub prevention: Option<Prevention>,
+    /// The tests by outcome.
+    pub tests: Counts,
+    /// How often the program was run.
+    pub runs: u64,
+    /// From the first run to the end.
+    pub elapsed: Duration,
+    /// What the program says on standard error with all that was given.
+    pub errors_before: Vec<u8>,
+    /// The same with what is left.
+    pub errors_after: Vec<u8>,
+    /// What makes the program fail in another way.
+    pub other_failures: Vec<OtherInput>,
+    /// How well the runs were contained.
+    pub containment: Containment,
+    /// What weakens the result; each one sentence.
+    pub warnings: Vec<String>,
+    /// Where the bytes of what is left come from, if that is known.
+    pub provenances: Option<Provenances>,
+    /// What the tests have given to the program.
+    pub tried: TriedInputs,
+    /// The word by which commands name it, if it is kept.
+    pub kept_as: Option<String>,
+}
+
+impl Simplified {
+    /// The parts with what is left of them, each with its finest unit.
+    pub fn parts(&self) -> impl Iterator<Item = (&InputPart, &InputPart, Unit)> {
+        let parts = self.before.parts.iter().zip(&self.after.parts).zip(&self.units);
+        parts.map(|((before, after), &unit)| (before, after, unit))
+    }
+}
+
+/// The tests of a simplification, as far as they are told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TriedInputs {
+    /// How many there were in all.
+    pub total: usize,
+    /// The phases: before which test they began, and what they are about.
+    pub phases: Vec<(usize, String)>,
+    /// After how many tests how many bytes were left, at each improvement that is known.
+    pub curve: Vec<(usize, usize)>,
+    /// Tests, evenly spread if not all.
+    pub tests: Vec<TriedInput>,
+}
+
+/// A test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TriedInput {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Whether the failure was reproduced.
+    pub outcome: Outcome,
+    /// The reason, in words.
+    pub why: String,
+    /// What was given.
+    pub given: Provenances,
+}
+
+impl TriedInput {
+    /// How many bytes were given.
+    pub fn bytes(&self) -> usize {
+        self.given.iter().flatten().map(Provenance::len).sum()
+    }
+}
