@@ -87,8 +87,7 @@ impl Archive {
         }
     }
 
-    /// The same where only a run of `stripe run` will do: the newest of these, if the user names none. If there is
-    /// none of these, the newest of `stripe locate`.
+    /// Finds the same where only a run of `stripe run` will do: the newest of these, if the user names none.
     ///
     /// # Errors
     /// If there is no such run.
@@ -96,10 +95,8 @@ impl Archive {
         if name.is_some_and(|name| name != Path::new("latest")) {
             return self.find(name);
         }
-        let traced: Vec<RunFolder> =
-            self.runs()?.into_iter().rev().filter(|run| run.untraced().is_none()).collect();
-        let searched = traced.iter().position(|run| !run.is_located()).unwrap_or(0);
-        traced.into_iter().nth(searched).ok_or(ArchiveError::NoRuns(self.0.clone()))
+        let is_searched = |run: &RunFolder| run.untraced().is_none() && !run.is_located();
+        self.runs()?.into_iter().rev().find(is_searched).ok_or(ArchiveError::NoRuns(self.0.clone()))
     }
 
     /// Creates the folder. Kept runs may hold secrets from the environment, and none of them belongs into a

@@ -138,6 +138,7 @@ impl RunFolder {
             command: kept.command,
             criterion: kept.criterion,
             progress: vec![progress],
+            is_located: false,
         })
     }
 

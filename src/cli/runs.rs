@@ -74,12 +74,13 @@ fn row([run, command]: [String; 2], entry: &Entry, progress: &SearchProgress) ->
     ]
 }
 
-/// Executions and repairs are counted without a word.
+/// Executions are counted without a word.
 fn size(kept: KeptSize) -> String {
     match kept {
-        KeptSize::Executions(number) | KeptSize::Repairs(number) => number.to_string(),
+        KeptSize::Executions(executions) => executions.to_string(),
         KeptSize::Bytes(bytes) => format!("{bytes} B"),
         KeptSize::Changes(changes) => format!("{changes} ±"),
+        KeptSize::Repairs(changes) => format!("{changes} right"),
     }
 }
 
