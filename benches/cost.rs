@@ -22,6 +22,7 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 use stripe::baseline::recording_limits;
+use tracer::dependence::Interpretation;
 use tracer::invocation::{Constancy, Invocation, Permissions, SandboxMode, Stdout};
 use tracer::poison::Poison;
 use tracer::program::{Granularity, Program, Scope};
@@ -319,39 +320,38 @@ fn file(table: &mut Table) {
     }
 }
 
-/// A run that is followed instruction by instruction: a stop for each, and what is kept for each event.
+/// A run that is followed instruction by instruction, by a stop for each or interpreted, and what is kept for each event.
 fn dependences(table: &mut Table) {
     const COUNT: u32 = 2_000;
     const ROUNDS: usize = 7;
     let stops = compile("stops", STOPS);
     let subject = Subject::new("loop", COUNT);
     let bench = Bench::new(&subject);
-    let follow = |asks_for_potential| {
+    let follow = |asks_for_potential, interpretation| {
         let mut tracer =
             Tracer::new(&subject.program, &subject.invocation(), Preference::Auto).expect("a tracer");
-        let wanted = DependenceRequest {
-            questions: &[],
-            instructions: u64::MAX,
-            memory: u64::MAX,
-            asks_for_potential,
-        };
+        let (instructions, memory) = (u64::MAX, u64::MAX);
+        let wanted =
+            DependenceRequest { questions: &[], instructions, memory, asks_for_potential, interpretation };
         tracer.dependences(bench.trace(), &wanted, &conditions(Poison::Off)).expect("followed").0
     };
-    let found = follow(false);
+    let found = follow(false, Interpretation::Trusted);
     let (instructions, events) = (found.instructions as f64, bench.trace().len() as f64);
     assert!(found.incomplete.is_none(), "{:?}", found.incomplete);
-    let [stop, recorded, plain, potential] = by_turns(
+    let [stop, recorded, stopping, plain, potential] = by_turns(
         ROUNDS,
         [
             &mut || bare_stops(&stops, COUNT).as_secs_f64() / f64::from(COUNT),
             &mut || bench.record(),
-            &mut || seconds(|| follow(false)),
-            &mut || seconds(|| follow(true)),
+            &mut || seconds(|| follow(false, Interpretation::None)),
+            &mut || seconds(|| follow(false, Interpretation::Trusted)),
+            &mut || seconds(|| follow(true, Interpretation::Trusted)),
         ],
     );
     table.section("following a run instruction by instruction", "a bare stop, or as it says");
     let note = |time: f64| format!("{:.1} µs, {instructions} instructions", 1e6 * time / instructions);
-    table.ratio("an instruction", plain / instructions / stop, Some(4.0), &note(plain));
+    table.ratio("an instruction by a stop", stopping / instructions / stop, Some(4.0), &note(stopping));
+    table.ratio("an instruction", plain / instructions / stop, Some(0.5), &note(plain));
     table.ratio("with potential dependences", potential / plain, Some(1.5), &note(potential));
     table.ratio("the run, by recording it", plain / recorded, None, &format!("{events} events"));
     table.ratio("an event, by bytes", found.memory() as f64 / events, Some(24.0), "bytes");

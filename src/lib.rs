@@ -14,6 +14,7 @@
 //! - [`subject`] describes what is under study: a program, how it is started, and its recorded run.
 //! - [`oracle`] judges finished runs: does a run show the failure under study?
 //! - [`baseline`] records the failing run several times, and checks whether it can be trusted.
+//! - [`remote`] has tests made by workers on other machines.
 //! - [`grammar`] reads grammars, and derives texts from them.
 //! - [`syntax`] parses texts of known languages, by tree-sitter.
 //! - [`circumstances`] makes tests of what can be left out. This is the seam: below it are numbers, above it
@@ -66,6 +67,7 @@ pub mod grammar;
 pub mod locate;
 pub mod oracle;
 pub mod printed;
+pub mod remote;
 pub mod report;
 pub mod session;
 pub mod simplified;

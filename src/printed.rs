@@ -166,8 +166,8 @@ impl<'r> Outputs<'r> {
         self.add(Arc::new(Printed::of(run, self.recorded)))
     }
 
-    /// Stores an output, unless an equal one is stored; returns the stored one.
-    fn add(&self, printed: Arc<Printed>) -> Option<Arc<Printed>> {
+    /// Keeps an output, as it is known if it is; `None` if there is no more room.
+    pub fn add(&self, printed: Arc<Printed>) -> Option<Arc<Printed>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(same) = known.all.get(&printed.key) {
             return Some(Arc::clone(same));

@@ -119,7 +119,7 @@ const THREADS: [&str; 2] = ["std::io", "std::thread"];
 const PRINTERS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
 
 /// The functions that may hold standard output or standard error: to print, or to ask what it is.
-const PRINTING_FUNCTIONS: [(&str, &str); 9] = [
+const PRINTING_FUNCTIONS: [(&str, &str); 10] = [
     ("src/cli/mod.rs", "main"),
     ("src/cli/mod.rs", "print_by"),
     ("src/cli/terminal.rs", "say"),
@@ -129,6 +129,7 @@ const PRINTING_FUNCTIONS: [(&str, &str); 9] = [
     ("src/cli/terminal.rs", "style"),
     ("src/cli/terminal.rs", "width"),
     ("src/cli/trace.rs", "trace"),
+    ("src/cli/worker.rs", "worker"),
 ];
 
 /// Methods of paths that ask the file system.
@@ -203,13 +204,15 @@ fn files_in_reports(sources: &[Source]) -> Vec<String> {
 /// A format that others rely on must not change because a type of the program does.
 fn documents_elsewhere(sources: &[Source]) -> Vec<String> {
     let has_documents = |source: &Source| {
-        source.is_in("report") || source.is_in("archive") || source.file.starts_with("study/src/")
+        ["report", "archive", "remote"].iter().any(|room| source.is_in(room))
+            || source.file.starts_with("study/src/")
     };
     let elsewhere = sources.iter().filter(|source| !has_documents(source));
     complaints(elsewhere, |_, mention| {
         let defines = ["serde", "serde_json"].iter().any(|name| mention.reaches(name));
         defines.then(|| {
-            "only report, archive and the package of studies define documents, with types of their own".into()
+            "only report, archive, remote and the package of studies define documents, with types of their own"
+                .into()
         })
     })
 }

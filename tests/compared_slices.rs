@@ -111,6 +111,47 @@ fn the_page_shows_three_shades_and_tells_why() {
 }
 
 #[test]
+fn the_page_of_a_dynamic_slice_tells_who_feeds_whom() {
+    let output = sample(GCC, "").stripe("slice", &["--expect-match", "mul = 0", "--format", "html", "-q"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let page = scratch("sliced-page").join("sample.html");
+    fs::create_dir_all(page.parent().expect("a folder")).expect("a folder");
+    fs::write(&page, &output.stdout).expect("a page");
+    let mut browser = Browser::start();
+    for (width, scheme) in [(1280, "light"), (400, "dark")] {
+        browser.open(&page, width, scheme);
+        browser.picture(&tmp().join("pages").join(format!("sliced-{width}-{scheme}.png")));
+        let beyond = browser.evaluate("document.documentElement.scrollWidth - innerWidth");
+        assert!(beyond.as_i64() <= Some(0), "{beyond} pixels too wide");
+    }
+    browser.open(&page, 1280, "light");
+    let mut of = |expression: &str| browser.evaluate(expression);
+    assert_eq!(of("document.querySelectorAll('.dot.e, .dot.d').length"), 21);
+    // It begins with what prints the line.
+    let told = |of: &mut dyn FnMut(&str) -> Value| {
+        of("document.getElementById('evidence').textContent").as_str().expect("words").to_owned()
+    };
+    assert_says(
+        &told(&mut of),
+        &["sum-mul.c:16, execution 1 of 1", "12#6 (mul, data)", "what the criterion"],
+    );
+    // From there by a click to who has written that, which is marked, too.
+    assert_eq!(of("document.querySelectorAll('.dot.feeds').length"), 1);
+    of("document.querySelector('#evidence button').click()");
+    let words = told(&mut of);
+    assert_says(
+        &words,
+        &["sum-mul.c:12, execution 6 of 6", "12#5 (mul, data)", "13#5 (a, data)", "10#6 (decision)"],
+    );
+    assert_says(&words, &["On it depend16#1 (mul, data)"]);
+    assert_eq!(of("document.querySelectorAll('.dot.fed').length"), 1);
+    assert_eq!(of("document.querySelectorAll('#table tbody tr').length"), 19);
+    browser.show_on_paper();
+    browser.picture(&tmp().join("pages").join("sliced-paper.png"));
+    assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
+}
+
+#[test]
 fn other_forms_have_no_room_for_it() {
     let told = message(&sample(GCC, "").stripe("run", &["--compare", "--format", "csv", "-q"]), 2);
     assert_says(&told, &["--compare goes with text, json and html"]);

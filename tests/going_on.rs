@@ -93,7 +93,15 @@ impl Subject {
         let mut tracers: Vec<Tracer<'_>> = (0..workers).map(new).collect();
         let means = SearchMeans { processors: &Processors::available(), memory };
         let algorithm = Algorithm::Sweep;
-        let mut kind = Events { setup: &setup, control, algorithm, guess: None, tracers: &mut tracers };
+        let mut kind = Events {
+            setup: &setup,
+            control,
+            algorithm,
+            guess: None,
+            tracers: &mut tracers,
+            links: &mut [],
+            criterion: None,
+        };
         let mut notes = Notes::default();
         let strategy = Strategy { algorithm, max_tests: None };
         let found = search(&mut kind, strategy, means, &mut notes).expect("a finding");

@@ -1,7 +1,8 @@
 //! System calls that fail once: a message or the right slice, and never a panic, a hang or another slice.
 //!
 //! strace makes one call of stripe's main thread fail, in a run with one worker. It cannot look into the
-//! other threads, nor into the processes that stripe traces itself: a process has one tracer.
+//! other threads, nor into the processes that stripe traces itself: a process has one tracer. There a filter of system
+//! calls does it (`hostile/faults.c`), in a run with two workers.
 
 mod support;
 
@@ -9,8 +10,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use support::engine::in_two_threads;
+use support::hardened::compiled;
 use support::random::Random;
 use support::{GCC, how_many, sample, scratch, text};
 
@@ -95,18 +100,22 @@ impl Bench {
 
     /// What is wrong about a run in which this call fails.
     fn complaint(&self, fault: &Fault, expected: &Value) -> Option<String> {
-        let output = self.fail(fault, &[]);
-        let told = text(&output.stderr);
-        let fine = match output.status.code() {
-            Some(0) => {
-                let found = serde_json::from_slice::<Value>(&output.stdout).ok();
-                found.is_some_and(|found| is_same(&found, expected))
-            }
-            Some(1..=6) => told.starts_with("stripe: ") && told.lines().count() == 1,
-            _ => false,
-        };
-        (!fine || told.contains("panicked")).then(|| format!("{fault:?}: {}: {told}", output.status))
+        complaint(&format!("{fault:?}"), &self.fail(fault, &[]), expected)
     }
+}
+
+/// What is wrong about a run in which a call has failed.
+fn complaint(fault: &str, output: &Output, expected: &Value) -> Option<String> {
+    let told = text(&output.stderr);
+    let fine = match output.status.code() {
+        Some(0) => {
+            let found = serde_json::from_slice::<Value>(&output.stdout).ok();
+            found.is_some_and(|found| is_same(&found, expected))
+        }
+        Some(1..=6) => told.starts_with("stripe: ") && told.lines().count() == 1,
+        _ => false,
+    };
+    (!fine || told.contains("panicked")).then(|| format!("{fault}: {}: {told}", output.status))
 }
 
 /// What a run has found that has ended well.
@@ -186,4 +195,101 @@ fn faults(start: &BTreeMap<String, u64>, whole: &BTreeMap<String, u64>) -> Vec<F
         }
     }
     faults
+}
+
+/// By whom, and by their numbers.
+type Counts = BTreeMap<(String, u64), u64>;
+
+/// Calls that cannot fail, by their numbers: rt_sigreturn, exit, restart_syscall and exit_group. And brk, whose error
+/// the C library takes for an address; in threads getrandom, for hash tables.
+const NEVER: [u64; 6] = [12, 15, 60, 219, 231, 318];
+
+/// Whether a call, by its number, may fail this way: see [`is_possible`].
+fn is_possible_number(call: u64, error: i32) -> bool {
+    let name = match call as i64 {
+        nix::libc::SYS_futex => "futex",
+        nix::libc::SYS_close => "close",
+        _ => "",
+    };
+    let errors = ERRORS.iter().zip(ERROR_NUMBERS);
+    errors.into_iter().any(|(text, number)| number == error && is_possible(name, text))
+}
+
+const ERROR_NUMBERS: [i32; 5] =
+    [nix::libc::EINTR, nix::libc::ENOMEM, nix::libc::EAGAIN, nix::libc::EPERM, nix::libc::ENOSPC];
+
+/// stripe under the injector of faults.
+fn injected(injector: &[&str]) -> Command {
+    let mut command = Command::new("timeout");
+    command.args(["-k", "2", "120"]).arg(compiled("faults")).args(injector).arg(env!("CARGO_BIN_EXE_stripe"));
+    command
+}
+
+/// A run with two workers under the injector of faults.
+fn everywhere(bench: &Bench, injector: &[&str]) -> Output {
+    let mut command = injected(injector);
+    command.arg("run").arg(&bench.program).arg("--stdin").arg(&bench.stdin);
+    command.args(["--expect-match", "mul = 0", "--control", "trace", "-q", "-j2", "--format", "json"]);
+    command.args(["--clear-env", "--no-save"]).stdin(Stdio::null()).current_dir(&bench.folder);
+    command.output().expect("a timeout")
+}
+
+/// Who makes how many calls while something is done, by their numbers.
+fn counts(file: &Path, act: impl FnOnce(&[&str])) -> Counts {
+    act(&["count", file.to_str().expect("UTF-8")]);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !file.exists() {
+        assert!(Instant::now() < deadline, "nobody has counted");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let told = fs::read_to_string(file).expect("written");
+    let line = |line: &str| {
+        let mut words = line.split(' ');
+        let by = (words.next()?.to_owned(), words.next()?.parse().ok()?);
+        Some((by, words.next()?.parse().ok()?))
+    };
+    told.lines().filter_map(line).collect()
+}
+
+#[test]
+fn a_system_call_that_fails_once_in_any_process_of_a_run_is_told_or_does_not_matter() {
+    let bench = Bench::new("faults-everywhere");
+    let expected = found(&everywhere(&bench, &["main", "0", "0", "0"]));
+    // The loader and the runtime library of the language are no part of this program.
+    let start = counts(&bench.folder.join("start"), |injector| {
+        injected(injector).arg("--version").output().expect("started");
+    });
+    let whole = counts(&bench.folder.join("whole"), |injector| drop(everywhere(&bench, injector)));
+    let before = |by: &(String, u64)| start.get(by).copied().unwrap_or(0);
+    let counts: Vec<_> = whole
+        .into_iter()
+        .filter(|(by, count)| !NEVER.contains(&by.1) && *count > before(by))
+        .map(|(by, count)| (before(&by), by, count))
+        .collect();
+    for who in ["main", "thread", "fork", "agent"] {
+        let calls = counts.iter().filter(|(_, by, _)| by.0 == who).count();
+        assert!(calls > 5, "{who}: {calls} calls");
+    }
+    let mut random = Random::new("faults-everywhere");
+    // All of one kind after the other, so that a part of them has something of everything.
+    let all: Vec<_> = counts
+        .iter()
+        .flat_map(|count| ERROR_NUMBERS.map(|error| (count, error)))
+        .filter(|((_, by, _), error)| is_possible_number(by.1, *error))
+        .collect();
+    let cases: Vec<(String, [String; 3])> = (0..how_many(28, 2000))
+        .map(|number| {
+            let ((before, (who, call), count), error) = all[(number * 37) as usize % all.len()];
+            let place = before + 1 + random.below(count - before);
+            (who.clone(), [call.to_string(), error.to_string(), place.to_string()])
+        })
+        .collect();
+    let complaints = Mutex::new(Vec::new());
+    in_two_threads(&cases, |(who, [call, error, number])| {
+        let output = everywhere(&bench, &[who, call, error, number]);
+        let what = format!("{who}, call {call}, error {error}, the {number}th");
+        complaints.lock().expect("no panic").extend(complaint(&what, &output, &expected));
+    });
+    let complaints = complaints.into_inner().expect("no panic");
+    assert!(complaints.is_empty(), "of {} faults: {complaints:#?}", cases.len());
 }

@@ -199,6 +199,48 @@ fn a_pointer_is_asked_for_where_it_makes_the_program_crash() {
     assert_eq!(lines, [5, 7, 9]);
 }
 
+/// A list, a text and what a reference leads to.
+const LEADING: &str = r#"
+#include <stdlib.h>
+struct node { int value; struct node *next; const char *name; };
+static struct node *push(struct node *rest, int value, const char *name) {
+    struct node *node = malloc(sizeof *node);
+    node->value = value;
+    node->next = rest;
+    node->name = name;
+    return node;
+}
+int main(void) {
+    char text[8] = "one";
+    struct node *list = push(0, 1, text);
+    list = push(list, 2, "two");
+    text[0] = 'O';
+    return list->next->value;
+}
+"#;
+
+#[test]
+fn what_a_pointer_leads_to_depends_on_the_pointer() {
+    let program = tiny("leading", LEADING);
+    for (question, lines) in [
+        ("list->next->value@16#1", &[5, 6, 7, 9, 13, 14][..]),
+        ("list->next->name@16#1", &[12, 15]),
+        ("*list@16#1", &[6, 7, 9, 14]),
+    ] {
+        let needed = asked(&program, &["--value", question, "--control", "trace"]);
+        let output = program.stripe("slice", &["--value", question, "--format", "json", "-q"]);
+        let inferred: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert!(events(&needed).is_subset(&events(&inferred)), "{question}: {needed}\n{inferred}");
+        let executed: BTreeSet<u64> = inferred["slice"]
+            .as_array()
+            .expect("events")
+            .iter()
+            .filter_map(|it| it["line"].as_u64())
+            .collect();
+        assert!(lines.iter().all(|line| executed.contains(line)), "{question}: {executed:?}");
+    }
+}
+
 /// What differs in the list stands far behind its beginning.
 const LONG: &str = r#"
 int list[1000];

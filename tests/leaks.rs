@@ -7,16 +7,15 @@
 
 mod support;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 use support::engine::in_two_threads;
 use support::hardened::compiled;
-use support::{how_many, scratch, stripe, text};
+use support::witness::{Level, User, is_root, own, stripe_of};
+use support::{how_many, scratch, text};
 
 /// What becomes of a run that makes the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +35,7 @@ use Effect::{Any, Either, Fatal, Harmless};
 /// Where a change ends the run at the basic level only.
 const FATAL_AT_BASIC: Effect = Either(&Harmless, &Fatal);
 
-const KINDS: [(&str, Effect); 74] = [
+const KINDS: [(&str, Effect); 79] = [
     // The standard input: one sealed file, of which the runs of a server have one description.
     ("stdin-content", Harmless),
     ("stdin-truncated", Harmless),
@@ -86,6 +85,11 @@ const KINDS: [(&str, Effect); 74] = [
     ("in-var-tmp", Harmless),
     ("in-shared-memory", Harmless),
     ("mode-of-directory", Harmless),
+    ("times-of-directory", Harmless),
+    ("attribute-of-directory", Harmless),
+    ("flags-of-directory", Harmless),
+    ("folder-of-runs", Harmless),
+    ("directory-above", FATAL_AT_BASIC),
     ("text-of-file", Harmless),
     // What belongs to namespaces.
     ("shm", Harmless),
@@ -119,17 +123,26 @@ const KINDS: [(&str, Effect); 74] = [
     ("tables", Any),
 ];
 
-const LEVELS: [(&str, &str); 2] = [("full", "none"), ("basic", "namespaces")];
+const LEVELS: [Level; 2] = [Level::Full, Level::Basic];
+
+/// Where searches are made: the folder, the level, the engine, and who makes them.
+#[derive(Clone, Copy)]
+struct Setting<'s> {
+    folder: &'s Path,
+    level: Level,
+    engine: &'s str,
+    user: User,
+}
 
 /// The events of the slice of a kind.
-fn slice(kind: &str, (level, engine): (&str, &str), folder: &Path) -> Vec<Value> {
-    let refused = LEVELS.iter().find(|(name, _)| *name == level).expect("a level").1;
-    let mut command = Command::new(compiled("hardened"));
-    command.arg(refused).arg(stripe().get_program()).arg("run").arg(compiled("leak"));
+fn slice(kind: &str, Setting { folder, level, engine, user }: Setting<'_>) -> Vec<Value> {
+    let mut command = stripe_of(user, level, "");
+    command.arg("run").arg(compiled("leak"));
     command.args(["--scope", "main", "--engine", engine, "-j1", "--no-save", "-q", "--format", "json"]);
     command.args(["--timeout", "500ms", "--stdin"]).arg(folder.join("stdin")).args(["--", kind]);
     let output = command.current_dir(folder.join("run")).output().expect("started");
-    let what = format!("{kind}, {level}, {engine}: {}", text(&output.stderr));
+    let level = if level == Level::Full { "full" } else { "basic" };
+    let what = format!("{kind}, {level}, {engine}, {user:?}: {}", text(&output.stderr));
     assert_eq!(output.status.code(), Some(0), "{what}");
     let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!((&found["containment"], &found["engine"]), (&level.into(), &engine.into()), "{what}");
@@ -146,31 +159,32 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-fn leaks_nothing(engine: &str) {
-    let folder = folder(engine);
-    let usual: BTreeMap<(&str, &str), Vec<Value>> = LEVELS
-        .iter()
-        .flat_map(|(level, _)| ["none", "fatal"].map(|kind| (*level, kind)))
-        .map(|(level, kind)| ((level, kind), slice(kind, (level, engine), &folder)))
+/// Searches with each of these kinds, at both levels.
+fn leaks_nothing(engine: &str, user: User, kinds: &[(&str, Effect)]) {
+    let folder = folder(&format!("{engine}-{user:?}"));
+    own(user, &folder);
+    let at = |level| Setting { folder: &folder, level, engine, user };
+    let usual: Vec<(Level, [Vec<Value>; 2])> = LEVELS
+        .into_iter()
+        .map(|level| (level, ["none", "fatal"].map(|kind| slice(kind, at(level)))))
         .collect();
-    for (level, _) in LEVELS {
-        let (none, fatal) = (&usual[&(level, "none")], &usual[&(level, "fatal")]);
-        assert!(none.len() < fatal.len() && fatal.len() < 7, "{level}: {none:#?}, {fatal:#?}");
+    for (level, [none, fatal]) in &usual {
+        assert!(none.len() < fatal.len() && fatal.len() < 7, "{level:?}: {none:#?}, {fatal:#?}");
     }
-    let cases: Vec<_> =
-        LEVELS.iter().flat_map(|(level, _)| KINDS.map(|(kind, effect)| (*level, kind, effect))).collect();
+    let cases: Vec<_> = usual.iter().flat_map(|usual| kinds.iter().map(move |kind| (usual, kind))).collect();
     let wrong = Mutex::new(Vec::new());
-    in_two_threads(&cases, |&(level, kind, effect)| {
-        let found = std::panic::catch_unwind(|| slice(kind, (level, engine), &folder)).unwrap_or_default();
+    in_two_threads(&cases, |((level, [usual, usual_if_fatal]), (kind, effect))| {
+        let found = std::panic::catch_unwind(|| slice(kind, at(*level))).unwrap_or_default();
         let effect = match effect {
-            Either(full, basic) => *if level == "full" { full } else { basic },
-            effect => effect,
+            // Who is not root may do less.
+            _ if user == User::Ordinary => Any,
+            Either(full, basic) => **(if *level == Level::Full { full } else { basic }),
+            effect => *effect,
         };
-        let is = |kind| found == usual[&(level, kind)];
-        let (none, fatal) = (is("none"), is("fatal"));
+        let (none, fatal) = (found == *usual, found == *usual_if_fatal);
         let is_right = none && effect != Fatal || fatal && matches!(effect, Fatal | Any);
         if !is_right {
-            let what = format!("{kind}, {level}: none {none}, fatal {fatal}, {} events", found.len());
+            let what = format!("{kind}, {level:?}: none {none}, fatal {fatal}, {} events", found.len());
             wrong.lock().unwrap_or_else(PoisonError::into_inner).push(what);
         }
     });
@@ -180,10 +194,11 @@ fn leaks_nothing(engine: &str) {
 #[test]
 fn a_run_that_writes_over_the_memory_of_the_tracer_harms_itself_alone() {
     let folder = folder("wild");
-    let usual = ["none", "fatal"].map(|kind| slice(kind, ("full", "jump"), &folder));
+    let setting = Setting { folder: &folder, level: Level::Full, engine: "jump", user: User::Own };
+    let usual = ["none", "fatal"].map(|kind| slice(kind, setting));
     let seeds: Vec<u64> = (0..how_many(12, 400)).collect();
     in_two_threads(&seeds, |seed| {
-        let found = slice(&format!("wild-{seed}"), ("full", "jump"), &folder);
+        let found = slice(&format!("wild-{seed}"), setting);
         assert!(usual.contains(&found), "seed {seed}: {found:#?}");
     });
 }
@@ -191,27 +206,40 @@ fn a_run_that_writes_over_the_memory_of_the_tracer_harms_itself_alone() {
 #[test]
 fn what_a_run_and_its_processes_hold_in_memory_together_is_bounded() {
     let folder = folder("memory");
-    for (level, refused) in LEVELS {
+    for level in LEVELS {
         for kind in ["memory-files", "memory-of-children", "shared-memory"] {
-            let mut command = Command::new(compiled("hardened"));
-            command.arg(refused).arg(stripe().get_program()).arg("replay").arg(compiled("leak"));
+            let mut command = stripe_of(User::Own, level, "");
+            command.arg("replay").arg(compiled("leak"));
             // Without the second statement; with time enough to fill all memory.
             command.args(["--scope", "main", "--omit", "5", "--timeout", "60s", "--", kind]);
             let output = command.current_dir(folder.join("run")).output().expect("started");
             let told = text(&output.stderr);
             let expected =
-                if (level, kind) == ("basic", "shared-memory") { "IPC" } else { "too much memory" };
-            assert!(told.contains(expected), "{level}, {kind}: {told}");
+                if (level, kind) == (Level::Basic, "shared-memory") { "IPC" } else { "too much memory" };
+            assert!(told.contains(expected), "{level:?}, {kind}: {told}");
         }
     }
 }
 
 #[test]
 fn no_run_sees_what_an_earlier_one_has_changed_if_both_are_forked_by_a_server() {
-    leaks_nothing("jump");
+    leaks_nothing("jump", User::Own, &KINDS);
 }
 
 #[test]
 fn no_run_sees_what_an_earlier_one_has_changed_if_each_is_started() {
-    leaks_nothing("breakpoint");
+    leaks_nothing("breakpoint", User::Own, &KINDS);
+}
+
+#[test]
+fn no_run_of_an_ordinary_user_sees_what_an_earlier_one_has_changed() {
+    if !is_root() {
+        // The other tests are those of an ordinary user.
+        return;
+    }
+    let every = how_many(8, 1) as usize;
+    for (engine, first) in [("jump", 0), ("breakpoint", every / 2)] {
+        let kinds: Vec<_> = KINDS.into_iter().skip(first).step_by(every).collect();
+        leaks_nothing(engine, User::Ordinary, &kinds);
+    }
 }

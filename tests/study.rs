@@ -93,8 +93,71 @@ fn a_part_of_the_sample_study_has_the_results_that_are_known_and_every_form_show
     for link in links {
         assert!(folder.join(link.replace("%2B", "+")).is_file(), "{link}");
     }
-    assert_eq!(fs::read_dir(folder.join("plots")).expect("a folder").count(), 4);
+    assert_eq!(fs::read_dir(folder.join("plots")).expect("a folder").count(), 5);
     assert_status(&study(&["verify", "out", "--sample", "5"], &folder), 0);
+    what_is_exported_comes_back_with_the_same_places(&folder);
+    compare_with_flitsr(&folder);
+}
+
+/// The places of a technique, by fault, with all lines in order.
+fn places(folder: &Path, technique: &str) -> Vec<(serde_json::Value, serde_json::Value)> {
+    let of = |fault: &&str| {
+        let file = folder.join("out/items").join(fault).join(format!("{technique}.json"));
+        let item: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(file).expect("a result")).expect("JSON");
+        let lines = item["ranking"].as_array().expect("groups").iter().map(|group| group["lines"].clone());
+        (item["metrics"]["first"].clone(), lines.collect())
+    };
+    PART.iter().map(of).collect()
+}
+
+fn what_is_exported_comes_back_with_the_same_places(folder: &Path) {
+    for format in ["tcm", "gzoltar"] {
+        study(&["export", "out", "--format", format, "--to", format], folder);
+        let taken = study(&["import", "out", "--format", format, "--from", format, "--name", format], folder);
+        assert_status(&taken, 7);
+        assert_says(
+            &text(&taken.stderr),
+            &["left out: bank-move: its tests were not run", "taken in: 3 faults as"],
+        );
+        for formula in ["ochiai", "op2", "tarantula"] {
+            assert_eq!(places(folder, &format!("{formula}@{format}")), places(folder, formula), "{format}");
+        }
+    }
+    // Going on keeps them, and the tables have them.
+    assert_status(&run_part(folder), 0);
+    assert_says(
+        &text(&study(&["table", "out"], folder).stdout),
+        &["| ochiai@tcm | 3 | 0 |", "| op2@gzoltar | 3 |"],
+    );
+    fs::write(folder.join("tcm/bank-null.tcm"), "#tests\nt1 PERHAPS\n").expect("written");
+    let broken = study(&["import", "out", "--format", "tcm", "--from", "tcm", "--name", "tcm"], folder);
+    assert_says(&text(&broken.stderr), &["tcm/bank-null.tcm:2: the second word of a test is neither"]);
+}
+
+/// Where flitsr is installed (`pip install flitsr`), its rankings are ours.
+fn compare_with_flitsr(folder: &Path) {
+    let flitsr = |words: &[&str]| {
+        let output = Command::new("python3").args(["-m", "flitsr"]).args(words).current_dir(folder).output();
+        output.ok().filter(|output| output.status.success()).map(|output| output.stdout)
+    };
+    if flitsr(&["--help"]).is_none() {
+        return;
+    }
+    study(&["export", "out", "--format", "tcm", "--to", "for-flitsr"], folder);
+    let formulas = [("ochiai", "ochiai"), ("naish2", "op2"), ("sbi", "barinel"), ("dstar", "dstar")];
+    for fault in PART {
+        fs::create_dir_all(folder.join("ranked").join(fault)).expect("a folder");
+        for (name, _) in formulas {
+            let words = ["--sbfl", "--csv", "-m", name, &format!("for-flitsr/{fault}.tcm")];
+            let file = folder.join(format!("ranked/{fault}/{name}.ranking.csv"));
+            fs::write(file, flitsr(&words).expect("a ranking")).expect("written");
+        }
+    }
+    study(&["import", "out", "--format", "ranking", "--from", "ranked", "--name", "flitsr"], folder);
+    for (name, formula) in formulas {
+        assert_eq!(places(folder, &format!("{name}@flitsr")), places(folder, formula), "{formula}");
+    }
 }
 
 /// The results, and which files they are: one that is made again is another one.
@@ -367,7 +430,44 @@ fn a_manifest_is_written_for_a_folder_by_convention() {
         &text(&check.stdout),
         &["ok  one", "1 failing    1 passing tests", "faults.toml:17: the fault has no faulty line"],
     );
+    // Paths begin where the manifest lies.
+    fs::create_dir(folder.join("beside")).expect("a folder");
+    let output = ["init", "programs", "--output", "beside/faults.toml"];
+    assert_status(&study(&output, &folder), 0);
+    assert_says(
+        &text(&study(&["check", "beside/faults.toml"], &folder).stdout),
+        &["ok  one", "1 failing    1 passing tests"],
+    );
     let again = study(&["init", "programs"], &folder);
     assert_status(&again, 1);
     assert_says(&text(&again.stderr), &["give --output another name"]);
+}
+
+#[test]
+fn a_folder_of_codeflaws_becomes_a_manifest_that_can_be_run() {
+    let folder = scratch("study-codeflaws");
+    let place = folder.join("suite/7-A-bug-1-2");
+    fs::create_dir_all(&place).expect("a folder");
+    let right = "#include <stdio.h>\nint main(void) {\n  int n;\n  scanf(\"%d\", &n);\n  if (n > 3)\n    n = 3;\n  printf(\"%d\\n\", n);\n}\n";
+    let files = [
+        ("7-A-1.c", right.replace("n > 3", "n > 5").as_str(), ""),
+        ("7-A-2.c", right, ""),
+        ("input-pos1", "2\n", "2\n"),
+        ("input-neg1", "4\n", "3\n"),
+        ("heldout-input-pos1", "9\n", "3\n"),
+    ]
+    .map(|(name, content, output)| (name, content.to_owned(), output));
+    for (name, content, output) in files {
+        fs::write(place.join(name), content).expect("written");
+        if name.contains("input-") {
+            fs::write(place.join(name.replace("input-", "output-")), output).expect("written");
+        }
+    }
+    let init = study(&["init", "suite"], &folder);
+    assert_status(&init, 0);
+    assert_says(&text(&init.stderr), &["written: suite/faults.toml, 1 faults of Codeflaws"]);
+    let run = study(&["run", "suite/faults.toml", "--out", "out", "--techniques", "locate,ochiai"], &folder);
+    assert_status(&run, 0);
+    let rows = rows(&folder);
+    assert!(rows[0].starts_with("7-A-bug-1-2,7-A,locate,complete,true,"), "{rows:?}");
 }

@@ -22,7 +22,7 @@ pub struct Pool<V, E> {
     workers: usize,
     /// The queue where all workers find their orders.
     orders: Sender<Order>,
-    results: Receiver<Finished<V, E>>,
+    results: Receiver<Report<V, E>>,
     /// The tests that somebody waits for.
     pending: HashMap<TestId, Cancellation>,
 }
@@ -31,6 +31,13 @@ struct Order {
     id: TestId,
     configuration: Configuration,
     cancellation: Cancellation,
+}
+
+/// What a worker has to say about an order.
+enum Report<V, E> {
+    Finished(Finished<V, E>),
+    /// The worker is gone, and the test was not made.
+    Lost(Order, E),
 }
 
 impl<V: Send, E: Send> Pool<V, E> {
@@ -77,23 +84,45 @@ impl<V: Send, E: Send> Pool<V, E> {
     }
 }
 
-/// Makes tests until there will be no more.
+/// Makes tests until there will be no more, or until the worker is gone.
 fn work<T: Test>(
     mut worker: T,
     queue: &Mutex<Receiver<Order>>,
-    report: &Sender<Finished<T::Evidence, T::Error>>,
+    report: &Sender<Report<T::Evidence, T::Error>>,
 ) {
     loop {
         // The worker that waits for an order holds the lock, and the others wait for the lock.
         let order = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Order { id, configuration, cancellation }) = order else { return };
-        if cancellation.is_requested() {
+        let Ok(order) = order else { return };
+        if order.cancellation.is_requested() {
             continue;
         }
-        let result = worker.test(&configuration, &cancellation);
-        if report.send((id, result)).is_err() {
+        let (report_of, is_lost) = match worker.test(&order.configuration, &order.cancellation) {
+            Err(error) if worker.is_lost(&error) => (Report::Lost(order, error), true),
+            result => (Report::Finished((order.id, result)), false),
+        };
+        if report.send(report_of).is_err() || is_lost {
             return;
         }
+    }
+}
+
+impl<V, E> Pool<V, E> {
+    /// Puts the test of a worker that is gone back into the queue. If nobody is left to make it, that is its result.
+    fn requeue(&mut self, order: Order, error: E) -> Option<Finished<V, E>> {
+        self.workers -= 1;
+        if self.workers == 0 {
+            // Whichever is waited for: none of them will be made any more.
+            let id = if self.pending.contains_key(&order.id) {
+                Some(order.id)
+            } else {
+                self.pending.keys().next().copied()
+            };
+            return id.map(|id| (id, Err(error)));
+        }
+        // If that one is gone as well, it says so next.
+        let _ = self.orders.send(order);
+        None
     }
 }
 
@@ -102,19 +131,25 @@ impl<V: Clone, E> Tester for Pool<V, E> {
     type Error = E;
 
     fn capacity(&self) -> usize {
-        SUBMITTED * self.workers
+        (SUBMITTED * self.workers).max(1)
     }
 
     fn submit(&mut self, id: TestId, configuration: &Configuration) {
         let cancellation = Cancellation::default();
         self.pending.insert(id, cancellation.clone());
         let order = Order { id, configuration: configuration.clone(), cancellation };
-        self.orders.send(order).expect("workers outlive the pool");
+        // If all are gone, they say so next.
+        let _ = self.orders.send(order);
     }
 
     fn next(&mut self) -> Finished<V, E> {
         loop {
-            let (id, result) = self.results.recv().expect("workers outlive the pool");
+            let report = self.results.recv().expect("each worker reports before it is gone");
+            let finished = match report {
+                Report::Finished(finished) => Some(finished),
+                Report::Lost(order, error) => self.requeue(order, error),
+            };
+            let Some((id, result)) = finished else { continue };
             // What was cancelled may have ended all the same.
             if self.pending.remove(&id).is_some() {
                 return (id, result);

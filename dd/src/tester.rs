@@ -51,6 +51,12 @@ pub trait Test {
         configuration: &Configuration,
         cancellation: &Cancellation,
     ) -> Result<(Outcome, Self::Evidence), Self::Error>;
+
+    /// Whether this error means that whoever makes the tests is gone, and the test was not made: among several at the
+    /// same time another one makes it then.
+    fn is_lost(&self, _error: &Self::Error) -> bool {
+        false
+    }
 }
 
 impl<F, V: Clone, E> Test for F

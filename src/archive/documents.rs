@@ -437,6 +437,7 @@ enum AlgorithmWord {
     Ddmin,
     #[serde(rename = "dd+")]
     DdPlus,
+    Prune,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -156,6 +156,11 @@ impl RunFolder {
         }
     }
 
+    /// The folder in which a run was laid out.
+    pub fn at(path: &Path) -> RunFolder {
+        RunFolder { path: path.into(), number: None }
+    }
+
     /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path

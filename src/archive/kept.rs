@@ -1,7 +1,7 @@
 //! Hold what is kept of a run, in the types of the rest of the program.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use tracer::invocation::Invocation;
@@ -70,6 +70,15 @@ pub struct KeptRun {
     pub untouched: Untouched,
     /// The warnings that weaken every answer; each one sentence.
     pub warnings: Vec<String>,
+}
+
+impl KeptRun {
+    /// Its program, the same file, lies elsewhere now.
+    pub fn move_program(&mut self, program: &Path) {
+        let before = std::mem::replace(&mut self.invocation.program, program.to_owned());
+        let objects = self.surroundings.objects.iter_mut();
+        objects.filter(|object| object.path == before).for_each(|object| object.path = program.to_owned());
+    }
 }
 
 /// The settings of a search, as far as they are kept.

@@ -10,6 +10,7 @@ use dd::{Algorithm, Configuration, Space, Test};
 use tracer::ProcessError;
 
 use crate::oracle::{Evidence, OracleError};
+use crate::remote::link::WorkerLoss;
 
 /// The identifier of a phase of a search. Journals keep the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,6 +74,8 @@ pub enum TestError {
     Files(io::Error),
     #[error("starting a thread failed: {0}: free memory or process slots, or take -j1, and try again")]
     Thread(io::Error),
+    #[error("{0}; no worker is left: start it again, or go on with `stripe reduce` where the run is kept")]
+    Lost(#[from] WorkerLoss),
 }
 
 /// A kind of circumstance of a failing run, with the workers that make tests of some of them.
@@ -102,6 +105,11 @@ pub trait Kind {
     /// The workers, each of which may have a thread of its own. Without any, a search only follows its memory,
     /// and ends where that does.
     fn trials<'t>(&'t mut self, space: &'t Self::Space) -> Vec<Self::Trial<'t>>;
+
+    /// Who makes the tests before the search and after it.
+    fn first_trial<'t>(&'t mut self, space: &'t Self::Space) -> Option<Self::Trial<'t>> {
+        self.trials(space).into_iter().next()
+    }
 }
 
 /// Makes the tests of one worker, one after the other.

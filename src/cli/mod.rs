@@ -54,6 +54,8 @@ mod then_run;
 mod trace;
 mod usage;
 mod values;
+mod worker;
+mod worker_options;
 mod world_options;
 
 use std::ffi::OsString;
@@ -171,6 +173,7 @@ fn dispatch(line: CommandLine) -> Result<Exit, Failure> {
         }
         Command::Study(command) => study::study(command),
         Command::Doctor(options) => doctor::doctor(options, color),
+        Command::Worker => worker::worker(),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut CommandLine::command(), "stripe", &mut script);

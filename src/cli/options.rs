@@ -32,6 +32,7 @@ use super::slice_options::SliceOptions;
 use super::study::options::StudyCommand;
 use super::target_options::TargetOptions;
 use super::values::{ByProductNumber, EventList, ValuePlace, by_product, duration, event_list, named_regex};
+use super::worker_options::WorkerOptions;
 use crate::oracle::{InnerCriterion, InnerQuestion};
 
 /// The whole command line.
@@ -102,6 +103,9 @@ pub enum Command {
     Study(StudyCommand),
     /// Run the example of the paper and explain what is seen.
     Demo(DemoOptions),
+    /// Make tests for a search on another machine, which its --launcher starts: lines of JSON on standard input and
+    /// output.
+    Worker,
     /// Say whether this machine can trace, and whether a program can be traced.
     #[command(before_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorOptions),
@@ -207,6 +211,9 @@ pub struct RunOptions {
     /// The result.
     #[command(flatten)]
     pub output: OutputOptions,
+    /// Who makes the tests.
+    #[command(flatten)]
+    pub workers: WorkerOptions,
     /// Set the result beside the dynamic slice, which is inferred from dependences: what was executed, what of it the
     /// failure depends on, what of that it needs. As text; for runs that are not too long.
     #[arg(long, help_heading = "The result")]
@@ -229,6 +236,9 @@ pub struct ReduceOptions {
     /// The limits.
     #[command(flatten)]
     pub limits: LimitOptions,
+    /// Who makes the tests.
+    #[command(flatten)]
+    pub workers: WorkerOptions,
     /// The result.
     #[command(flatten)]
     pub output: OutputOptions,

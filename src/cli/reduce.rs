@@ -20,6 +20,7 @@ use crate::session::recording::tracers;
 use crate::session::reopened::Reopened;
 use crate::session::resume::{Continuation, Expenditure};
 use crate::session::search::SearchResources;
+use crate::session::workers::{hand_over_kept, tell_losses};
 
 /// Continues the searches of a kept run that have not ended.
 pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit, Failure> {
@@ -36,6 +37,8 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let processors = Processors::available();
     let kept = &reopened.run.search;
     let jobs = options.limits.jobs.or(kept.jobs);
+    // Before this process is bound to a processor, which they would inherit.
+    let links = options.workers.launch()?.start()?;
     let mut tracers = tracers(&reopened.target, kept.preference, jobs, &processors)?;
     processors.bind(0);
     let shared_status = SharedStatus::new("finding the way again");
@@ -44,8 +47,14 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
         ProgressPrinter::new(output.verbosity(), terminal::style(color), &interrupt, &shared_status)
             .to(LevelChoice::Execution);
     let keeping = Keeping::of(reopened.folder.clone(), &printer);
-    let resources =
-        SearchResources { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
+    let mut links = hand_over_kept(links, &reopened, &printer, &interrupt)?;
+    let resources = SearchResources {
+        tracers: &mut tracers,
+        links: &mut links,
+        processors: &processors,
+        interrupt: &interrupt,
+        started,
+    };
     let allowance = Expenditure {
         max_tests: options.limits.max_tests.or(kept.max_tests),
         max_time: options.limits.max_time.or(kept.max_time),
@@ -54,6 +63,7 @@ pub(super) fn reduce(options: ReduceOptions, color: ColorChoice) -> Result<Exit,
     let mut continuation =
         Continuation { reopened: &reopened, keeping: &keeping, listener: &printer, allowance, resources };
     let mut findings = continuation.all()?;
+    tell_losses(continuation.resources.links, &printer);
     let subject = reopened.subject();
     look(&mut findings, &subject, &mut continuation.resources, output, &keeping);
     drop(answers);

@@ -35,6 +35,7 @@ use crate::session::questions::Several;
 use crate::session::recording::{Recording, tracers};
 use crate::session::request::{Keep, Request};
 use crate::session::search::SearchResources;
+use crate::session::workers::{hand_over, tell_losses};
 use dd::Algorithm;
 
 /// Records a failing run and reduces it.
@@ -65,6 +66,8 @@ pub(super) fn search(
     let shared_status = SharedStatus::new("recording the run");
     let answers = Answers::begin(shared_status.clone(), askers(output.verbosity()))?;
     let processors = Processors::available();
+    // Before this process is bound to a processor, which they would inherit.
+    let links = options.workers.launch()?.start()?;
     let mut tracers = tracers(&request.target, preference, request.jobs, &processors)?;
     processors.bind(0);
     let printer =
@@ -75,12 +78,19 @@ pub(super) fn search(
     let subject = recording.subject();
     rendering::check(subject, output)?;
     keeping.record(&recording);
-    let mut resources =
-        SearchResources { tracers: &mut tracers, processors: &processors, interrupt: &interrupt, started };
+    let mut links = hand_over(links, &recording, &printer, &interrupt)?;
+    let mut resources = SearchResources {
+        tracers: &mut tracers,
+        links: &mut links,
+        processors: &processors,
+        interrupt: &interrupt,
+        started,
+    };
     let mut follower = Follower::new(&recording, &printer);
     let guesses = follower.guess(&options, &mut resources.tracers[0]);
     let asked = (&recording, &guesses[..]);
     let mut findings = crate::session::run::search(asked, &mut resources, &mut keeping, &printer)?;
+    tell_losses(resources.links, &printer);
     look(&mut findings, &subject, &mut resources, output, &keeping);
     let beside = match options.compare {
         true => follower.compare(&findings, &mut resources.tracers[0])?,

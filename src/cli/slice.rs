@@ -6,6 +6,7 @@ use super::bounds::bounds;
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::progress::ProgressPrinter;
+use super::shell;
 use super::slice_options::{SliceFormat, SliceKindChoice, SliceOptions};
 use super::status::{Answers, SharedStatus, askers};
 use super::target::{Loaded, criterion};
@@ -14,6 +15,7 @@ use super::values::ValuePlace;
 use crate::dynamic::DependenceGraph;
 use crate::oracle::{Criterion, must_decide, single};
 use crate::report::dynamic::{self, SliceReport};
+use crate::report::html;
 use crate::session::dynamic::{FollowBudget, SliceCriterion, follow, record};
 use crate::session::interrupt::Interrupt;
 use crate::session::listener::Listener;
@@ -64,10 +66,19 @@ pub(super) fn slice(options: SliceOptions, color: ColorChoice) -> Result<Exit, F
     let text = match options.format {
         SliceFormat::Text => dynamic::text(&report, options.full, style),
         SliceFormat::Json => dynamic::json(&report),
+        SliceFormat::Html => page(&report),
         SliceFormat::Dot => dynamic::dot(&report),
     };
     drop(answers);
     super::print(text.as_bytes())
+}
+
+/// The page, with the command that makes it again.
+fn page(report: &SliceReport<'_>) -> String {
+    let path = &report.recorded.program.executable().path;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let command_line = shell::stripe(std::env::args_os().skip(1));
+    html::sliced::page(report, (&name, &command_line))
 }
 
 /// Checks that a place in the run is the only criterion.

@@ -83,6 +83,8 @@ pub enum SliceFormat {
     Text,
     /// For programs: a document with all dependences.
     Json,
+    /// For a browser: the source with a sign for each execution, and who feeds whom.
+    Html,
     /// For Graphviz: who feeds whom.
     Dot,
 }

@@ -38,7 +38,8 @@ pub struct SliceReport<'r> {
 }
 
 impl SliceReport<'_> {
-    fn mark(&self, event: EventId) -> Mark {
+    /// What an event is to the slice.
+    pub(super) fn mark(&self, event: EventId) -> Mark {
         match (self.slice.has(event), self.slice.has_by_data(event)) {
             (false, _) => Mark::Unneeded,
             (true, true) => Mark::Effect,
@@ -46,7 +47,8 @@ impl SliceReport<'_> {
         }
     }
 
-    fn is_statement(&self, event: EventId) -> bool {
+    /// Whether it is no entry or epilogue of a function.
+    pub(super) fn is_statement(&self, event: EventId) -> bool {
         let Recorded { program, trace } = self.recorded;
         !program.leader(trace.leader(event)).kind.is_structural()
     }
@@ -86,7 +88,18 @@ fn legend(parts: &[Listed<'_>], style: Style) -> String {
 }
 
 fn verdict(report: &SliceReport<'_>, style: Style) -> String {
-    let SliceReport { recorded, slice, start, followed } = report;
+    let sentences = [format!("Criterion: {}", report.start.words), told(report)];
+    let remarks = remarks(report).into_iter().map(|remark| format!("warning: {remark}"));
+    sentences
+        .into_iter()
+        .chain(remarks)
+        .map(|sentence| wrap(&printable(&sentence), style.width) + "\n")
+        .collect()
+}
+
+/// How much was found, and how.
+pub(super) fn told(report: &SliceReport<'_>) -> String {
+    let SliceReport { recorded, slice, followed, .. } = report;
     let executed = recorded.trace.events().filter(|&event| report.is_statement(event)).count() as u64;
     let found: Vec<EventId> =
         slice.events.iter().copied().filter(|&event| report.is_statement(event)).collect();
@@ -104,27 +117,18 @@ fn verdict(report: &SliceReport<'_>, style: Style) -> String {
         0 => String::new(),
         led => format!("; {by_data} of them for what they write, {led} only because they lead there"),
     };
-    let sentences = [
-        format!("Criterion: {}", start.words),
-        format!(
-            "{} of {} are {relation} ({followed_by}{led}). That is inferred, not tried: `stripe run` tries what is needed. \
-             {} followed in {}.",
-            found.len(),
-            count(executed, "statement execution"),
-            count(followed.dependences.instructions, "instruction"),
-            duration(followed.elapsed)
-        ),
-    ];
-    let remarks = remarks(report).into_iter().map(|remark| format!("warning: {remark}"));
-    sentences
-        .into_iter()
-        .chain(remarks)
-        .map(|sentence| wrap(&printable(&sentence), style.width) + "\n")
-        .collect()
+    format!(
+        "{} of {} are {relation} ({followed_by}{led}). That is inferred, not tried: `stripe run` tries what is needed. \
+         {} followed in {}.",
+        found.len(),
+        count(executed, "statement execution"),
+        count(followed.dependences.instructions, "instruction"),
+        duration(followed.elapsed)
+    )
 }
 
 /// Remarks on what weakens the slice; each one sentence.
-fn remarks(report: &SliceReport<'_>) -> Vec<String> {
+pub(super) fn remarks(report: &SliceReport<'_>) -> Vec<String> {
     let FollowedRun { baseline, dependences, .. } = report.followed;
     let all = report.start.remarks.iter().chain(&baseline.warnings).chain(&dependences.remarks);
     all.cloned().collect()
@@ -206,7 +210,8 @@ fn dependence_document(dependence: &Dependence) -> DependenceDocument<'_> {
     DependenceDocument { from: from.time(), to: to.time(), kind: kind_name(*kind), name }
 }
 
-fn kind_name(kind: DependenceKind) -> &'static str {
+/// The word for it in documents.
+pub(super) fn kind_name(kind: DependenceKind) -> &'static str {
     match kind {
         DependenceKind::Data => "data",
         DependenceKind::Control => "control",

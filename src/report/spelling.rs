@@ -119,6 +119,7 @@ pub(super) fn algorithm(algorithm: Algorithm) -> &'static str {
         Algorithm::Sweep => "sweep",
         Algorithm::Ddmin => "ddmin",
         Algorithm::DdPlus => "dd+",
+        Algorithm::Prune => "prune",
     }
 }
 

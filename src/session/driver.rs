@@ -156,8 +156,7 @@ fn before<S>(found: &Found<S>) -> Option<Before<'_, S>> {
 
 /// Tests all circumstances together once; the phase's first test does it again.
 fn rehearse<K: Kind>(kind: &mut K, space: &K::Space, means: SearchMeans<'_>) -> Result<(), Obstacle> {
-    let mut trials = kind.trials(space);
-    let Some(trial) = trials.first_mut() else { return Ok(()) };
+    let Some(mut trial) = kind.first_trial(space) else { return Ok(()) };
     means.processors.bind(0);
     let evidence = trial.rehearse(&Configuration::full(space.len()))?;
     match evidence.outcome {
@@ -177,8 +176,7 @@ fn confirm<K: Kind>(
     if found.is_trivial || last.status == Status::Interrupted {
         return Ok(None);
     }
-    let mut trials = kind.trials(&last.space);
-    let Some(trial) = trials.first_mut() else { return Ok(None) };
+    let Some(mut trial) = kind.first_trial(&last.space) else { return Ok(None) };
     means.processors.bind(0);
     for _ in 0..CONFIRMATIONS {
         let evidence = trial.confirm(&last.configuration)?;
@@ -250,16 +248,20 @@ impl<S: Space> Job<'_, S> {
         let outcomes = self.memory.map(|phase| &phase.outcomes);
         let experiment = experiment.remembering(outcomes).limited_to(self.strategy.max_tests);
         let mut experiment = experiment.observed_by(watcher);
+        let mut algorithm = self.strategy.algorithm;
         let checked = self.check(&mut experiment, &start).and_then(|checked| {
-            if let Checked::Fails = checked {
-                self.try_guess(&mut experiment, &mut start)?;
+            if let Checked::Fails = checked
+                && let Some(guess) = self.held_guess(&mut experiment, &start)?
+            {
+                algorithm = of_guess(algorithm);
+                start = guess;
             }
             Ok(checked)
         });
         let is_trivial = matches!(checked, Ok(Checked::FailsAnyway));
         let ended = |configuration, end| Reduction { configuration, end, evidence: Vec::new() };
         let reduction = match checked {
-            Ok(Checked::Fails) => self.strategy.algorithm.reduce(&mut experiment, start),
+            Ok(Checked::Fails) => algorithm.reduce(&mut experiment, start),
             Ok(Checked::FailsAnyway) => {
                 ended(Configuration::empty(self.space.len()), End::Minimal(Level::Members))
             }
@@ -297,25 +299,28 @@ impl<S: Space> Job<'_, S> {
         Ok(if outcome == Outcome::Fail { Checked::FailsAnyway } else { Checked::Fails })
     }
 
-    /// Tests the guess; one that leaves something out and shows the failure becomes the start.
-    fn try_guess(
+    /// The guess, if it shows the failure: the search starts from it.
+    fn held_guess(
         &self,
         experiment: &mut Experiment<'_, Evidence, TestError>,
-        start: &mut Configuration,
-    ) -> Result<(), Stop<TestError>> {
-        let Some(guess) = &self.guess else { return Ok(()) };
+        start: &Configuration,
+    ) -> Result<Option<Configuration>, Stop<TestError>> {
+        let Some(guess) = &self.guess else { return Ok(None) };
         let within =
             Configuration::from_iter(start.universe(), guess.iter().filter(|&one| start.contains(one)));
         let guess = experiment.normalise(&within);
-        if guess.is_empty() || guess == *start {
-            return Ok(());
+        if guess.is_empty() {
+            return Ok(None);
         }
-        if experiment.test(&guess)?.0 == Outcome::Fail {
+        // It may leave out nothing.
+        if guess != *start && experiment.test(&guess)?.0 != Outcome::Fail {
+            return Ok(None);
+        }
+        if guess != *start {
             // The outcome is known now, so that this only tells the observer.
             experiment.first_failure([guess.clone()])?;
-            *start = guess;
         }
-        Ok(())
+        Ok(Some(guess))
     }
 
     fn obstacle(&self, evidence: Evidence) -> Obstacle {
@@ -323,6 +328,14 @@ impl<S: Space> Job<'_, S> {
             PhaseStart::Everything => Obstacle::NotReplayable(evidence),
             PhaseStart::CarriedOver(_) | PhaseStart::Known => Obstacle::NotRepeatable(evidence),
         }
+    }
+}
+
+/// How to go on from a guess that holds: most of it is needed.
+fn of_guess(algorithm: Algorithm) -> Algorithm {
+    match algorithm {
+        Algorithm::Sweep => Algorithm::Prune,
+        other => other,
     }
 }
 

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use tracer::dependence::{Dependences, Incomplete, Printed, PrintedBytes, ValueAnswer, ValueQuestion};
+use tracer::dependence::{
+    Dependences, Incomplete, Interpretation, Printed, PrintedBytes, ValueAnswer, ValueQuestion,
+};
 use tracer::invocation::{Limits, Stdout};
 use tracer::run::Run;
 use tracer::termination::Termination;
@@ -93,7 +95,8 @@ pub fn follow<'b>(
     let limits = Limits { cpu: PATIENCE, wall: PATIENCE, idle: PATIENCE, arrivals: u64::MAX, ..limits };
     let conditions = Conditions { limits, ..target.conditions.clone() };
     let FollowBudget { instructions, memory, asks_for_potential } = budget;
-    let wanted = DependenceRequest { questions, instructions, memory, asks_for_potential };
+    let interpretation = Interpretation::Trusted;
+    let wanted = DependenceRequest { questions, instructions, memory, asks_for_potential, interpretation };
     let trace = &baseline.recording.trace;
     let (dependences, run) = tracer.dependences(trace, &wanted, &conditions)?;
     if let Some(incomplete) = dependences.incomplete {

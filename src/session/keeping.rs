@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use tracer::Untouched;
+use tracer::program::Program;
 use tracer::surroundings::Surroundings;
 use tracer::trace_file::Identity;
 
@@ -58,13 +59,11 @@ impl<'l> Keeping<'l> {
         let Some(folder) = &self.folder else { return };
         let subject = recording.subject();
         let program = &subject.target.program;
-        let kept = Identity::of(program)
-            .map_err(|source| ArchiveError::Unreadable { path: program.executable().path.clone(), source })
-            .and_then(|identity| {
-                let run = kept_run(recording, identity);
-                folder.record(&run, program, &subject.baseline.recording.trace)?;
-                folder.claim()
-            });
+        let kept = identity(program).and_then(|identity| {
+            let run = kept_run(recording, identity);
+            folder.record(&run, program, &subject.baseline.recording.trace)?;
+            folder.claim()
+        });
         match kept {
             Ok(claim) => self.claim = Some(claim),
             Err(error) => {
@@ -151,6 +150,23 @@ impl Drop for Keeping<'_> {
 fn is_unfinished(entry: &Entry) -> bool {
     let unfinished = |stage| !matches!(stage, Stage::Running | Stage::Ended(Status::Minimal));
     entry.progress.iter().any(|progress| unfinished(progress.stage))
+}
+
+/// Writes a recorded run into an empty folder, for whoever takes it up there.
+///
+/// # Errors
+/// If that cannot be written.
+pub(super) fn lay_down(recording: &Recording<'_>, folder: &Path) -> Result<RunFolder, ArchiveError> {
+    let folder = RunFolder::create(folder)?;
+    let program = &recording.request.target.program;
+    let identity = identity(program)?;
+    folder.record(&kept_run(recording, identity), program, &recording.baseline.recording.trace)?;
+    Ok(folder)
+}
+
+fn identity(program: &Program) -> Result<Identity, ArchiveError> {
+    let path = || program.executable().path.clone();
+    Identity::of(program).map_err(|source| ArchiveError::Unreadable { path: path(), source })
 }
 
 fn kept_run(recording: &Recording<'_>, identity: Identity) -> KeptRun {

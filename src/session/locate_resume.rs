@@ -45,7 +45,7 @@ impl KeptLocated {
         if !folder.is_located() {
             return Ok(None);
         }
-        let RecordedRun { run, target, baseline } = recorded_run(&folder, interrupt)?;
+        let RecordedRun { run, target, baseline } = recorded_run(&folder, None, interrupt)?;
         Ok(Some(KeptLocated { folder, run, target, baseline }))
     }
 

@@ -49,6 +49,7 @@ pub mod request;
 pub mod resume;
 pub mod run;
 pub mod search;
+pub mod serve;
 pub mod simplification;
 pub mod simplify;
 pub mod simplify_request;
@@ -56,5 +57,6 @@ mod tried_inputs;
 mod version_tester;
 mod versions;
 pub mod watcher;
+pub mod workers;
 
 pub use error::{Cause, SessionError};

@@ -43,7 +43,15 @@ pub struct Reopened {
 impl Reopened {
     /// Finds the run that the user names; the program is loaded but not started.
     pub fn open(name: Option<&Path>, interrupt: &Interrupt) -> Result<Reopened, SessionError> {
-        let folder = archive().find_traced(name)?;
+        Reopened::of(archive().find_traced(name)?, None, interrupt)
+    }
+
+    /// Takes up the run in a folder; its program may lie elsewhere now.
+    pub fn of(
+        folder: RunFolder,
+        program: Option<&Path>,
+        interrupt: &Interrupt,
+    ) -> Result<Reopened, SessionError> {
         if folder.is_located() {
             let name = folder.name();
             let why = format!(
@@ -52,7 +60,7 @@ impl Reopened {
             );
             return Err(SessionError::new(Cause::Request, why));
         }
-        let RecordedRun { run, target, baseline } = recorded_run(&folder, interrupt)?;
+        let RecordedRun { run, target, baseline } = recorded_run(&folder, program, interrupt)?;
         let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
         let questions = questions(&run.criterion, &run.criteria, &run.run, recorded)?;
         Ok(Reopened { folder, run, target, questions, baseline })
@@ -157,8 +165,15 @@ pub(super) struct RecordedRun {
 ///
 /// # Errors
 /// If what is kept is not what was written, or the program is another one.
-pub(super) fn recorded_run(folder: &RunFolder, interrupt: &Interrupt) -> Result<RecordedRun, SessionError> {
+pub(super) fn recorded_run(
+    folder: &RunFolder,
+    program: Option<&Path>,
+    interrupt: &Interrupt,
+) -> Result<RecordedRun, SessionError> {
     let mut run = folder.load()?;
+    if let Some(program) = program {
+        run.move_program(program);
+    }
     run.criterion.check = run.criterion.check.map(|check| check.until(interrupt.flag()));
     let target = target(&run, interrupt)?;
     let trace = folder.trace(&run, &target.program)?;

@@ -25,6 +25,7 @@ use crate::circumstances::Status;
 use crate::circumstances::events::{self, EventTestSetup, Events, Universe};
 use crate::oracle::Evidence;
 use crate::printed::Outputs;
+use crate::remote::link::WorkerLink;
 use crate::slice::{ByProduct, CriticalSlice, Effects, RunMethod};
 use crate::subject::{Recorded, Target};
 
@@ -32,6 +33,8 @@ use crate::subject::{Recorded, Target};
 pub struct SearchResources<'m, 'p> {
     /// The tracers, one for each worker.
     pub tracers: &'m mut [Tracer<'p>],
+    /// The workers elsewhere, if there are any.
+    pub links: &'m mut [WorkerLink],
     /// The processors on which they may run.
     pub processors: &'m Processors,
     /// The interrupt: whether the user has asked for the end.
@@ -73,8 +76,8 @@ impl Case<'_> {
         let mut watcher = history.beside(&mut *progress);
         let keeper = Keeper::new(past.journal, &mut watcher, &runs, &trouble);
         let mut keeper = keeper.since(resources.started, past.elapsed);
-        let found =
-            self.found(&setup, &mut *resources.tracers, resources.processors, &past.memory, &mut keeper);
+        let workers = (&mut *resources.tracers, &mut *resources.links);
+        let found = self.found(&setup, workers, resources.processors, &past.memory, &mut keeper);
         let spent = keeper.finish();
         drop(watcher);
         progress.ends();
@@ -95,7 +98,8 @@ impl Case<'_> {
         let mut history = History::default();
         let setup = self.setup(&runs);
         let mut beside = history.beside(watcher);
-        let found = self.found(&setup, &mut [], &Processors::available(), &past.memory, &mut beside);
+        let nobody = (&mut [][..], &mut [][..]);
+        let found = self.found(&setup, nobody, &Processors::available(), &past.memory, &mut beside);
         drop(beside);
         let finding = found.map_err(|obstacle| refused(obstacle, &Interrupt::default()))?;
         let spent = (past.runs, past.elapsed);
@@ -105,14 +109,15 @@ impl Case<'_> {
     fn found(
         &self,
         setup: &EventTestSetup<'_>,
-        tracers: &mut [Tracer<'_>],
+        (tracers, links): (&mut [Tracer<'_>], &mut [WorkerLink]),
         processors: &Processors,
         memory: &Memory,
         watcher: &mut dyn Watcher,
     ) -> Result<Finding, Obstacle> {
         let Plan { control, strategy } = self.subject.plan;
         let (algorithm, guess) = (strategy.algorithm, self.guess);
-        let mut events = Events { setup, control, algorithm, guess, tracers };
+        let criterion = self.question.name.as_deref();
+        let mut events = Events { setup, control, algorithm, guess, tracers, links, criterion };
         let found = driver::search(&mut events, strategy, SearchMeans { processors, memory }, watcher)?;
         Ok(Finding::of(found, self.subject.recorded(), control))
     }

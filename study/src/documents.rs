@@ -26,6 +26,9 @@ pub struct StudyDocument {
     pub folder: String,
     /// The names of the techniques.
     pub techniques: Vec<String>,
+    /// The names of results of other tools, which were taken in.
+    #[serde(default)]
+    pub imported: Vec<String>,
     /// The faults, in the order of the manifest.
     pub faults: Vec<FaultDocument>,
     /// The faults that were left out, and why: a mistake of the manifest each.

@@ -8,7 +8,9 @@ use serde_json::Value;
 use siphasher::sip::SipHasher13;
 
 use crate::conversion::{groups, metrics};
-use crate::documents::{CostDocument, FaultDocument, ITEM, ItemDocument, SpectraDocument, WorkDocument};
+use crate::documents::{
+    CostDocument, FaultDocument, FaultyDocument, ITEM, ItemDocument, SpectraDocument, WorkDocument,
+};
 use crate::folder::ResultsFolder;
 use crate::manifest::StudyFault;
 use crate::metrics::FaultyRank;
@@ -79,6 +81,38 @@ pub fn evaluate(fault: &StudyFault, key: &str, technique: &Technique, works: &Wo
         }
     }
     item
+}
+
+/// A ranking that another tool has made, and where it is from.
+#[derive(Clone, Copy, Debug)]
+pub struct ImportedRanking<'i> {
+    /// The fault.
+    pub fault: &'i FaultDocument,
+    /// What its technique is called.
+    pub technique: &'i str,
+    /// The files, from the folder of the results of a fault.
+    pub behind: &'i [String],
+    /// Its faulty lines, as its other results name them.
+    pub faulty: &'i [FaultyDocument],
+}
+
+/// The result of a technique whose ranking another tool has made.
+pub fn imported(about: ImportedRanking<'_>, ranking: &LineRanking, executed: usize) -> ItemDocument {
+    let ImportedRanking { fault, technique, behind, faulty } = about;
+    let faulty: Vec<SourceLine> = faulty.iter().filter_map(|one| SourceLine::parse(&one.line).ok()).collect();
+    ItemDocument {
+        schema: ITEM.into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        fault: fault.name.clone(),
+        group: fault.group.clone(),
+        technique: technique.to_owned(),
+        key: fault.key.clone(),
+        status: "complete".into(),
+        behind: behind.to_vec(),
+        metrics: Some(metrics(&FaultyRank::of(ranking, &faulty), executed)),
+        ranking: groups(ranking),
+        ..ItemDocument::default()
+    }
 }
 
 fn warnings(work: &WorkDocument) -> Vec<String> {

@@ -96,6 +96,23 @@ impl ResultsFolder {
         write(&self.0.join("study.json"), study)
     }
 
+    /// Keeps which results of other tools were taken in.
+    ///
+    /// # Errors
+    /// If that cannot be written.
+    pub fn keep_imports(&self, study: &StudyDocument) -> Result<(), FolderError> {
+        write(&self.0.join("study.json"), study)
+    }
+
+    /// Keeps a copy of a file, under a name from the folder.
+    ///
+    /// # Errors
+    /// If it cannot be read or written.
+    pub fn keep_copy(&self, name: &str, file: &Path) -> Result<(), FolderError> {
+        let bytes = fs::read(file).map_err(|error| failed(file, error))?;
+        replace(&self.0.join(name), &bytes)
+    }
+
     /// The path of the document of some work, relative to the folder.
     pub fn work_file(fault: &str, work: Work) -> String {
         format!("runs/{fault}/{}.json", work.name())

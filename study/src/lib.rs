@@ -11,7 +11,7 @@
 //! - [`documents`] has every key of the results, [`conversion`] and [`evaluation`] make them, [`folder`] keeps them;
 //! - [`doubts`] says what is doubtful about a fault;
 //! - [`results`] sums up and compares, [`tables`], [`plots`] and [`page`] show it, [`exchange`] writes spectra for other
-//!   tools.
+//!   tools, [`foreign`] reads what they have found; [`suites`] knows the layouts of well-known suites of faults.
 
 #![forbid(unsafe_code)]
 
@@ -21,8 +21,10 @@ pub mod doubts;
 pub mod evaluation;
 pub mod exchange;
 pub mod folder;
+pub mod foreign;
 pub mod formula;
 pub mod manifest;
+mod matrix;
 pub mod metrics;
 pub mod page;
 pub mod plots;
@@ -31,5 +33,6 @@ pub mod results;
 pub mod source_line;
 pub mod spectra;
 pub mod statistics;
+pub mod suites;
 pub mod tables;
 pub mod technique;

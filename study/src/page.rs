@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use crate::documents::ItemDocument;
 use crate::folder::ResultsFolder;
+use crate::matrix::{shade, shown};
 use crate::metrics::TieRule;
-use crate::plots::Plot;
+use crate::plots::{MATRIX, Plot};
 use crate::results::StudyResults;
 use crate::tables::{TextTable, left_out, pairs, techniques};
 
@@ -14,7 +15,7 @@ table{border-collapse:collapse;border-top:2px solid;border-bottom:2px solid;marg
 th{border-bottom:1px solid;text-align:right;padding:.2em .6em}td{text-align:right;padding:.1em .6em}\
 th:first-child,td:first-child{text-align:left}caption{text-align:left;max-width:60em;padding:.4em 0}\
 a{color:inherit}figure{margin:1.5em 0}.matrix td{border:1px solid #ccc}.named{font-weight:bold}\
-.dark a{color:#fff}.scroll{overflow-x:auto}";
+.matrix td:first-child{white-space:nowrap}.matrix{print-color-adjust:exact}.dark a{color:#fff}.scroll{overflow-x:auto}";
 
 /// The page. `root` leads from it to the folder of the results.
 pub fn page(results: &StudyResults, plots: &[Plot], rule: TieRule, root: &str) -> String {
@@ -36,7 +37,7 @@ pub fn page(results: &StudyResults, plots: &[Plot], rule: TieRule, root: &str) -
         escaped(&copy(&study.manifest)),
     );
     page += &table(&techniques(&results.summaries(rule, None), rule, ""));
-    for plot in plots {
+    for plot in plots.iter().filter(|plot| plot.name != MATRIX) {
         let _ = write!(
             page,
             "<figure id=\"{}\">\n{}<figcaption>{}</figcaption>\n</figure>\n",
@@ -104,9 +105,8 @@ fn matrix(results: &StudyResults, rule: TieRule, root: &str) -> String {
          the technique names it; dark: among the first 1, 3, 5 or 10; each number leads to its document.</caption>\n\
          <tr><th>Fault</th>{heads}</tr>\n"
     );
-    let find = |fault: &str, technique: &str| {
-        results.items.iter().find(|item| item.fault == fault && item.technique == technique)
-    };
+    let index = results.index();
+    let find = |fault: &str, technique: &str| index.get(&(fault, technique)).copied();
     for fault in &study.faults {
         let cells: String =
             study.techniques.iter().map(|technique| cell(find(&fault.name, technique), rule, root)).collect();
@@ -123,18 +123,14 @@ fn cell(item: Option<&ItemDocument>, rule: TieRule, root: &str) -> String {
         return format!("<td title=\"{why}\"><a href=\"{address}\">✗</a></td>");
     };
     let place = metrics.first.by(rule);
-    let (shade, class) = match place {
-        place if place <= 1.0 => ("#222", "dark"),
-        place if place <= 3.0 => ("#666", "dark"),
-        place if place <= 5.0 => ("#aaa", ""),
-        place if place <= 10.0 => ("#ddd", ""),
-        _ => ("#fff", ""),
-    };
+    let (grey, is_dark) = shade(place);
+    let class = if is_dark { "dark" } else { "" };
     let named = if metrics.hit { "named" } else { "" };
     let title = format!("{} of {} lines, {} named, {}", place, metrics.lines, metrics.suspects, item.status);
     format!(
-        "<td style=\"background:{shade}\" class=\"{class} {named}\" title=\"{}\"><a href=\"{address}\">{place}</a></td>",
-        escaped(&title)
+        "<td style=\"background:rgb({grey} {grey} {grey})\" class=\"{class} {named}\" title=\"{}\"><a href=\"{address}\">{}</a></td>",
+        escaped(&title),
+        shown(place)
     )
 }
 

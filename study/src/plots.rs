@@ -8,6 +8,7 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
 use crate::documents::ItemDocument;
+use crate::matrix;
 use crate::metrics::TieRule;
 use crate::results::StudyResults;
 use crate::statistics::five_numbers;
@@ -25,6 +26,9 @@ pub struct Plot {
 
 type Drawn = Result<(), Box<dyn Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// The plot that a page has as a table, whose numbers lead to their documents.
+pub const MATRIX: &str = "matrix";
 
 const FONT: (&str, i32) = ("sans-serif", 14);
 const WIDTH: u32 = 760;
@@ -74,6 +78,11 @@ pub fn plots(results: &StudyResults, rule: TieRule) -> Result<Vec<Plot>, Box<dyn
             name: "time",
             caption: "Time over events of the failing run, both in logarithmic axes; of techniques that share their work the first one".into(),
             svg: draw(440, &|area| times(area, results, &techniques))?,
+        },
+        Plot {
+            name: MATRIX,
+            caption: "Lines read up to the first faulty one, by fault and technique: the darker, the earlier; underlined: the technique names it".into(),
+            svg: draw(matrix::height(results), &|area| matrix::matrix(area, results, rule, WIDTH))?,
         },
     ])
 }
@@ -294,11 +303,13 @@ mod tests {
         let plots = plots(&results, TieRule::Average).expect("drawn");
         assert_eq!(
             plots.iter().map(|plot| plot.name).collect::<Vec<_>>(),
-            ["found", "sizes", "exam", "time"]
+            ["found", "sizes", "exam", "time", MATRIX]
         );
         for plot in &plots {
             assert!(plot.svg.starts_with("<svg") && plot.svg.ends_with("</svg>\n"), "{}", plot.svg);
-            assert!(plot.svg.contains("alpha") && !plot.svg.contains("beta"), "{}", plot.name);
+            // A technique without results is in the matrix only.
+            assert!(plot.svg.contains("alpha"), "{}", plot.name);
+            assert_eq!(plot.svg.contains("beta"), plot.name == MATRIX, "{}", plot.name);
             // Both took the same time for the same events: one mark is enough.
             assert_eq!(plot.svg.contains("gamma"), plot.name != "time", "{}", plot.name);
             let colours = plot.svg.split("=\"#").skip(1).map(|rest| &rest[..6]);

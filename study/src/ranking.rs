@@ -43,6 +43,20 @@ impl LineRanking {
         LineRanking { groups }
     }
 
+    /// This order, and behind it the lines of these groups that are not in it, one group after the other.
+    pub fn followed_by(mut self, groups: &[&[SourceLine]]) -> LineRanking {
+        let mut known: BTreeSet<SourceLine> =
+            self.groups.iter().flat_map(|group| group.lines.iter().cloned()).collect();
+        for group in groups {
+            let lines: BTreeSet<SourceLine> =
+                group.iter().filter(|line| known.insert((*line).clone())).cloned().collect();
+            let lines = lines.into_iter().collect();
+            self.groups.push(LineGroup { is_suspect: false, score: None, lines });
+        }
+        self.groups.retain(|group| !group.lines.is_empty());
+        self
+    }
+
     /// The number of lines that the technique names.
     pub fn suspects(&self) -> usize {
         self.groups.iter().filter(|group| group.is_suspect).map(|group| group.lines.len()).sum()

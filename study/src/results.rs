@@ -1,5 +1,7 @@
 //! The results of a study, and a summary of what each technique has achieved.
 
+use std::collections::HashMap;
+
 use crate::documents::{ItemDocument, MetricsDocument, PlaceDocument, StudyDocument};
 use crate::folder::{FolderError, ResultsFolder};
 use crate::metrics::TieRule;
@@ -90,7 +92,9 @@ impl StudyResults {
     ///
     /// # Errors
     /// If one cannot be read.
-    pub fn read(folder: &ResultsFolder, study: StudyDocument) -> Result<StudyResults, FolderError> {
+    pub fn read(folder: &ResultsFolder, mut study: StudyDocument) -> Result<StudyResults, FolderError> {
+        // From here on what was taken in is a technique like any other.
+        study.techniques.append(&mut study.imported);
         let (mut items, mut pending) = (Vec::new(), 0);
         for fault in &study.faults {
             for technique in &study.techniques {
@@ -107,6 +111,11 @@ impl StudyResults {
     /// The results of a technique.
     pub fn of<'r>(&'r self, technique: &'r str) -> impl Iterator<Item = &'r ItemDocument> + Clone {
         self.items.iter().filter(move |item| item.technique == technique)
+    }
+
+    /// The results by fault and technique.
+    pub fn index(&self) -> HashMap<(&str, &str), &ItemDocument> {
+        self.items.iter().map(|item| ((item.fault.as_str(), item.technique.as_str()), item)).collect()
     }
 
     /// The groups of faults, in order.
@@ -133,10 +142,11 @@ impl StudyResults {
     /// The comparisons of each pair of techniques.
     pub fn comparisons(&self, rule: TieRule) -> Vec<TechniquePair> {
         let techniques = &self.study.techniques;
+        let index = self.index();
         let mut comparisons: Vec<TechniquePair> = Vec::new();
         for (number, one) in techniques.iter().enumerate() {
             for other in &techniques[number + 1..] {
-                comparisons.push(self.comparison(one, other, rule));
+                comparisons.push(self.comparison(one, other, rule, &index));
             }
         }
         let corrected = holm(&comparisons.iter().map(|one| one.p).collect::<Vec<f64>>());
@@ -146,10 +156,16 @@ impl StudyResults {
         comparisons
     }
 
-    fn comparison(&self, one: &str, other: &str, rule: TieRule) -> TechniquePair {
+    fn comparison(
+        &self,
+        one: &str,
+        other: &str,
+        rule: TieRule,
+        index: &HashMap<(&str, &str), &ItemDocument>,
+    ) -> TechniquePair {
         let exam = |item: &ItemDocument| item.metrics.as_ref().map(|metrics| metrics.exam.by(rule));
         let pair = |item: &ItemDocument| {
-            let same = self.of(other).find(|same| same.fault == item.fault)?;
+            let same = index.get(&(item.fault.as_str(), other))?;
             Some((exam(item)?, exam(same)?))
         };
         let pairs: Vec<(f64, f64)> = self.of(one).filter_map(pair).collect();
@@ -173,8 +189,10 @@ fn summary(technique: &str, items: &[&ItemDocument], rule: TieRule) -> Summary {
     let values = |of: &dyn Fn(&MetricsDocument) -> f64| found.iter().map(|one| of(one)).collect::<Vec<f64>>();
     let share = |one: &MetricsDocument| one.suspects as f64 / one.lines_executed.max(1) as f64;
     let is_cut = |item: &&&ItemDocument| item.metrics.is_some() && item.status != "complete";
+    // What other tools took is not known.
+    let has_cost = |item: &&&ItemDocument| item.metrics.is_some() && !item.technique.contains('@');
     let seconds: Vec<f64> =
-        items.iter().filter(|item| item.metrics.is_some()).map(|item| item.cost.seconds).collect();
+        items.iter().filter(|item| has_cost(item)).map(|item| item.cost.seconds).collect();
     Summary {
         technique: technique.to_owned(),
         faults: found.len(),

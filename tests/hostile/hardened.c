@@ -2,7 +2,7 @@
 // hardened CALL[,CALL...] PROGRAM [ARGUMENT...]
 //
 // Or on a machine that has no room for processes: crowded refuses each thread two of three, with EAGAIN and
-// with ENOMEM; full=N refuses all but the first N.
+// with ENOMEM; full=N refuses all but the first N. Or on an older kernel: landlock=N is version N of Landlock.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -44,6 +44,18 @@ static void notify(void) {
     for (int i = 0; i < 4; i++) answer(calls[i], SECCOMP_RET_USER_NOTIF);
 }
 
+// The version of Landlock that the kernel tells; 0: its own.
+static int version = 0;
+
+// Who asks for the version gives no rules.
+static void notify_of_version(void) {
+    add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_create_ruleset, 0, 4));
+    add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])));
+    add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 1));
+    add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF));
+    add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)));
+}
+
 static void permit(struct seccomp_notif_resp *answer) {
     answer->error = 0;
     answer->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
@@ -62,7 +74,10 @@ static void supervise(int pipe) {
         struct seccomp_notif asked = { 0 };
         if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked)) continue;
         struct seccomp_notif_resp answer = { .id = asked.id, .error = -EAGAIN };
-        if (room < 0) {
+        if (asked.data.nr == SYS_landlock_create_ruleset) {
+            answer.error = 0;
+            answer.val = version;
+        } else if (room < 0) {
             unsigned char *turn = &turns[asked.pid % sizeof turns];
             if (*turn == 1) answer.error = -ENOMEM;
             if (*turn == 2) permit(&answer);
@@ -94,11 +109,12 @@ int main(int argc, char **argv) {
             add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
             add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
         } else if (!strcmp(word, "crowded")) { room = -1; notify(); }
+        else if (!strncmp(word, "landlock=", 9)) { version = atoi(word + 9); notify_of_version(); }
         else if (!strncmp(word, "full=", 5)) { room = atol(word + 5); notify(); }
         else { fprintf(stderr, "hardened: what is %s?\n", word); return 2; }
     }
     add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
-    if (room > -2) {
+    if (room > -2 || version) {
         // Nobody's child, with the same descriptors: that of the filter as well.
         if (pipe2(line, O_CLOEXEC)) return 1;
         pid_t between = syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
@@ -108,13 +124,13 @@ int main(int argc, char **argv) {
     }
     struct sock_fprog program = { length, code };
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    int flags = room > -2 ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
+    int flags = room > -2 || version ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
     int listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
     if (listener < 0) {
         perror("hardened: seccomp");
         return 1;
     }
-    if (room > -2) write(line[1], &listener, sizeof listener);
+    if (room > -2 || version) write(line[1], &listener, sizeof listener);
     execvp(argv[2], argv + 2);
     perror(argv[2]);
     return 127;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -84,6 +85,11 @@ static long look(const char *kind) {
         ? "/tmp/stripe-leak" : is(what(kind), "var-tmp") ? "/var/tmp/stripe-leak" : "/dev/shm/stripe-leak", F_OK);
     struct stat data;
     if (is(kind, "mode-of-directory")) { stat(".", &data); return data.st_mode; }
+    if (is(kind, "times-of-directory")) { stat(".", &data); return data.st_mtime; }
+    if (is(kind, "attribute-of-directory")) { char names[64]; return listxattr(".", names, sizeof names) > 0; }
+    if (is(kind, "flags-of-directory")) { int flags = 0; ioctl(open(".", O_RDONLY), FS_IOC_GETFLAGS, &flags); return flags & FS_NODUMP_FL; }
+    if (is(kind, "folder-of-runs")) return access(".stripe", F_OK);
+    if (is(kind, "directory-above")) { char names[64]; stat("..", &data); return data.st_mode + (listxattr("..", names, sizeof names) > 0) + access("../leaked", F_OK); }
     if (is(kind, "text-of-file")) {
         char text[8] = ""; int f = open("letter", O_RDONLY); read(f, text, 7); return text[0];
     }
@@ -194,6 +200,11 @@ static void change(const char *kind) {
     if (is(kind, "in-var-tmp")) put("/var/tmp/stripe-leak", "x");
     if (is(kind, "in-shared-memory")) put("/dev/shm/stripe-leak", "x");
     if (is(kind, "mode-of-directory")) chmod(".", 0500);
+    if (is(kind, "times-of-directory")) { struct timeval times[2] = { { 1, 0 }, { 1, 0 } }; utimes(".", times); }
+    if (is(kind, "attribute-of-directory")) setxattr(".", "user.leak", "x", 1, 0);
+    if (is(kind, "flags-of-directory")) { int flags = FS_NODUMP_FL; ioctl(open(".", O_RDONLY), FS_IOC_SETFLAGS, &flags); }
+    if (is(kind, "folder-of-runs")) { mkdir(".stripe", 0700); put(".stripe/leaked", "x"); }
+    if (is(kind, "directory-above")) { setxattr("..", "user.leak", "x", 1, 0); put("../leaked", "x"); chmod("..", 0700); }
     if (is(kind, "text-of-file")) put("letter", "leaked");
     if (is(kind, "shm")) shmget(0x4c45414b, 4096, IPC_CREAT | 0600);
     if (is(kind, "abstract")) { struct sockaddr_un a = abstract(); bind(socket(AF_UNIX, SOCK_DGRAM, 0), (void *)&a, sizeof a); }

@@ -14,6 +14,8 @@ pub fn compiled(name: &str) -> PathBuf {
         for (name, options) in [
             ("attack", &[][..]),
             ("doors", &[]),
+            ("faults", &[]),
+            ("kinds", &[]),
             ("leak", &[]),
             ("witness", &[]),
             ("hardened", &[]),

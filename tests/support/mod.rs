@@ -14,6 +14,7 @@ pub mod hardened;
 pub mod random;
 pub mod simplifying;
 pub mod tiny;
+pub mod witness;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

@@ -78,6 +78,18 @@ pub struct ValueAnswer {
     pub writers: Vec<EventId>,
 }
 
+/// Who executes the instructions of a run that is followed. The dependences are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Interpretation {
+    /// The processor, all of them.
+    None,
+    /// The tracer, where it knows what they do and the processor has agreed; the processor otherwise.
+    #[default]
+    Trusted,
+    /// The processor, and the tracer beside it, to be compared.
+    Checked,
+}
+
 /// The reason why the dependences of a run are not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomplete {
@@ -111,6 +123,12 @@ pub struct Dependences {
     pub last: Option<EventId>,
     /// The number of instructions that were executed one by one.
     pub instructions: u64,
+    /// How many of them the tracer has executed, and not the processor.
+    pub interpreted: u64,
+    /// How many both have executed.
+    pub compared: u64,
+    /// The instructions about which the tracer and the processor did not agree. The processor is right.
+    pub disagreements: Vec<String>,
     /// Remarks on what they may lack; each one sentence.
     pub remarks: BTreeSet<String>,
     /// The reason why they are not complete, if so.

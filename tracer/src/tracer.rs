@@ -12,7 +12,7 @@ use std::time::Duration;
 use agent::poison::Poison;
 
 use crate::denial::Actions;
-use crate::dependence::{Dependences, ValueQuestion};
+use crate::dependence::{Dependences, Interpretation, ValueQuestion};
 use crate::endless::{Cutoff, endless};
 use crate::engine::{
     Assignment, Conditions, Guide, Investigation, Method, Placement, Recorder, Replayer, Unable, follow,
@@ -76,6 +76,8 @@ pub struct DependenceRequest<'q> {
     pub memory: u64,
     /// Whether decisions count that could have written what is read, had they gone another way.
     pub asks_for_potential: bool,
+    /// Who executes the instructions.
+    pub interpretation: Interpretation,
 }
 
 /// A tracer: one worker's place for runs of a program.
@@ -242,10 +244,10 @@ impl<'p> Tracer<'p> {
         let mut value = None;
         let run = self.stage.run_by(&mut start, course, |execution| {
             let termination = execution.run(Method::Breakpoint, &mut replayer)?;
-            if termination == Termination::Reached {
-                let last = trace.events().next_back().map(|last| trace.leader(last));
-                value = last.and_then(|last| execution.value(&variables, last, name));
-            }
+            let last = trace.events().next_back().filter(|_| termination == Termination::Reached);
+            let Some(last) = last else { return Ok(termination) };
+            let (found, termination) = execution.ask(&variables, trace.leader(last), name);
+            value = found;
             Ok(termination)
         })?;
         self.variables = Some(variables);
@@ -323,6 +325,7 @@ impl<'p> Tracer<'p> {
             instructions: wanted.instructions,
             memory: wanted.memory,
             asks_for_potential: wanted.asks_for_potential,
+            interpretation: wanted.interpretation,
         };
         let course = Course { conditions, placement: &mut self.placement, method: Method::SingleStep };
         let mut found = Dependences::default();

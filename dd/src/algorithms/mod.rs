@@ -6,12 +6,14 @@ mod dd;
 mod dd_plus;
 mod ddmin;
 mod isolate;
+mod prune;
 mod sweep;
 
 pub use dd::dd;
 pub use dd_plus::dd_plus;
 pub use ddmin::ddmin;
 pub use isolate::isolate;
+pub use prune::prune;
 pub use sweep::sweep;
 
 use super::configuration::Configuration;
@@ -30,13 +32,16 @@ pub enum Algorithm {
     /// Failure-inducing circumstances first, see [`dd_plus()`]; from there as [`Algorithm::Sweep`], which proves that
     /// the result is minimal. For circumstances of which none passes, and few are needed.
     DdPlus,
+    /// Single circumstances first: see [`prune()`]. For configurations of which most is likely to be needed.
+    Prune,
 }
 
 impl Algorithm {
     /// Reduces `start`, which is known to fail, to a minimal configuration.
     ///
     /// A caller who can guess which circumstances matter tests the guess here, before the call,
-    /// with [`Experiment::test`], and starts from it if it fails, otherwise from what was recorded.
+    /// with [`Experiment::test`], and starts from it if it fails, by [`Algorithm::Prune`]; otherwise from what was
+    /// recorded.
     pub fn reduce<V: Clone, E>(
         self,
         experiment: &mut Experiment<'_, V, E>,
@@ -46,6 +51,7 @@ impl Algorithm {
             Algorithm::Sweep => sweep(experiment, start),
             Algorithm::Ddmin => ddmin(experiment, start),
             Algorithm::DdPlus => inducing(experiment, start),
+            Algorithm::Prune => prune(experiment, start),
         }
     }
 }

@@ -47,7 +47,8 @@ pub fn sweep<V: Clone, E>(experiment: &mut Experiment<'_, V, E>, start: Configur
     Reduction::conclude(experiment, smallest, searched)
 }
 
-fn passes<V: Clone, E>(
+/// The passes of [`sweep`]; the level of which the result is minimal.
+pub(super) fn passes<V: Clone, E>(
     experiment: &mut Experiment<'_, V, E>,
     smallest: &mut Configuration,
 ) -> Result<Level, Stop<E>> {
@@ -142,7 +143,7 @@ impl<'s> RelatedGroups<'s> {
 
 /// Cuts the members before a place into chunks, the last one first; each in ascending order. A chunk is
 /// cut when it is asked for, because after a success the rest is not.
-fn chunks_before(
+pub(super) fn chunks_before(
     configuration: &Configuration,
     place: usize,
     size: usize,

@@ -15,7 +15,7 @@ use std::convert::Infallible;
 use subject::{Random, Record, Subject};
 use unordered::Unordered;
 
-const ALGORITHMS: [Algorithm; 2] = [Algorithm::Sweep, Algorithm::Ddmin];
+const ALGORITHMS: [Algorithm; 3] = [Algorithm::Sweep, Algorithm::Ddmin, Algorithm::Prune];
 
 /// Reduces everything of a subject, as a caller does: test all and nothing first.
 fn reduce<V: Clone, E>(
@@ -184,4 +184,25 @@ fn an_error_ends_the_reduction_and_passes_through() {
         }
     });
     assert!(errors > 100, "{errors}");
+}
+
+#[test]
+fn where_nearly_all_is_needed_pruning_takes_one_test_for_each_and_where_little_is_few() {
+    let tests = |needed: &Configuration| {
+        let test = |configuration: &Configuration| {
+            let outcome = if needed.is_subset(configuration) { Outcome::Fail } else { Outcome::Pass };
+            Ok::<_, Infallible>((outcome, ()))
+        };
+        let (space, mut tester) = (Independent::new(needed.universe()), Sequential::new(test));
+        let mut experiment = Experiment::new(&space, &mut tester);
+        let reduction = Algorithm::Prune.reduce(&mut experiment, Configuration::full(needed.universe()));
+        assert_eq!(reduction.configuration, *needed);
+        experiment.counts().total
+    };
+    assert_eq!(tests(&Configuration::full(500)), 500);
+    // The last ones have been tried with what is left already.
+    let most = Configuration::from_iter(500, (0..500).filter(|&member| member != 100));
+    assert!((600..1000).contains(&tests(&most)), "{}", tests(&most));
+    let few = Configuration::from_iter(5000, [7, 1000, 2500, 4990]);
+    assert!(tests(&few) < 200, "{}", tests(&few));
 }

@@ -184,3 +184,54 @@ fn what_waits_after_a_failure_is_cancelled() {
     let ended_alone = ended_alone.into_inner().expect("no panic");
     assert!(ended_alone.iter().all(|&member| member <= 5), "{ended_alone:?}");
 }
+
+/// A worker that is gone after some tests.
+struct Mortal {
+    fake: Fake,
+    tests_left: usize,
+}
+
+const LOST: &str = "gone";
+
+impl Test for Mortal {
+    type Evidence = usize;
+    type Error = String;
+
+    fn test(
+        &mut self,
+        configuration: &Configuration,
+        cancellation: &Cancellation,
+    ) -> Result<(Outcome, usize), String> {
+        self.tests_left = self.tests_left.checked_sub(1).ok_or(LOST)?;
+        self.fake.test(configuration, cancellation)
+    }
+
+    fn is_lost(&self, error: &String) -> bool {
+        error == LOST
+    }
+}
+
+#[test]
+fn what_a_lost_worker_has_not_tested_another_one_does() {
+    for seed in (1..40).filter(|seed| seed % 3 != 0) {
+        let fake = Fake { seed: seed * 0x5851_f42d };
+        let alone = reduce(&mut Sequential::new(fake.clone()), Algorithm::Sweep, None);
+        let mortal = |tests_left| Mortal { fake: fake.clone(), tests_left };
+        // All but one die, some of them at once.
+        let workers = vec![mortal(0), mortal(seed as usize), mortal(usize::MAX), mortal(5), mortal(0)];
+        pool(workers, |pool| assert_eq!(reduce(pool, Algorithm::Sweep, None), alone, "seed {seed}"));
+    }
+}
+
+#[test]
+fn when_all_workers_are_lost_that_is_the_end() {
+    let fake = Fake { seed: 0x5851_f42d };
+    let mortal = |tests_left| Mortal { fake: fake.clone(), tests_left };
+    for workers in [vec![mortal(0)], vec![mortal(2), mortal(0), mortal(7)]] {
+        pool(workers, |pool| {
+            let (reduction, ..) = reduce(pool, Algorithm::Sweep, None);
+            let End::Stopped(Stop::Error(error)) = reduction.end else { panic!("{:?}", reduction.end) };
+            assert_eq!(error, LOST);
+        });
+    }
+}

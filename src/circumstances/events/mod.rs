@@ -6,6 +6,7 @@
 
 mod groups;
 mod memo;
+mod remote_test;
 mod test;
 mod universe;
 
@@ -15,10 +16,12 @@ use tracer::schedule::Control as Rule;
 use tracer::trace::EventId;
 
 pub use memo::RunMemo;
+pub use remote_test::{EventTrial, RemoteTest};
 pub use test::{EventTest, EventTestSetup};
 pub use universe::{Draft, Universe};
 
 use super::{Before, Kind, NextPhase, PhaseId, PhaseStart, PhaseTitle};
+use crate::remote::link::WorkerLink;
 
 /// The control rule as the user chooses it: what makes a statement be executed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,14 +99,31 @@ pub struct Events<'a, 'm, 'p> {
     pub guess: Option<&'a EventGuess>,
     /// The tracers, one for each worker.
     pub tracers: &'m mut [Tracer<'p>],
+    /// Workers elsewhere, which make the tests if there are any. They know the criterion by its name.
+    pub links: &'m mut [WorkerLink],
+    /// The name of the criterion, if there are several.
+    pub criterion: Option<&'a str>,
 }
 
-impl Events<'_, '_, '_> {
+impl<'a, 'p> Events<'a, '_, 'p> {
+    /// Those elsewhere that are still there; all if none is, so that the loss is told.
+    fn remote_trials<'t>(&'t mut self, space: &'t Universe) -> Vec<EventTrial<'t, 't, 'p>>
+    where
+        'a: 't,
+    {
+        let all_lost = self.links.iter().all(|link| link.loss().is_some());
+        let (setup, criterion) = (self.setup, self.criterion);
+        let links = self.links.iter_mut().filter(|link| all_lost || link.loss().is_none());
+        links.map(|link| EventTrial::Elsewhere(RemoteTest { setup, criterion, space, link })).collect()
+    }
+
     fn space(&self, phase: PhaseId) -> Universe {
         let recorded = self.setup.recorded;
         let universe = Universe::new(recorded.program, recorded.trace, rule(phase));
         match self.algorithm {
-            Algorithm::Sweep | Algorithm::DdPlus => universe.grouped(recorded.program, recorded.trace),
+            Algorithm::Sweep | Algorithm::DdPlus | Algorithm::Prune => {
+                universe.grouped(recorded.program, recorded.trace)
+            }
             Algorithm::Ddmin => universe,
         }
     }
@@ -112,7 +132,7 @@ impl Events<'_, '_, '_> {
 impl<'p> Kind for Events<'_, '_, 'p> {
     type Space = Universe;
     type Trial<'t>
-        = EventTest<'t, 't, 'p>
+        = EventTrial<'t, 't, 'p>
     where
         Self: 't;
 
@@ -140,8 +160,17 @@ impl<'p> Kind for Events<'_, '_, 'p> {
         Some(space.configuration(events.iter().copied()))
     }
 
-    fn trials<'t>(&'t mut self, space: &'t Universe) -> Vec<EventTest<'t, 't, 'p>> {
+    fn trials<'t>(&'t mut self, space: &'t Universe) -> Vec<EventTrial<'t, 't, 'p>> {
+        if !self.links.is_empty() {
+            return self.remote_trials(space);
+        }
         let setup = self.setup;
-        self.tracers.iter_mut().map(|tracer| EventTest::new(setup, space, tracer)).collect()
+        let here = |tracer| EventTrial::Here(EventTest::new(setup, space, tracer));
+        self.tracers.iter_mut().map(here).collect()
+    }
+
+    fn first_trial<'t>(&'t mut self, space: &'t Universe) -> Option<EventTrial<'t, 't, 'p>> {
+        let tracer = self.tracers.first_mut()?;
+        Some(EventTrial::Here(EventTest::new(self.setup, space, tracer)))
     }
 }

@@ -64,6 +64,11 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         EventTest { setup, draft: Draft::new(universe), tracer, stop: Arc::default(), memo: setup.memo }
     }
 
+    /// How many circumstances there are.
+    pub fn circumstances(&self) -> usize {
+        self.draft.circumstances()
+    }
+
     /// Replays under each pattern as long as the failure shows; returns the last run with its evidence. A run
     /// that was out of time says nothing, whatever the pattern is: it might have shown the failure.
     ///

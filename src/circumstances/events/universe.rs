@@ -179,6 +179,11 @@ pub struct Draft<'u> {
 }
 
 impl<'u> Draft<'u> {
+    /// How many circumstances there are.
+    pub fn circumstances(&self) -> usize {
+        self.universe.len()
+    }
+
     /// Creates a draft that holds everything.
     pub fn new(universe: &'u Universe) -> Draft<'u> {
         Draft { universe, common: universe.all.clone(), schedule: universe.everything.clone() }

@@ -9,14 +9,18 @@ use super::super::exit::{Exit, Failure};
 use super::super::files::{self, Overwriting, Readers};
 use super::super::terminal::tell;
 use super::options::StudyInitOptions;
+use super::show::way;
 
 /// The word by which a comment marks a faulty line.
 const MARK: &str = "FAULT";
 
-const HEAD: &str = "\
-# A study: `stripe study check` says what is still to be filled in.
-techniques = [\"slice\", \"slice-effect\", \"locate\", \"tarantula\", \"ochiai\", \"dstar\", \"op2\", \"barinel\", \"jaccard\"]
+const TO_DO: &str = "`stripe study check` says what is still to be filled in.\n";
 
+const TECHNIQUES: &str = "\
+techniques = [\"slice\", \"slice-effect\", \"locate\", \"tarantula\", \"ochiai\", \"dstar\", \"op2\", \"barinel\", \"jaccard\"]
+";
+
+const DEFAULTS: &str = "
 [defaults]
 directory = \"{name}\"
 build = 'cc -g -O0 -o \"$STRIPE_BUILD/prog\" *.c'
@@ -29,6 +33,12 @@ pub(super) fn init(options: &StudyInitOptions) -> Result<Exit, Failure> {
     let refusal = |error: io::Error| {
         Failure::new(Exit::Usage, format!("{}: {error}; name a folder that can be read", folder.display()))
     };
+    let place = place(options)?;
+    if let Some((suite, mut faults)) = study::suites::find(folder).map_err(refusal)? {
+        faults.iter_mut().for_each(|fault| fault.directory.insert_str(0, &place));
+        let text = format!("# {suite}: {TO_DO}{TECHNIQUES}{}", study::suites::manifest(&faults));
+        return written(options, &text, &format!("{} faults of {suite}", faults.len()));
+    }
     let programs = programs(folder).map_err(refusal)?;
     if programs.is_empty() {
         let message = format!(
@@ -38,16 +48,33 @@ pub(super) fn init(options: &StudyInitOptions) -> Result<Exit, Failure> {
         );
         return Err(Failure::new(Exit::Usage, message));
     }
-    let output = options.output.clone().unwrap_or_else(|| folder.join("faults.toml"));
-    let mut text = String::from(HEAD);
+    let defaults = DEFAULTS.replace("{name}", &format!("{place}{{name}}"));
+    let mut text = format!("# A study: {TO_DO}{TECHNIQUES}{defaults}");
     for program in &programs {
         text += &fault(program).map_err(refusal)?;
     }
+    written(options, &text, &format!("{} faults", programs.len()))
+}
+
+/// How the folder of the manifest leads to that of the programs; ends with a slash, or is empty.
+fn place(options: &StudyInitOptions) -> Result<String, Failure> {
+    let folder = |path: &Path| match path.as_os_str().is_empty() {
+        true => Path::new(".").canonicalize(),
+        false => path.canonicalize(),
+    };
+    let refusal =
+        |error: io::Error| Failure::new(Exit::Usage, format!("{error}; name folders that are there"));
+    let Some(parent) = options.output.as_deref().and_then(Path::parent) else { return Ok(String::new()) };
+    Ok(way(&folder(parent).map_err(refusal)?, &folder(&options.folder).map_err(refusal)?))
+}
+
+fn written(options: &StudyInitOptions, text: &str, what: &str) -> Result<Exit, Failure> {
+    let output = options.output.clone().unwrap_or_else(|| options.folder.join("faults.toml"));
     let written = files::write(&output, text.as_bytes(), Overwriting::Forbidden, Readers::Anybody);
     written.map_err(|error| {
         Failure::new(Exit::Failed, format!("{}: {error}; give --output another name", output.display()))
     })?;
-    tell(&format!("written: {}, {} faults", output.display(), programs.len()));
+    tell(&format!("written: {}, {what}", output.display()));
     Ok(Exit::Done)
 }
 

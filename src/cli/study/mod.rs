@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod child;
 mod cover;
+mod import;
 mod init;
 pub(super) mod options;
 mod run;
@@ -27,6 +28,7 @@ pub(super) fn study(command: StudyCommand) -> Result<Exit, Failure> {
         StudyCommand::Table(options) => show::table(&options),
         StudyCommand::Report(options) => show::report(&options),
         StudyCommand::Export(options) => show::export(&options),
+        StudyCommand::Import(options) => import::import(&options),
         StudyCommand::Verify(options) => verify::verify(&options),
         StudyCommand::Init(options) => init::init(&options),
         StudyCommand::Submit(options) => submit::submit(&options),

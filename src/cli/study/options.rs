@@ -20,6 +20,8 @@ pub enum StudyCommand {
     Report(StudyReportOptions),
     /// Write spectra in the formats of other tools.
     Export(StudyExportOptions),
+    /// Take in spectra or rankings of other tools, to be compared in the same tables.
+    Import(StudyImportOptions),
     /// Do a random sample again, and compare.
     Verify(StudyVerifyOptions),
     /// Write a manifest for a folder of programs.
@@ -187,6 +189,43 @@ pub enum ExportFormat {
     Tcm,
 }
 
+/// `stripe study import`.
+#[derive(Debug, Args)]
+pub struct StudyImportOptions {
+    /// The folder of the results.
+    pub results: PathBuf,
+    /// What is taken in.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: ImportFormat,
+    /// The folder to read from: a file or a folder for each fault, by its name.
+    #[arg(long, value_name = "DIR")]
+    pub from: PathBuf,
+    /// What it is called in tables: the tool.
+    #[arg(long, value_name = "NAME", value_parser = plain_name)]
+    pub name: String,
+}
+
+/// What other tools have written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ImportFormat {
+    /// Spectra of GZoltar: FAULT/spectra.csv, tests.csv and matrix.txt.
+    Gzoltar,
+    /// A test coverage matrix, FAULT.tcm.
+    Tcm,
+    /// A ranking, FAULT.csv or FAULT.ranking, or a folder FAULT of such files.
+    Ranking,
+}
+
+/// It becomes a part of file names.
+fn plain_name(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let parses = study::technique::Technique::parse(text).is_ok();
+    match !text.is_empty() && !text.starts_with('.') && text.chars().all(is_plain) && !parses {
+        true => Ok(text.to_owned()),
+        false => Err("take letters, digits, _, - and ., and none of the names of stripe's techniques".into()),
+    }
+}
+
 /// `stripe study verify`.
 #[derive(Debug, Args)]
 pub struct StudyVerifyOptions {
@@ -203,7 +242,8 @@ pub struct StudyVerifyOptions {
 /// `stripe study init`.
 #[derive(Debug, Args)]
 pub struct StudyInitOptions {
-    /// A folder with a folder for each program: its C files, and in/ and out/, or NAME.in and NAME.out.
+    /// A folder with a folder for each program: its C files, and in/ and out/, or NAME.in and NAME.out. Or one that a
+    /// known suite lies in: Siemens/SIR, Codeflaws, ITSP, BugsC++, DBGBench.
     pub folder: PathBuf,
     /// The manifest to write; without, faults.toml in that folder.
     #[arg(long, value_name = "FILE")]

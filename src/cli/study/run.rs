@@ -130,7 +130,8 @@ fn keep_study(
     is_further: bool,
 ) -> Result<(), Failure> {
     let mut names: Vec<String> = techniques.iter().map(Technique::to_string).collect();
-    if is_further && let Some(known) = folder.study()? {
+    let known = folder.study()?.unwrap_or_default();
+    if is_further {
         let further: Vec<String> = names.drain(..).filter(|name| !known.techniques.contains(name)).collect();
         names = [known.techniques, further].concat();
     }
@@ -140,6 +141,7 @@ fn keep_study(
         manifest: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         folder: base.to_string_lossy().into_owned(),
         techniques: names,
+        imported: known.imported,
         faults: manifest.faults.iter().map(|fault| described(fault, base)).collect(),
         left_out: manifest.mistakes.iter().map(ToString::to_string).collect(),
         compiler: compiler(),

@@ -148,8 +148,8 @@ fn refusal(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(Exit::Failed, format!("{}: {error}; {remedy}", path.display()))
 }
 
-/// The relative path from one folder to another, both absolute; ends with a slash, or is empty.
-fn way(from: &Path, to: &Path) -> String {
+/// How one folder leads to another, both absolute; ends with a slash, or is empty.
+pub(super) fn way(from: &Path, to: &Path) -> String {
     let parts = |path: &Path| -> Vec<String> {
         let names = path.components().filter(|part| matches!(part, Component::Normal(_)));
         names.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()

@@ -12,6 +12,7 @@ mod outputs;
 mod search;
 mod shown;
 pub mod simplified;
+pub mod sliced;
 mod source;
 mod suspects;
 #[cfg(test)]

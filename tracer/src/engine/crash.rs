@@ -32,7 +32,7 @@ impl Execution<'_> {
         }
         let detours = match method {
             Method::Inside(detours) => Some(detours),
-            Method::Breakpoint | Method::SingleStep => None,
+            Method::Breakpoint | Method::SingleStep | Method::Interpreted => None,
         };
         let scene = CrashState {
             program: self.program,
@@ -297,10 +297,14 @@ impl CrashState<'_> {
 
 /// The registers of a stopped program.
 pub(super) fn registers(tracee: &Tracee) -> Option<RegisterValues> {
-    let r: Registers = tracee.registers()?;
+    tracee.registers().as_ref().map(values_of)
+}
+
+/// The registers that instructions name.
+pub(super) fn values_of(r: &Registers) -> RegisterValues {
     let general = [
         r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13,
         r.r14, r.r15,
     ];
-    Some(RegisterValues { general, pc: r.rip, fs_base: r.fs_base })
+    RegisterValues { general, pc: r.rip, fs_base: r.fs_base }
 }

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use agent::names::LeaderId;
 use agent::poison::Poison;
 
-use super::{Placement, Poisoner, registers};
+use super::crash::registers;
+use super::{Placement, Poisoner};
 use crate::address::RuntimeAddress;
 use crate::intervention::{Alterations, Change, Intervention, NewValue, When};
 use crate::process::{Pid, ProcessError, Stop, Tracee};

@@ -6,6 +6,7 @@
 //! an arrival means is for the guide to say: the recorder or the lockstep of a replay. Where the agent
 //! inside of the program decides ([`Method::Inside`]), only what is no arrival comes to this place.
 
+mod asked;
 mod checkpoint;
 mod crash;
 mod crash_state;
@@ -34,8 +35,6 @@ use agent::pace::{Pace, Step, Undefined};
 use agent::poison::Poison;
 
 pub(crate) use crash::crash_of_untraced;
-use crash::registers;
-use crash_state::ProgramMemory;
 pub(crate) use dependence::{Investigation, follow};
 pub(crate) use drain::Drain;
 pub(crate) use inside::{Inside, Tape, Unable};
@@ -50,10 +49,9 @@ pub(crate) use watch::{Assignment, watch};
 use crate::address::{FileAddress, RuntimeAddress};
 use crate::invocation::Limits;
 use crate::process::{Alarm, ProcessError, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTOP, SIGTRAP, Stop, Tracee};
+use crate::program::Program;
 use crate::program::detour::Detours;
-use crate::program::variables::{ValueBounds, Variables, View};
-use crate::program::{Leader, Program};
-use crate::run::{AskedValue, Operand, Usage};
+use crate::run::{Operand, Usage};
 use crate::termination::{Cut, Termination};
 use crate::trace::{EventId, Trace};
 use crate::untouched::Untouched;
@@ -122,6 +120,8 @@ pub(crate) enum Method<'d> {
     Breakpoint,
     /// After every single instruction: slow, and needs no trick. Only for recording, to compare with.
     SingleStep,
+    /// After every single instruction that the tracer has executed in the program's place.
+    Interpreted,
     /// By the agent inside of the program, to which these detours lead.
     Inside(&'d Detours),
 }
@@ -161,7 +161,7 @@ impl Execution<'_> {
     ) -> Result<Termination, ProcessError> {
         let resume = |execution: &mut Self, signal| match method {
             Method::Breakpoint | Method::Inside(_) => execution.tracee.go_on(signal),
-            Method::SingleStep => execution.tracee.step(signal),
+            Method::SingleStep | Method::Interpreted => execution.tracee.step(signal),
         };
         if let Some(termination) = self.begin(method)? {
             return Ok(termination);
@@ -214,22 +214,9 @@ impl Execution<'_> {
                 self.tracee.set_pc(entry);
             }
             // The agent is there already.
-            Method::SingleStep | Method::Inside(_) => {}
+            Method::SingleStep | Method::Interpreted | Method::Inside(_) => {}
         }
         Ok(None)
-    }
-
-    /// The value of a variable where the program has stopped at a leader; `None` if it has no place in memory there.
-    pub(crate) fn value(&self, variables: &Variables, leader: LeaderId, name: &str) -> Option<AskedValue> {
-        let registers = registers(self.tracee)?;
-        let Leader { function, image, .. } = *self.program.leader(leader);
-        let memory = ProgramMemory(self.tracee);
-        let bias = self.placement.bias(image);
-        let view = View { function, registers: &registers, bias, memory: &memory, followed: &[] };
-        let named = variables.called(view, name)?;
-        let told = variables.value(&named, &memory)?;
-        let whole = variables.value_within(&named, &memory, ValueBounds::WHOLE)?;
-        Some(AskedValue { told, whole })
     }
 
     /// The leader at which the program was resumed last.
@@ -252,10 +239,13 @@ impl Execution<'_> {
         let pc = match method {
             Method::Inside(detours) => return self.lead_on(detours, location.pc.wrapping_sub(1)),
             Method::Breakpoint => location.pc.wrapping_sub(1),
-            Method::SingleStep => location.pc,
+            Method::SingleStep | Method::Interpreted => location.pc,
         };
+        let takes_trap = !matches!(method, Method::Interpreted);
         if self.placement.is_loader_hook(pc) {
-            self.tracee.take_trap()?;
+            if takes_trap {
+                self.tracee.take_trap()?;
+            }
             self.placement.place_libraries(self.program, self.tracee);
             if let Method::Breakpoint = method {
                 self.placement.arm_all(self.tracee, self.current());
@@ -264,8 +254,8 @@ impl Execution<'_> {
             return Ok(Trap::Served);
         }
         let stepped = || self.tracee.signal_cause().is_none_or(|(code, _)| code > 0 && code != SI_KERNEL);
-        let is_step = matches!(method, Method::SingleStep);
-        if is_step && !stepped() {
+        let is_step = matches!(method, Method::SingleStep | Method::Interpreted);
+        if matches!(method, Method::SingleStep) && !stepped() {
             return Ok(Trap::Foreign);
         }
         let reached = self.placement.leader_at(pc).filter(|leader| !self.pace.current.is(leader.0));
@@ -275,7 +265,9 @@ impl Execution<'_> {
         if self.conditions.stop.load(Ordering::Relaxed) {
             return Ok(Trap::End(Termination::Cut(Cut::Interrupted)));
         }
-        self.tracee.take_trap()?;
+        if takes_trap {
+            self.tracee.take_trap()?;
+        }
         let before = self.current();
         let (at, undefined) = match self.pace.arrive(leader, || guide.arrive(leader, location.sp)) {
             Step::GoOn { at, undefined } => (at, undefined),
@@ -380,7 +372,7 @@ impl Execution<'_> {
             Stop::OwnMemoryAgain => match method {
                 Method::Breakpoint => self.placement.arm_all(self.tracee, self.current()),
                 Method::Inside(_) => self.placement.arm_all(self.tracee, None),
-                Method::SingleStep => {}
+                Method::SingleStep | Method::Interpreted => {}
             },
             Stop::Forked(child) => {
                 self.usage.forked += 1;

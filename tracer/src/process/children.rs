@@ -104,6 +104,13 @@ pub(super) fn kill(pid: Pid) {
     insist(|| nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).is_ok());
 }
 
+/// Kills a child that may be held: the kernel drops signals to one that is about to exit, which waits there for the
+/// tracer.
+pub(super) fn kill_held(pid: Pid) {
+    kill(pid);
+    restart(pid, libc::PTRACE_CONT, 0);
+}
+
 /// Repeats a request that the kernel refuses, unless the process is gone: whoever asks waits for what follows, and
 /// would wait for ever.
 pub(super) fn insist(ask: impl Fn() -> bool) {

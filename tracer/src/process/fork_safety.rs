@@ -23,6 +23,7 @@ impl Tracee {
         let folder = folder.as_path();
         !self.has_others()
             && self.awaits_no_signal()
+            && !self.respondent.has_set_timer(self.pid())
             && has_no_timer(folder)
             && shares_no_memory(folder)
             && writes_no_file(folder, output)
@@ -46,6 +47,7 @@ impl Tracee {
     }
 }
 
+/// The timers of timer_create(2). The kernel tells nobody else of those of setitimer(2) and alarm(2).
 fn has_no_timer(folder: &Path) -> bool {
     fs::read(folder.join("timers")).is_ok_and(|timers| timers.is_empty())
 }

@@ -20,6 +20,12 @@ pub(crate) struct Mapped {
     pub(crate) offset: u64,
     /// Whether it can be executed.
     pub(crate) is_code: bool,
+    /// Whether it can be read.
+    pub(crate) is_readable: bool,
+    /// Whether it can be written.
+    pub(crate) is_writable: bool,
+    /// Whether others have it in their memory, too, or this process has it twice.
+    pub(crate) is_shared: bool,
     /// Whether it can be used at all.
     pub(crate) is_accessible: bool,
     /// The path of the file; what the kernel says instead, `[stack]`; or nothing.
@@ -55,12 +61,17 @@ impl Mapped {
         let (start, end) = (number(start)?, number(end)?);
         let access = words.next()?;
         let (is_code, is_accessible) = (access.contains('x'), !access.starts_with("---"));
+        let (is_readable, is_writable, is_shared) =
+            (access.contains('r'), access.contains('w'), access.contains('s'));
         let offset = number(words.next()?)?;
         Some(Mapped {
             start: RuntimeAddress(start),
             length: end.saturating_sub(start),
             offset,
             is_code,
+            is_readable,
+            is_writable,
+            is_shared,
             is_accessible,
             path,
         })

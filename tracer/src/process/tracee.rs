@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use nix::unistd::Pid;
 
-use super::children::{Stop, end, is_there, is_thread, kill, passed_on, restart, wait_a_moment, wait_any};
+use super::children::{
+    Stop, end, is_there, is_thread, kill_held, passed_on, restart, wait_a_moment, wait_any,
+};
 use super::constancy::CallEmulator;
 use super::handle::Handle;
 use super::sandbox::{Answer, Guard, HeldCall};
@@ -432,10 +434,8 @@ impl Tracee {
 
     /// Ends the program and all that it has started, and waits until they are gone.
     pub(crate) fn end(&mut self) {
-        if self.gone.is_none() {
-            kill(self.pid);
-        }
-        self.others.iter().chain(&self.held).copied().for_each(kill);
+        let this = self.gone.is_none().then_some(&self.pid);
+        this.into_iter().chain(&self.others).chain(&self.held).copied().for_each(kill_held);
         while self.gone.is_none() || self.has_others() {
             // The program itself tells of its end. Of the others a thread may have vanished: by the exec of another
             // one.
@@ -466,8 +466,7 @@ impl Tracee {
                 if who != self.pid {
                     self.held.insert(who);
                 }
-                kill(who);
-                restart(who, libc::PTRACE_CONT, 0);
+                kill_held(who);
             }
         }
     }

@@ -18,6 +18,7 @@ mod flow;
 mod functions;
 mod guard;
 mod image;
+pub(crate) mod interpretation;
 mod leaders;
 pub(crate) mod library;
 mod lines;

@@ -10,6 +10,7 @@ use iced_x86::{
 };
 
 use super::accesses::{CANARY, Mode, value};
+use super::interpretation::{MachineState, Storage, interpret, undefined_flags};
 use super::registers::clears;
 use super::variables::{MemoryPiece, RegisterValues};
 
@@ -61,6 +62,7 @@ pub(crate) struct Operation {
     operands: Vec<Operand>,
     /// Whether it is a string operation that is repeated as often as a register says.
     repeats: bool,
+    insn: Instruction,
 }
 
 #[derive(Clone, Debug)]
@@ -118,7 +120,22 @@ impl Operation {
             false => info.used_memory().iter().filter_map(|used| operand(&insn, used)).collect(),
         };
         let repeats = insn.is_string_instruction() && (insn.has_rep_prefix() || insn.has_repne_prefix());
-        Some(Operation { role, reads, writes, operands, repeats })
+        Some(Operation { role, reads, writes, operands, repeats, insn })
+    }
+
+    /// What it is, whatever its operands hold: instructions of one form differ in numbers and registers only.
+    pub(crate) fn form(&self) -> u32 {
+        self.insn.code() as u32
+    }
+
+    /// The flags that have no defined value behind it.
+    pub(crate) fn undefined_flags(&self) -> u64 {
+        undefined_flags(&self.insn)
+    }
+
+    /// The state behind it; `None`, and nothing has happened, if only the processor knows.
+    pub(crate) fn interpret(&self, state: &MachineState, memory: &mut dyn Storage) -> Option<MachineState> {
+        interpret(&self.insn, state, memory)
     }
 
     /// The memory that it is about to use.

@@ -103,7 +103,7 @@ impl Identity {
 }
 
 /// The size and the hash of a file, which may be large.
-pub(crate) fn content(path: &Path) -> io::Result<(u64, u128)> {
+pub fn content(path: &Path) -> io::Result<(u64, u128)> {
     let mut file = File::open(path)?;
     let mut hasher = SipHasher128::new();
     let mut buffer = vec![0; 1 << 16];

@@ -27,8 +27,7 @@ mod tests;
 mod writer;
 
 pub use error::TraceFileError;
-pub(crate) use identity::content;
-pub use identity::{Identity, ImageIdentity};
+pub use identity::{Identity, ImageIdentity, content};
 pub use reader::{read, read_from};
 pub use writer::write;
 

@@ -38,6 +38,10 @@ impl Detective<'_> {
         if let Some(action) = file {
             self.use_file(tracee, before, writer, action);
         }
+        let moved_to = moved.map(|((_, length), to)| (to, length));
+        for changed in writes.iter().chain(&fresh).copied().chain(moved_to) {
+            self.forget_code(changed);
+        }
         writes.into_iter().for_each(|(address, length)| self.memory.set(address, length, writer));
         fresh.into_iter().for_each(|(address, length)| self.memory.set(address, length, NOBODY));
         if let Some((from, to)) = moved {

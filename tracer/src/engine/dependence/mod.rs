@@ -11,6 +11,7 @@
 
 mod files;
 mod frames;
+mod interpreter;
 mod kernel;
 mod library;
 mod potential;
@@ -22,18 +23,21 @@ use std::rc::Rc;
 
 use files::FileWriters;
 use frames::{EndedEvent, OpenCalls};
+use interpreter::Interpreter;
 use library::LibraryState;
 use potential::{MadeDecision, OtherWays};
 use writers::{LastWriter, MemoryWriters, NOBODY, RegisterWriters};
 
 use super::Execution;
-use super::crash_state::ProgramMemory;
+use super::crash_state::{ProgramMemory, WatchedMemory};
 use crate::address::RuntimeAddress;
-use crate::dependence::{Dependences, DependencesBuilder, Incomplete, ValueAnswer, ValueQuestion};
-use crate::process::{KernelState, Tracee};
+use crate::dependence::{
+    Dependences, DependencesBuilder, Incomplete, Interpretation, ValueAnswer, ValueQuestion,
+};
+use crate::process::{KernelState, MemoryRange, Tracee};
 use crate::program::accesses::Mode;
 use crate::program::operations::{Access, InsnRole, LONGEST, Operation, RAX, RBP};
-use crate::program::variables::{MemoryPiece, RegisterValues, Variables, View};
+use crate::program::variables::{MemoryPiece, RegisterValues, ValueBounds, Variables, View};
 use crate::program::{LeaderKind, Program};
 use crate::termination::Termination;
 use crate::trace::{EventId, Trace};
@@ -53,6 +57,8 @@ pub(crate) struct Investigation<'i> {
     pub(crate) memory: u64,
     /// Whether decisions count that could have written what is read, had they gone another way.
     pub(crate) asks_for_potential: bool,
+    /// Who executes the instructions.
+    pub(crate) interpretation: Interpretation,
 }
 
 /// The distance around its base within which thread-local memory lies, in bytes.
@@ -87,6 +93,7 @@ struct Detective<'i> {
     /// The event that was reached last, by its position.
     arrived: u32,
     instructions: u64,
+    interpreter: Interpreter,
     remarks: BTreeSet<String>,
 }
 
@@ -104,6 +111,7 @@ impl<'i> Detective<'i> {
         Detective {
             builder: DependencesBuilder::new(investigation.trace.len()),
             answers: vec![None; investigation.questions.len()],
+            interpreter: Interpreter::new(investigation.interpretation),
             investigation,
             memory: MemoryWriters::default(),
             registers: RegisterWriters::default(),
@@ -152,21 +160,26 @@ impl<'i> Detective<'i> {
         self.answer(execution.tracee, event, registers, bias);
     }
 
-    /// Answers the questions about values at this event.
+    /// Answers the questions about values at this event. A value that a pointer leads to has been written by who has
+    /// written the pointer, too: another one would lead elsewhere.
     fn answer(&mut self, tracee: &Tracee, event: EventId, registers: &RegisterValues, bias: u64) {
         let Investigation { program, trace, variables, questions, .. } = self.investigation;
         let function = program.leader(trace.leader(event)).function;
-        let memory = ProgramMemory(tracee);
-        let view = View { function, registers, bias, memory: &memory, followed: &[] };
         for (number, question) in questions.iter().enumerate().filter(|(_, question)| question.event == event)
         {
+            let memory = WatchedMemory::new(tracee);
+            let view = View { function, registers, bias, memory: &memory, followed: &[] };
             let Some(named) = variables.called(view, &question.name) else { continue };
-            let mut writers = Vec::new();
-            self.memory.each(named.address, named.size, |writer| writers.push(EventId(writer)));
-            writers.sort_unstable();
-            writers.dedup();
-            let value = variables.value(&named, &memory).unwrap_or_default();
-            self.answers[number] = Some(ValueAnswer { value, writers });
+            // All of it counts, not only what is shown.
+            let _ = variables.value_within(&named, &memory, ValueBounds::WHOLE);
+            let mut writers = BTreeSet::new();
+            for MemoryPiece { address, length } in memory.into_read() {
+                self.memory.each(address, length, |writer| {
+                    writers.insert(EventId(writer));
+                });
+            }
+            let value = variables.value(&named, &ProgramMemory(tracee)).unwrap_or_default();
+            self.answers[number] = Some(ValueAnswer { value, writers: writers.into_iter().collect() });
         }
     }
 
@@ -405,31 +418,41 @@ impl<'i> Detective<'i> {
     }
 
     /// An instruction has been executed.
-    fn after(&mut self, execution: &Execution<'_>, pending: Pending, now: &RegisterValues) {
+    fn after(&mut self, execution: &Execution<'_>, pending: &Pending, now: &RegisterValues) {
         let Pending { operation, registers, writes, kept } = pending;
         let tracee: &Tracee = execution.tracee;
         let writer = self.calls.event().map_or(NOBODY, |event| event.0);
         let is_saved = matches!(operation.role, InsnRole::Push(_) | InsnRole::Store(_));
-        for Access { piece: MemoryPiece { address, length }, .. } in writes {
+        for &Access { piece: MemoryPiece { address, length }, .. } in writes {
             self.memory.set(address, length, kept.filter(|_| is_saved).unwrap_or(writer));
             if let Some(call) = self.calls.innermost().filter(|_| self.investigation.asks_for_potential) {
                 let instruction = registers.pc.wrapping_sub(call.bias);
                 self.other_ways.writes(instruction, MemoryPiece { address, length });
             }
-            if self.code_pages.contains(&(address >> 12)) {
-                self.operations.clear();
-                self.code_pages.clear();
-            }
+            self.forget_code((address, length));
         }
         match operation.role {
             InsnRole::Pop(register) => self.registers.set(register, kept.unwrap_or(writer)),
             InsnRole::Frame => self.registers.set(RBP, NOBODY),
             InsnRole::SystemCall => {
                 self.registers.set(RAX, writer);
-                self.call_kernel(tracee, &registers, now);
+                self.call_kernel(tracee, registers, now);
             }
             // What a call and a return do to registers is up to the code there.
             _ => self.registers.set_all(operation.writes, writer),
+        }
+    }
+
+    /// Memory has changed: other instructions may lie there now.
+    fn forget_code(&mut self, (address, length): MemoryRange) {
+        let pages = address >> 12..=address.saturating_add(length.saturating_sub(1)) >> 12;
+        let has_code = match pages.end() - pages.start() {
+            0 => self.code_pages.contains(pages.start()),
+            _ => self.code_pages.iter().any(|page| pages.contains(page)),
+        };
+        if has_code {
+            self.operations.clear();
+            self.code_pages.clear();
         }
     }
 
@@ -466,6 +489,8 @@ impl<'i> Detective<'i> {
         [found.stdout, found.stderr] = self.files.printed;
         (found.answers, found.last, found.remarks) = (self.answers, latest, self.remarks);
         found.instructions = self.instructions;
+        (found.interpreted, found.compared) = (self.interpreter.interpreted, self.interpreter.compared);
+        found.disagreements = self.interpreter.disagreements;
         found
     }
 }

@@ -2,13 +2,16 @@
 
 use std::sync::atomic::Ordering;
 
+use agent::poison::Poison;
+
 use super::files::FileWriters;
+use super::interpreter::Interpreted;
 use super::library::LibraryState;
 use super::{Detective, Investigation, Pending};
 use crate::dependence::{Dependences, Incomplete};
-use crate::engine::crash::registers;
 use crate::engine::{Execution, Method, Replayer, Trap};
 use crate::process::{ProcessError, SIGTRAP, Stop};
+use crate::program::interpretation::MachineState;
 use crate::program::operations::InsnRole;
 use crate::program::variables::RegisterValues;
 use crate::termination::{Cut, Termination};
@@ -53,14 +56,38 @@ impl Detective<'_> {
         guide: &mut Replayer<'_>,
     ) -> Result<Outcome, ProcessError> {
         let mut signal = 0;
-        let mut at = registers(execution.tracee);
+        let mut at = self.interpreter.look(execution.tracee);
         loop {
             if let Some(outcome) = self.enough(execution) {
                 return Ok(outcome);
             }
-            let is_known = signal == 0 && !execution.replaced;
-            let pending = at.filter(|_| is_known).and_then(|at| self.before(execution, at));
+            let known = at.filter(|_| signal == 0 && !execution.replaced);
+            let pending = known.and_then(|at| self.before(execution, at.registers));
             self.instructions += 1;
+            let mut expected = None;
+            if let (Some(pending), Some(state)) = (&pending, &known) {
+                match self.interpreter.execute(execution.tracee, &pending.operation, state) {
+                    Interpreted::Done(now) => {
+                        let arrivals = execution.pace.arrivals;
+                        if let Trap::End(termination) =
+                            self.executed(execution, guide, (pending, &now.registers), Method::Interpreted)?
+                        {
+                            return Ok(Outcome::Ended(termination));
+                        }
+                        at = if execution.pace.arrivals > arrivals {
+                            self.look_again(execution)
+                        } else {
+                            Some(now)
+                        };
+                        continue;
+                    }
+                    Interpreted::Expected(expectation) => expected = Some(expectation),
+                    Interpreted::Left => {}
+                }
+            }
+            self.interpreter.hand_over(execution.tracee);
+            let is_plain = |pending: &Pending| pending.operation.role != InsnRole::SystemCall;
+            self.interpreter.let_go(signal == 0 && pending.as_ref().is_some_and(is_plain));
             if execution.replaced {
                 execution.tracee.go_on(signal)
             } else {
@@ -69,13 +96,18 @@ impl Detective<'_> {
             let stop = execution.tracee.wait()?;
             let delivered = std::mem::take(&mut signal);
             if let Stop::Trap = stop {
-                let now = registers(execution.tracee);
-                let has_begun = |(before, now): (RegisterValues, RegisterValues)| {
-                    now.sp() < before.sp().saturating_sub(RED_ZONE) || now.sp() > before.sp()
+                let now = self.interpreter.look(execution.tracee);
+                let has_begun = |(before, now): (MachineState, MachineState)| {
+                    let (before, now) = (before.registers.sp(), now.registers.sp());
+                    now < before.saturating_sub(RED_ZONE) || now > before
                 };
                 if delivered != 0 && at.zip(now).is_some_and(has_begun) {
                     self.enter_handler(delivered as u64);
                 }
+                if let Some((expected, now)) = expected.zip(now.as_ref()) {
+                    self.interpreter.compare(execution.tracee, &expected, now);
+                }
+                let now = now.map(|now| now.registers);
                 match self.stepped(execution, guide, pending, now)? {
                     Trap::Served => {}
                     Trap::Foreign => signal = SIGTRAP,
@@ -89,8 +121,16 @@ impl Detective<'_> {
             if signal != 0 && execution.tracee.is_fatal(signal) {
                 return Ok(Outcome::Ended(execution.crash(signal, Method::SingleStep, guide)));
             }
-            at = registers(execution.tracee);
+            at = self.interpreter.look(execution.tracee);
         }
+    }
+
+    /// The state at an event: what is undefined there may have been set.
+    fn look_again(&mut self, execution: &Execution<'_>) -> Option<MachineState> {
+        if execution.conditions.poison != Poison::Off {
+            self.interpreter.let_go(true);
+        }
+        self.interpreter.look(execution.tracee)
     }
 
     /// The limit that is reached, if there is one.
@@ -108,7 +148,7 @@ impl Detective<'_> {
             .then_some(Outcome::Enough(Incomplete::Memory(self.last)))
     }
 
-    /// An instruction has been executed.
+    /// The processor has executed an instruction.
     fn stepped(
         &mut self,
         execution: &mut Execution<'_>,
@@ -117,24 +157,46 @@ impl Detective<'_> {
         now: Option<RegisterValues>,
     ) -> Result<Trap, ProcessError> {
         let Some(now) = now else { return Ok(Trap::Served) };
-        // Who sends itself a signal does so by a system call.
-        let may_trap =
-            |pending: &Pending| matches!(pending.operation.role, InsnRole::Trap | InsnRole::SystemCall);
-        let is_trap = pending.as_ref().is_some_and(may_trap);
-        if let Some(pending) = pending {
-            self.after(execution, pending, &now);
+        match pending {
+            Some(pending) => self.executed(execution, guide, (&pending, &now), Method::SingleStep),
+            None => self.arrived(execution, guide, &now, (Method::SingleStep, false)),
         }
+    }
+
+    /// An instruction has been executed.
+    fn executed(
+        &mut self,
+        execution: &mut Execution<'_>,
+        guide: &mut Replayer<'_>,
+        (pending, now): (&Pending, &RegisterValues),
+        method: Method<'_>,
+    ) -> Result<Trap, ProcessError> {
+        self.after(execution, pending, now);
+        // Who sends itself a signal does so by a system call.
+        let may_trap = matches!(pending.operation.role, InsnRole::Trap | InsnRole::SystemCall);
+        self.arrived(execution, guide, now, (method, may_trap))
+    }
+
+    /// The program is at another instruction.
+    fn arrived(
+        &mut self,
+        execution: &mut Execution<'_>,
+        guide: &mut Replayer<'_>,
+        now: &RegisterValues,
+        (method, may_trap): (Method<'_>, bool),
+    ) -> Result<Trap, ProcessError> {
         let placement = &execution.placement;
         let is_noted = placement.leader_at(now.pc).is_some() || placement.is_loader_hook(now.pc);
-        if !is_noted && !is_trap && !execution.replaced {
+        if !is_noted && !may_trap && !execution.replaced {
             return Ok(Trap::Served);
         }
+        self.interpreter.hand_over(execution.tracee);
         let before = execution.pace.arrivals;
-        let trap = execution.trap(Method::SingleStep, guide)?;
+        let trap = execution.trap(method, guide)?;
         if execution.pace.arrivals > before
             && let (Trap::Served, Some(event)) = (&trap, guide.current())
         {
-            self.arrive(execution, event, &now);
+            self.arrive(execution, event, now);
         }
         Ok(trap)
     }

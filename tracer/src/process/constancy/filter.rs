@@ -81,7 +81,7 @@ const IDENTITY: [(i64, When); 40] = [
 ];
 
 /// Calls for the time, for the processor time used, and those that let time pass.
-const TIME: [(i64, When); 22] = [
+const TIME: [(i64, When); 20] = [
     (libc::SYS_clock_gettime, Always),
     (libc::SYS_gettimeofday, Always),
     (libc::SYS_time, Always),
@@ -100,8 +100,6 @@ const TIME: [(i64, When); 22] = [
     (libc::SYS_rt_sigtimedwait, Given(2)),
     (libc::SYS_futex, Given(3)),
     (libc::SYS_restart_syscall, Always),
-    (libc::SYS_alarm, Given(0)),
-    (libc::SYS_setitimer, Given(1)),
     (libc::SYS_timer_settime, Always),
     (libc::SYS_timerfd_settime, Always),
 ];
@@ -114,11 +112,14 @@ const CHANCE: [(i64, When); 4] = [
     (libc::SYS_openat2, Always),
 ];
 
-/// Calls that change what the program does about signals. Nobody asks, but the tracer must know: see `traps`.
-const SIGNALS: [(i64, When); 3] = [
+/// Calls that change what the program does about signals, and that set timers. Nobody asks, but the tracer must know:
+/// see `traps`, and `fork_safety` for the timers.
+const SIGNALS: [(i64, When); 5] = [
     (libc::SYS_rt_sigaction, Given(1)),
     (libc::SYS_rt_sigprocmask, Unlike(4, OWN_CALL)),
     (libc::SYS_rt_sigreturn, Always),
+    (libc::SYS_alarm, Given(0)),
+    (libc::SYS_setitimer, Given(1)),
 ];
 
 /// A seccomp filter, ready to be installed.

@@ -123,6 +123,11 @@ impl CallEmulator {
         self.tasks.get(&pid).map(|task| self.numbers.real(task.thread))
     }
 
+    /// Whether a process of the run has ever set a timer, which those that it forks do not inherit.
+    pub(super) fn has_set_timer(&self, pid: Pid) -> bool {
+        self.tasks.get(&pid).is_some_and(|task| task.has_timer)
+    }
+
     /// The number by which the kernel knows the parent of the program.
     pub(super) fn parent(&self) -> i32 {
         self.numbers.real(PARENT)

@@ -103,26 +103,34 @@ impl Copied {
         let is_changed = match self.watch.as_ref().map_or(WatchReport::Perhaps, Watch::news) {
             WatchReport::Change => true,
             WatchReport::Nothing if !has_hidden_changes => false,
-            _ => inventory(&self.copy).map_or(true, |contents| contents != self.contents),
+            _ => inventory(&self.place()).map_or(true, |contents| contents != self.contents),
         };
         if is_changed {
-            remove(&self.copy)?;
+            self.clear()?;
             self.make()?;
         }
         Ok(is_changed)
     }
 
-    /// Whether the run has taken more of the disk than it may.
+    /// Whether the run has taken more of the disk than it may, or nothing is left of it.
     pub(super) fn is_full(&self) -> bool {
         let (bytes, files) = free(self.folder.path());
-        bytes < 1 << 20
-            || bytes.saturating_add(DISK) < self.free.0
-            || files.saturating_add(FILES) < self.free.1
+        let is_less = bytes.saturating_add(DISK) < self.free.0 || files.saturating_add(FILES) < self.free.1;
+        // Others may have taken it.
+        bytes < 1 << 20 || is_less && taken(&self.place()).is_none_or(|(b, f)| b > DISK || f > FILES)
+    }
+
+    /// Removes what runs have left, beside the copy as well.
+    fn clear(&self) -> io::Result<()> {
+        fs::read_dir(self.place())?.try_for_each(|entry| {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() { remove(&entry.path()) } else { fs::remove_file(entry.path()) }
+        })
     }
 
     fn make(&mut self) -> io::Result<()> {
         copy(&TreePlace::new(&self.original), &TreePlace::new(&self.copy), &mut Budget::default())?;
-        self.contents = inventory(&self.copy)?;
+        self.contents = inventory(&self.place())?;
         let folders = self.contents.iter().filter(|item| item.is_folder);
         self.watch = Watch::over(folders.map(|folder| folder.path.as_path()));
         self.free = free(self.folder.path());
@@ -133,7 +141,7 @@ impl Copied {
 impl Drop for Copied {
     fn drop(&mut self) {
         // The run may have left folders that nobody may look into.
-        let _ = remove(&self.copy);
+        let _ = self.clear();
     }
 }
 
@@ -141,6 +149,24 @@ fn free(place: &Path) -> (u64, u64) {
     statvfs(place).map_or((u64::MAX, u64::MAX), |space| {
         (space.blocks_available() * space.fragment_size(), space.files_available())
     })
+}
+
+/// The bytes and files on the disk below a folder; `None` if that cannot be found out.
+fn taken(folder: &Path) -> Option<(u64, u64)> {
+    const BLOCK: u64 = 512;
+    let (mut bytes, mut files) = (0, 0);
+    let mut open = vec![TreePlace::new(folder)];
+    while let Some(spot) = open.pop() {
+        let folder = spot.anchored().ok()?;
+        for entry in fs::read_dir(&folder.short).ok()? {
+            let (name, data) = entry.and_then(|entry| Ok((entry.file_name(), entry.metadata()?))).ok()?;
+            (bytes, files) = (bytes + data.blocks() * BLOCK, files + 1);
+            if data.is_dir() {
+                open.push(folder.below(&name));
+            }
+        }
+    }
+    Some((bytes, files))
 }
 
 /// Removes copies whose owners are gone.

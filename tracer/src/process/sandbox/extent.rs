@@ -9,6 +9,7 @@ pub(super) struct RunExtent {
     pub(super) network: Network,
     pub(super) attributes: Attributes,
     pub(super) ipc: Ipc,
+    pub(super) names: SocketNames,
     /// The folders in which changes to files are the run's own, if it has no view of its own.
     pub(super) places: Vec<PathBuf>,
 }
@@ -20,6 +21,15 @@ pub(super) enum Attributes {
     Apart,
     /// Those of all files of the machine.
     OfAllFiles,
+}
+
+/// The abstract sockets that a run reaches, unix(7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SocketNames {
+    /// Those of its own, by the kernel.
+    Apart,
+    /// Those of the machine.
+    Shared,
 }
 
 /// The namespace of the IPC objects that a run uses.

@@ -55,6 +55,9 @@ pub(super) enum CallSubject {
 
 /// The size from which on the tracer is asked for a piece of memory, in bytes.
 const LARGE: u64 = 1 << 30;
+/// The flag of seccomp(2) by which somebody answers calls of the program, which would count more than the tracer's
+/// answers.
+const NEW_LISTENER: u64 = 1 << 3;
 /// The value by which ioprio_set(2) is told that its argument is a process.
 const IOPRIO_WHO_PROCESS: u64 = 1;
 /// The commands FIOSETOWN and SIOCSPGRP of ioctl(2), which set who gets signals about a socket, ioctl_socket(2).
@@ -192,6 +195,7 @@ pub(super) fn subject(number: c_long, command: u64) -> Option<CallSubject> {
         libc::SYS_fcntl if SETTING_OWNERS.contains(&(command as libc::c_int)) => CallSubject::Owner,
         libc::SYS_fcntl => CallSubject::Lock,
         libc::SYS_socket => CallSubject::Always(Action::Network),
+        libc::SYS_seccomp => CallSubject::Always(Action::Trace),
         libc::SYS_clone => CallSubject::Start(0),
         libc::SYS_mknod | libc::SYS_mknodat => CallSubject::Always(Action::Device),
         libc::SYS_connect => CallSubject::Address(1, 2),
@@ -336,6 +340,8 @@ fn rules(extent: &RunExtent) -> Result<Rules, seccompiler::BackendError> {
     let unix = libc::AF_UNIX as u64;
     rules.insert(libc::SYS_socket, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
     rules.insert(libc::SYS_sendto, vec![rule(4, SeccompCmpOp::Ne, 0)?]);
+    let listens = number(1, SeccompCmpOp::MaskedEq(NEW_LISTENER), NEW_LISTENER)?;
+    rules.insert(libc::SYS_seccomp, vec![listens]);
     let hiding =
         HIDING.map(|flag| flag as u32 as u64).map(|flag| rule(0, SeccompCmpOp::MaskedEq(flag), flag));
     rules.insert(libc::SYS_clone, hiding.into_iter().collect::<Result<_, _>>()?);
@@ -415,6 +421,7 @@ fn no_second_table() -> BpfProgram {
 mod tests {
     use std::path::PathBuf;
 
+    use super::super::extent::SocketNames;
     use super::*;
 
     #[test]
@@ -430,6 +437,7 @@ mod tests {
             network,
             attributes: Attributes::OfAllFiles,
             ipc: Ipc::Shared,
+            names: SocketNames::Shared,
             places: vec![PathBuf::from("/tmp")],
         }
     }

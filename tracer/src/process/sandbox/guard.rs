@@ -16,13 +16,16 @@ use nix::sys::statfs::FsType;
 use nix::sys::statvfs::{FsFlags, fstatvfs};
 use nix::unistd::Pid;
 
-use super::extent::{Attributes, Ipc, RunExtent};
+use super::extent::{Attributes, Ipc, RunExtent, SocketNames};
 use super::filter::{CallSubject, F_SETOWN_EX, OWNERS, follows_links, hides, reads_only, subject};
 use super::reach::{Route, file_system, path_of, reach};
+use super::sockets::{abstract_sockets, holds};
 use crate::denial::Action;
 
-/// The file systems of POSIX message queues, and of pipes without a name.
+/// The file systems of POSIX message queues, of the kernel's own log of events, where to read may be to take away,
+/// and of pipes without a name.
 const MESSAGE_QUEUES: FsType = FsType(0x1980_0202);
+const KERNEL_EVENTS: [FsType; 2] = [FsType(0x7472_6163), FsType(0x6462_6720)];
 const PIPES: FsType = FsType(0x5049_5045);
 /// The numbers of devices that do nothing lasting: null, zero, full, random, urandom, and the terminal of the
 /// session, of which a run has none.
@@ -214,9 +217,11 @@ impl RunExtent {
             return Ok(false);
         }
         let path: Vec<u8> = address[2..].iter().copied().take_while(|&byte| byte != 0).collect();
-        // Abstract ones belong to the namespace of the network, or to the domain of Landlock.
         if path.is_empty() {
-            return Ok(true);
+            return match self.names {
+                SocketNames::Apart => Ok(true),
+                SocketNames::Shared => holds_abstract(call, &address[2..]),
+            };
         }
         let path = PathBuf::from(std::ffi::OsString::from_vec(path));
         let route = Route { process: call.by, folder: None, path: &path, follows: true, is_rooted: false };
@@ -267,8 +272,11 @@ impl RunExtent {
         let data = reached.metadata()?;
         let kind = data.file_type();
         if kind.is_file() {
-            // To receive from it is to take away.
-            return Ok((file_system(reached)? == MESSAGE_QUEUES).then_some(Action::Ipc));
+            return Ok(match file_system(reached)? {
+                MESSAGE_QUEUES => Some(Action::Ipc),
+                system if KERNEL_EVENTS.contains(&system) => Some(Action::Machine),
+                _ => None,
+            });
         }
         if kind.is_fifo() {
             let is_own = file_system(reached)? == PIPES || self.is_own(reached)? && !shows_through(reached)?;
@@ -333,6 +341,13 @@ fn shows_through(reached: &File) -> io::Result<bool> {
     let change = |file: &fs::Metadata| (file.ctime(), file.ctime_nsec());
     Ok(fs::symlink_metadata(path_of(reached)?)
         .is_ok_and(|outside| outside.dev() != seen.dev() && change(&outside) == change(&seen)))
+}
+
+/// Returns true if all abstract sockets of a name are the run's, or there is none.
+fn holds_abstract(call: &HeldCall<'_>, name: &[u8]) -> io::Result<bool> {
+    let sockets = abstract_sockets(call.by, name)?;
+    let family = (call.family)();
+    Ok(sockets.iter().all(|&socket| family.iter().any(|&process| holds(process, socket))))
 }
 
 /// The process or group that fcntl(2) makes the owner of a file, who gets signals, in the numbers of kill(2).

@@ -12,7 +12,8 @@ use landlock::{
 /// Device files that do nothing lasting.
 const HARMLESS: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// The ruleset that keeps signals and abstract sockets inside; `None` on kernels before 6.12.
+/// The ruleset that keeps signals and abstract sockets inside; `None` on kernels before 6.12, where the guard decides
+/// about both.
 pub(super) fn scope() -> Option<OwnedFd> {
     let rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)

@@ -20,6 +20,7 @@ mod landlock;
 mod namespaces;
 mod reach;
 mod replace;
+mod sockets;
 mod starter;
 mod trunk;
 mod view;
@@ -33,7 +34,7 @@ pub(super) use guard::{Answer, Guard, HeldCall};
 pub(super) use starter::{Order, Started};
 
 use self::copy::Copied;
-use self::extent::{Attributes, Ipc, RunExtent};
+use self::extent::{Attributes, Ipc, RunExtent, SocketNames};
 use self::namespaces::Namespaces;
 use self::starter::{Confinement, Starter};
 use super::launch::Launcher;
@@ -235,9 +236,11 @@ impl World {
             network: permissions.network,
             attributes: Attributes::Apart,
             ipc: Ipc::Apart,
+            // They belong to the namespace of the network.
+            names: SocketNames::Apart,
             places: Vec::new(),
         };
-        let walls = Confinement::new(&extent)?;
+        let walls = Confinement::new(&extent, landlock::scope())?;
         let (view, starter) = Namespaces::new(launcher, directory, permissions, &walls)?;
         Ok(World { guard: Arc::new(Guard::new(Some(extent))), place: Place::View(view), starter })
     }
@@ -249,20 +252,25 @@ impl World {
         reason: &str,
     ) -> Result<World, ProcessError> {
         let copy = Copied::new(directory).map_err(not_copied)?;
-        let own = std::iter::once(copy.place()).chain(permissions.writable.iter().cloned());
+        let writable = permissions.writable.iter().cloned();
+        // The folder of the copy stays from run to run, so that nobody changes its attributes.
+        let own = std::iter::once(copy.directory().to_owned()).chain(writable.clone());
         // As the kernel tells where a file lies.
         let own = own.map(|place| place.canonicalize().unwrap_or(place));
+        let scope = landlock::scope();
         let extent = RunExtent {
             network: permissions.network,
             attributes: Attributes::OfAllFiles,
             ipc: Ipc::Shared,
+            names: if scope.is_some() { SocketNames::Apart } else { SocketNames::Shared },
             places: own.collect(),
         };
         let uncontained = |error: io::Error| ProcessError::Uncontained {
             full: reason.to_owned(),
             basic: error.to_string(),
         };
-        let walls = Confinement::basic(&extent).map_err(uncontained)?;
+        let open: Vec<_> = std::iter::once(copy.place()).chain(writable).collect();
+        let walls = Confinement::basic(&extent, scope, &open).map_err(uncontained)?;
         let starter = Starter::outside(launcher, copy.directory(), &walls)?;
         starter.wait().map_err(uncontained)?;
         Ok(World { guard: Arc::new(Guard::new(Some(extent))), place: Place::Copy(copy), starter })

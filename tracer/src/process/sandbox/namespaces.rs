@@ -7,6 +7,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -47,6 +48,8 @@ struct FolderStamp {
     mode: u32,
     owner: (u32, u32),
     written: (i64, i64),
+    /// The time of the last change, of attributes and flags as well.
+    changed: (i64, i64),
     /// The size, which grows with each entry, tmpfs(5). An overlay that copies a folder into this one puts back the
     /// time.
     size: i64,
@@ -136,10 +139,16 @@ impl Namespaces {
 
     /// Opens the folders for changes.
     fn look(&mut self) -> io::Result<()> {
-        let open = |fd: RawFd| File::open(format!("/proc/{}/fd/{fd}", self.first)).map(OwnedFd::from);
-        self.memory = open(self.plan.first)?;
-        let folders =
-            (0..=self.plan.overlays.len() as RawFd).map(|number| open(self.plan.changes_fd(number)));
+        self.memory = File::open(format!("/proc/{}/fd/{}", self.first, self.plan.first))?.into();
+        let changes = |number| format!("/proc/{}/fd/{}", self.first, self.plan.changes_fd(number));
+        let within = self.plan.overlays.iter().zip(1..).flat_map(|(overlay, number)| {
+            let folders = overlay.folders().into_iter();
+            folders.map(move |folder| PathBuf::from(changes(number)).join(folder))
+        });
+        let whole = (0..=self.plan.overlays.len() as RawFd).map(|number| PathBuf::from(changes(number)));
+        // Only to be looked at: some may not be read by their owners.
+        let open = |path| File::options().read(true).custom_flags(libc::O_PATH).open(path).map(OwnedFd::from);
+        let folders = whole.chain(within).map(open);
         let change = |folder: io::Result<OwnedFd>| {
             let folder = folder?;
             Ok(Change { untouched: FolderStamp::of(&folder)?, folder })
@@ -172,6 +181,7 @@ impl FolderStamp {
             mode: data.st_mode,
             owner: (data.st_uid, data.st_gid),
             written: (data.st_mtime, data.st_mtime_nsec),
+            changed: (data.st_ctime, data.st_ctime_nsec),
             size: data.st_size,
         })
     }

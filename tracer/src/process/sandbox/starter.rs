@@ -15,7 +15,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -34,10 +34,10 @@ use crate::process::{Launch, ProcessError, patiently};
 /// The capabilities by which root could undo the sandbox or harm the machine: CAP_LINUX_IMMUTABLE, CAP_NET_ADMIN,
 /// CAP_NET_RAW, CAP_SYS_MODULE, CAP_SYS_RAWIO, CAP_SYS_CHROOT, CAP_SYS_PTRACE, CAP_SYS_PACCT,
 /// CAP_SYS_ADMIN, CAP_SYS_BOOT, CAP_SYS_NICE, CAP_SYS_RESOURCE, CAP_SYS_TIME, CAP_SYS_TTY_CONFIG,
-/// CAP_MKNOD, CAP_AUDIT_CONTROL, CAP_SYSLOG, CAP_WAKE_ALARM, CAP_BLOCK_SUSPEND, CAP_AUDIT_READ,
-/// CAP_PERFMON, CAP_BPF, CAP_CHECKPOINT_RESTORE.
-const DROPPED: [libc::c_int; 23] =
-    [9, 12, 13, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 30, 34, 35, 36, 37, 38, 39, 40];
+/// CAP_MKNOD, CAP_AUDIT_WRITE, CAP_AUDIT_CONTROL, CAP_MAC_OVERRIDE, CAP_MAC_ADMIN, CAP_SYSLOG, CAP_WAKE_ALARM,
+/// CAP_BLOCK_SUSPEND, CAP_AUDIT_READ, CAP_PERFMON, CAP_BPF, CAP_CHECKPOINT_RESTORE.
+const DROPPED: [libc::c_int; 26] =
+    [9, 12, 13, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 29, 30, 32, 33, 34, 35, 36, 37, 38, 39, 40];
 /// The parts of a confinement, for messages.
 const WALLS: [&str; 3] = ["no new privileges", "Landlock", "seccomp"];
 /// The first byte that a child says.
@@ -63,16 +63,20 @@ impl Confinement {
     }
 
     /// A confinement by a seccomp filter, and by Landlock's limits for signals where the kernel has them.
-    pub(super) fn new(extent: &RunExtent) -> io::Result<Confinement> {
+    pub(super) fn new(extent: &RunExtent, scope: Option<OwnedFd>) -> io::Result<Confinement> {
         let filter = filter::programs(extent).map_err(io::Error::other)?;
-        let rule_sets = landlock::scope().into_iter().collect();
+        let rule_sets = scope.into_iter().collect();
         Ok(Confinement { rule_sets, filter, privileges: Privileges::Dropped })
     }
 
-    /// The same as [`Confinement::new`], and files are changed below the places of `extent` only.
-    pub(super) fn basic(extent: &RunExtent) -> io::Result<Confinement> {
-        let mut walls = Confinement::new(extent)?;
-        let files = landlock::writing_only_below(&extent.places)?;
+    /// The same as [`Confinement::new`], and files are changed below these places only.
+    pub(super) fn basic(
+        extent: &RunExtent,
+        scope: Option<OwnedFd>,
+        places: &[PathBuf],
+    ) -> io::Result<Confinement> {
+        let mut walls = Confinement::new(extent, scope)?;
+        let files = landlock::writing_only_below(places)?;
         walls.rule_sets.extend(files);
         Ok(walls)
     }
@@ -88,6 +92,7 @@ impl Confinement {
             for capability in DROPPED {
                 libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
             }
+            inherit_no_capabilities();
             Errno::result(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)).map_err(refused(0))?;
         }
         for rules in &self.rule_sets {
@@ -99,6 +104,24 @@ impl Confinement {
             seccompiler::apply_filter(program).map_err(|_| refused(2)(Errno::last()))?;
         }
         Ok(())
+    }
+}
+
+/// Keeps what this process has been given to hand on, capabilities(7), from the programs that it will be: for
+/// them these sets count besides the bounding set, as under older versions of Docker.
+fn inherit_no_capabilities() {
+    const VERSION: u32 = 0x2008_0522;
+    let mut header = [VERSION, 0];
+    // Effective, permitted and inheritable ones: the lower halves, then the upper ones.
+    let mut sets = [[0_u32; 3]; 2];
+    // SAFETY: both calls are told of a header and of sets of the lengths that this version has; prctl with plain
+    // numbers.
+    unsafe {
+        libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+        if libc::syscall(libc::SYS_capget, header.as_mut_ptr(), sets.as_mut_ptr()) == 0 {
+            sets.iter_mut().for_each(|[_, _, inheritable]| *inheritable = 0);
+            libc::syscall(libc::SYS_capset, header.as_mut_ptr(), sets.as_ptr());
+        }
     }
 }
 

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
+use crate::invocation::SHELF;
+
 /// The longest file of a trunk that is copied, and the most bytes in all; files beyond that are read-only.
 const LONGEST: u64 = 64 << 20;
 const MOST_BYTES: u64 = 256 << 20;
@@ -131,7 +133,8 @@ impl<'p> Planner<'p> {
     fn trunk(&mut self, place: &Path) -> io::Result<Cover> {
         let failed = |error| io::Error::other(format!("reading {}: {error}", place.display()));
         let mut entries = Vec::new();
-        for entry in fs::read_dir(place).map_err(failed)?.flatten() {
+        let entries_there = fs::read_dir(place).map_err(failed)?.flatten();
+        for entry in entries_there.filter(|entry| entry.file_name() != SHELF) {
             self.entries += 1;
             if self.entries > MOST_ENTRIES {
                 let why = format!(

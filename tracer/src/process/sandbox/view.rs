@@ -4,6 +4,8 @@
 //! the run's processes. The working directory and those for temporary files are overlays, whose changes share one file
 //! system in memory. An overlay over `/` fails inside a namespace of users, as over any folder with mounts below it,
 //! see `trunk.rs`; a read-only mount does not protect device files.
+//!
+//! What stripe keeps of runs in the working directory is hidden: it grows while runs are made.
 
 use std::ffi::{CStr, CString};
 use std::fs;
@@ -21,6 +23,7 @@ use nix::sys::stat::Mode;
 
 use super::starter::{self, retire};
 use super::trunk::{Cover, Entry, Kind, Piece, Planner};
+use crate::invocation::SHELF;
 
 /// The folders whose changes a run may see, but nobody else; the working directory is one more.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -71,6 +74,14 @@ pub(super) struct Overlay {
     names: [CString; 2],
     /// The number of the descriptor of the first of these folders.
     number: RawFd,
+    hidden: Option<Hidden>,
+}
+
+/// The folder of kept runs in a folder below a place.
+struct Hidden {
+    name: CString,
+    /// The names of the folders on the way there, and their paths.
+    way: Vec<(CString, CString)>,
 }
 
 /// The steps of the first process's work.
@@ -112,7 +123,15 @@ impl ViewPlan {
         let count = (3 * (pieces.len() + 2) + writable.len()) as RawFd;
         let first = first_free(count, BRIEF_FDS + writable.len())?;
         let overlays = pieces.into_iter().zip(1..).map(|(piece, number)| Overlay::new(first, number, piece));
-        let overlays = overlays.collect::<io::Result<_>>()?;
+        let mut overlays = overlays.collect::<io::Result<Vec<_>>>()?;
+        // Where a place lies in another one, the last one shows what is in the directory.
+        let around = overlays.iter_mut().rev().filter_map(|overlay| {
+            let way = directory.strip_prefix(overlay.place()).ok()?.to_owned();
+            Some((overlay, way))
+        });
+        if let Some((overlay, way)) = around.min_by_key(|(_, way)| way.as_os_str().len()) {
+            overlay.hide_in(&way)?;
+        }
         let writable = writable.iter().map(|path| text(path.as_os_str().as_bytes().to_vec()));
         let writable = writable.collect::<io::Result<_>>()?;
         let shared = text(format!("/proc/self/fd/{}", first + 1).into_bytes())?;
@@ -268,7 +287,35 @@ impl Overlay {
             trunk: name("trunk")?,
             names: [name("changes")?, name("work")?],
             number: upper,
+            hidden: None,
         })
+    }
+
+    fn place(&self) -> &Path {
+        Path::new(std::ffi::OsStr::from_bytes(self.place.to_bytes()))
+    }
+
+    /// Hides what is kept of runs in the folder to which this way leads.
+    fn hide_in(&mut self, way: &Path) -> io::Result<()> {
+        let mut path = self.place().to_owned();
+        let way = way.iter().map(|name| {
+            path.push(name);
+            Ok((text(name.as_bytes().to_vec())?, text(path.as_os_str().as_bytes().to_vec())?))
+        });
+        let way = way.collect::<io::Result<_>>()?;
+        self.hidden = Some(Hidden { name: text(SHELF.as_bytes().to_vec())?, way });
+        Ok(())
+    }
+
+    /// The folders that are there before any run has changed something, besides the one for all changes: the way
+    /// to each from that one.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        let names = self.hidden.iter().flat_map(|hidden| &hidden.way);
+        let join = |way: &mut PathBuf, (name, _): &(CString, CString)| {
+            way.push(std::ffi::OsStr::from_bytes(name.to_bytes()));
+            Some(way.clone())
+        };
+        names.scan(PathBuf::new(), join).collect()
     }
 
     /// The name of the folder for a trunk and its entries, if it is one.
@@ -284,6 +331,9 @@ impl Overlay {
         let [changes, work] = &self.names;
         make_folder(memory, changes, self.number)?;
         make_folder(memory, work, self.number + 1)?;
+        if let Some(Hidden { name, way }) = &self.hidden {
+            hide(self.number, way, name)?;
+        }
         let held = match self.trunk() {
             Some((name, _)) => open_as(trunks, name, self.number + 2),
             None => hold_as(&self.place, self.number + 2),
@@ -313,6 +363,24 @@ impl Overlay {
             Cover::OverlayIfPossible => put().or_else(|_| show()),
             Cover::Overlay | Cover::Trunk(_) => put(),
         }
+    }
+}
+
+/// Makes the folders on the way, and in the last one the mark by which an overlay hides what has this name.
+fn hide(folder: RawFd, way: &[(CString, CString)], name: &CStr) -> nix::Result<()> {
+    let Some(((next, original), rest)) = way.split_first() else {
+        // SAFETY: mknodat with a C string that outlives the call. Kernels that refuse it show what is there.
+        unsafe { libc::mknodat(folder, name.as_ptr(), libc::S_IFCHR, 0) };
+        return Ok(());
+    };
+    // SAFETY: calls with C strings that outlive them, on a descriptor that is opened and closed here.
+    unsafe {
+        Errno::result(libc::mkdirat(folder, next.as_ptr(), 0o700))?;
+        let inner = libc::openat(folder, next.as_ptr(), libc::O_DIRECTORY | libc::O_CLOEXEC);
+        let made = Errno::result(inner).and_then(|inner| hide(inner, rest, name));
+        let alike = made.and_then(|()| look_like(original, inner));
+        libc::close(inner);
+        alike
     }
 }
 
