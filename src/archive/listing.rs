@@ -138,7 +138,6 @@ impl RunFolder {
             command: kept.command,
             criterion: kept.criterion,
             progress: vec![progress],
-            is_located: false,
         })
     }
 
