@@ -43,19 +43,7 @@ pub struct Reopened {
 impl Reopened {
     /// Finds the run that the user names; the program is loaded but not started.
     pub fn open(name: Option<&Path>, interrupt: &Interrupt) -> Result<Reopened, SessionError> {
-<<<<<<< HEAD
         let folder = archive().find_search(name)?;
-=======
-        Reopened::of(archive().find_traced(name)?, None, interrupt)
-    }
-
-    /// Takes up the run in a folder; its program may lie elsewhere now.
-    pub fn of(
-        folder: RunFolder,
-        program: Option<&Path>,
-        interrupt: &Interrupt,
-    ) -> Result<Reopened, SessionError> {
->>>>>>> i24
         if folder.is_located() {
             let name = folder.name();
             let why = format!(
@@ -64,7 +52,6 @@ impl Reopened {
             );
             return Err(SessionError::new(Cause::Request, why));
         }
-<<<<<<< HEAD
         Reopened::of(folder, None, interrupt)
     }
 
@@ -74,8 +61,6 @@ impl Reopened {
         program: Option<&Path>,
         interrupt: &Interrupt,
     ) -> Result<Reopened, SessionError> {
-=======
->>>>>>> i24
         let RecordedRun { run, target, baseline } = recorded_run(&folder, program, interrupt)?;
         let recorded = Recorded { program: &target.program, trace: &baseline.recording.trace };
         let questions = questions(&run.criterion, &run.criteria, &run.run, recorded)?;
