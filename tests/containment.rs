@@ -207,3 +207,31 @@ fn other_commands_contain_what_they_run_as_well() {
         assert_eq!(witness.tell(), "", "{kind}");
     }
 }
+
+/// Moves a file into another folder, and links it back.
+const MOVER: &str = r#"#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(void) {
+    mkdir("one", 0755);
+    mkdir("two", 0755);
+    FILE *file = fopen("one/file", "w");
+    fputs("text", file);
+    fclose(file);
+    printf("moved %d\n", rename("one/file", "two/file"));
+    printf("linked %d\n", link("two/file", "one/link"));
+    return 0;
+}
+"#;
+
+#[test]
+fn files_are_moved_and_linked_into_other_folders() {
+    let program = tiny("mover", MOVER);
+    for refused in ["none", "namespaces"] {
+        let mut command = Command::new(compiled("hardened"));
+        command.arg(refused).arg(stripe().get_program()).arg("replay").arg(&program.path);
+        let output = command.current_dir(&program.directory).output().expect("started");
+        assert_eq!(text(&output.stdout), "moved 0\nlinked 0\n", "{refused}: {}", text(&output.stderr));
+        assert!(!program.directory.join("two").exists(), "{refused}");
+    }
+}

@@ -108,16 +108,14 @@ fn work<T: Test>(
 }
 
 impl<V, E> Pool<V, E> {
-    /// Puts the test of a worker that is gone back into the queue. If nobody is left to make it, that is its result.
+    /// Puts the test of a worker that is gone back into the queue. If nobody is left to make it, that is the result of
+    /// the oldest test.
     fn requeue(&mut self, order: Order, error: E) -> Option<Finished<V, E>> {
         self.workers -= 1;
         if self.workers == 0 {
-            // Whichever is waited for: none of them will be made any more.
-            let id = if self.pending.contains_key(&order.id) {
-                Some(order.id)
-            } else {
-                self.pending.keys().next().copied()
-            };
+            // None of them will be made any more, and the oldest is the one that is waited for: a result of another one
+            // would leave the search waiting for ever.
+            let id = self.pending.keys().min().copied();
             return id.map(|id| (id, Err(error)));
         }
         // If that one is gone as well, it says so next.

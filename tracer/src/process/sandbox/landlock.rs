@@ -15,11 +15,15 @@ const HARMLESS: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random
 /// The ruleset that keeps signals and abstract sockets inside; `None` on kernels before 6.12, where the guard decides
 /// about both.
 pub(super) fn scope() -> Option<OwnedFd> {
+    let root = PathFd::new("/").ok()?;
     let rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessFs::MakeBlock)
+        .handle_access(AccessFs::MakeBlock | AccessFs::Refer)
         .and_then(|rules| rules.scope(Scope::Signal | Scope::AbstractUnixSocket))
-        .and_then(Ruleset::create);
+        .and_then(Ruleset::create)
+        // Each ruleset forbids to move and to link files into other folders, whether it handles that or not
+        // (landlock(7), LANDLOCK_ACCESS_FS_REFER): it has to be allowed everywhere.
+        .and_then(|rules| rules.add_rule(PathBeneath::new(root, AccessFs::Refer)));
     rules.ok().and_then(Option::<OwnedFd>::from)
 }
 
