@@ -12,42 +12,42 @@ use crate::circumstances::Status;
 use crate::circumstances::input::{Given, InputPart, OtherInput, Provenance, Provenances, Unit};
 use prevention::Prevention;
 
-/// What is left of what a program was given.
+/// The result of simplifying the input of a program.
 #[derive(Clone, Debug)]
 pub struct Simplified {
-    /// How the search ended.
+    /// The status of the search.
     pub status: Status,
-    /// When a run shows the failure, in words.
+    /// A description, in words, of the runs that show the failure.
     pub criterion: String,
-    /// What the program was given.
+    /// The whole input of the program.
     pub before: Given,
-    /// What of it the failure needs; or the first set that prevents it.
+    /// The input that the failure needs; or the first set that prevents it.
     pub after: Given,
     /// The finest units in which each part was reduced.
     pub units: Vec<Unit>,
     /// The command line of the program with what is left.
     pub arguments: Vec<OsString>,
-    /// Whether nothing at all is needed.
+    /// True if nothing at all is needed.
     pub is_trivial: bool,
-    /// Whether a grammar derives what is left.
+    /// True if a grammar derives what is left.
     pub is_derived: bool,
-    /// What keeps the failure away, if that was the question.
+    /// The sets that keep the failure away, if that was the question.
     pub prevention: Option<Prevention>,
     /// The tests by outcome.
     pub tests: Counts,
-    /// How often the program was run.
+    /// The number of runs of the program.
     pub runs: u64,
-    /// From the first run to the end.
+    /// The time from the first run to the end.
     pub elapsed: Duration,
     /// What the program says on standard error with all that was given.
     pub errors_before: Vec<u8>,
     /// The same with what is left.
     pub errors_after: Vec<u8>,
-    /// What makes the program fail in another way.
+    /// The inputs that make the program fail in another way.
     pub other_failures: Vec<OtherInput>,
-    /// How well the runs were contained.
+    /// The containment of the runs.
     pub containment: Containment,
-    /// What weakens the result; each one sentence.
+    /// Warnings that weaken the result; each one sentence.
     pub warnings: Vec<String>,
     /// Where the bytes of what is left come from, if that is known.
     pub provenances: Option<Provenances>,

@@ -54,7 +54,7 @@ pub struct AttemptSetting {
     pub first_wrong: Option<usize>,
     /// The further tests.
     pub tests: FurtherTests,
-    /// What weakens the result; each one sentence.
+    /// Warnings that weaken the result; each one sentence.
     pub warnings: Vec<String>,
 }
 

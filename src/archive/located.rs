@@ -37,7 +37,7 @@ pub struct KeptLocate {
 pub struct LocatedEnd {
     /// Whether all changes were tried.
     pub status: Status,
-    /// How well the runs were contained.
+    /// The containment of the runs.
     pub containment: Containment,
     /// So many changes make the run right.
     pub right: usize,

@@ -20,13 +20,13 @@ use crate::session::driver::Strategy;
 use crate::session::interrupt::Interrupt;
 use crate::session::simplify_request::OutcomeKeeping;
 
-/// The variable that keeps Python from keeping compiled modules: it tells them apart by whole seconds.
+/// The variable that keeps Python from writing compiled modules: it tells them apart by whole seconds.
 const NO_BYTE_CODE: &str = "PYTHONDONTWRITEBYTECODE";
 
 /// The variables by which a hook of git names the user's repository: builds and tests are in another folder.
 const OF_REPOSITORY: [&str; 3] = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"];
 
-/// Finds the changes.
+/// Finds the changes that break a program, and prints them.
 pub(super) fn changes(options: ChangesOptions, color: ColorChoice) -> Result<Exit, Failure> {
     search(options, color, std::env::args_os().skip(1).collect())
 }

@@ -161,7 +161,7 @@ impl Line<'_> {
         let parts =
             || self.simplification.found.before.parts.iter().zip(&self.simplification.found.after.parts);
         let (invocation, _) = self.simplification.found.after.apply(&self.request.invocation);
-        // All of it, because there is no option that takes a variable away.
+        // All of the environment, because there is no option that removes a variable.
         let (environment, clears) = match parts().any(is_changed) {
             true => (&invocation.environment, true),
             false => (&world.env, world.clear_env),
@@ -195,7 +195,7 @@ impl Line<'_> {
         }
     }
 
-    /// What was taken for the failure, if the user has not said.
+    /// The options of what was taken for the failure, if the user has not stated it.
     fn seen(&self) -> Vec<OsString> {
         if let Termination::Crashed(crash) = &self.simplification.first.termination {
             return option("--expect-signal", signal_name(crash.signal));

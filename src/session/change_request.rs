@@ -43,7 +43,7 @@ pub struct ChangesRequest {
     pub excluded: Option<Regex>,
     /// The number of tests of each version.
     pub repeat: u32,
-    /// Whether each build begins with a clean tree.
+    /// True if each build begins with a clean tree.
     pub is_always_clean: bool,
     /// The command line, without the name of this program.
     pub line: Vec<OsString>,
@@ -51,7 +51,7 @@ pub struct ChangesRequest {
     pub keep: Keep,
     /// Whether it goes on with the tests of an earlier search.
     pub keeping: OutcomeKeeping,
-    /// How many versions may be tested.
+    /// The strategy: the algorithm, and how many versions may be tested.
     pub strategy: Strategy,
     /// The limit of time.
     pub max_time: Option<Duration>,

@@ -41,7 +41,7 @@ use crate::subject::Recorded;
 pub struct Simplification {
     /// What it has found.
     pub found: Simplified,
-    /// The run with all that was given.
+    /// The run with the whole input.
     pub first: Run,
     /// The run with what is left.
     pub last: Run,

@@ -1,4 +1,4 @@
-//! Say what is to be simplified, and how: plain data, whoever asks.
+//! Define the request of a simplification: plain data, from any caller.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -16,13 +16,13 @@ pub struct SimplifyRequest {
     pub program: Program,
     /// The invocation of the program, with its whole input.
     pub invocation: Invocation,
-    /// A program that is given the same, if the failure is that it does something else.
+    /// Another program with the same input, if the failure is that it does something else.
     pub other: Option<Invocation>,
     /// The command line, without the name of this program.
     pub line: Vec<OsString>,
     /// The program and its arguments, as the user gave them.
     pub command: Vec<String>,
-    /// Whether the program judges what it is given: exit status 125 says that it cannot tell.
+    /// True if the program judges its input: exit status 125 says that it cannot tell.
     pub judges: bool,
     /// The parts of the input that are simplified.
     pub given: Given,

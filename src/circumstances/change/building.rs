@@ -25,10 +25,10 @@ use crate::circumstances::{RunLock, TestError};
 use crate::oracle::{Evidence, Oracle};
 use crate::subject::Recorded;
 
-/// So much of what builds and tests print is kept, of its end.
+/// The number of bytes that are kept of what builds and tests print, of its end.
 const KEPT: usize = 16 << 10;
 
-/// What judges a version.
+/// The judge of a version.
 pub enum Judge {
     /// The exit status of a command, as for `git bisect run`.
     Command,
@@ -65,11 +65,11 @@ pub struct ChangeTestSetup<'a> {
     pub error_pattern: Option<Regex>,
     /// The lock that says which runs may go on at the same time.
     pub turns: RunLock,
-    /// Whether the user has asked for the end.
+    /// True once the user has asked for the end.
     pub interrupt: Arc<AtomicBool>,
     /// What was learnt.
     pub records: Records,
-    /// Builds and tests that were made, those of other workers' bets included.
+    /// The number of builds and tests that were made, those of other workers' bets included.
     pub runs: AtomicU64,
     /// Versions of which nothing was known before.
     pub fresh: AtomicU64,
@@ -143,7 +143,7 @@ pub fn shell_command(like: &Invocation, command: &str) -> Invocation {
 }
 
 impl<'a> ChangeTestSetup<'a> {
-    /// Builds and tests a version, unless what it shows is known, and counts it.
+    /// Builds and tests a version, unless its examination is recorded, and counts it.
     ///
     /// # Errors
     /// If the test setup is broken.
@@ -175,7 +175,7 @@ impl<'a> ChangeTestSetup<'a> {
             worker.renew()?;
         }
         let seen = Arc::new(self.make(overlay, worker, stop)?.0);
-        // What was ended because nobody needs it any more says nothing.
+        // A test that was cancelled says nothing.
         if !self.is_ended(stop) {
             self.fresh.fetch_add(1, Ordering::Relaxed);
             (self.keep)(fingerprint(overlay), &seen);
@@ -315,7 +315,8 @@ impl<'a> ChangeTestSetup<'a> {
     }
 }
 
-/// What the exit status of a test command means: as for `git bisect run`, but that what cannot be started says nothing.
+/// The evidence of a test command's exit status: as for `git bisect run`, but a command that cannot be started says
+/// nothing.
 fn with_status(run: &Run) -> Evidence {
     let why = with_last_line(format!("the test {}", ended(run)), run);
     match run.termination {

@@ -43,7 +43,7 @@ fn unchanged(old: &Tree, overlay: &Overlay) -> Moves {
     let mut moves = Moves::new();
     for (path, entry) in overlay {
         let Some(entry) = entry.as_ref().filter(|_| !old.entries.contains_key(path)) else { continue };
-        // Where one is as good as another nobody knows which has moved.
+        // With several candidates it is unknown which has moved.
         if let Some([from]) = gone.remove(&entry.content.key()).as_deref()
             && !is_nested(from, path)
             && old.entries[*from].mode == entry.mode

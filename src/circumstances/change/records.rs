@@ -13,54 +13,54 @@ use super::tree::{Overlay, fingerprint};
 use crate::circumstances::PhaseId;
 use crate::oracle::Evidence;
 
-/// So many files that tests have changed are named.
+/// The number of files changed by tests that are named.
 const MOST_NAMED: usize = 5;
 
 /// So many tests of a search are told one by one.
 const MOST_TOLD: usize = 2000;
 
-/// Why a test says nothing.
+/// The reason why a test says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Inconsistency {
     /// The changes do not make a version.
     Integration,
-    /// It does not build.
+    /// The version does not build.
     Construction,
-    /// It hangs, or does something else that is neither right nor the failure.
+    /// The test hangs, or does something else that is neither right nor the failure.
     Execution,
 }
 
-/// What a version has shown.
+/// The examination of a version: the evidence of its test.
 #[derive(Clone, Debug)]
 pub struct Examination {
-    /// The outcome, and why.
+    /// The outcome with its reason.
     pub evidence: Evidence,
-    /// Why it says nothing, if so.
+    /// The reason why it says nothing, if so.
     pub inconsistency: Option<Inconsistency>,
-    /// How often it was built.
+    /// The number of builds.
     pub builds: u64,
     /// The end of what the build printed if it failed, otherwise of what the test printed.
     pub printed: Vec<u8>,
-    /// What building and testing have used up.
+    /// The usage of the build and of the test.
     pub usage: [Option<Usage>; 2],
 }
 
-/// The tests of versions: no version counts twice.
+/// The numbers of tests of versions: no version counts twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChangeCounts {
-    /// All.
+    /// The number of all tests.
     pub total: u64,
-    /// The failure was seen.
+    /// Tests that showed the failure.
     pub fail: u64,
-    /// It was not.
+    /// Tests that did not show it.
     pub pass: u64,
-    /// No version came about.
+    /// Tests without a version: the changes do not go together.
     pub integration: u64,
-    /// It did not build.
+    /// Tests whose version did not build.
     pub construction: u64,
-    /// It did something else.
+    /// Tests that did something else.
     pub execution: u64,
-    /// Builds that were made for them.
+    /// The number of builds that were made for them.
     pub builds: u64,
 }
 
@@ -132,7 +132,7 @@ impl Records {
         learnt.phases.push(TriedPhase { id, members, tests: Vec::new() });
     }
 
-    /// The tests of versions so far, as far as the search has asked for them.
+    /// The numbers of tests of versions so far, as far as the search has asked for them.
     pub fn counts(&self) -> ChangeCounts {
         self.lock().counts
     }
@@ -168,12 +168,12 @@ impl Records {
         self.lock().trails.insert(configuration.fingerprint(), Trail { versions, applied });
     }
 
-    /// Keeps that a configuration was tested by this version.
+    /// Records that a configuration was tested by this version.
     pub fn keep_version(&self, configuration: &Configuration, overlay: &Overlay) {
         self.keep_trail(configuration, vec![fingerprint(overlay)], configuration.clone());
     }
 
-    /// What is known of a version.
+    /// The recorded examination of a version, if there is one.
     pub fn known(&self, overlay: &Overlay) -> Option<Arc<Examination>> {
         self.lock().known.get(&fingerprint(overlay)).cloned()
     }

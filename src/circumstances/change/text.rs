@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use regex::bytes::Regex;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// So many bytes tell whether a file is text, as for git.
+/// The number of bytes by which a file is recognised as text, as by git.
 const LOOKED_AT: usize = 8000;
 
 /// The length of the shortest word that counts as a name.
@@ -93,7 +93,7 @@ pub(super) fn stretches(old: &LinedText, new: &LinedText) -> Vec<(Range<usize>, 
     stretches
 }
 
-/// The line above a place that says what the place is a part of.
+/// The heading of a place: the line above that begins the construct it is a part of.
 pub(super) fn heading(text: &LinedText, place: usize) -> Option<String> {
     let above = (0..place).rev().map(|line| text.line(line)).find(|line| HEADING.is_match(line))?;
     Some(String::from_utf8_lossy(above).trim().to_owned())

@@ -59,7 +59,7 @@ pub struct Inputs<'m, 'p> {
     step: Option<Step>,
     /// The steps that were made.
     past: PastSteps,
-    /// Whose turn it is to be cut into units.
+    /// The number of the part whose turn it is.
     turn: usize,
     /// By which of its ways.
     way: usize,

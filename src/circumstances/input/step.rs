@@ -58,7 +58,7 @@ impl Step {
         }
     }
 
-    /// What is left out, as circumstances.
+    /// The circumstances of the step, as a space.
     pub(super) fn space(&self) -> InputSpace {
         match self {
             Step::Swaps { swaps, .. } => InputSpace::Swaps(SwapSpace(swaps.clone())),

@@ -11,7 +11,7 @@ use dd::{Configuration, Space};
 
 use super::provenance::InputPiece;
 
-/// Something simpler for a stretch of a text, or for several.
+/// A swap: something simpler for a stretch of a text, or for several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Swap {
     /// The stretches, in order.

@@ -129,7 +129,7 @@ impl Units {
         }
     }
 
-    /// What is left of the text with these units only.
+    /// The text with these units only.
     pub(super) fn join(&self, text: &[u8], chosen: &Configuration) -> Vec<u8> {
         let kept = self.kept(text.len(), chosen);
         let mut joined = Vec::with_capacity(kept.iter().map(Range::len).sum());

@@ -417,7 +417,7 @@ impl<'i> Detective<'i> {
         }
     }
 
-    /// An instruction has been executed.
+    /// Handles an instruction that has been executed.
     fn after(&mut self, execution: &Execution<'_>, pending: &Pending, now: &RegisterValues) {
         let Pending { operation, registers, writes, kept } = pending;
         let tracee: &Tracee = execution.tracee;
@@ -456,7 +456,7 @@ impl<'i> Detective<'i> {
         }
     }
 
-    /// How much memory has been used for what was found out.
+    /// The memory that was used for what was found out, in bytes.
     fn memory_used(&self) -> u64 {
         self.memory.memory() + self.builder.memory() + self.other_ways.memory()
     }

@@ -163,7 +163,7 @@ impl Detective<'_> {
         }
     }
 
-    /// An instruction has been executed.
+    /// Handles the stop after a step.
     fn executed(
         &mut self,
         execution: &mut Execution<'_>,
@@ -172,7 +172,7 @@ impl Detective<'_> {
         method: Method<'_>,
     ) -> Result<Trap, ProcessError> {
         self.after(execution, pending, now);
-        // Who sends itself a signal does so by a system call.
+        // A program that sends itself a signal does so by a system call.
         let may_trap = matches!(pending.operation.role, InsnRole::Trap | InsnRole::SystemCall);
         self.arrived(execution, guide, now, (method, may_trap))
     }
