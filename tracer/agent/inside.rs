@@ -21,8 +21,8 @@ use agent::names::{LeaderId, LeaderKind, Mark};
 use agent::pace::{Step, Undefined};
 use agent::poison::Poison;
 use agent::session::{
-    Arrival, BUFFER_FULL, AgentMode, End, MAX_FRAME, MOST_FILES, OUTPUT, OWN_CALL, Session, Site, Span, Verdict,
-    Wanted,
+    AgentMode, Arrival, BUFFER_FULL, End, MAX_FRAME, MOST_FILES, OUTPUT, OWN_CALL, Session, Site, Span,
+    Verdict, Wanted,
 };
 use agent::stack::Bounded;
 use agent::tape::{Endless, Tape};
