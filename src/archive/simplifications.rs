@@ -35,14 +35,14 @@ use tracer::Containment;
 /// The format of `simplified.json`.
 const SIMPLIFIED: &str = "stripe.simplified/1";
 
-/// What a simplification has come to, in numbers.
+/// The result of a simplification, in numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct SimplificationProgress {
-    /// How it ended.
+    /// The status of the search at its end.
     pub status: Status,
-    /// How many bytes are left.
+    /// The number of bytes that are left.
     pub bytes: usize,
-    /// After how many tests.
+    /// The number of tests made.
     pub tests: u64,
 }
 
@@ -51,7 +51,7 @@ struct SimplifiedDocument {
     #[serde(with = "StatusWord")]
     status: Status,
     criterion: String,
-    /// How many bytes are left in all.
+    /// The number of bytes that are left in all parts.
     left: usize,
     parts: Vec<PartDocument>,
     arguments: Vec<TextDocument>,

@@ -31,11 +31,11 @@ pub struct LocateRequest {
     pub values: ValueChoice,
     /// The expected end of the run: whether the failure is that it does not end.
     pub ending: Ending,
-    /// What it may take.
+    /// The limits of the work.
     pub effort: LocateEffort,
     /// The limit of time of a run; `None`: ten times what the recorded one has taken.
     pub timeout: Option<Duration>,
-    /// Where the run is kept.
+    /// The choice whether and where the run is kept.
     pub keep: Keep,
     /// The command line, without the name of this program.
     pub line: Vec<OsString>,
@@ -43,7 +43,7 @@ pub struct LocateRequest {
     pub scope: Vec<String>,
 }
 
-/// What the work may take.
+/// The limits of the work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LocateEffort {
     /// At most so many further runs with changes.
