@@ -59,7 +59,7 @@ pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit,
     Ok(Exit::Done)
 }
 
-/// What a kept simplification has found.
+/// Reports the result of a kept simplification.
 fn of_simplification(
     kept: &KeptCommand,
     found: &Simplified,
