@@ -18,7 +18,7 @@ pub struct FormatMistake {
     pub file: &'static str,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The mistake, in words.
     pub what: String,
 }
 
