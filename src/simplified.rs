@@ -72,7 +72,7 @@ pub struct TriedInputs {
     pub total: usize,
     /// The phases: before which test they began, and what they are about.
     pub phases: Vec<(usize, String)>,
-    /// After how many tests how many bytes were left, at each improvement that is known.
+    /// The numbers of tests made and of bytes left, at each improvement that is known.
     pub curve: Vec<(usize, usize)>,
     /// Tests, evenly spread if not all.
     pub tests: Vec<TriedInput>,

@@ -50,7 +50,7 @@ pub struct AttemptSetting {
     pub changes: u64,
     /// The output of the run without a change and without a tracer.
     pub unchanged: Printed,
-    /// So many bytes of that are right.
+    /// The number of bytes of that before the first wrong one.
     pub first_wrong: Option<usize>,
     /// The further tests.
     pub tests: FurtherTests,
@@ -192,7 +192,7 @@ impl RunFolder {
         AttemptContent::read(&self.attempts())
     }
 
-    /// The same, to go on with it.
+    /// Opens the journal of attempts to resume it, and reads its content.
     ///
     /// # Errors
     /// As of [`RunFolder::attempts_made`], or if it cannot be written.

@@ -39,9 +39,9 @@ pub struct LocatedEnd {
     pub status: Status,
     /// The containment of the runs.
     pub containment: Containment,
-    /// So many changes make the run right.
+    /// The number of changes that make the run right.
     pub right: usize,
-    /// So many runs with changes were made.
+    /// The number of runs with changes that were made.
     pub runs: u64,
     /// The time that the work has taken.
     pub elapsed: Duration,

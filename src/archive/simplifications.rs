@@ -143,7 +143,7 @@ enum OthersDocument {
     Unknown,
 }
 
-/// From where to where something is kept, or what stands there instead.
+/// A piece of a provenance: the start and the end of a range that is kept, or the text that stands there instead.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum PieceDocument {

@@ -88,7 +88,7 @@ fn of_simplification(
     Ok(Exit::Done)
 }
 
-/// Which changes a kept search has found.
+/// Reports the changes that a kept search has found.
 fn of_changes(
     kept: &KeptCommand,
     found: &GuiltyChanges,

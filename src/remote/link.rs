@@ -35,11 +35,11 @@ pub struct WorkerLink {
     loss: Option<WorkerLoss>,
 }
 
-/// That a worker is gone, and how.
+/// The loss of a worker, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("worker {number} is lost: {why}")]
 pub struct WorkerLoss {
-    /// Which, from 1.
+    /// The number of the worker, from 1.
     pub number: usize,
     /// The reason, in words.
     pub why: String,
@@ -100,7 +100,7 @@ impl WorkerLink {
         self.number
     }
 
-    /// That it is gone, if it is.
+    /// The loss of the worker, if it is lost.
     pub fn loss(&self) -> Option<&WorkerLoss> {
         self.loss.as_ref()
     }

@@ -24,7 +24,7 @@ pub enum AskDocument {
     },
     /// To take a part of a file.
     File {
-        /// Which.
+        /// The hash of its content.
         hash: String,
         /// The part, in base64.
         data: String,
@@ -48,7 +48,7 @@ pub enum AskDocument {
     },
     /// To end that test, whose result nobody wants any more.
     Cancel {
-        /// Which.
+        /// The number of the test.
         id: u64,
     },
 }
@@ -57,24 +57,24 @@ pub enum AskDocument {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "tell", rename_all = "kebab-case")]
 pub enum TellDocument {
-    /// It needs these files, and has the others.
+    /// The worker needs these files, and has the others.
     Wanted {
-        /// By their content.
+        /// The hashes of their contents.
         hashes: Vec<String>,
     },
-    /// It can make tests.
+    /// The worker can make tests.
     Ready {
         /// The containment of its runs.
         containment: String,
     },
-    /// It cannot: another version, another processor, other libraries.
+    /// The worker cannot make tests: another version, another processor, other libraries.
     Refused {
-        /// In what it differs, and what to do.
+        /// The difference, and what to do about it.
         why: String,
     },
     /// The result of a test.
     Tested {
-        /// Which.
+        /// The number of the test.
         id: u64,
         /// The outcome and the evidence for it.
         shown: EvidenceDocument,
@@ -83,12 +83,12 @@ pub enum TellDocument {
     },
     /// A test could not be made at all.
     Broken {
-        /// Which.
+        /// The number of the test.
         id: u64,
         /// The reason.
         why: String,
     },
-    /// It is still there.
+    /// The sign of life of a worker.
     Alive,
 }
 
@@ -154,13 +154,13 @@ pub struct PrintedDocument {
 /// A text, as it differs from a recorded one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditDocument {
-    /// So many bytes are those of the recorded text.
+    /// The number of bytes at the beginning that are those of the recorded text.
     pub start: usize,
     /// The bytes that follow, in base64.
     pub middle: String,
-    /// So many bytes of the end of the recorded text come last; null if `lost` counts.
+    /// The number of bytes from the end of the recorded text that come last; null if `lost` counts.
     pub end: Option<usize>,
-    /// So many bytes come last that are not kept.
+    /// The number of bytes at the end that are not kept.
     pub lost: usize,
 }
 

@@ -39,7 +39,7 @@ pub struct LocateRequest {
     pub keep: Keep,
     /// The command line, without the name of this program.
     pub line: Vec<OsString>,
-    /// Which functions are traced, as the user said.
+    /// The scope: the functions to be traced, as the user said.
     pub scope: Vec<String>,
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn height(results: &StudyResults) -> u32 {
     (TOP_ROOM + LEGEND + row_height(faults) * faults as i32) as u32
 }
 
-/// Which of the shades a place has.
+/// The shade of a place in a ranking, and whether its text is white.
 pub(crate) fn shade(place: f64) -> (u8, bool) {
     let step = TOP.iter().position(|&most| place <= most as f64).unwrap_or(TOP.len());
     let (grey, _) = SHADES[step];

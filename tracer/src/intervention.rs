@@ -35,8 +35,8 @@ impl<'a> Alterations<'a> {
 /// A change of a program's control flow at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intervention {
-    /// Where: a leader for [`Change::Skip`], a store for [`Change::Write`], otherwise a conditional jump. In the
-    /// executable.
+    /// The place of the change in the executable: a leader for [`Change::Skip`], a store for [`Change::Write`],
+    /// otherwise a conditional jump.
     pub place: ImagePlace,
     /// The change that is made there.
     pub change: Change,

@@ -87,7 +87,7 @@ pub struct TriedVersion {
 /// A phase with its tests.
 #[derive(Clone, Debug)]
 pub struct TriedPhase {
-    /// Which.
+    /// The id of the phase.
     pub id: PhaseId,
     /// The changes or commits that are applied or not.
     pub members: Vec<TriedMember>,

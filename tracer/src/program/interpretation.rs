@@ -117,7 +117,7 @@ impl Step<'_> {
 
     fn address(&self) -> Option<u64> {
         let registers = &self.before.registers;
-        // What GS means is not known.
+        // The base of GS is not known.
         let is_known = self.insn.memory_segment() != Register::GS;
         let address = self
             .insn
