@@ -19,7 +19,7 @@ pub const BEAT: Duration = Duration::from_secs(3);
 const SILENCE: Duration = Duration::from_secs(120);
 /// The interval at which a waiting thread checks whether the answer is still wanted.
 const GLANCE: Duration = Duration::from_millis(50);
-/// A worker has so long to end after it was told to.
+/// The time that a worker has to end after it was told to.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A worker.

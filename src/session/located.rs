@@ -31,7 +31,7 @@ pub struct LocateRequest {
     pub values: ValueChoice,
     /// The expected end of the run: whether the failure is that it does not end.
     pub ending: Ending,
-    /// The limits of the work.
+    /// The limits of the work, and the number of parallel runs.
     pub effort: LocateEffort,
     /// The limit of time of a run; `None`: ten times what the recorded one has taken.
     pub timeout: Option<Duration>,
@@ -43,10 +43,10 @@ pub struct LocateRequest {
     pub scope: Vec<String>,
 }
 
-/// The limits of the work.
+/// The limits of the work, and the number of parallel runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LocateEffort {
-    /// At most so many further runs with changes.
+    /// The largest number of further runs with changes.
     pub max_tests: Option<u64>,
     /// The limit of time.
     pub max_time: Option<Duration>,
