@@ -83,7 +83,7 @@ pub struct Dependence {
 /// The direction in which dependences are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// From what depends to what it depends on.
+    /// From an event to those that it depends on.
     Backward,
     /// The other way.
     Forward,

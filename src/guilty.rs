@@ -55,7 +55,7 @@ pub struct GuiltyChanges {
     pub runs: u64,
     /// The time from the first test to the end.
     pub elapsed: Duration,
-    /// Where commands are started, below the top of a version.
+    /// The working directory of commands, relative to the top of a version.
     pub below: PathBuf,
     /// The containment of builds and tests.
     pub containment: Containment,

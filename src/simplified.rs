@@ -39,7 +39,7 @@ pub struct Simplified {
     pub runs: u64,
     /// The time from the first run to the end.
     pub elapsed: Duration,
-    /// What the program says on standard error with all that was given.
+    /// The standard error of the program with all that was given.
     pub errors_before: Vec<u8>,
     /// The same with what is left.
     pub errors_after: Vec<u8>,
@@ -49,9 +49,9 @@ pub struct Simplified {
     pub containment: Containment,
     /// Warnings that weaken the result; each one sentence.
     pub warnings: Vec<String>,
-    /// Where the bytes of what is left come from, if that is known.
+    /// The provenances of the bytes that are left, if they are known.
     pub provenances: Option<Provenances>,
-    /// What the tests have given to the program.
+    /// The inputs that the tests have given to the program.
     pub tried: TriedInputs,
     /// The word by which commands name it, if it is kept.
     pub kept_as: Option<String>,
@@ -68,11 +68,11 @@ impl Simplified {
 /// The tests of a simplification, as far as they are told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TriedInputs {
-    /// How many there were in all.
+    /// The number of tests in all.
     pub total: usize,
     /// The phases: before which test they began, and what they are about.
     pub phases: Vec<(usize, String)>,
-    /// After how many tests how many bytes were left, at each improvement that is known.
+    /// The numbers of tests made and of bytes left, at each improvement that is known.
     pub curve: Vec<(usize, usize)>,
     /// Tests, evenly spread if not all.
     pub tests: Vec<TriedInput>,
@@ -87,12 +87,12 @@ pub struct TriedInput {
     pub outcome: Outcome,
     /// The reason, in words.
     pub why: String,
-    /// What was given.
+    /// The input given to the program, as provenances of its parts.
     pub given: Provenances,
 }
 
 impl TriedInput {
-    /// How many bytes were given.
+    /// The number of bytes given.
     pub fn bytes(&self) -> usize {
         self.given.iter().flatten().map(Provenance::len).sum()
     }

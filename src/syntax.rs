@@ -115,9 +115,9 @@ impl Language {
 /// A node of a syntax tree.
 #[derive(Clone, Debug)]
 pub struct SyntaxNode {
-    /// Where it stands.
+    /// Its byte range in the text.
     pub range: Range<usize>,
-    /// What it is, as the grammar calls it: `if_statement`, or `,` for a sign.
+    /// The grammar's name for its kind: `if_statement`, or `,` for a sign.
     pub kind: &'static str,
     /// Whether the grammar has a name for it, and does not only spell it.
     pub is_named: bool,
@@ -125,7 +125,7 @@ pub struct SyntaxNode {
     pub parent: Option<usize>,
     /// The nodes in it, in order.
     pub children: Vec<usize>,
-    /// How many are around it.
+    /// The number of nodes around it.
     pub depth: u32,
 }
 

@@ -33,7 +33,7 @@ struct Order {
     cancellation: Cancellation,
 }
 
-/// What a worker has to say about an order.
+/// The report of a worker on an order.
 enum Report<V, E> {
     Finished(Finished<V, E>),
     /// The worker is gone, and the test was not made.

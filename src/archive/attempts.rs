@@ -23,7 +23,7 @@ use crate::printed::{Edit, Printed, Rest};
 
 const MAGIC: &str = "stripe attempts 1\n";
 
-/// What came of a change, in which run.
+/// The key of an attempt in the journal: the run, and the change that is made in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AttemptKey {
     /// The run: 0 is the one under study.
@@ -32,14 +32,14 @@ pub struct AttemptKey {
     pub change: usize,
 }
 
-/// What was seen of a changed run.
+/// The recorded result of an attempt, which is a run with a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptSeen {
-    /// What came of it.
+    /// The effect of the change.
     pub effect: Effect,
     /// Tells outputs apart.
     pub output: u64,
-    /// What it has printed, if that is worth keeping.
+    /// The output of the run, if it is worth keeping.
     pub printed: Option<Printed>,
 }
 
@@ -48,9 +48,9 @@ pub struct AttemptSeen {
 pub struct AttemptSetting {
     /// Stands for all changes in their order.
     pub changes: u64,
-    /// What the run prints without a change and without a tracer.
+    /// The output of the run without a change and without a tracer.
     pub unchanged: Printed,
-    /// So many bytes of that are right.
+    /// The number of bytes of that before the first wrong one.
     pub first_wrong: Option<usize>,
     /// The further tests.
     pub tests: FurtherTests,
@@ -58,7 +58,7 @@ pub struct AttemptSetting {
     pub warnings: Vec<String>,
 }
 
-/// What the file holds.
+/// The content of the journal of attempts.
 #[derive(Clone, Debug, Default)]
 pub struct AttemptContent {
     /// Nothing if its writer has died before.
@@ -132,7 +132,8 @@ struct PrintedDocument {
     stderr: EditDocument,
 }
 
-/// How many bytes of the recorded text come first, in hexadecimal what comes then, and what at the end.
+/// An output as a difference from the recorded text: the number of its bytes that come first, the bytes that follow
+/// in hexadecimal, and the end.
 #[derive(Serialize, Deserialize)]
 struct EditDocument {
     start: usize,
@@ -183,7 +184,7 @@ impl RunFolder {
         Ok(AttemptJournal { path, open: Mutex::new(open) })
     }
 
-    /// What the journal holds.
+    /// Reads the content of the journal of attempts.
     ///
     /// # Errors
     /// If it cannot be read, or is none.
@@ -191,7 +192,7 @@ impl RunFolder {
         AttemptContent::read(&self.attempts())
     }
 
-    /// The same, to go on with it.
+    /// Opens the journal of attempts to resume it, and reads its content.
     ///
     /// # Errors
     /// As of [`RunFolder::attempts_made`], or if it cannot be written.
@@ -411,7 +412,7 @@ mod tests {
             assert!(content.setting.is_none_or(|kept| kept == setting));
             let made = content.attempts.len();
             assert!((0..made).all(|number| content.attempts.get(&seen(number).0) == Some(&seen(number).1)));
-            // What comes next stands behind what is complete.
+            // The next record stands after the complete ones.
             let (key, next) = seen(8);
             journal.note(key, &next, Duration::ZERO).expect("written");
             drop(journal);

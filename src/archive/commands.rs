@@ -13,10 +13,10 @@ use super::files::{read_document, write_document};
 use super::folder::RunFolder;
 use super::texts::{TextDocument, os_strings, texts};
 
-/// What is searched where no statement is traced.
+/// The kind of a search that traces no statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UntracedSearch {
-    /// What a program is given.
+    /// The inputs of a program.
     Simplification,
     /// The changes between two versions.
     Changes,
@@ -34,7 +34,7 @@ impl UntracedSearch {
         }
     }
 
-    /// How the names of its files of outcomes begin.
+    /// The prefix of the names of its files of outcomes.
     pub(super) fn prefix(self) -> &'static str {
         match self {
             UntracedSearch::Simplification => "simplify",
@@ -42,7 +42,7 @@ impl UntracedSearch {
         }
     }
 
-    /// What it is called, in the singular.
+    /// The noun for such a search, in the singular.
     pub fn noun(self) -> &'static str {
         match self {
             UntracedSearch::Simplification => "simplification",
@@ -51,7 +51,7 @@ impl UntracedSearch {
     }
 }
 
-/// What is kept of such a search from its beginning on.
+/// The command of such a search, which is kept from its beginning on.
 #[derive(Clone, Debug)]
 pub struct KeptCommand {
     /// When it was begun.
@@ -80,7 +80,7 @@ struct CommandDocument {
 }
 
 impl RunFolder {
-    /// What was searched, if no statement was traced.
+    /// The kind of the kept search, if no statement was traced.
     pub fn untraced(&self) -> Option<UntracedSearch> {
         UntracedSearch::ALL.into_iter().find(|kind| self.path().join(kind.document().0).exists())
     }
@@ -103,7 +103,7 @@ impl RunFolder {
         write_document(&path, format, &document).map_err(ArchiveError::unwritable(&path))
     }
 
-    /// What was known before the search.
+    /// Reads the command that was kept before the search.
     ///
     /// # Errors
     /// If it is not what was written.

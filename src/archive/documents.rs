@@ -150,7 +150,7 @@ pub(super) struct SearchDocument {
     pub(super) preference: Preference,
 }
 
-/// What `stripe locate` was asked besides.
+/// The further settings of a run of `stripe locate`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct LocateDocument {
     pub(super) ignore_space: bool,

@@ -117,14 +117,14 @@ struct ChangeCountsDocument {
     builds: u64,
 }
 
-/// What a search for changes has come to, in numbers.
+/// The result of a search for changes, in numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct ChangesProgress {
-    /// How it ended.
+    /// The status of the search at its end.
     pub status: Status,
-    /// How many changes are left.
+    /// The number of changes that are left.
     pub left: usize,
-    /// After how many tests.
+    /// The number of tests made.
     pub tests: u64,
 }
 

@@ -32,7 +32,7 @@ struct TriedVersionDocument {
     seen: ExaminationDocument,
 }
 
-/// What a version has shown, but for the outcome.
+/// The examination of a version without the outcome.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ExaminationDocument {
     why: String,

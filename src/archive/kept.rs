@@ -54,7 +54,7 @@ pub struct KeptRun {
     pub wrong: Vec<String>,
     /// The settings of the search.
     pub search: KeptSearch,
-    /// What `stripe locate` was asked, if it has made the run.
+    /// The settings of `stripe locate`, if it has made the run.
     pub locate: Option<KeptLocate>,
     /// The recorded run.
     pub run: Run,

@@ -23,7 +23,7 @@ pub enum Stage {
     Unfinished,
 }
 
-/// How much a search has kept.
+/// The size of the kept result of a search, in its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptSize {
     /// Statement executions.
@@ -43,7 +43,7 @@ pub struct SearchProgress {
     pub name: Option<String>,
     /// The state of the search.
     pub stage: Stage,
-    /// What is kept; `None` before the first improvement.
+    /// The size of the result; `None` before the first improvement.
     pub kept: Option<KeptSize>,
     /// The number of tests that were made.
     pub tests: u64,

@@ -19,7 +19,7 @@ use crate::locate::{LocateTest, OnTests, Spacing, ValueChoice};
 /// The format of `located.json`.
 const LOCATED: &str = "stripe.located/1";
 
-/// What was asked besides what every run has.
+/// The settings of `stripe locate` besides those that every run has.
 #[derive(Clone, Debug)]
 pub struct KeptLocate {
     /// Whether white space counts.
@@ -32,20 +32,20 @@ pub struct KeptLocate {
     pub tests: Vec<LocateTest>,
 }
 
-/// How the work has ended.
+/// The end of a located fault's work: its status, and its result in numbers.
 #[derive(Clone, Debug)]
 pub struct LocatedEnd {
     /// Whether all changes were tried.
     pub status: Status,
     /// The containment of the runs.
     pub containment: Containment,
-    /// So many changes make the run right.
+    /// The number of changes that make the run right.
     pub right: usize,
-    /// So many runs with changes were made.
+    /// The number of runs with changes that were made.
     pub runs: u64,
     /// The time that the work has taken.
     pub elapsed: Duration,
-    /// What changes do to further tests, by their numbers.
+    /// The effects of changes on further tests, by the numbers of the changes.
     pub on_tests: Vec<(usize, OnTests)>,
 }
 
@@ -82,7 +82,7 @@ impl RunFolder {
         write_document(&path, LOCATED, &document).map_err(ArchiveError::unwritable(&path))
     }
 
-    /// How the work has ended; `None` if it has not.
+    /// Reads the end of the work; `None` if it has not ended.
     ///
     /// # Errors
     /// If what is kept is not what was written.

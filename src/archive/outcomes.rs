@@ -200,7 +200,7 @@ mod tests {
             let complete = whole[MAGIC.len()..cut].iter().filter(|&&byte| byte == b'\n').count();
             assert_eq!(outcomes.len(), complete);
             assert!(some[..complete].iter().all(|(given, evidence)| outcomes.get(given) == Some(evidence)));
-            // What comes next stands after what is complete.
+            // The next record stands after the complete ones.
             journal.note(9, &some[0].1).expect("written");
             drop(journal);
             assert_eq!(resume(&archive).expect("resumed").1.len(), complete + 1);

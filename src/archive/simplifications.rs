@@ -35,14 +35,14 @@ use tracer::Containment;
 /// The format of `simplified.json`.
 const SIMPLIFIED: &str = "stripe.simplified/1";
 
-/// What a simplification has come to, in numbers.
+/// The result of a simplification, in numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct SimplificationProgress {
-    /// How it ended.
+    /// The status of the search at its end.
     pub status: Status,
-    /// How many bytes are left.
+    /// The number of bytes that are left.
     pub bytes: usize,
-    /// After how many tests.
+    /// The number of tests made.
     pub tests: u64,
 }
 
@@ -51,7 +51,7 @@ struct SimplifiedDocument {
     #[serde(with = "StatusWord")]
     status: Status,
     criterion: String,
-    /// How many bytes are left in all.
+    /// The number of bytes that are left in all parts.
     left: usize,
     parts: Vec<PartDocument>,
     arguments: Vec<TextDocument>,
@@ -143,7 +143,7 @@ enum OthersDocument {
     Unknown,
 }
 
-/// From where to where something is kept, or what stands there instead.
+/// A piece of a provenance: the start and the end of a range that is kept, or the text that stands there instead.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum PieceDocument {

@@ -106,7 +106,7 @@ pub trait Kind {
     /// and ends where that does.
     fn trials<'t>(&'t mut self, space: &'t Self::Space) -> Vec<Self::Trial<'t>>;
 
-    /// Who makes the tests before the search and after it.
+    /// The testing function for the tests before the search and after it.
     fn first_trial<'t>(&'t mut self, space: &'t Self::Space) -> Option<Self::Trial<'t>> {
         self.trials(space).into_iter().next()
     }

@@ -13,7 +13,7 @@ use crate::report::{Style, changed, html};
 /// The folders of --trees.
 const SIDES: [&str; 2] = ["passing", "failing"];
 
-/// What was found.
+/// The output of a search for changes: its result, and the command that has found it.
 #[derive(Clone, Copy)]
 pub(super) struct ChangesOutput<'f> {
     pub(super) found: &'f GuiltyChanges,

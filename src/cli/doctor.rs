@@ -132,7 +132,7 @@ fn machine() -> Vec<Finding> {
     ]
 }
 
-/// Of which languages `stripe simplify` knows the syntax.
+/// The finding on the languages of which `stripe simplify` knows the syntax.
 fn languages() -> Finding {
     let (known, others): (Vec<Language>, Vec<Language>) =
         Language::ALL.into_iter().partition(|language| language.is_built_in());

@@ -8,7 +8,7 @@ use super::outcome_options::OutcomeOptions;
 use super::shell::option;
 use super::world_options::WorldOptions;
 
-/// What a run is like that shows the failure, but for its signal.
+/// The options for the expected outcome of a run that shows the failure, but for its signal, as words.
 pub(super) fn outcome(outcome: &OutcomeOptions) -> Vec<OsString> {
     let mut words = Vec::new();
     let files = [("--expect-output", &outcome.expect_output), ("--expect-stderr", &outcome.expect_stderr)];
@@ -53,7 +53,7 @@ pub(super) fn environment(variables: &[(OsString, OsString)]) -> Vec<OsString> {
     variables.iter().flat_map(word).collect()
 }
 
-/// How long to search.
+/// The options for the limits of a search, as words.
 pub(super) fn limits(limits: &LimitOptions) -> Vec<OsString> {
     let mut words = Vec::new();
     words.extend(limits.max_tests.iter().flat_map(|most| option("--max-tests", most.to_string())));

@@ -87,7 +87,7 @@ pub(super) fn derived(
     }
 }
 
-/// What is said where nodes are asked for, and a part is in a language whose grammar is not in this program.
+/// The warnings if nodes are asked for, and a part is in a language whose grammar is not in this program.
 pub(super) fn missing_grammars(given: &Given, options: &SimplifyOptions) -> Vec<String> {
     let is_asked = options.by == UnitChoice::Tree;
     let languages =

@@ -59,7 +59,7 @@ pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit,
     Ok(Exit::Done)
 }
 
-/// What a kept simplification has found.
+/// Reports the result of a kept simplification.
 fn of_simplification(
     kept: &KeptCommand,
     found: &Simplified,
@@ -88,7 +88,7 @@ fn of_simplification(
     Ok(Exit::Done)
 }
 
-/// Which changes a kept search has found.
+/// Reports the changes that a kept search has found.
 fn of_changes(
     kept: &KeptCommand,
     found: &GuiltyChanges,

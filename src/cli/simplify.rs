@@ -77,7 +77,7 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
     }
 }
 
-/// What a page about this command is called.
+/// The title of a page about this command.
 pub(super) fn title<'t>(command: &'t [String], command_line: &'t str) -> InputTitle<'t> {
     let program = command.first().map_or("", String::as_str);
     InputTitle { program: program.rsplit('/').next().unwrap_or(program), command_line }

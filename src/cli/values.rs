@@ -49,7 +49,7 @@ pub struct Emission {
     pub file: PathBuf,
 }
 
-/// What can be written to a file.
+/// The kind of an output that can be written to a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum EmissionKind {
     /// The result for people.
@@ -154,7 +154,7 @@ pub(super) fn by_product(text: &str) -> Result<ByProductNumber, String> {
     }
 }
 
-/// What a user typed need not be UTF-8.
+/// Splits a command-line word at its first `=`; it need not be UTF-8.
 pub(super) fn split_at_equals(text: &OsStr) -> Option<(&OsStr, &OsStr)> {
     let bytes = text.as_bytes();
     let place = bytes.iter().position(|&byte| byte == b'=')?;

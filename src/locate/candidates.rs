@@ -27,7 +27,7 @@ pub enum CandidateKind {
     Value,
 }
 
-/// What else is tried besides decisions and omissions.
+/// The choice of further changes besides decisions and omissions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ValueChoice {
     /// Nothing.
@@ -78,7 +78,7 @@ impl Candidate {
 }
 
 /// All changes, in the order in which they are tried: first all executions of a statement, then single ones; what was
-/// executed last comes first, and decisions before omissions. Other values, which are many, come behind both.
+/// executed last comes first, and decisions before omissions. Other values, which are many, come after both.
 pub fn candidates(recorded: Recorded<'_>, values: ValueChoice) -> Vec<Candidate> {
     let mut executed: HashMap<LeaderId, Vec<EventId>> = HashMap::new();
     for event in recorded.trace.events() {

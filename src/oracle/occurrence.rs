@@ -13,7 +13,7 @@
 //! cost lead there that have all wanted lines and ways that lack one. Only cells near the diagonal are looked
 //! at, as far from it as the cost allows (Ukkonen, "Algorithms for Approximate String Matching", 1985).
 //!
-//! What this cannot see: a partial run whose altered lines are, by luck, those of another place.
+//! A limit of the alignment: it cannot see a partial run whose altered lines are, by luck, those of another place.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

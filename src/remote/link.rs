@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use super::messages::{AskDocument, TellDocument};
 use super::parcel::Parcel;
 
-/// How often a worker says that it is still there.
+/// The interval at which a worker sends its sign of life.
 pub const BEAT: Duration = Duration::from_secs(3);
-/// Who says nothing for so long is gone, with its machine or with the way to it. No verdict depends on it: another
-/// worker makes the test.
+/// The timeout after which a silent worker counts as lost, with its machine or with the connection to it. No verdict
+/// depends on it: another worker makes the test.
 const SILENCE: Duration = Duration::from_secs(120);
-/// How often whoever waits looks whether that is still wanted.
+/// The interval at which a waiting thread checks whether the answer is still wanted.
 const GLANCE: Duration = Duration::from_millis(50);
-/// A worker has so long to end after it was told to.
+/// The time that a worker has to end after it was told to.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A worker.
@@ -35,13 +35,13 @@ pub struct WorkerLink {
     loss: Option<WorkerLoss>,
 }
 
-/// That a worker is gone, and how.
+/// The loss of a worker, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("worker {number} is lost: {why}")]
 pub struct WorkerLoss {
-    /// Which, from 1.
+    /// The number of the worker, from 1.
     pub number: usize,
-    /// What was seen of it.
+    /// The reason, in words.
     pub why: String,
 }
 
@@ -54,7 +54,7 @@ pub enum HandOverError {
     /// It says why it cannot.
     #[error("worker {0} is refused: {1}")]
     Refused(usize, String),
-    /// What it is to be handed cannot be read.
+    /// A file that is to be handed to it cannot be read.
     #[error("what workers are handed cannot be read: {0}; try again")]
     Files(#[from] io::Error),
     /// The user does not want to wait any more.
@@ -100,7 +100,7 @@ impl WorkerLink {
         self.number
     }
 
-    /// That it is gone, if it is.
+    /// The loss of the worker, if it is lost.
     pub fn loss(&self) -> Option<&WorkerLoss> {
         self.loss.as_ref()
     }
@@ -129,7 +129,7 @@ impl WorkerLink {
         if is_sent { Ok(()) } else { Err(self.ended()) }
     }
 
-    /// What it says next; `None` once `is_over` says so.
+    /// Waits for the worker's next message; `None` once `is_over` says so.
     ///
     /// # Errors
     /// If it is gone, or says nothing for too long.

@@ -11,7 +11,7 @@ use crate::oracle::{Evidence, EvidenceKind};
 use crate::printed::{Edit, Printed, Rest};
 use dd::{Configuration, Outcome};
 
-/// What a worker is asked.
+/// A request to a worker, one JSON object a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 pub enum AskDocument {
@@ -19,12 +19,12 @@ pub enum AskDocument {
     Begin {
         /// The version of stripe: both sides must have the same one.
         version: String,
-        /// What there will be.
+        /// The files that the worker is to have.
         files: Vec<HandedFile>,
     },
     /// To take a part of a file.
     File {
-        /// Which.
+        /// The hash of its content.
         hash: String,
         /// The part, in base64.
         data: String,
@@ -41,54 +41,54 @@ pub enum AskDocument {
         criterion: Option<String>,
         /// The letter of the phase.
         phase: char,
-        /// How many circumstances there are.
+        /// The number of circumstances.
         of: usize,
         /// The chosen ones: `0-4,7`.
         chosen: String,
     },
     /// To end that test, whose result nobody wants any more.
     Cancel {
-        /// Which.
+        /// The number of the test.
         id: u64,
     },
 }
 
-/// What a worker says.
+/// A reply of a worker, one JSON object a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "tell", rename_all = "kebab-case")]
 pub enum TellDocument {
-    /// It needs these files, and has the others.
+    /// The worker needs these files, and has the others.
     Wanted {
-        /// By their content.
+        /// The hashes of their contents.
         hashes: Vec<String>,
     },
-    /// It can make tests.
+    /// The worker can make tests.
     Ready {
-        /// How well its runs are contained.
+        /// The containment of its runs.
         containment: String,
     },
-    /// It cannot: another version, another processor, other libraries.
+    /// The worker cannot make tests: another version, another processor, other libraries.
     Refused {
-        /// In what it differs, and what to do.
+        /// The difference, and what to do about it.
         why: String,
     },
-    /// What a test has shown.
+    /// The result of a test.
     Tested {
-        /// Which.
+        /// The number of the test.
         id: u64,
-        /// What it has shown.
+        /// The outcome and the evidence for it.
         shown: EvidenceDocument,
-        /// How many replays it took.
+        /// The number of replays it took.
         runs: u64,
     },
     /// A test could not be made at all.
     Broken {
-        /// Which.
+        /// The number of the test.
         id: u64,
         /// The reason.
         why: String,
     },
-    /// It is still there.
+    /// The sign of life of a worker.
     Alive,
 }
 
@@ -121,13 +121,13 @@ impl TellDocument {
 pub struct HandedFile {
     /// Its name in the kept run; empty for the program.
     pub name: String,
-    /// Where it lies: where the same file lies there on the worker's side, none is needed.
+    /// Its path on the asking side. The program is not sent if the worker has the same file there.
     pub path: String,
     /// Stands for its content.
     pub hash: String,
 }
 
-/// What a test has shown.
+/// The outcome of a test, with the evidence for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceDocument {
     /// `fail`, `pass` or `unresolved`.
@@ -138,11 +138,11 @@ pub struct EvidenceDocument {
     pub other_failure: Option<String>,
     /// Whether what is wanted may be an equal line elsewhere.
     pub ambiguous: bool,
-    /// What it has printed, if that is kept.
+    /// The output of the test, if it is kept.
     pub printed: Option<PrintedDocument>,
 }
 
-/// What a test has printed, as it differs from the recorded run.
+/// The output of a test, as a difference from that of the recorded run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrintedDocument {
     /// The standard output.
@@ -154,13 +154,13 @@ pub struct PrintedDocument {
 /// A text, as it differs from a recorded one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditDocument {
-    /// So many bytes are those of the recorded text.
+    /// The number of bytes at the beginning that are those of the recorded text.
     pub start: usize,
-    /// What comes then, in base64.
+    /// The bytes that follow, in base64.
     pub middle: String,
-    /// So many bytes of the end of the recorded text come last; null if `lost` counts.
+    /// The number of bytes from the end of the recorded text that come last; null if `lost` counts.
     pub end: Option<usize>,
-    /// So many bytes come last that are not kept.
+    /// The number of bytes at the end that are not kept.
     pub lost: usize,
 }
 
@@ -200,7 +200,7 @@ impl EvidenceDocument {
         }
     }
 
-    /// What the test has shown; `None` if it is not what a worker writes.
+    /// The evidence of the test; `None` if a worker does not write such a document.
     pub fn evidence(self) -> Option<Evidence> {
         let (outcome, _) = OUTCOMES.into_iter().find(|(_, word)| *word == self.outcome)?;
         let kind = match self.other_failure {

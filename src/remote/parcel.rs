@@ -10,11 +10,11 @@ use tracer::trace_file::content;
 /// A file travels in parts of so many bytes.
 const PART: usize = 1 << 20;
 
-/// What a worker is handed.
+/// The files that are handed to a worker, with their paths on this side.
 #[derive(Clone, Debug)]
 pub struct Parcel(Vec<(HandedFile, PathBuf)>);
 
-/// What stands for the content of a file.
+/// The hash of the content of a file.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -46,7 +46,7 @@ impl Parcel {
         files.into_iter().collect::<io::Result<_>>().map(Parcel)
     }
 
-    /// What it contains.
+    /// The descriptions of its files.
     pub fn files(&self) -> Vec<HandedFile> {
         self.0.iter().map(|(file, _)| file.clone()).collect()
     }

@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 use super::messages::HandedFile;
 use super::parcel::content_hash;
 
-/// What nobody has used for so long goes away.
+/// The time after which a file that was not used is removed.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The folder of what was handed over.
@@ -62,7 +62,8 @@ impl Store {
         self.folder.join(hash)
     }
 
-    /// Where a file of this content lies: where it lies on the other side, or here.
+    /// The path of a file with this content: for the program the one on the asking side, else that in this folder;
+    /// `None` if there is none.
     pub fn find(&self, file: &HandedFile) -> Option<PathBuf> {
         let is_it = |path: &Path| content_hash(path).is_ok_and(|hash| hash == file.hash);
         let (there, here) = (PathBuf::from(&file.path), self.place(&file.hash));

@@ -38,7 +38,7 @@ pub struct SliceReport<'r> {
 }
 
 impl SliceReport<'_> {
-    /// What an event is to the slice.
+    /// The mark of an event: its relation to the slice.
     pub(super) fn mark(&self, event: EventId) -> Mark {
         match (self.slice.has(event), self.slice.has_by_data(event)) {
             (false, _) => Mark::Unneeded,
@@ -97,7 +97,7 @@ fn verdict(report: &SliceReport<'_>, style: Style) -> String {
         .collect()
 }
 
-/// How much was found, and how.
+/// The size of the slice, and the dependences that were followed, in words.
 pub(super) fn told(report: &SliceReport<'_>) -> String {
     let SliceReport { recorded, slice, followed, .. } = report;
     let executed = recorded.trace.events().filter(|&event| report.is_statement(event)).count() as u64;

@@ -172,7 +172,7 @@ fn what_and_when(recorded: Recorded<'_>, change: &Candidate) -> String {
     what + &when
 }
 
-/// What a store writes instead.
+/// The new value that a store writes instead, in words.
 fn written(change: Change) -> String {
     match change {
         Change::Write(_, NewValue::Number(number)) => format!("writes {number} instead"),
@@ -184,7 +184,7 @@ fn written(change: Change) -> String {
     }
 }
 
-/// The word for a new value behind `--write WHERE=`, and in the JSON.
+/// The word for a new value after `--write WHERE=`, and in the JSON.
 pub(super) fn value_word(change: Change) -> Option<String> {
     let Change::Write(_, value) = change else { return None };
     Some(match value {

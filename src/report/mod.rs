@@ -3,7 +3,7 @@
 //! Does not decide anything and prints nothing itself: what is written where is for the command line to
 //! say. Only `source` reads files, those of the program's source text.
 //!
-//! Where to look:
+//! The modules:
 //! - [`text`] writes a critical slice for people: `sections` chooses the parts of the source, `rows` the
 //!   lines, `listing` lays them out with the `markers` of their `executions`, `folding` says in words what has no
 //!   room, `extent` what of a large slice is not shown, `verdict` concludes;

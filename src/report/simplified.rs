@@ -59,7 +59,7 @@ fn left(found: &Simplified, style: Style) -> String {
     text + &listed(found, style)
 }
 
-/// How the bytes became less, in a line: the first and the last improvement, and the largest in between.
+/// The progress of the number of bytes, in a line: the first and the last improvement, and the largest in between.
 fn curve(tried: &TriedInputs) -> String {
     const MOST: usize = 5;
     let [(_, all), further @ ..] = &tried.curve[..] else { return String::new() };

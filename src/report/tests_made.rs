@@ -1,6 +1,6 @@
 //! Write the tests of a search as JSON lines, one for each test in the order of the search.
 //!
-//! What was printed stands in the line of the first test that has printed it; the others refer to that one.
+//! An output stands in the line of the first test that has printed it; the others refer to that one.
 
 use std::collections::HashMap;
 

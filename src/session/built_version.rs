@@ -15,14 +15,14 @@ use super::keeping::archive;
 use crate::circumstances::change::write_tree;
 use crate::guilty::GuiltyChanges;
 
-/// What the folder is called, in that of the search.
+/// The name of the folder of the built version, in that of the search.
 const NAME: &str = "failing";
 
 /// A version that was built.
 pub struct BuiltVersion {
     /// The folder of its files.
     pub root: PathBuf,
-    /// Where commands are started in it.
+    /// The working directory of commands in it.
     pub directory: PathBuf,
     /// Why it was not built, if so.
     pub refused: Option<String>,

@@ -1,4 +1,4 @@
-//! Say what the outcomes of versions depend on, so that a search goes on behind those that it has kept.
+//! Hash everything that the outcomes of versions depend on, so that a search resumes after those that it has kept.
 
 use std::fmt::Write;
 use std::hash::Hasher;

@@ -47,7 +47,7 @@ pub struct ChangesRequest {
     pub is_always_clean: bool,
     /// The command line, without the name of this program.
     pub line: Vec<OsString>,
-    /// Where the search is kept.
+    /// The choice whether and where the search is kept.
     pub keep: Keep,
     /// Whether it goes on with the tests of an earlier search.
     pub keeping: OutcomeKeeping,

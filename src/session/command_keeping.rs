@@ -9,7 +9,7 @@ use crate::archive::{ArchiveError, Claim, KeptCommand, RunFolder, UntracedSearch
 /// As many folders are looked at for one whose search is gone on with.
 const LOOKED_AT: usize = 20;
 
-/// Where such a search is kept.
+/// The kept run of a search without a trace: its folder and its command.
 pub(super) struct CommandKeeping<'l> {
     kind: UntracedSearch,
     folder: Option<RunFolder>,

@@ -331,7 +331,7 @@ impl<S: Space> Job<'_, S> {
     }
 }
 
-/// How to go on from a guess that holds: most of it is needed.
+/// The algorithm that goes on from a guess that holds: most of it is needed.
 fn of_guess(algorithm: Algorithm) -> Algorithm {
     match algorithm {
         Algorithm::Sweep => Algorithm::Prune,

@@ -18,10 +18,10 @@ use crate::archive::{KeptCommand, RunFolder, UntracedSearch};
 use crate::circumstances::change::Examination;
 use crate::guilty::GuiltyChanges;
 
-/// What the folder is called, behind its number.
+/// The name of the folder of the kept run, after its number.
 const NAME: &str = "changes";
 
-/// Where a search for changes is kept.
+/// The kept state of a search for changes: its outcomes and its command.
 pub(super) struct KeptChanges<'l> {
     pub(super) outcomes: KeptOutcomes<Examination>,
     pub(super) keeping: CommandKeeping<'l>,

@@ -9,12 +9,12 @@ use super::listener::Listener;
 use super::simplify_request::OutcomeKeeping;
 use crate::archive::{ArchiveError, OutcomeJournal, TestSeen, UntracedSearch};
 
-/// Where the outcomes of a search are kept, and those of an earlier one.
+/// The journal of the outcomes of a search, and the outcomes of an earlier one.
 pub(super) struct KeptOutcomes<T> {
     /// Stands for all that outcomes depend on.
     pub(super) question: u128,
     journal: Option<OutcomeJournal>,
-    /// What the earlier search has seen.
+    /// The outcomes of the earlier search, by what was tested.
     pub(super) recalled: HashMap<u128, T>,
     trouble: Mutex<Option<ArchiveError>>,
 }
@@ -54,7 +54,7 @@ impl<T: TestSeen> KeptOutcomes<T> {
         }
     }
 
-    /// What could not be kept.
+    /// The error for which further outcomes could not be kept, as a sentence; `None` if there was none.
     pub(super) fn trouble(&self) -> Option<String> {
         let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         trouble.as_ref().map(|error| format!("{error}; further tests of this search were not kept"))

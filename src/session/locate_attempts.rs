@@ -78,7 +78,7 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// How it is kept.
+    /// Its key in the journal.
     fn key(self) -> AttemptKey {
         AttemptKey { run: self.run, change: self.candidate }
     }
@@ -98,9 +98,9 @@ pub(super) struct Attempts<'b> {
     pub(super) outputs: HashSet<u64>,
     /// The outputs of the first of the runs with each change that helps.
     pub(super) printed: HashMap<usize, Printed>,
-    /// What is known from before.
+    /// The attempts of an earlier session.
     pub(super) known: &'b HashMap<AttemptKey, AttemptSeen>,
-    /// Where each is written down.
+    /// The journal to which each attempt is written.
     pub(super) journal: Option<&'b AttemptJournal>,
     /// When the work was begun, and how long it had taken before.
     pub(super) started: (Instant, Duration),
@@ -154,7 +154,7 @@ impl Attempts<'_> {
         Ok(effects.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What is known of attempts from before, and the others with their positions.
+    /// The effects of attempts that an earlier session has made, and the other attempts with their positions.
     fn remembered(&mut self, attempts: &[Attempt]) -> (Vec<Option<Effect>>, Vec<(usize, Attempt)>) {
         let (mut effects, mut unknown) = (vec![None; attempts.len()], Vec::new());
         for (number, attempt) in attempts.iter().enumerate() {

@@ -23,7 +23,7 @@ use crate::oracle::Criterion;
 use crate::slice::RunMethod;
 use dd::Algorithm;
 
-/// Where a located fault is kept.
+/// The kept run of a located fault: its folder and its journal of attempts.
 pub(super) struct LocateKeeping<'l> {
     folder: Option<RunFolder>,
     journal: Option<AttemptJournal>,
@@ -85,7 +85,7 @@ impl<'l> LocateKeeping<'l> {
         }
     }
 
-    /// Where changed runs are written down.
+    /// The journal to which changed runs are written.
     pub(super) fn journal(&self) -> Option<&AttemptJournal> {
         self.journal.as_ref()
     }

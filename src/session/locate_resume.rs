@@ -26,9 +26,9 @@ use crate::subject::{Recorded, Target};
 
 /// A kept run of `stripe locate`.
 pub struct KeptLocated {
-    /// Where it is kept.
+    /// The folder of the kept run.
     pub folder: RunFolder,
-    /// What is kept of it, but for the trace.
+    /// The kept settings and results of the run, without the trace.
     pub run: KeptRun,
     /// The program.
     pub target: Target,
@@ -67,7 +67,7 @@ impl KeptLocated {
         }
     }
 
-    /// What was found so far, without running the program.
+    /// Reads the result found so far, without running the program.
     ///
     /// # Errors
     /// If what is kept is not what was written, or nothing is.
@@ -170,7 +170,7 @@ impl KeptLocated {
     }
 }
 
-/// What was asked when the work was begun.
+/// The request with which the work was begun.
 fn request_of(run: &KeptRun, target: Target, effort: LocateEffort) -> Result<LocateRequest, SessionError> {
     let asked = run.locate.as_ref();
     let asked =
@@ -205,7 +205,7 @@ fn same_changes(folder: &RunFolder, before: u64, now: u64) -> Result<(), Session
     }
 }
 
-/// What came of changes before counts only where everything is as it was.
+/// Checks that the setting of the attempts has not changed: earlier effects of changes count only then.
 fn same_setting(
     folder: &RunFolder,
     before: &AttemptSetting,

@@ -91,7 +91,7 @@ impl<'r> LocateWork<'r> {
         })
     }
 
-    /// What the outcomes of changes depend on.
+    /// The setting that the effects of changes depend on.
     pub(super) fn setting(&self) -> AttemptSetting {
         let FailingRun { suite, baseline, .. } = &self.failing;
         AttemptSetting {
@@ -185,7 +185,7 @@ impl<'r> LocateWork<'r> {
     }
 }
 
-/// What weakens a result; each one sentence. Without a status the work has not come to an end.
+/// The warnings that weaken a result; each one sentence. Without a status the work has not come to an end.
 pub(super) fn warnings(setting: &AttemptSetting, baseline: &Baseline, status: Option<Status>) -> Vec<String> {
     let cut = match status {
         Some(Status::Minimal | Status::Unconfirmed) => None,

@@ -31,22 +31,22 @@ pub struct LocateRequest {
     pub values: ValueChoice,
     /// The expected end of the run: whether the failure is that it does not end.
     pub ending: Ending,
-    /// What it may take.
+    /// The limits of the work, and the number of parallel runs.
     pub effort: LocateEffort,
     /// The limit of time of a run; `None`: ten times what the recorded one has taken.
     pub timeout: Option<Duration>,
-    /// Where the run is kept.
+    /// The choice whether and where the run is kept.
     pub keep: Keep,
     /// The command line, without the name of this program.
     pub line: Vec<OsString>,
-    /// Which functions are traced, as the user said.
+    /// The scope: the functions to be traced, as the user said.
     pub scope: Vec<String>,
 }
 
-/// What the work may take.
+/// The limits of the work, and the number of parallel runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LocateEffort {
-    /// At most so many further runs with changes.
+    /// The largest number of further runs with changes.
     pub max_tests: Option<u64>,
     /// The limit of time.
     pub max_time: Option<Duration>,

@@ -1,4 +1,4 @@
-//! Say what the outcomes of a simplification's tests depend on, and go on behind those that are kept.
+//! Hash everything that the outcomes of a simplification's tests depend on, and resume after those that are kept.
 
 use std::fmt::Write;
 use std::fs;

@@ -26,7 +26,7 @@ use crate::remote::messages::{
 use crate::remote::store::{Store, lay_out};
 use dd::{Cancellation, Outcome, Test};
 
-/// Where replies go; another thread says from time to time that there is somebody.
+/// The channel for replies to the asking session; another thread sends a sign of life from time to time.
 struct Replies<W>(Arc<Mutex<W>>);
 
 /// The test that is made now, for whoever is told that nobody wants it any more.

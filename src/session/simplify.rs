@@ -39,7 +39,7 @@ use crate::subject::Recorded;
 
 /// A simplification that has come to its end.
 pub struct Simplification {
-    /// What it has found.
+    /// The result.
     pub found: Simplified,
     /// The run with the whole input.
     pub first: Run,

@@ -12,8 +12,8 @@ const MOST_TESTS: usize = 400;
 /// Together they may consist of so many pieces.
 const MOST_PIECES: usize = 200_000;
 
-/// What the tests have given, and where the bytes of the result come from, if that is known. `found` has what each phase
-/// has found.
+/// The inputs that the tests have given, and the provenances of the bytes of the result, if they are known. `found` has
+/// the result of each phase.
 pub(super) fn tried_inputs(
     history: &History,
     steps: &PastSteps,
@@ -39,7 +39,7 @@ pub(super) fn tried_inputs(
     (tried, before)
 }
 
-/// How many bytes were left, from all on, after each test that shows the failure with less than those before.
+/// The number of bytes left, from all on, after each test that shows the failure with less than those before.
 fn curve(tests: &[TriedInput], all: usize) -> Vec<(usize, usize)> {
     let mut curve = vec![(0, all)];
     for test in tests.iter().filter(|test| test.outcome == Outcome::Fail) {
@@ -61,7 +61,7 @@ fn thinned(tests: Vec<TriedInput>) -> Vec<TriedInput> {
     tests.into_iter().step_by(stride).collect()
 }
 
-/// What is not in the original has to be told itself.
+/// The weight of a piece: bytes that are not in the original have to be written out.
 fn weight(piece: &InputPiece) -> usize {
     match piece {
         InputPiece::Kept(_) => 1,

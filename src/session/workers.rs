@@ -11,13 +11,13 @@ use super::reopened::Reopened;
 use crate::remote::link::{HandOverError, WorkerLink};
 use crate::remote::parcel::Parcel;
 
-/// How many workers there are to be, and what starts them.
+/// The number of workers, and the command that starts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerLaunch {
-    /// How many.
+    /// The number of workers.
     pub count: u16,
-    /// What stands before `stripe worker`, for the shell: `srun --exclusive -N1 -n1`. With `worker` as its last word it
-    /// is the whole command. Empty: they are processes of this machine.
+    /// The words before `stripe worker`, for the shell: `srun --exclusive -N1 -n1`. With `worker` as the last one they
+    /// are the whole command. Empty: workers are processes of this machine.
     pub launcher: String,
     /// This program.
     pub program: PathBuf,

@@ -88,7 +88,7 @@ pub fn evaluate(fault: &StudyFault, key: &str, technique: &Technique, works: &Wo
 pub struct ImportedRanking<'i> {
     /// The fault.
     pub fault: &'i FaultDocument,
-    /// What its technique is called.
+    /// The name of its technique.
     pub technique: &'i str,
     /// The files, from the folder of the results of a fault.
     pub behind: &'i [String],

@@ -14,11 +14,11 @@ use crate::spectra::{Spectra, SpectrumStatement, SpectrumTest};
 /// Why a file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatMistake {
-    /// Which of several files; empty if there is only one.
+    /// The name of the file, if there are several; else empty.
     pub file: &'static str,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The mistake, in words.
     pub what: String,
 }
 

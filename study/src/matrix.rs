@@ -19,7 +19,7 @@ const RIGHT: i32 = 16;
 const TOP_ROOM: i32 = 150;
 const LEGEND: i32 = 40;
 
-/// The grey of a place among the first 1, 3, 5, 10, or behind.
+/// The grey of a place among the first 1, 3, 5, 10, or after these.
 const SHADES: [(u8, &str); 5] =
     [(0x22, "1"), (0x66, "2, 3"), (0xaa, "4, 5"), (0xdd, "6 to 10"), (0xff, "later")];
 
@@ -27,13 +27,13 @@ fn row_height(faults: usize) -> i32 {
     if faults <= NAMED { 17 } else { 3 }
 }
 
-/// How high the picture is.
+/// The height of the picture.
 pub(crate) fn height(results: &StudyResults) -> u32 {
     let faults = results.study.faults.len();
     (TOP_ROOM + LEGEND + row_height(faults) * faults as i32) as u32
 }
 
-/// Which of the shades a place has.
+/// The shade of a place in a ranking, and whether its text is white.
 pub(crate) fn shade(place: f64) -> (u8, bool) {
     let step = TOP.iter().position(|&most| place <= most as f64).unwrap_or(TOP.len());
     let (grey, _) = SHADES[step];

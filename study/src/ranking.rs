@@ -43,7 +43,7 @@ impl LineRanking {
         LineRanking { groups }
     }
 
-    /// This order, and behind it the lines of these groups that are not in it, one group after the other.
+    /// This order, followed by the lines of these groups that are not in it, one group after the other.
     pub fn followed_by(mut self, groups: &[&[SourceLine]]) -> LineRanking {
         let mut known: BTreeSet<SourceLine> =
             self.groups.iter().flat_map(|group| group.lines.iter().cloned()).collect();

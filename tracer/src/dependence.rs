@@ -78,7 +78,8 @@ pub struct ValueAnswer {
     pub writers: Vec<EventId>,
 }
 
-/// Who executes the instructions of a run that is followed. The dependences are the same.
+/// The choice of the processor or the tracer to execute the instructions of a run that is followed. The dependences
+/// are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Interpretation {
     /// The processor, all of them.
@@ -123,9 +124,9 @@ pub struct Dependences {
     pub last: Option<EventId>,
     /// The number of instructions that were executed one by one.
     pub instructions: u64,
-    /// How many of them the tracer has executed, and not the processor.
+    /// The number of those that the tracer has executed, and not the processor.
     pub interpreted: u64,
-    /// How many both have executed.
+    /// The number of those that both have executed.
     pub compared: u64,
     /// The instructions about which the tracer and the processor did not agree. The processor is right.
     pub disagreements: Vec<String>,

@@ -1,6 +1,6 @@
 //! The loop of a recorded run that was cut because it did not end.
 //!
-//! What never ends is an activation: the innermost one that was open for a large part of the recording and
+//! The endless loop is in an activation: the innermost one that was open for a large part of the recording and
 //! has come to the same leaders again and again. Millions of turns tell no more than the first, so that the
 //! trace ends where the loop is reached for the second time. Where nothing was reached for a long time, it is
 //! the statement of the last event that does not end. Pure: knows traces, no process.

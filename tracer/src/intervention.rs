@@ -35,8 +35,8 @@ impl<'a> Alterations<'a> {
 /// A change of a program's control flow at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intervention {
-    /// Where: a leader for [`Change::Skip`], a store for [`Change::Write`], otherwise a conditional jump. In the
-    /// executable.
+    /// The place of the change in the executable: a leader for [`Change::Skip`], a store for [`Change::Write`],
+    /// otherwise a conditional jump.
     pub place: ImagePlace,
     /// The change that is made there.
     pub change: Change,
@@ -59,7 +59,7 @@ pub enum Change {
     Write(StoredKind, NewValue),
 }
 
-/// What a store writes instead of its value.
+/// The new value that a store writes instead of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewValue {
     /// This number.
@@ -68,7 +68,7 @@ pub enum NewValue {
     Plus(i64),
     /// The value with the other sign.
     Negated,
-    /// What was there before.
+    /// The value that was in memory before the store.
     Old,
 }
 

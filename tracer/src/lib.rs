@@ -6,7 +6,7 @@
 //! executes). This crate knows nothing of delta debugging: which statements to leave out, and what an
 //! outcome is worth, is for its user.
 //!
-//! Where to look:
+//! The modules:
 //! - [`program`] reads ELF, DWARF and machine code and finds the *leaders*, where statements begin;
 //! - [`trace`] and [`schedule`] hold events and say which go together; [`trace_file`] keeps a trace in a file;
 //! - the crate [`agent`] decides where a replay goes on ([`lockstep`]), without a process in sight, and what

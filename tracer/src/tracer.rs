@@ -76,7 +76,7 @@ pub struct DependenceRequest<'q> {
     pub memory: u64,
     /// Whether decisions count that could have written what is read, had they gone another way.
     pub asks_for_potential: bool,
-    /// Who executes the instructions.
+    /// The choice of the processor or the tracer to execute the instructions.
     pub interpretation: Interpretation,
 }
 

@@ -3,7 +3,7 @@
 //! Halving, as [`sweep`](super::sweep()) does, finds large parts that are not needed. Where there are none, each of its
 //! passes tells only that, in as many tests as it has chunks, and the last pass has to try each member all the same.
 //!
-//! Where there are some after all, chunks grow while they can be left out: doubling as in the exponential search of
+//! If there are some after all, chunks grow while they can be left out: doubling as in the exponential search of
 //! Bentley and Yao, "An almost optimal algorithm for unbounded searching", 1976.
 
 use super::sweep;
@@ -19,7 +19,7 @@ use crate::stop::Stop;
 /// two are tried together, then four, and so on; where those cannot, single ones again. After a success the pass goes on
 /// from the same place. When a pass has no success, the search is over: 1-minimal.
 ///
-/// Where the observer finds so many tests not worth while ([`Observer::goes_finer`](crate::Observer::goes_finer)), it
+/// If the observer finds so many tests not worth while ([`Observer::goes_finer`](crate::Observer::goes_finer)), it
 /// goes on as [`sweep`](super::sweep()), which knows groups.
 pub fn prune<V: Clone, E>(experiment: &mut Experiment<'_, V, E>, start: Configuration) -> Reduction<V, E> {
     let mut smallest = experiment.normalise(&start);

@@ -103,8 +103,8 @@ impl<'e, V: Clone, E> Experiment<'e, V, E> {
         self.journal.seen(rest.fingerprint()).filter(|_| rest != *effective)
     }
 
-    /// Tests one configuration, unless its outcome and evidence are known. The evidence for what a search has left
-    /// behind is forgotten; who asks for it gets another test.
+    /// Tests one configuration, unless its outcome and evidence are known. The evidence for configurations that a
+    /// search no longer needs is forgotten; to ask for it makes another test.
     ///
     /// # Errors
     /// See [`Stop`].

@@ -67,7 +67,7 @@ pub struct ChangeTestSetup<'a> {
     pub turns: RunLock,
     /// True once the user has asked for the end.
     pub interrupt: Arc<AtomicBool>,
-    /// What was learnt.
+    /// The records of versions that were built and tested.
     pub records: Records,
     /// The number of builds and tests that were made, those of other workers' bets included.
     pub runs: AtomicU64,

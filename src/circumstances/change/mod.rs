@@ -83,7 +83,7 @@ pub struct Changes<'m, 'p> {
     plan: ChangePlan,
     set: ChangeSet,
     stage: Stage,
-    /// How many changes the phase that is under way has begun with.
+    /// The number of changes at the beginning of the current phase.
     begun_with: usize,
 }
 

@@ -14,7 +14,7 @@ const MOST_PAIRS: usize = 100_000;
 /// Of the larger file at least so many hundredths, in bytes of whole lines, must stand in the other one, as for git.
 const LEAST_SHARED: usize = 50;
 
-/// Where files were, by where they are.
+/// The old paths of moved files, by their new paths.
 pub(super) type Moves = BTreeMap<PathBuf, PathBuf>;
 
 /// The files that have moved between a version and what is different from it.
@@ -75,7 +75,7 @@ impl<'p> Sketch<'p> {
         Ok(Some(Sketch { path, lines, bytes: count }))
     }
 
-    /// How many hundredths of the larger one stand in both.
+    /// The percentage of the larger file that stands in both.
     fn likeness(&self, other: &Sketch<'_>) -> usize {
         let (most, least) = (self.bytes.max(other.bytes), self.bytes.min(other.bytes));
         if least * 100 < most * LEAST_SHARED {

@@ -101,7 +101,7 @@ fn hunks(old: &LinedText, new: &LinedText, context: usize, patch: &mut Vec<u8>) 
     }
 }
 
-/// What differs, and what is equal in between, as steps from one text to the other.
+/// The edit script from one text to the other: its differences, and the equal lines in between.
 fn steps(old: &LinedText, new: &LinedText) -> Vec<DiffOp> {
     let (mut steps, mut at) = (Vec::new(), (0, 0));
     let end = (old.len()..old.len(), new.len()..new.len());

@@ -6,7 +6,7 @@ use super::difference::{Change, ChangeEdit, ChangeSet};
 use super::records::TriedMember;
 use super::tree::EntryMode;
 
-/// Where a change is.
+/// The file and the place of a change.
 pub fn place(set: &ChangeSet, change: &Change) -> TriedMember {
     let (file, edit) = &change.edits[0];
     let file = &set.files[*file];
@@ -43,7 +43,7 @@ fn ranged(unit: &str, range: &Range<usize>) -> String {
 }
 
 impl ChangeSet {
-    /// Where each change is.
+    /// The files and places of all changes, in order.
     pub fn members(&self) -> Vec<TriedMember> {
         self.changes.iter().map(|change| place(self, change)).collect()
     }

@@ -64,32 +64,32 @@ pub struct ChangeCounts {
     pub builds: u64,
 }
 
-/// What is applied or not in the tests of a phase.
+/// A change or a commit that is applied or not in the tests of a phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TriedMember {
     /// The file; of a commit, its name.
     pub file: String,
-    /// Where in it; of a commit, what was said about it.
+    /// The place in the file; of a commit, the first line of its message.
     pub place: String,
 }
 
 /// A test of a phase.
 #[derive(Clone, Debug)]
 pub struct TriedVersion {
-    /// What the search has asked for.
+    /// The configuration that the search has asked for.
     pub asked: Configuration,
     /// That, and what a failed build has asked for.
     pub applied: Configuration,
-    /// What it has shown.
+    /// The examination of the version: its outcome and evidence.
     pub seen: Arc<Examination>,
 }
 
 /// A phase with its tests.
 #[derive(Clone, Debug)]
 pub struct TriedPhase {
-    /// Which.
+    /// The id of the phase.
     pub id: PhaseId,
-    /// What is applied or not.
+    /// The changes or commits that are applied or not.
     pub members: Vec<TriedMember>,
     /// The tests, as far as there is room.
     pub tests: Vec<TriedVersion>,
@@ -112,7 +112,7 @@ struct Learnt {
     tampered: BTreeSet<String>,
 }
 
-/// How a test went.
+/// The course of a test: the versions it has judged, one after another.
 struct Trail {
     /// The versions, the last one being judged.
     versions: Vec<u128>,

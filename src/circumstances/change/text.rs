@@ -72,7 +72,7 @@ impl LinedText {
 /// The stretches of lines that differ between two texts, in both, with equal lines in between.
 ///
 /// Only what is said to be equal is taken from the library, and looked at once more: the places of its other steps are
-/// not always those behind the step before (similar 2.7, issue 78).
+/// not always those after the previous step (similar 2.7, issue 78).
 pub(super) fn stretches(old: &LinedText, new: &LinedText) -> Vec<(Range<usize>, Range<usize>)> {
     let (old, new) = (old.all(), new.all());
     let (mut stretches, mut at) = (Vec::new(), (0, 0));

@@ -1,6 +1,6 @@
 //! Cache the runs of replays, so that several criteria can judge the same one.
 //!
-//! What a replay shows depends on its schedule and on the pattern for undefined values alone. The cache is
+//! The result of a replay depends on its schedule and on the pattern for undefined values alone. The cache is
 //! limited in bytes; the least recently used run goes first.
 
 use std::collections::{HashMap, VecDeque};

@@ -12,7 +12,7 @@ use crate::remote::link::{WorkerLink, WorkerLoss};
 use crate::remote::messages::{AskDocument, TellDocument, members};
 use dd::{Cancellation, Configuration, Outcome, Test};
 
-/// Who makes a test, wherever.
+/// The testing function of events: of this process, or of a worker elsewhere.
 pub enum EventTrial<'a, 't, 'p> {
     /// A tracer of this process.
     Here(EventTest<'a, 't, 'p>),
@@ -22,11 +22,11 @@ pub enum EventTrial<'a, 't, 'p> {
 
 /// The testing function of a worker elsewhere.
 pub struct RemoteTest<'a, 't> {
-    /// What all tests share.
+    /// The setup that all tests share.
     pub setup: &'a EventTestSetup<'a>,
     /// The name of the criterion, if there are several.
     pub criterion: Option<&'a str>,
-    /// What the numbers mean.
+    /// The universe: the events that the numbers of circumstances stand for.
     pub space: &'a Universe,
     /// The worker.
     pub link: &'t mut WorkerLink,

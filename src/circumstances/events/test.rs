@@ -64,7 +64,7 @@ impl<'a, 't, 'p> EventTest<'a, 't, 'p> {
         EventTest { setup, draft: Draft::new(universe), tracer, stop: Arc::default(), memo: setup.memo }
     }
 
-    /// How many circumstances there are.
+    /// The number of circumstances.
     pub fn circumstances(&self) -> usize {
         self.draft.circumstances()
     }

@@ -179,7 +179,7 @@ pub struct Draft<'u> {
 }
 
 impl<'u> Draft<'u> {
-    /// How many circumstances there are.
+    /// The number of circumstances.
     pub fn circumstances(&self) -> usize {
         self.universe.len()
     }

@@ -61,7 +61,7 @@ pub struct Inputs<'m, 'p> {
     past: PastSteps,
     /// The number of the part whose turn it is.
     turn: usize,
-    /// By which of its ways.
+    /// The number of the current way of simplifying it.
     way: usize,
     course: Option<Course>,
     /// For each part the fingerprint of all at the end of its last turn: if that has not changed, the part

@@ -49,7 +49,7 @@ pub struct InputPart {
     pub is_optional: bool,
     /// The least content: nothing, or what a grammar demands.
     pub least: Input,
-    /// In which language it is written, if its name tells.
+    /// The language it is written in, if its name tells.
     pub language: Option<Language>,
 }
 

@@ -34,8 +34,8 @@ impl PastSteps {
         untouched(&self.originals)
     }
 
-    /// What is given if this is chosen in the phase of this number, which begins with `before`; `None` if the phase is
-    /// not known.
+    /// The input given if this is chosen in the phase of this number, which begins with `before`; `None` if the phase
+    /// is not known.
     pub fn after(&self, phase: usize, chosen: &Configuration, before: &Provenances) -> Option<Provenances> {
         Some(after(self.steps.get(phase)?, chosen, before, &self.originals))
     }
@@ -46,7 +46,7 @@ fn untouched(parts: &[InputPart]) -> Provenances {
     parts.iter().map(|part| part.content.as_ref().map(|content| Provenance::whole(content.len()))).collect()
 }
 
-/// What is there after a step that begins with `before` and chooses this.
+/// The input after a step that begins with `before` and chooses this.
 fn after(step: &Step, chosen: &Configuration, before: &Provenances, originals: &[InputPart]) -> Provenances {
     let mut after = before.clone();
     let original = |part: usize| originals[part].content.as_deref().unwrap_or_default();

@@ -12,7 +12,7 @@ pub enum InputPiece {
 }
 
 impl InputPiece {
-    /// How many bytes it has.
+    /// The number of its bytes.
     pub fn len(&self) -> usize {
         match self {
             InputPiece::Kept(range) => range.len(),
@@ -26,7 +26,7 @@ impl InputPiece {
     }
 }
 
-/// Where the bytes of a part come from: its pieces in order. What is kept is in the order of the original.
+/// The provenance of the bytes of a part: its pieces in order. Those that are kept are in the order of the original.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
     /// The pieces; neighbours are merged.
@@ -41,7 +41,7 @@ impl Provenance {
         }
     }
 
-    /// How many bytes there are.
+    /// The number of bytes of all pieces.
     pub fn len(&self) -> usize {
         self.pieces.iter().map(InputPiece::len).sum()
     }
@@ -116,7 +116,7 @@ fn part_of(piece: &InputPiece, range: Range<usize>) -> InputPiece {
     }
 }
 
-/// Where the bytes of all parts come from; `None` for parts that are left out.
+/// The provenances of the bytes of all parts; `None` for parts that are left out.
 pub type Provenances = Vec<Option<Provenance>>;
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ impl Step {
         }
     }
 
-    /// About how many bytes it holds.
+    /// The approximate size in memory, in bytes.
     pub(super) fn memory(&self) -> usize {
         match self {
             Step::Parts(_) | Step::Snippets { .. } => 0,

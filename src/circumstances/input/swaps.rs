@@ -120,7 +120,7 @@ impl Swaps {
         joined
     }
 
-    /// What a text of this length consists of with the other swaps made.
+    /// The pieces of a text of this length with the other swaps made.
     pub(super) fn pieces(&self, length: usize, chosen: &Configuration) -> Vec<InputPiece> {
         let mut pieces = Vec::new();
         let written = |rest: &Rest<'_>| {

@@ -17,13 +17,13 @@ const NODES: u8 = 0;
 const COMPATIBLE: u8 = 1;
 const SMALLEST: u8 = 2;
 
-/// How many kinds there are.
+/// The number of kinds of simplifications.
 pub(super) const KINDS: u8 = 3;
 
 /// So many nodes below a node are tried in its place, the nearest ones.
 const MOST_BELOW: usize = 3;
 
-/// What a kind of simplification is about.
+/// The title of a kind of simplification.
 pub(super) fn title(kind: u8) -> &'static str {
     match kind {
         NODES => "nodes of the syntax tree",

@@ -120,7 +120,7 @@ impl Units {
         self.count
     }
 
-    /// About how many bytes they hold.
+    /// The approximate size in memory, in bytes.
     pub(super) fn memory(&self) -> usize {
         match &self.stretches {
             Stretches::Bytes => 0,

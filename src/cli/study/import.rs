@@ -17,7 +17,7 @@ use super::super::exit::{Exit, Failure};
 use super::super::terminal::tell;
 use super::options::{ImportFormat, StudyImportOptions};
 
-/// What was found for a fault: files, by their names, and what they say.
+/// The results found for a fault: the names of the files, and the rankings that they contain.
 struct Found {
     files: Vec<PathBuf>,
     rankings: Vec<(String, LineRanking)>,

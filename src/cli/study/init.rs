@@ -56,7 +56,7 @@ pub(super) fn init(options: &StudyInitOptions) -> Result<Exit, Failure> {
     written(options, &text, &format!("{} faults", programs.len()))
 }
 
-/// How the folder of the manifest leads to that of the programs; ends with a slash, or is empty.
+/// The relative path from the folder of the manifest to that of the programs; ends with a slash, or is empty.
 fn place(options: &StudyInitOptions) -> Result<String, Failure> {
     let folder = |path: &Path| match path.as_os_str().is_empty() {
         true => Path::new(".").canonicalize(),

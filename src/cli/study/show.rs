@@ -148,7 +148,7 @@ fn refusal(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(Exit::Failed, format!("{}: {error}; {remedy}", path.display()))
 }
 
-/// How one folder leads to another, both absolute; ends with a slash, or is empty.
+/// The relative path from one folder to another, both absolute; ends with a slash, or is empty.
 pub(super) fn way(from: &Path, to: &Path) -> String {
     let parts = |path: &Path| -> Vec<String> {
         let names = path.components().filter(|part| matches!(part, Component::Normal(_)));

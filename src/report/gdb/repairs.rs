@@ -88,7 +88,7 @@ fn rows(recorded: Recorded<'_>, found: &Located) -> String {
     text + "\"\"\"\n\n"
 }
 
-/// The instruction behind a store, where that writes, as what kind, and what instead: words with commas between them.
+/// A store as words with commas between them: the next instruction, the operand written to, the format, the new value.
 fn written(store: &Store, kind: StoredKind, value: NewValue) -> String {
     let none = || "-".to_owned();
     let StoreOperand { base, index, displacement, is_in_file } = &store.operand;

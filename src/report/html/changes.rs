@@ -149,7 +149,7 @@ fn guilty(found: &GuiltyChanges, number: usize, files: &[usize]) -> GuiltyChange
     }
 }
 
-/// What is different in a file between the two versions, with what breaks the program.
+/// The differences in a file between the two versions, with the changes that break the program.
 fn file_difference(found: &GuiltyChanges, number: usize) -> FileDifference {
     let file = &found.set.files[number];
     let changes = found.set.changes.iter().flat_map(|change| &change.edits);

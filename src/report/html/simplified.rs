@@ -27,7 +27,7 @@ const SCRIPTS: [&str; 5] = [
 /// Of a part of more bytes only some stretches are on the page.
 const MOST_SHOWN: usize = 200_000;
 
-/// So many bytes are shown before and behind what is left, where not all can be.
+/// The number of bytes shown before and after what is left, where not all can be.
 const AROUND: usize = 1000;
 
 const MOST_COLUMNS: usize = 160;
@@ -37,7 +37,7 @@ const LONGEST_REASON: usize = 400;
 const MOST_ERRORS: usize = 10_000;
 const MOST_OTHER: usize = 4000;
 
-/// What a page is called.
+/// The title of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct InputTitle<'t> {
     /// The name of the program.
@@ -53,7 +53,7 @@ struct SimplifiedPage<'a> {
     criterion: &'a str,
     verdict: String,
     warnings: &'a [String],
-    /// What keeps the failure away, if that was the question.
+    /// The sets that keep the failure away, if that was the question.
     sets: Option<String>,
     parts: Vec<ShownPart>,
     note: String,
@@ -208,7 +208,7 @@ fn shown_part(
     }
 }
 
-/// What is on the page: all, or what is left and what is around it.
+/// The stretches of the content on the page: all, or the bytes that are left and those around them.
 fn stretches(content: &[u8], is_text: bool, left: Option<&Provenance>) -> Vec<Stretch> {
     let stretch = |start: usize, end: usize| {
         let (start, end) = (boundary(content, start, is_text), boundary(content, end, is_text));

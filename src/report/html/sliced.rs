@@ -47,7 +47,7 @@ struct SlicedPage<'a> {
     note: String,
     dependences: Vec<Edge<'a>>,
     dependences_note: String,
-    /// What events are called that dependences name.
+    /// The names of the events that dependences refer to.
     names: BTreeMap<u32, String>,
     /// The source of those.
     texts: BTreeMap<u32, String>,

@@ -23,7 +23,7 @@ pub struct SuiteFault {
     pub name: String,
     /// The program or the exercise.
     pub group: String,
-    /// Where it is built and run, from the folder of the suite.
+    /// The directory in which it is built and run, from the folder of the suite.
     pub directory: String,
     /// The shell command that builds it.
     pub build: Option<String>,
@@ -35,7 +35,7 @@ pub struct SuiteFault {
     pub is_omission: bool,
     /// Its tests.
     pub tests: Vec<SuiteTest>,
-    /// What the user has to do besides, a comment.
+    /// A comment that tells the user what else is to be done.
     pub remark: Option<String>,
 }
 
@@ -126,7 +126,7 @@ fn faulty_lines(shown: &str, faulty: &str, correct: &str) -> (Vec<String>, bool)
         match change.tag() {
             DiffTag::Equal => {}
             DiffTag::Delete | DiffTag::Replace => changed.extend(range),
-            // From the line before it to the one behind it.
+            // From the line before it to the one after it.
             DiffTag::Insert => beside.extend(range.start.saturating_sub(1)..(range.start + 1).min(old.len())),
         }
     }

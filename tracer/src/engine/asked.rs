@@ -9,9 +9,9 @@ use crate::run::AskedValue;
 use crate::termination::Termination;
 
 impl Execution<'_> {
-    /// What a variable holds where the program has stopped at a leader, `None` if it has no place in memory there; and how
-    /// the run has ended. To read a large value takes time, and a program that is ended meanwhile has lost the rest of
-    /// its memory: that is no value.
+    /// The value of a variable where the program has stopped at a leader, `None` if it has no place in memory there;
+    /// and the end of the run. To read a large value takes time, and a program that is ended meanwhile has lost the
+    /// rest of its memory: that is no value.
     pub(crate) fn ask(
         &mut self,
         variables: &Variables,

@@ -38,7 +38,7 @@ impl WatchedMemory<'_> {
         WatchedMemory { memory: ProgramMemory(tracee), read: RefCell::default() }
     }
 
-    /// What was read, in that order.
+    /// The pieces of memory that were read, in that order.
     pub(super) fn into_read(self) -> Vec<MemoryPiece> {
         self.read.into_inner()
     }

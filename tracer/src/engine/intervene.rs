@@ -1,6 +1,6 @@
 //! Interventions: changes of the control flow of a program that otherwise runs freely.
 //!
-//! What is changed at all executions is written into its code; what is changed at one execution has a breakpoint
+//! A change of all executions is written into its code; a change of one execution has a breakpoint
 //! that counts, and goes for good once that execution has come. Processes that the program starts have the changes
 //! of all executions, but no breakpoints, for which nobody waits there.
 

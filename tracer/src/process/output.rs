@@ -1,6 +1,6 @@
 //! The output of a run, caught in files in memory or, if it may be much, on disk; or through a pseudo-terminal.
 //!
-//! Each run gets files of its own, so that nothing an earlier one left behind can write into them.
+//! Each run gets files of its own, so that no process left over from an earlier one can write into them.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -122,7 +122,7 @@ fn memory_file() -> Result<File, ProcessError> {
 
 /// An empty file that no folder holds, for what one run writes: of so many bytes at most.
 ///
-/// What could fill the memory goes to the disk, if there is room, and if a program cannot tell the difference:
+/// Output that could fill the memory goes to the disk, if there is room, and if a program cannot tell the difference:
 /// the C library writes in pieces as large as the blocks of a file.
 fn file_for(limit: u64) -> Result<File, ProcessError> {
     const MOST_IN_MEMORY: u64 = 64 << 20;

@@ -1,6 +1,6 @@
 //! The memory that an instruction reads and writes, from the registers before it.
 //!
-//! What goes to the stack on the way, such as return addresses and pushed registers, does not count.
+//! Words that go to the stack on the way, such as return addresses and pushed registers, do not count.
 //! Source of the use of each instruction: iced-x86.
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, OpAccess, Register};

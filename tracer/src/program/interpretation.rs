@@ -22,7 +22,7 @@ const RSP: usize = 4;
 const RBP: usize = 5;
 const WORD: usize = 8;
 
-/// What an instruction begins with, but for memory.
+/// The state of the machine before or after an instruction, without memory: registers and flags.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MachineState {
     pub(crate) registers: RegisterValues,
@@ -38,7 +38,7 @@ pub(crate) trait Storage {
     fn store(&mut self, address: u64, length: usize, value: u64) -> Option<()>;
 }
 
-/// The state behind an instruction; `None`, and nothing has happened, if only the processor knows.
+/// The state after an instruction; `None`, and nothing has happened, if only the processor knows.
 pub(super) fn interpret(
     insn: &Instruction,
     state: &MachineState,
@@ -52,7 +52,7 @@ pub(super) fn interpret(
     Step { insn, before: state, next, memory }.run()
 }
 
-/// The flags that have no defined value behind an instruction.
+/// The flags that have no defined value after an instruction.
 pub(super) fn undefined_flags(insn: &Instruction) -> u64 {
     use iced_x86::RflagsBits;
     let all = [
@@ -105,7 +105,7 @@ impl Step<'_> {
         Some(self.next)
     }
 
-    /// How many bytes an operand has.
+    /// The number of bytes of an operand.
     fn size(&self, number: u32) -> usize {
         match self.insn.op_kind(number) {
             OpKind::Register => self.insn.op_register(number).size(),
@@ -117,7 +117,7 @@ impl Step<'_> {
 
     fn address(&self) -> Option<u64> {
         let registers = &self.before.registers;
-        // What GS means is not known.
+        // The base of GS is not known.
         let is_known = self.insn.memory_segment() != Register::GS;
         let address = self
             .insn
@@ -301,7 +301,7 @@ impl Step<'_> {
         self.memory.store(sp, WORD, value)
     }
 
-    /// Where a jump or a call leads.
+    /// The target address of a jump or a call.
     fn target(&mut self) -> Option<u64> {
         let is_near = matches!(
             self.insn.code(),

@@ -1,7 +1,7 @@
 //! Functions of libraries whose reads are known better than their instructions tell, and the objects that libraries
 //! keep for themselves.
 //!
-//! Where the C library chooses an implementation for the processor at hand (`STT_GNU_IFUNC`), the choice lies in
+//! If the C library chooses an implementation for the processor at hand (`STT_GNU_IFUNC`), the choice lies in
 //! memory, where relocations say; so a slot is told for such a function, and not its address.
 
 use std::path::Path;

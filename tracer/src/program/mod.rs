@@ -168,8 +168,8 @@ impl Program {
     /// scope.
     ///
     /// # Errors
-    /// Where the executable is none that can be traced, has no line table, or has nothing in scope; and
-    /// where a library is damaged. A library without a line table has nothing to trace.
+    /// If the executable is none that can be traced, has no line table, or has nothing in scope; and
+    /// if a library is damaged. A library without a line table has nothing to trace.
     pub fn load(
         path: &Path,
         libraries: &[PathBuf],

@@ -123,17 +123,18 @@ impl Operation {
         Some(Operation { role, reads, writes, operands, repeats, insn })
     }
 
-    /// What it is, whatever its operands hold: instructions of one form differ in numbers and registers only.
+    /// The number of its form, whatever its operands hold: instructions of one form differ in numbers and registers
+    /// only.
     pub(crate) fn form(&self) -> u32 {
         self.insn.code() as u32
     }
 
-    /// The flags that have no defined value behind it.
+    /// The flags that have no defined value after it.
     pub(crate) fn undefined_flags(&self) -> u64 {
         undefined_flags(&self.insn)
     }
 
-    /// The state behind it; `None`, and nothing has happened, if only the processor knows.
+    /// The state after it; `None`, and nothing has happened, if only the processor knows.
     pub(crate) fn interpret(&self, state: &MachineState, memory: &mut dyn Storage) -> Option<MachineState> {
         interpret(&self.insn, state, memory)
     }

@@ -1,7 +1,7 @@
 //! The possible stores of the other ways of a decision: what the code there could write, which would have been executed
 //! if it had gone another way.
 //!
-//! Where a value is stored is told as far as the code says it: in the frame of the function, at a fixed address,
+//! The place of a stored value is told as far as the code says it: in the frame of the function, at a fixed address,
 //! through a pointer that lies in one of these, or somewhere. Variables whose address is taken there count as written.
 //! Values that a compiler keeps in registers do not.
 //!

@@ -1,7 +1,7 @@
 //! Split DWARF: the part of a unit's debug information that a compiler has put into a file of its own.
 //!
 //! With `-gsplit-dwarf` a program has only a *skeleton* of each unit, with its line table and its addresses.
-//! What the functions are is in a `.dwo` file, or in `PROGRAM.dwp`, a package of these. Sources: DWARF 5,
+//! The functions are described in a `.dwo` file, or in `PROGRAM.dwp`, a package of these. Sources: DWARF 5,
 //! 7.3 and appendix F; GCC's older form of it, "DebugFission".
 
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@ use iced_x86::{
 use super::{LeaderId, Program};
 use crate::address::FileAddress;
 
-/// What a stored value is to the processor.
+/// The type of a stored value to the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredKind {
     /// An integer, or a pointer, of so many bytes: 1, 2, 4 or 8.
@@ -17,7 +17,7 @@ pub enum StoredKind {
 }
 
 impl StoredKind {
-    /// How many bytes it has.
+    /// The number of its bytes.
     pub fn size(self) -> usize {
         match self {
             StoredKind::Integer(size) | StoredKind::Float(size) => usize::from(size),
@@ -28,13 +28,13 @@ impl StoredKind {
 /// An instruction that stores a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
-    /// Where it is.
+    /// The address of the store instruction.
     pub address: FileAddress,
-    /// Where the next instruction is.
+    /// The address of the next instruction.
     pub next: FileAddress,
-    /// What it stores.
+    /// The type of the stored value.
     pub kind: StoredKind,
-    /// Where it stores that.
+    /// The memory operand that it writes to.
     pub operand: StoreOperand,
 }
 

@@ -1,9 +1,9 @@
 //! Execute instructions of a stopped program in the tracer's own process, where that is possible: a stop of the program for
 //! each of them takes a hundred times as long.
 //!
-//! What an instruction does is told by [`Operation::interpret`]. Nobody has to believe it: of each form of instructions
-//! the first ones are executed by the processor as well, and a form about which the two disagree is left to the
-//! processor from then on. What is stored goes to the program at once; its registers are set before it goes on.
+//! [`Operation::interpret`] computes the effect of an instruction. Nobody has to believe it: of each form of
+//! instructions the first ones are executed by the processor as well, and a form about which the two disagree is left
+//! to the processor from then on. Stored values go to the program at once; its registers are set before it goes on.
 
 use std::collections::HashMap;
 
@@ -17,10 +17,10 @@ use crate::program::operations::Operation;
 const PAGE: u64 = 4096;
 /// So many instructions of a form are executed by the processor as well.
 const TRIALS: u32 = 3;
-/// Behind so many the processor executes one, so that signals come through, and what others have written is seen.
+/// After so many the processor executes one, so that signals come through, and what others have written is seen.
 const MOST_IN_A_ROW: u32 = 4096;
 
-/// What the trials of a form of instructions have shown.
+/// The trust in the interpretation of a form of instructions, from comparisons with the processor.
 #[derive(Clone, Copy)]
 enum Trust {
     /// The processor agreed so often.
@@ -39,15 +39,15 @@ pub(super) struct Interpreter {
     memory: MemoryCopy,
     forms: HashMap<u32, Trust>,
     in_a_row: u32,
-    /// How many instructions the processor has not executed.
+    /// The number of instructions that the processor has not executed.
     pub(super) interpreted: u64,
-    /// How many both have executed.
+    /// The number of instructions that both have executed.
     pub(super) compared: u64,
-    /// About which instructions the processor did not agree.
+    /// The instructions about which the processor did not agree.
     pub(super) disagreements: Vec<String>,
 }
 
-/// What an instruction is expected to do, to be compared with what the processor does.
+/// The expected effect of an instruction, to be compared with that on the processor.
 pub(super) struct Expectation {
     state: MachineState,
     stored: Option<Stored>,
@@ -56,10 +56,10 @@ pub(super) struct Expectation {
     pc: u64,
 }
 
-/// What would have been stored: address, length, value.
+/// The value that would have been stored: address, length, value.
 type Stored = (u64, usize, u64);
 
-/// What has become of an instruction.
+/// The result of the attempt to interpret an instruction.
 pub(super) enum Interpreted {
     /// It is done, and has led to this.
     Done(MachineState),
@@ -187,7 +187,7 @@ struct MemoryCopy {
 }
 
 impl MemoryCopy {
-    /// What is mapped there.
+    /// The mapping that contains an address.
     fn mapped(&mut self, tracee: &Tracee, address: u64) -> Option<&Mapped> {
         let all = self.mapped.get_or_insert_with(|| tracee.mapped());
         let behind = all.partition_point(|mapped| mapped.start.0 <= address);

@@ -57,7 +57,7 @@ pub(crate) struct Investigation<'i> {
     pub(crate) memory: u64,
     /// Whether decisions count that could have written what is read, had they gone another way.
     pub(crate) asks_for_potential: bool,
-    /// Who executes the instructions.
+    /// The choice of the processor or the tracer to execute the instructions.
     pub(crate) interpretation: Interpretation,
 }
 

@@ -3,7 +3,7 @@
 //! The run is led by breakpoints as in any other replay. At an event that is wanted, the program is
 //! single-stepped through the event's own code; the memory operands of each instruction are computed from
 //! the registers before it. A function that it calls runs as ever, up to a breakpoint where it returns.
-//! What code that is not traced has written is seen by comparing what it was handed the address of, and
+//! Writes of code that is not traced are seen by comparing what it was handed the address of, and
 //! the variables of the function that called it.
 //!
 //! The ledger says what that means; this module only looks.

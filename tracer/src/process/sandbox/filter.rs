@@ -2,7 +2,7 @@
 //!
 //! The filter (seccomp(2)) looks at the number of a call and at its arguments, as far as they are in
 //! registers. Nothing that an ordinary program does often is among its calls, so that they cost nothing.
-//! Where no tracer listens, the calls fail with ENOSYS.
+//! If no tracer listens, the calls fail with ENOSYS.
 
 use std::collections::BTreeMap;
 

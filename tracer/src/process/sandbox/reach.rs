@@ -1,7 +1,7 @@
 //! Resolution of a path of a run: from the root and the directory of its process, and through the links that it would
 //! go through.
 //!
-//! What is reached counts, not what is written: a link in a folder of the run's own may lead anywhere, and
+//! The resolved file counts, not the path as written: a link in a folder of the run's own may lead anywhere, and
 //! `/proc/self` is another folder for each process. What was found is held open by a descriptor that can be
 //! looked at only (`O_PATH`), so that nothing happens to it.
 

@@ -5,7 +5,7 @@
 //! system in memory. An overlay over `/` fails inside a namespace of users, as over any folder with mounts below it,
 //! see `trunk.rs`; a read-only mount does not protect device files.
 //!
-//! What stripe keeps of runs in the working directory is hidden: it grows while runs are made.
+//! The archive of runs that stripe keeps in the working directory is hidden: it grows while runs are made.
 
 use std::ffi::{CStr, CString};
 use std::fs;

@@ -1,6 +1,6 @@
 //! The writer of the machine code at the leaders, instruction by instruction.
 //!
-//! What lies where, and why, is told in the module above.
+//! The layout of the code, and the reasons for it, are told in the module above.
 
 use agent::names::LeaderId;
 use agent::poison::SCRATCH;
