@@ -224,24 +224,6 @@ fn a_change_that_compiles_only_together_with_its_header_is_found_with_it() {
 }
 
 #[test]
-fn changes_that_only_need_each_other_are_left_out_together_once_that_can_be() {
-    let good = [("f", "base\n"), ("g", &*lines(12, &[])), ("h", "h\n"), ("i", "i\n")];
-    let bad = [
-        ("f", "guilty\n"),
-        ("g", &*lines(12, &[(3, "p KEY"), (9, "q KEY")])),
-        ("h", "r KEY\n"),
-        ("i", "x KEY\n"),
-    ];
-    let folder = versions("pairs", &good, &bad);
-    // The message brings along all that mentions the name; what breaks it needs one of these only.
-    let build = "! grep -q guilty f || grep -q 'r KEY' h || { echo \"error: 'KEY' undeclared\"; exit 1; }";
-    // Both changes of g go together, and not as long as that of i is there.
-    let test = "n=$(grep -c KEY g); [ $n = 1 ] && exit 125; [ $n = 0 ] && grep -q KEY i && exit 125; ! grep -q guilty f";
-    let found = between(&folder, &["--build", build, "--test", test, "--no-save"]);
-    assert_eq!(left(&found), places(&[("f", 1), ("h", 1)]));
-}
-
-#[test]
 fn the_result_does_not_depend_on_the_number_of_tests_at_the_same_time() {
     let folder = area();
     let result = |jobs: &str| {

@@ -131,7 +131,8 @@ impl<'k> Attempt<'k> {
 fn fate_of(evidence: &Value) -> String {
     let why = evidence["why"].as_str().unwrap_or_default();
     match evidence["outcome"].as_str() {
-        Some("unresolved") if why.contains("escaped") => "escaped".into(),
+        // With some values of undefined memory the guard may hold all the same.
+        Some(_) if why.contains("escaped") => "escaped".into(),
         Some(outcome) => outcome.into(),
         None => "unknown".into(),
     }

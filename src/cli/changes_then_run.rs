@@ -45,7 +45,10 @@ pub(super) fn go_on(
         ));
     }
     let program = match options.command.first() {
-        Some(word) if word.as_encoded_bytes().contains(&b'/') => version.directory.join(word),
+        // Without the `.` of `./prog`.
+        Some(word) if word.as_encoded_bytes().contains(&b'/') => {
+            version.directory.join(word).components().collect()
+        }
         Some(word) => executable(Path::new(word))?,
         None => return no_slice("there is no program: put its command line after -- instead of --test"),
     };

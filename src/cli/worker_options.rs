@@ -19,9 +19,10 @@ pub struct WorkerOptions {
 }
 
 impl WorkerOptions {
-    /// What is to be started.
+    /// The launch of the workers; none of them if the options are not given.
     pub(super) fn launch(&self) -> Result<WorkerLaunch, Failure> {
+        let Some(count) = self.workers else { return Ok(WorkerLaunch::default()) };
         let launcher = self.launcher.clone().unwrap_or_default();
-        Ok(WorkerLaunch { count: self.workers.unwrap_or(0), launcher, program: std::env::current_exe()? })
+        Ok(WorkerLaunch { count, launcher, program: std::env::current_exe()? })
     }
 }

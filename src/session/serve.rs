@@ -122,6 +122,11 @@ impl Current {
         }
     }
 
+    /// True once there are no more questions: then the current test is cancelled, whoever waits for it.
+    fn is_over(&self) -> bool {
+        self.cancelled.load(Ordering::SeqCst) == u64::MAX
+    }
+
     fn begin(&self, id: u64) -> Cancellation {
         let cancellation = Cancellation::default();
         *self.test.lock().unwrap_or_else(PoisonError::into_inner) = (id, cancellation.clone());
@@ -294,7 +299,12 @@ impl<'m, W: Write> TestMaker<'m, W> {
             return self.broken(id, "the worker counts other circumstances than the search");
         };
         let (before, cancellation) = (runs.load(Ordering::Relaxed), self.current.begin(id));
-        match test.test(&configuration, &cancellation) {
+        let tested = test.test(&configuration, &cancellation);
+        // The run was ended because the search is gone, or may have been: its outcome is none.
+        if self.current.is_over() {
+            return;
+        }
+        match tested {
             Ok((_, shown)) => {
                 let runs = runs.load(Ordering::Relaxed) - before;
                 self.replies.tell(&TellDocument::Tested { id, shown: EvidenceDocument::of(&shown), runs });

@@ -12,7 +12,7 @@ use crate::remote::link::{HandOverError, WorkerLink};
 use crate::remote::parcel::Parcel;
 
 /// The number of workers, and the command that starts them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerLaunch {
     /// The number of workers.
     pub count: u16,

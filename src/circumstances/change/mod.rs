@@ -83,8 +83,6 @@ pub struct Changes<'m, 'p> {
     plan: ChangePlan,
     set: ChangeSet,
     stage: Stage,
-    /// The number of changes at the beginning of the current phase.
-    begun_with: usize,
 }
 
 impl<'m, 'p> Changes<'m, 'p> {
@@ -95,7 +93,7 @@ impl<'m, 'p> Changes<'m, 'p> {
         plan: ChangePlan,
         set: ChangeSet,
     ) -> Changes<'m, 'p> {
-        Changes { setup, workers, plan, set, stage: Stage::Inducing, begun_with: 0 }
+        Changes { setup, workers, plan, set, stage: Stage::Inducing }
     }
 
     /// The changes that are left with this result of the last phase: without them it is the version that works.
@@ -122,23 +120,9 @@ impl<'m, 'p> Changes<'m, 'p> {
 
     fn minimal(&mut self, found: &Configuration) -> NextPhase<ChangeSpace> {
         let applied = self.applied(found);
-        (self.stage, self.begun_with) = (Stage::Minimal, applied.len());
+        self.stage = Stage::Minimal;
         let what = format!("one {} after the other", self.plan.unit);
         self.phase(b'm', what, self.plan.unit, PhaseStart::CarriedOver(applied))
-    }
-
-    /// The same once more, if something was left out: now a group may not be needed that was needed then, though each
-    /// of its changes needs the others. What was tested is known.
-    fn again(&mut self, found: &Configuration) -> Option<NextPhase<ChangeSpace>> {
-        if found.len() >= self.begun_with || found.len() < 2 {
-            return None;
-        }
-        self.begun_with = found.len();
-        let (id, unit) = match self.stage {
-            Stage::Lines => (b'l', "line"),
-            Stage::Inducing | Stage::Minimal => (b'm', self.plan.unit),
-        };
-        Some(self.phase(id, "groups of what is left".into(), unit, PhaseStart::CarriedOver(found.clone())))
     }
 
     fn lines(&mut self, found: &Configuration) -> Option<NextPhase<ChangeSpace>> {
@@ -147,8 +131,7 @@ impl<'m, 'p> Changes<'m, 'p> {
         if finer.changes.len() > self.plan.most_lines || finer.changes.len() <= before {
             return None;
         }
-        (self.begun_with, self.stage) = (finer.changes.len(), Stage::Lines);
-        self.set = finer;
+        (self.set, self.stage) = (finer, Stage::Lines);
         Some(self.phase(b'l', "lines of what is left".into(), "line", PhaseStart::Known))
     }
 }
@@ -168,11 +151,8 @@ impl<'p> Kind for Changes<'_, 'p> {
                 Some(self.phase(b'c', "what breaks it".into(), self.plan.unit, start))
             }
             (Some(Before { found, .. }), Stage::Inducing) => Some(self.minimal(found)),
-            (Some(Before { found, .. }), Stage::Minimal) => match self.again(found) {
-                Some(again) => Some(again),
-                None => self.lines(found),
-            },
-            (Some(Before { found, .. }), Stage::Lines) => self.again(found),
+            (Some(Before { found, .. }), Stage::Minimal) => self.lines(found),
+            (Some(_), Stage::Lines) => None,
         }
     }
 
@@ -188,7 +168,7 @@ impl<'p> Kind for Changes<'_, 'p> {
     }
 
     fn trials<'t>(&'t mut self, space: &'t ChangeSpace) -> Vec<ChangeTest<'t, 'p>> {
-        let Changes { setup, workers, set, plan, stage, .. } = self;
+        let Changes { setup, workers, set, plan, stage } = self;
         let resolution = match stage {
             Stage::Inducing => plan.resolution,
             Stage::Minimal | Stage::Lines => Resolution::Off,
