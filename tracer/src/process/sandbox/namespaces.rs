@@ -19,7 +19,7 @@ use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
 use super::starter::{Confinement, REPORT, Starter, explained, reported};
-use super::view::{STEPS, ViewPlan};
+use super::view::{Overlay, STEPS, ViewPlan};
 use crate::invocation::{Network, Permissions};
 use crate::process::children;
 use crate::process::launch::Launcher;
@@ -140,6 +140,11 @@ impl Namespaces {
     /// Opens the folders for changes.
     fn look(&mut self) -> io::Result<()> {
         self.memory = File::open(format!("/proc/{}/fd/{}", self.first, self.plan.first))?.into();
+        // An overlay notes the origin of a folder of changes when that is looked up for the first time: no run has
+        // changed it then.
+        for folder in self.plan.overlays.iter().flat_map(Overlay::paths) {
+            let _ = fs::metadata(self.root().join(folder.strip_prefix("/").unwrap_or(&folder)));
+        }
         let changes = |number| format!("/proc/{}/fd/{}", self.first, self.plan.changes_fd(number));
         let within = self.plan.overlays.iter().zip(1..).flat_map(|(overlay, number)| {
             let folders = overlay.folders().into_iter();

@@ -318,6 +318,11 @@ impl Overlay {
         names.scan(PathBuf::new(), join).collect()
     }
 
+    /// The same folders as the program names them.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        self.folders().into_iter().map(|folder| self.place().join(folder)).collect()
+    }
+
     /// The name of the folder for a trunk and its entries, if it is one.
     fn trunk(&self) -> Option<(&CStr, &[Entry])> {
         match &self.cover {
