@@ -236,11 +236,12 @@ pub(super) fn changed_limits(
     timeout: Option<Duration>,
 ) -> Limits {
     let recorded = recorded.usage;
-    let least = Duration::from_millis(100);
+    // Long enough for what a busy machine adds to a run of a moment; each loop that does not end costs this much.
+    let least = Duration::from_millis(20);
     let usual = match is_endless {
         false => (10 * recorded.cpu).max(least),
         // The time of a right run is not known; what was recorded took many times as long as it does untraced.
-        true => recorded.wall.clamp(least, Duration::from_secs(5)),
+        true => recorded.wall.clamp(Duration::from_millis(100), Duration::from_secs(5)),
     };
     let cpu = timeout.unwrap_or(usual);
     let patient = Duration::from_secs(10).max(10 * recorded.wall);
