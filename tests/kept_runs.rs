@@ -623,5 +623,5 @@ fn what_a_killed_search_has_found_is_reported_and_gone_on_with() {
         fs::remove_dir_all(&program.directory).expect("removed");
     });
     let told = with_improvements.into_inner();
-    assert!(told >= 10, "only {told} were killed behind an improvement");
+    assert!(told >= 10, "only {told} were killed after an improvement");
 }
