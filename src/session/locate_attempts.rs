@@ -94,7 +94,7 @@ pub(super) struct Attempts<'b> {
     pub(super) most: u64,
     /// The number of runs that have been begun.
     pub(super) begun: u64,
-    /// The different outputs that were seen.
+    /// The different outputs of the first of the runs that were seen.
     pub(super) outputs: HashSet<u64>,
     /// The outputs of the first of the runs with each change that helps.
     pub(super) printed: HashMap<usize, Printed>,
@@ -131,7 +131,9 @@ impl Attempts<'_> {
                     continue;
                 }
                 own.write_down(attempt, &seen)?;
-                outputs.lock().unwrap_or_else(PoisonError::into_inner).insert(seen.output);
+                if attempt.run == 0 {
+                    outputs.lock().unwrap_or_else(PoisonError::into_inner).insert(seen.output);
+                }
                 effects.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(seen.effect);
                 let mut kept = printed.lock().unwrap_or_else(PoisonError::into_inner);
                 kept.extend(seen.printed.map(|text| (attempt.candidate, text)));
@@ -164,7 +166,7 @@ impl Attempts<'_> {
             };
             effects[number] = Some(seen.effect);
             self.begun += 1;
-            self.outputs.insert(seen.output);
+            self.outputs.extend((attempt.run == 0).then_some(seen.output));
             self.printed.extend(seen.printed.clone().map(|text| (attempt.candidate, text)));
         }
         (effects, unknown)
