@@ -548,11 +548,11 @@ fn an_older_format_is_told_and_a_folder_without_a_run_too() {
     let told = message(&about(&program, &["report", "--emit", "jsonl=tests"]), 1);
     let formats = "journal: has the format `stripe journal 1`, and this stripe reads `stripe journal 2`";
     assert_says(&told, &[formats, "use the stripe that wrote it"]);
-    replace("result.json", "stripe.result/1", "stripe.result/0");
+    replace("result.json", "stripe.result/2", "stripe.result/0");
     let told = message(&about(&program, &["report"]), 1);
     assert_says(
         &told,
-        &["result.json: has the format `stripe.result/0`, and this stripe reads `stripe.result/1`"],
+        &["result.json: has the format `stripe.result/0`, and this stripe reads `stripe.result/2`"],
     );
     replace("run.json", "stripe.run/2", "stripe.run/1");
     let told = message(&about(&program, &["report"]), 1);
