@@ -454,6 +454,7 @@ enum AlgorithmWord {
     #[serde(rename = "dd+")]
     DdPlus,
     Prune,
+    Pairs,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -120,6 +120,7 @@ pub(super) fn algorithm(algorithm: Algorithm) -> &'static str {
         Algorithm::Ddmin => "ddmin",
         Algorithm::DdPlus => "dd+",
         Algorithm::Prune => "prune",
+        Algorithm::Pairs => "pairs",
     }
 }
 

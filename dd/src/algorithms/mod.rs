@@ -6,6 +6,7 @@ mod dd;
 mod dd_plus;
 mod ddmin;
 mod isolate;
+mod pairs;
 mod prune;
 mod sweep;
 
@@ -13,6 +14,7 @@ pub use dd::dd;
 pub use dd_plus::dd_plus;
 pub use ddmin::ddmin;
 pub use isolate::isolate;
+pub use pairs::pairs;
 pub use prune::prune;
 pub use sweep::sweep;
 
@@ -34,6 +36,9 @@ pub enum Algorithm {
     DdPlus,
     /// Single circumstances first: see [`prune()`]. For configurations of which most is likely to be needed.
     Prune,
+    /// As [`Algorithm::Sweep`], and then two circumstances at once: see [`pairs()`]. For circumstances that may only need
+    /// each other.
+    Pairs,
 }
 
 impl Algorithm {
@@ -52,6 +57,7 @@ impl Algorithm {
             Algorithm::Ddmin => ddmin(experiment, start),
             Algorithm::DdPlus => inducing(experiment, start),
             Algorithm::Prune => prune(experiment, start),
+            Algorithm::Pairs => pairs(experiment, start),
         }
     }
 }
