@@ -435,6 +435,7 @@ enum RuleWord {
 enum AlgorithmWord {
     Sweep,
     Ddmin,
+    Halve,
     #[serde(rename = "dd+")]
     DdPlus,
     Prune,

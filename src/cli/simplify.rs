@@ -112,6 +112,7 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
     }
     let other = options.differs_from().map(|command| other(command, &invocation)).transpose()?;
     let mut given = given(options, &invocation)?;
+    reduction_method::guess_languages(&mut given);
     let mut remarks = reduction_method::derived(&method, &mut given, options)?;
     remarks.extend(reduction_method::missing_grammars(&given, options));
     Ok(SimplifyRequest {

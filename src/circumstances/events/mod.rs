@@ -121,7 +121,7 @@ impl<'a, 'p> Events<'a, '_, 'p> {
         let recorded = self.setup.recorded;
         let universe = Universe::new(recorded.program, recorded.trace, rule(phase));
         match self.algorithm {
-            Algorithm::Sweep | Algorithm::DdPlus | Algorithm::Prune => {
+            Algorithm::Sweep | Algorithm::Halve | Algorithm::DdPlus | Algorithm::Prune => {
                 universe.grouped(recorded.program, recorded.trace)
             }
             Algorithm::Ddmin => universe,

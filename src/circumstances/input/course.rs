@@ -63,6 +63,11 @@ impl Way {
         }
     }
 
+    /// True if the units of further rounds are finer than those of the first one.
+    fn has_finer_units(&self) -> bool {
+        matches!(self, Way::Units(Granularity::Auto, _))
+    }
+
     fn kinds(&self) -> u8 {
         match self {
             Way::Units(_, false) => 0,
@@ -118,7 +123,8 @@ impl Course {
         loop {
             if let Some(ladder) = &mut self.ladder {
                 if let Some((unit, units)) = ladder.next(text, is_less) {
-                    return Some(Step::Units { part, units, unit, text: text.clone() });
+                    let algorithm = ladder.algorithm(unit);
+                    return Some(Step::Units { part, units, unit, algorithm, text: text.clone() });
                 }
                 self.ladder = None;
                 is_less = false;
@@ -127,7 +133,9 @@ impl Course {
             if let Some((swaps, title)) = self.next_swaps(way, text, is_refuted) {
                 return Some(Step::Swaps { part, swaps, title, text: text.clone() });
             }
-            if !std::mem::replace(&mut self.is_changed, false) {
+            // The units of the first round are not the finest ones.
+            let has_finer = self.is_first_round && way.has_finer_units();
+            if !std::mem::replace(&mut self.is_changed, false) && !has_finer {
                 return None;
             }
             let is_first_round = false;
