@@ -339,7 +339,7 @@ fn part_document(part: &InputPart, unit: Unit) -> PartDocument {
         optional: part.is_optional,
         least: bytes_document(&part.least),
         unit: match unit {
-            Unit::Whole => UnitDocument::Whole,
+            Unit::Whole | Unit::Read(_) => UnitDocument::Whole,
             Unit::Lines => UnitDocument::Lines,
             Unit::Elements(depth) => UnitDocument::Elements(depth),
             Unit::Tokens => UnitDocument::Tokens,
@@ -365,6 +365,7 @@ fn input_part(document: PartDocument) -> InputPart {
         is_optional: document.optional,
         least: bytes(document.least).into(),
         language: None,
+        read: None,
     }
 }
 

@@ -18,7 +18,7 @@ use crate::process::{
     Tracee, Watchdog,
 };
 use crate::program::Program;
-use crate::run::{Run, Usage};
+use crate::run::{OpenFile, Run, Usage};
 use crate::termination::{Cut, Termination};
 
 /// A replacement of a file: a run finds this content instead; nothing that it does to it is real.
@@ -112,10 +112,11 @@ impl<'p> Runner<'p> {
             program: Some(self.program).filter(|program| !program.images().is_empty()),
             placement: &mut self.placement,
             usage: Usage::default(),
+            open_files: Vec::new(),
             alarm: &alarm,
         };
         let termination = course.follow(&mut tracee, alterations)?;
-        let mut usage = course.usage;
+        let (mut usage, open_files) = (course.usage, std::mem::take(&mut course.open_files));
         let termination = match (termination, alarm.end()) {
             (Termination::Cut(Cut::Stopped), Some(cut)) => Termination::Cut(cut),
             (termination, _) => termination,
@@ -124,7 +125,7 @@ impl<'p> Runner<'p> {
         tracee.end();
         usage.wall = started.elapsed();
         let (stdout, stderr) = output.collect()?;
-        let mut run = Run { termination, usage, denied, ..Run::with_output(stdout, stderr) };
+        let mut run = Run { termination, usage, denied, open_files, ..Run::with_output(stdout, stderr) };
         run.measure(limits, || self.sandbox.is_full());
         Ok(run)
     }
@@ -136,6 +137,7 @@ struct Course<'c> {
     program: Option<&'c Program>,
     placement: &'c mut Placement,
     usage: Usage,
+    open_files: Vec<OpenFile>,
     alarm: &'c Alarm<'c>,
 }
 
@@ -183,10 +185,16 @@ impl Course<'_> {
             };
             // The signal itself is not delivered: a handler of core dumps must not be started for each test.
             if signal != 0 && tracee.is_fatal(signal) {
-                (self.usage.cpu, self.usage.memory) = tracee.usage_of_family();
+                self.look(tracee);
                 return Ok(self.crashed(tracee, signal));
             }
         }
+    }
+
+    /// Looks at what is gone once the program has ended.
+    fn look(&mut self, tracee: &Tracee) {
+        (self.usage.cpu, self.usage.memory) = tracee.usage_of_family();
+        self.open_files = tracee.open_files();
     }
 
     fn trap(&self, changes: &mut Changes<'_>, tracee: &mut Tracee) -> Result<Changed, ProcessError> {
@@ -212,7 +220,7 @@ impl Course<'_> {
                 self.usage.forked += 1;
                 changes.into_iter().for_each(|changes| changes.leave_fork(tracee, child));
             }
-            Stop::Exiting => (self.usage.cpu, self.usage.memory) = tracee.usage_of_family(),
+            Stop::Exiting => self.look(tracee),
             Stop::SharedMemory => changes.into_iter().for_each(|changes| changes.set_aside(tracee, true)),
             Stop::OwnMemoryAgain => changes.into_iter().for_each(|changes| changes.set_aside(tracee, false)),
             Stop::Signal(_) | Stop::Trap | Stop::Executed | Stop::Thread | Stop::Call => {}

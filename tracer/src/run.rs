@@ -37,6 +37,19 @@ pub struct Run {
     /// The value of the variable that was asked for. `None` if none was, if the run has not come there, or if the
     /// variable has no place in memory there.
     pub value: Option<AskedValue>,
+    /// The files that it had open at its end, if nothing of it was traced.
+    pub open_files: Vec<OpenFile>,
+}
+
+/// A file that a run had open at its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenFile {
+    /// The number of the descriptor.
+    pub descriptor: i32,
+    /// The path, as the run has it.
+    pub path: PathBuf,
+    /// The place to which the system calls of the run have come in it, in bytes from its beginning.
+    pub position: u64,
 }
 
 /// The value of a variable that was asked for, as the language of the program writes it.
@@ -74,6 +87,7 @@ impl Run {
             operand: None,
             unwritten: 0,
             value: None,
+            open_files: Vec::new(),
         }
     }
 

@@ -110,6 +110,14 @@ impl Course {
         Course { ladder, last: None, is_changed: false, is_first_round: is_first_time }
     }
 
+    /// Creates the course through a part that was not reduced yet, of which the program has read only so much.
+    pub(super) fn first(way: &Way, part: &InputPart) -> Course {
+        let mut course = Course::new(way, true);
+        let text = part.content.as_deref().unwrap_or_default();
+        course.ladder = course.ladder.map(|ladder| ladder.of_read(text, part.read));
+        course
+    }
+
     /// The next step in a part with this text; `is_less`: the one before has made it smaller. `is_refuted`
     /// tells whether a text in the part's place is known not to show the failure.
     pub(super) fn next(

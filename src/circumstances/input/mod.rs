@@ -13,6 +13,7 @@ mod brackets;
 mod course;
 mod derivations;
 mod indentation;
+mod kept_path;
 mod part;
 mod past_steps;
 mod preventers;
@@ -33,6 +34,7 @@ use std::collections::HashSet;
 use dd::{Algorithm, Configuration};
 
 pub use derivations::DerivationStrategy;
+pub use kept_path::KeptPath;
 pub use part::{Given, InputPart, PartName, arguments, variables};
 pub use past_steps::PastSteps;
 pub use preventers::Preventers;
@@ -181,7 +183,10 @@ impl<'m, 'p> Inputs<'m, 'p> {
         }
         loop {
             let is_first_round = is_first_time && settled.is_none();
-            let course = course.get_or_insert_with(|| Course::new(&ways[*way], is_first_round));
+            let course = course.get_or_insert_with(|| match is_first_round {
+                true => Course::first(&ways[*way], &given.parts[number]),
+                false => Course::new(&ways[*way], false),
+            });
             let step = course.next(&ways[*way], number, &text, is_less, &is_refuted);
             let state = Some(given.fingerprint());
             if step.is_some() || ways.len() == 1 || *settled == state {

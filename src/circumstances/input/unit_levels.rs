@@ -94,6 +94,20 @@ impl UnitLevels {
         }
     }
 
+    /// The same, for a text of which the program has read only so much: first the rest goes, in one test.
+    pub(super) fn of_read(mut self, text: &[u8], read: Option<usize>) -> UnitLevels {
+        let Some(read) = read.filter(|&read| read < text.len()) else { return self };
+        let end = match self.rungs.last() {
+            Some(UnitLevel::Units(Unit::Bytes)) => read,
+            // To the end of the line: coarse units and characters are not cut.
+            _ => text[read..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| read + at + 1),
+        };
+        if end < text.len() {
+            self.rungs.insert(0, UnitLevel::Units(Unit::Read(end)));
+        }
+        self
+    }
+
     /// The algorithm that takes the fewest tests for units of this kind: most of the brackets, and of the finest units
     /// after coarser ones, are needed.
     pub(super) fn algorithm(&self, unit: Unit) -> Algorithm {

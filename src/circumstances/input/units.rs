@@ -13,6 +13,8 @@ use crate::syntax::{Language, SyntaxTree};
 pub enum Unit {
     /// The whole text.
     Whole,
+    /// What the program has read, so many bytes, and what it has not.
+    Read(usize),
     /// Lines with their ends.
     Lines,
     /// Elements within so many brackets: the text between commas, semicolons and ends of lines, brackets and all that
@@ -37,6 +39,7 @@ impl Unit {
     pub fn name(self) -> &'static str {
         match self {
             Unit::Whole => "part",
+            Unit::Read(_) => "stretch",
             Unit::Lines => "line",
             Unit::Elements(_) => "element",
             Unit::Tokens => "token",
@@ -52,6 +55,7 @@ impl Unit {
     pub fn names(self) -> &'static str {
         match self {
             Unit::Whole => "whole parts",
+            Unit::Read(_) => "what was never read",
             Unit::Lines => "lines",
             Unit::Elements(_) => "elements of lists",
             Unit::Tokens => "tokens",
@@ -102,6 +106,9 @@ impl Units {
         let stretches = match unit {
             Unit::Bytes => Stretches::Bytes,
             Unit::Whole => Stretches::Between(vec![0, text.len() as u32]),
+            Unit::Read(length) => {
+                Stretches::Between(vec![0, length.min(text.len()) as u32, text.len() as u32])
+            }
             Unit::Lines => Stretches::Between(places(text, line_end)),
             Unit::Tokens => Stretches::Between(places(text, token_end)),
             Unit::Characters => Stretches::Between(places(text, character_end)),
