@@ -41,8 +41,9 @@ pub struct Needed {
     pub event: EventId,
     /// Its necessity.
     pub necessity: Necessity,
-    /// The evidence of the test without it. `None` if the search ended before this was tried.
-    pub without: Option<Evidence>,
+    /// The evidence of the test without it. `None` if the search ended before this was tried; boxed, because that may be
+    /// so for millions.
+    pub without: Option<Box<Evidence>>,
 }
 
 /// The level of a result: what was left out, as a whole, to show that it is minimal. The coarser, the less is known.

@@ -599,7 +599,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Takes the attribute at `at`, and with `#[cfg(test)]` the item behind it; returns what follows.
+    /// Takes the attribute at `at`, and with `#[cfg(test)]` the item after it; returns what follows.
     fn attribute(&mut self, tokens: &[TokenTree], at: usize) -> usize {
         let is_of_file = is_punct(tokens.get(at + 1), '!');
         let at = at + 1 + usize::from(is_of_file);

@@ -529,7 +529,7 @@ fn a_failure_that_was_mended_and_came_back_is_put_down_to_its_second_cause() {
 }
 
 #[test]
-fn behind_a_merge_the_commit_on_the_other_line_is_found_or_the_merge_itself() {
+fn after_a_merge_the_commit_on_the_other_line_is_found_or_the_merge_itself() {
     let repository = Repository::new("merge");
     repository.git(&["checkout", "-q", "-b", "side"]);
     for number in 1..=6 {
@@ -718,7 +718,7 @@ fn a_search_that_was_ended_goes_on_and_comes_to_the_same_end() {
         assert_says(&told, &["it has come to its end"]);
     } else {
         assert_eq!(output.status.code(), Some(0), "{told}");
-        assert_says(&told, &["going on behind"]);
+        assert_says(&told, &["going on after"]);
     }
     assert_eq!(listed().lines().count(), 2, "{}", listed());
     let report = |words: &[&str]| {
@@ -746,7 +746,7 @@ fn a_search_that_was_ended_goes_on_and_comes_to_the_same_end() {
 }
 
 #[test]
-fn behind_the_changes_comes_the_critical_slice_of_the_failing_version_with_their_lines() {
+fn after_the_changes_comes_the_critical_slice_of_the_failing_version_with_their_lines() {
     let main = "#include <stdio.h>\nint main(void) {\n    int sum = 0;\n    for (int i = 1; i <= 3; i++)\n        \
                 sum += i;\n    printf(\"%d\\n\", sum);\n    return 0;\n}\n";
     let broken = main.replace("i <= 3", "i < 3").replace("#include", "/* new */\n#include");

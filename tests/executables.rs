@@ -222,7 +222,7 @@ fn limited(program: &Program, memory: u64) -> std::process::Output {
         .expect("a shell")
 }
 
-/// Where compressed sections say how large they are: behind `ZLIB` in the old form, in an `Elf64_Chdr` (type,
+/// Where compressed sections say how large they are: after `ZLIB` in the old form, in an `Elf64_Chdr` (type,
 /// zero, size, alignment) in front of the first bytes of zlib or zstd in the other.
 fn claims(bytes: &[u8], kind: &str) -> Vec<usize> {
     let (before, kind_number): (&[u8], u32) = match kind {

@@ -32,7 +32,7 @@ fn a_command_line_that_cannot_be_used_ends_with_2() {
     let program = sample_with("usage", &[("out.txt", OUTPUT)]);
     let cases: [(&[&str], &[&str]); 23] = [
         (&["--bogus"], &["'--bogus'", "`stripe run --help`"]),
-        (&["word"], &["'word'", "behind --"]),
+        (&["word"], &["'word'", "after --"]),
         (&["--timeout", "-1"], &["'-1'", "--timeout", "more than nothing"]),
         (&["--timeout", "1180591620717411303424"], &["--timeout", "at most a year"]),
         (&["--timeout", "NaN"], &["'NaN'", "ms, s, m or h"]),

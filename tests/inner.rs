@@ -241,7 +241,7 @@ fn what_a_pointer_leads_to_depends_on_the_pointer() {
     }
 }
 
-/// What differs in the list stands far behind its beginning.
+/// What differs in the list stands far from its beginning.
 const LONG: &str = r#"
 int list[1000];
 int main(void) {

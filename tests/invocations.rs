@@ -59,7 +59,7 @@ fn options_may_stand_on_either_side_of_the_program() {
 }
 
 #[test]
-fn everything_behind_two_dashes_goes_to_the_program() {
+fn everything_after_two_dashes_goes_to_the_program() {
     let program = tiny("arguments", ECHO);
     let mut command = stripe();
     command.arg("replay").arg(&program.path).args(["--", "--help", "-q", "", "--", "a b"]);

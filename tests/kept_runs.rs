@@ -548,11 +548,11 @@ fn an_older_format_is_told_and_a_folder_without_a_run_too() {
     let told = message(&about(&program, &["report", "--emit", "jsonl=tests"]), 1);
     let formats = "journal: has the format `stripe journal 1`, and this stripe reads `stripe journal 2`";
     assert_says(&told, &[formats, "use the stripe that wrote it"]);
-    replace("result.json", "stripe.result/1", "stripe.result/0");
+    replace("result.json", "stripe.result/2", "stripe.result/0");
     let told = message(&about(&program, &["report"]), 1);
     assert_says(
         &told,
-        &["result.json: has the format `stripe.result/0`, and this stripe reads `stripe.result/1`"],
+        &["result.json: has the format `stripe.result/0`, and this stripe reads `stripe.result/2`"],
     );
     replace("run.json", "stripe.run/2", "stripe.run/1");
     let told = message(&about(&program, &["report"]), 1);
@@ -623,5 +623,5 @@ fn what_a_killed_search_has_found_is_reported_and_gone_on_with() {
         fs::remove_dir_all(&program.directory).expect("removed");
     });
     let told = with_improvements.into_inner();
-    assert!(told >= 10, "only {told} were killed behind an improvement");
+    assert!(told >= 10, "only {told} were killed after an improvement");
 }

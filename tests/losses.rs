@@ -447,3 +447,25 @@ int main(void) {
     let found = program.slice(&["--expect-match", "100", "--no-save"], 0);
     assert_eq!(found["status"], "minimal", "{found}");
 }
+
+/// What is kept of 300,000 executions, a third of them decisions, was an object of JSON for each: 30 MB on the disk,
+/// 90 in memory, and each later `stripe run` of the same command read it.
+#[test]
+fn what_a_search_keeps_that_has_ended_early_is_small() {
+    let program = tiny("rounds_kept", ROUNDS);
+    let run = |options: &[&str]| {
+        let mut command = stripe();
+        command.arg("run").arg(&program.path).args(["-q", "-j1", "--max-tests", "1"]).args(options);
+        let mut run = command.current_dir(&program.directory).stdout(Stdio::null()).spawn().expect("started");
+        let peak = peak_memory(&mut run);
+        assert_eq!(run.wait().expect("ended").code(), Some(5));
+        peak
+    };
+    let alone = run(&["--no-save"]);
+    let [first, second] = [(); 2].map(|()| run(&[]));
+    let kept = fs::metadata(program.directory.join(".stripe/1-rounds_kept/result.json")).expect("kept").len();
+    assert!(kept < 2 << 20, "{kept} bytes");
+    for peak in [first, second] {
+        assert!(peak < alone + (16 << 10), "{peak} kB, without a kept run {alone}");
+    }
+}

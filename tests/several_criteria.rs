@@ -142,7 +142,7 @@ fn a_budget_is_for_all_criteria_together_and_all_go_on() {
     assert_eq!(slices(&json(&reduced)), slices(&whole));
     assert_says(
         &text(&reduced.stderr),
-        &["going on with both of run 1 behind 40 tests", "mul of run 1 is finished; this is its result"],
+        &["going on with both of run 1 after 40 tests", "mul of run 1 is finished; this is its result"],
     );
 }
 
@@ -201,7 +201,7 @@ fn a_single_criterion_has_all_kinds() {
 }
 
 #[test]
-fn a_beginning_behind_prompts_is_that_of_a_word() {
+fn a_beginning_after_prompts_is_that_of_a_word() {
     let program = sample_in("prompts");
     let options = ["--control", "trace", "--format", "json", "-q"];
     let with =

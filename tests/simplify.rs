@@ -535,7 +535,7 @@ fn a_search_that_was_ended_goes_on_and_ends_with_the_same_result() {
                 place,
                 &[&words[..], &[jobs, "--resume", "--max-tests", "20", "--format", "json"]].concat(),
             );
-            assert!(text(&output.stderr).contains("going on behind"), "{}", text(&output.stderr));
+            assert!(text(&output.stderr).contains("going on after"), "{}", text(&output.stderr));
             found = serde_json::from_slice(&output.stdout).expect("a document");
         }
         assert!(rounds > 1, "{rounds}");
@@ -546,7 +546,7 @@ fn a_search_that_was_ended_goes_on_and_ends_with_the_same_result() {
 }
 
 #[test]
-fn a_search_that_was_killed_goes_on_behind_the_tests_that_it_made() {
+fn a_search_that_was_killed_goes_on_after_the_tests_that_it_made() {
     // Nothing can be left out, so that there are many tests.
     let source = "#include <stdio.h>\nint main(void) { int c, n = 0; while ((c = getchar()) != EOF) n += c == '\\n'; \
                   if (n != 150) return 0; fprintf(stderr, \"error\\n\"); return 1; }\n";
@@ -574,7 +574,7 @@ fn a_search_that_was_killed_goes_on_behind_the_tests_that_it_made() {
     assert!(is_killed);
     let output = simplify(place, &[&words[..], &["--resume"]].concat());
     // The same text may have been tested twice at the same time.
-    assert_says(&text(&output.stderr), &["going on behind", " tests"]);
+    assert_says(&text(&output.stderr), &["going on after", " tests"]);
     let resumed: Value = serde_json::from_slice(&output.stdout).expect("a document");
     let whole: Value = serde_json::from_slice(&simplify(place, &words).stdout).expect("a document");
     assert_eq!(result(&resumed), result(&whole));

@@ -69,7 +69,7 @@ fn lucky_elsewhere(test: &str, reader: &str) -> Program {
     tiny(&format!("lucky-{test}-{reader}"), &LUCKY_ELSEWHERE.replace("READER", reader))
 }
 
-/// The line of `sum = 0`, and a column before it and behind the statements before.
+/// The line of `sum = 0`, and a column before it and after the statements before.
 fn place_of_the_zero() -> (u64, u64) {
     let mut lines = LUCKY_ELSEWHERE.lines().zip(1..);
     let found = lines.find_map(|(text, line)| Some((line, text.find("sum = 0;")? as u64)));

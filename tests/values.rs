@@ -121,7 +121,7 @@ fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
     value[key].as_array().expect("a list").iter()
 }
 
-/// A value that stripe tells: at which event, of what, whether behind it.
+/// A value that stripe tells: at which event, of what, whether after it.
 #[derive(Debug)]
 struct Claim {
     place: String,
@@ -237,7 +237,7 @@ fn plain(value: &str, is_single: bool) -> String {
     number.replace_all(&value, spelt).into_owned()
 }
 
-/// Whether gdb knows no such name: in Rust, names begin to mean something behind their `let`.
+/// Whether gdb knows no such name: in Rust, names begin to mean something after their `let`.
 fn is_unknown(answer: &str, name: &str) -> bool {
     answer.starts_with("nothing: ") || answer == name
 }
@@ -400,7 +400,7 @@ fn the_sample_is_explained_within_a_second() {
 }
 
 #[test]
-fn a_branch_behind_which_a_run_goes_astray_is_shown_with_what_it_read() {
+fn a_branch_after_which_a_run_goes_astray_is_shown_with_what_it_read() {
     let source = "#include <stdio.h>\nint main(void) {\n    int left = 3;\n    int right = 2;\n    int sum = 0;\n    \
                   if (left > right)\n        sum = 7;\n    printf(\"%d\\n\", sum);\n    return 0;\n}\n";
     let program = tiny("astray", source);
@@ -438,7 +438,7 @@ fn a_file_that_has_changed_is_noticed_and_the_evidence_told_all_the_same() {
     let told = explained(&program, &["6#1"]);
     assert_says(
         &told,
-        &["Needed for its effect", "warning: the program did not go on as recorded behind event"],
+        &["Needed for its effect", "warning: the program did not go on as recorded after event"],
     );
 }
 
@@ -511,16 +511,13 @@ fn values_are_told_without_being_asked_for_while_the_slice_is_short() {
 
 /// Behind a million events nothing is looked at without being asked for: that would take long.
 #[test]
-fn values_far_behind_the_beginning_are_told_only_if_asked_for() {
+fn values_far_from_the_beginning_are_told_only_if_asked_for() {
     let program = tiny("far", &LOOP.replace("ROUNDS", "340000"));
     let output = program.stripe("run", &["-q", "--no-save", "--no-values", "--expect-match", "[0-9]"]);
     assert!(!text(&output.stdout).contains("are not told"));
     let output = program.stripe("run", &["-q", "--no-save", "--expect-match", "[0-9]"]);
     let told = text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_says(
-        &told,
-        &["values of needed executions behind event 1000000 are not told", "--values lets it"],
-    );
+    assert_says(&told, &["values of needed executions after event 1000000 are not told", "--values lets it"]);
 }
 
 const LOOP: &str = "#include <stdio.h>\nint main(void) { int sum = 0;\n    for (int i = 0; i < ROUNDS; i++)\n        sum \

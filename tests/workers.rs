@@ -133,7 +133,7 @@ fn a_search_that_was_ended_goes_on_with_workers() {
     assert_status(&run(&first), 5);
     let on = run(&["reduce", "--workers", "2", "--max-tests", "100000", "--format", "json"]);
     assert_status(&on, 0);
-    assert_says(&text(&on.stderr), &["2 workers are ready", "going on with run 1 behind 30 tests"]);
+    assert_says(&text(&on.stderr), &["2 workers are ready", "going on with run 1 after 30 tests"]);
     let (whole, at_once): (Value, Value) = (
         serde_json::from_slice(&on.stdout).expect("JSON"),
         serde_json::from_slice(

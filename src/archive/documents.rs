@@ -24,7 +24,9 @@ pub(super) const RUN: &str = "stripe.run/2";
 /// The same where `stripe locate` has made the run: an older program would take it for a search.
 pub(super) const LOCATE_RUN: &str = "stripe.locate-run/1";
 /// The format of `result.json`.
-pub(super) const RESULT: &str = "stripe.result/1";
+pub(super) const RESULT: &str = "stripe.result/2";
+/// The format of earlier versions, which list each needed execution.
+pub(super) const LISTED_RESULT: &str = "stripe.result/1";
 
 /// `run.json`.
 #[derive(Serialize, Deserialize)]
@@ -281,7 +283,11 @@ pub(super) struct ResultDocument {
     pub(super) effects_tried: Option<bool>,
     pub(super) recorded: usize,
     pub(super) omittable: usize,
+    /// The needed executions with evidence; in earlier versions all.
     pub(super) needed: Vec<NeededDocument>,
+    /// Those that were not tried alone; missing in results of earlier versions.
+    #[serde(default)]
+    pub(super) untried: UntriedDocument,
     pub(super) tests: CountsDocument,
     pub(super) runs: u64,
     pub(super) elapsed_ms: u64,
@@ -340,6 +346,16 @@ pub(super) struct NeededDocument {
     #[serde(with = "NecessityWord")]
     pub(super) necessity: Necessity,
     pub(super) without: Option<SeenDocument>,
+}
+
+/// Kept executions without evidence: of a search that has ended early these may be millions, so that they are written as
+/// ranges, in base64.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct UntriedDocument {
+    pub(super) effects: String,
+    pub(super) decisions: String,
+    /// The number of both.
+    pub(super) count: usize,
 }
 
 #[derive(Serialize, Deserialize)]

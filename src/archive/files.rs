@@ -46,13 +46,21 @@ pub(super) fn read_document<T: DeserializeOwned>(
     path: &Path,
     format: &'static str,
 ) -> Result<T, ArchiveError> {
+    read_document_of(path, &[format])
+}
+
+/// Reads a document that must have one of these formats, the present one first.
+pub(super) fn read_document_of<T: DeserializeOwned>(
+    path: &Path,
+    formats: &[&'static str],
+) -> Result<T, ArchiveError> {
     let text = read_whole(path).map_err(ArchiveError::unreadable(path))?;
     let envelope: Envelope = serde_json::from_slice(&text).map_err(|e| ArchiveError::damaged(path, e))?;
-    if envelope.format != format {
+    if !formats.contains(&&envelope.format[..]) {
         return Err(ArchiveError::Format {
             path: path.into(),
             format: envelope.format.escape_default().to_string(),
-            expected: format,
+            expected: formats[0],
         });
     }
     if check(&envelope.content) != envelope.check {

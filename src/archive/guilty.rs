@@ -375,7 +375,7 @@ fn edit(document: EditDocument, file: Option<&ChangedFile>) -> Result<ChangeEdit
             });
             match fits {
                 true => ChangeEdit::Lines(old..old_end, new..new_end),
-                false => return Err("a change is behind the end of its file".into()),
+                false => return Err("a change is beyond the end of its file".into()),
             }
         }
         EditDocument::Whole => ChangeEdit::Whole,

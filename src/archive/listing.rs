@@ -150,8 +150,8 @@ impl RunFolder {
         if let Some(result) = self.result_document(part)? {
             let tests = &result.tests;
             let tests = tests.reproduced + tests.not_reproduced + tests.unresolved;
-            let (stage, kept) =
-                (Stage::Ended(result.status), Some(KeptSize::Executions(result.needed.len())));
+            let kept = Some(KeptSize::Executions(result.needed.len() + result.untried.count));
+            let stage = Stage::Ended(result.status);
             return Ok(SearchProgress { name, stage, kept, tests });
         }
         let content = JournalContent::read(&journal, events)?;

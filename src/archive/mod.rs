@@ -44,6 +44,7 @@ mod kept;
 mod listing;
 mod located;
 mod outcomes;
+mod ranges;
 mod restore;
 mod results;
 mod simplifications;

@@ -9,9 +9,11 @@ use tracer::program::Program;
 use tracer::trace::Trace;
 use tracer::trace_file::{self, Identity};
 
-use super::documents::{EndDocument, FileDocument, LOCATE_RUN, RESULT, RUN, ResultDocument, RunDocument};
+use super::documents::{
+    EndDocument, FileDocument, LISTED_RESULT, LOCATE_RUN, RESULT, RUN, ResultDocument, RunDocument,
+};
 use super::error::ArchiveError;
-use super::files::{create, hash, read_document, read_whole, write_document};
+use super::files::{create, hash, read_document, read_document_of, read_whole, write_document};
 use super::folder::{RunFolder, make_private};
 use super::journal::{Journal, JournalContent};
 use super::kept::KeptRun;
@@ -169,12 +171,15 @@ impl RunFolder {
         part: Option<&str>,
         question: Question,
     ) -> Result<Option<CriticalSlice>, ArchiveError> {
-        Ok(self.result_document(part)?.map(|document| results::slice(document, question)))
+        let Some(document) = self.result_document(part)? else { return Ok(None) };
+        let damaged =
+            || ArchiveError::damaged(&self.result_path(part), "it names executions that the run has not");
+        results::slice(document, question).ok_or_else(damaged).map(Some)
     }
 
     pub(super) fn result_document(&self, part: Option<&str>) -> Result<Option<ResultDocument>, ArchiveError> {
         let path = self.result_path(part);
-        if path.exists() { read_document(&path, RESULT).map(Some) } else { Ok(None) }
+        if path.exists() { read_document_of(&path, &[RESULT, LISTED_RESULT]).map(Some) } else { Ok(None) }
     }
 
     fn result_path(&self, part: Option<&str>) -> PathBuf {

@@ -78,7 +78,7 @@ fn request(
     let is_asked = !criterion.is_empty();
     if options.test.is_some() && is_asked {
         let message =
-            "--expect-... and --check are about the program behind --; with --test, the test itself judges";
+            "--expect-... and --check are about the program after --; with --test, the test itself judges";
         return Err(Failure::new(Exit::Usage, message));
     }
     let (test, judgement) = match &options.test {

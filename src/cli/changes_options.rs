@@ -59,13 +59,13 @@ pub struct ChangesOptions {
     /// Build each version in a clean tree: without, what builds make stays, and only what differs is built anew.
     #[arg(long, help_heading = TESTS)]
     pub clean: bool,
-    /// What the program sees of the world.
+    /// The surroundings that the program sees.
     #[command(flatten)]
     pub world: WorldOptions,
-    /// The failure of the program behind --.
+    /// The failure of the program after --.
     #[command(flatten)]
     pub failure: ChangesFailureOptions,
-    /// How fine: `auto` goes from commits to textual changes, and to lines where few are left.
+    /// The units that are tried: `auto` goes from commits to textual changes, and to lines where few are left.
     #[arg(long, value_enum, default_value_t, value_name = "UNIT", help_heading = SEARCH)]
     pub by: ChangeUnitChoice,
     /// Leave commits out: search all changes between the two versions together.
@@ -83,13 +83,13 @@ pub struct ChangesOptions {
     /// Take what RE matches in the messages of a failed build, or its groups, for names as well.
     #[arg(long, value_name = "RE", value_parser = regex, help_heading = SEARCH)]
     pub error_pattern: Option<Regex>,
-    /// How long to search.
+    /// The budget of the search.
     #[command(flatten)]
     pub limits: LimitOptions,
     /// Go on where the same command was ended: by a budget, by Ctrl-C, or from outside. Its tests are not made again.
     #[arg(long, help_heading = "Limits")]
     pub resume: bool,
-    /// What stays of the search.
+    /// The place where the search is kept.
     #[command(flatten)]
     pub keep: KeepOptions,
     /// The result.
@@ -100,15 +100,15 @@ pub struct ChangesOptions {
 /// When a run of the program shows the failure.
 #[derive(Debug, Args)]
 #[command(
-    next_help_heading = "The failure of the program behind -- (without any: the same signal, or failing exit status and message)"
+    next_help_heading = "The failure of the program after -- (without any: the same signal, or failing exit status and message)"
 )]
 pub struct ChangesFailureOptions {
-    /// What a run is like.
+    /// The failure to look for.
     #[command(flatten)]
     pub outcome: OutcomeOptions,
 }
 
-/// What becomes of the result.
+/// The output of the result: its format and files.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The result")]
 pub struct ChangesResultOptions {
@@ -121,10 +121,10 @@ pub struct ChangesResultOptions {
     /// Overwrite files given to --emit.
     #[arg(long)]
     pub force: bool,
-    /// How to print the result.
+    /// The format of the result.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: ChangesFormat,
-    /// Go on to the critical slice of the failing version of the program behind --, in which the changed lines are told.
+    /// Go on to the critical slice of the failing version of the program after --, in which the changed lines are told.
     /// It is built in the folder of the search, and needs debug information.
     #[arg(long, conflicts_with_all = ["test", "no_save"])]
     pub then_run: bool,
@@ -136,10 +136,10 @@ pub struct ChangesResultOptions {
     pub verbose: bool,
 }
 
-/// How fine changes are.
+/// The granularity of changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ChangeUnitChoice {
-    /// What fits.
+    /// The granularities that fit.
     #[default]
     Auto,
     /// Commits.
@@ -169,7 +169,7 @@ pub enum GroupChoice {
     All,
 }
 
-/// What a result is written as.
+/// The form in which a result is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ChangesFormat {
     /// For people.
@@ -186,7 +186,7 @@ pub enum ChangesFormat {
 /// A file to be written.
 #[derive(Clone, Debug)]
 pub struct ChangesEmission {
-    /// What to write.
+    /// The form to write.
     pub kind: ChangesFormat,
     /// Where.
     pub file: PathBuf,

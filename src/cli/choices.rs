@@ -14,14 +14,14 @@ pub enum ColorChoice {
     Never,
 }
 
-/// What runs may do to the world.
+/// The level of containment: how far runs reach into the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PermissionChoice {
     /// Use the network, and sockets of other programs.
     Network,
 }
 
-/// What counts as one statement.
+/// The granularity: the unit of source that counts as one statement.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum GranularityChoice {
     /// File, line and column.
@@ -31,7 +31,7 @@ pub enum GranularityChoice {
     Line,
 }
 
-/// How the program is stopped at its statements.
+/// The engine that stops the program at its statements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum EngineChoice {
     /// The best there is for the program.
@@ -45,10 +45,10 @@ pub enum EngineChoice {
     Step,
 }
 
-/// What a search tries first.
+/// The first guess of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum GuessChoice {
-    /// What the failure depends on, if the run is not too long to be followed.
+    /// The dynamic slice of the failure, if the run is not too long to be followed.
     Auto,
     /// The whole run.
     #[default]
@@ -65,7 +65,7 @@ pub enum PoisonOption {
     Off,
 }
 
-/// What makes a statement be executed.
+/// The control rule: decides whether a statement is executed.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum ControlChoice {
     /// Under `program`, then from there under `trace`.
@@ -77,7 +77,7 @@ pub enum ControlChoice {
     Trace,
 }
 
-/// What makes a statement be executed in a single replay.
+/// The control rule of a single replay.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum SingleControl {
     /// A branch decides.
@@ -87,7 +87,7 @@ pub enum SingleControl {
     Trace,
 }
 
-/// How subsets are chosen.
+/// The algorithm that chooses subsets.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum AlgorithmChoice {
     /// From the end to the beginning, in ever smaller steps.
@@ -97,7 +97,7 @@ pub enum AlgorithmChoice {
     Ddmin,
 }
 
-/// What is left out as a whole until nothing can be left out any more.
+/// The level of a result: the groups that are left out as a whole until nothing can be left out any more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum LevelChoice {
     /// Single executions, unless that takes more than some minutes.
@@ -111,7 +111,7 @@ pub enum LevelChoice {
     Execution,
 }
 
-/// How to print events.
+/// The format of events.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum TraceFormat {
     /// An event a line, with depth, function and source.

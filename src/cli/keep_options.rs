@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::session::request::Keep;
 
-/// What stays of a run.
+/// The place where a run is kept, and the parts that are.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What stays")]
 pub struct KeepOptions {
@@ -19,7 +19,7 @@ pub struct KeepOptions {
 }
 
 impl KeepOptions {
-    /// Where the run is kept.
+    /// The place where the run is kept.
     pub(super) fn place(&self) -> Keep {
         match &self.out {
             _ if self.no_save => Keep::Nowhere,

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::values::duration;
 
-/// How long to search, and with how many workers. A subcommand says by `mut_arg` what its tests are.
+/// The budget of a search, and its number of workers. A subcommand says by `mut_arg` what its tests are.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub struct LimitOptions {
@@ -16,7 +16,7 @@ pub struct LimitOptions {
     /// Search for at most this time, such as 10s or 5m.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_negative_numbers = true)]
     pub max_time: Option<Duration>,
-    /// How many tests run at the same time; without, one for each processor.
+    /// The number of tests at the same time; without, one for each processor.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
 }

@@ -36,7 +36,7 @@ pub struct LocateOptions {
     /// criterion the first test that fails is the run under study.
     #[arg(long, value_name = "PATH", groups = ["correct", "outputs"], help_heading = "What would be right")]
     pub tests: Option<PathBuf>,
-    /// Where outputs are compared, white space does not count: how long a run of blanks is, blanks at the end of a
+    /// White space does not count in comparisons of outputs: how long a run of blanks is, blanks at the end of a
     /// line, the kind of line end, blank lines at the end. Without, such a difference is told, and counts as wrong.
     #[arg(long, requires = "outputs", help_heading = "What would be right")]
     pub ignore_space: bool,
@@ -59,10 +59,10 @@ pub struct LocateOptions {
         help_heading = "Limits"
     )]
     pub max_time: Option<Duration>,
-    /// How many changes are tried at the same time; without, one for each processor.
+    /// The number of changes tried at the same time; without, one for each processor.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Limits")]
     pub jobs: Option<u16>,
-    /// How to print the result.
+    /// The format of the result.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "The result")]
     pub format: LocateFormat,
     /// Show all executed lines, not only the first ones.
@@ -71,7 +71,7 @@ pub struct LocateOptions {
     /// Print nothing but the result and errors.
     #[arg(short, long, help_heading = "The result")]
     pub quiet: bool,
-    /// What stays.
+    /// The place where the run is kept, and whether an earlier one is gone on with.
     #[command(flatten)]
     pub keep: KeepOptions,
 }
@@ -83,7 +83,7 @@ impl LocateOptions {
     }
 }
 
-/// How to print the ranked lines.
+/// The format of the ranked lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum LocateFormat {
     /// For people.

@@ -58,12 +58,12 @@ pub struct CommandLine {
         display_order = 1000
     )]
     pub color: ColorChoice,
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Record a failing run and reduce it to its critical slice.
@@ -211,14 +211,14 @@ pub struct RunOptions {
     /// The result.
     #[command(flatten)]
     pub output: OutputOptions,
-    /// Who makes the tests.
+    /// The workers that make the tests.
     #[command(flatten)]
     pub workers: WorkerOptions,
     /// Set the result beside the dynamic slice, which is inferred from dependences: what was executed, what of it the
     /// failure depends on, what of that it needs. As text; for runs that are not too long.
     #[arg(long, help_heading = "The result")]
     pub compare: bool,
-    /// What stays of it.
+    /// The place where it is kept, and the parts that are.
     #[command(flatten)]
     pub keep: KeepOptions,
 }
@@ -236,7 +236,7 @@ pub struct ReduceOptions {
     /// The limits.
     #[command(flatten)]
     pub limits: LimitOptions,
-    /// Who makes the tests.
+    /// The workers that make the tests.
     #[command(flatten)]
     pub workers: WorkerOptions,
     /// The result.
@@ -272,22 +272,22 @@ pub struct ExplainOptions {
     pub kept: bool,
 }
 
-/// How to search.
+/// The method of the search.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The search")]
 pub struct SearchOptions {
-    /// What makes a statement be executed: `program`, its branches; `trace`, the recorded order;
+    /// The control rule, by which a statement is executed: `program`, its branches; `trace`, the recorded order;
     /// `both`, one after the other, which tells effects from decisions.
     #[arg(long, value_enum, default_value_t, value_name = "CONTROL")]
     pub control: ControlChoice,
-    /// How subsets are chosen.
+    /// The algorithm that chooses subsets.
     #[arg(long, value_enum, default_value_t, value_name = "ALGORITHM")]
     pub algorithm: AlgorithmChoice,
-    /// What is left out as a whole until nothing can be left out any more: the executions of a statement, those
+    /// The level, the groups that are left out as a whole until nothing can be left out any more: the executions of a statement, those
     /// with the same history, single ones.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     pub level: LevelChoice,
-    /// What is tried first. `auto`, also by --guess alone: what the failure depends on, its dynamic slice, for runs that
+    /// The first guess. `auto`, also by --guess alone: what the failure depends on, its dynamic slice, for runs that
     /// are not too long. `none`: the whole run.
     #[arg(
         long,
@@ -323,7 +323,7 @@ pub struct SearchOptions {
         help_heading = "Limits"
     )]
     pub total_time: Option<Duration>,
-    /// How many tests run at the same time; without, one for each processor.
+    /// The number of tests at the same time; without, one for each processor.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Limits")]
     pub jobs: Option<u16>,
 }
@@ -334,7 +334,7 @@ pub struct TraceOptions {
     /// The program.
     #[command(flatten)]
     pub target: TargetOptions,
-    /// How to print the events.
+    /// The format of the events.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: TraceFormat,
 }
@@ -366,7 +366,7 @@ pub struct ReplayOptions {
         help_heading = "The experiment"
     )]
     pub by_product: Option<ByProductNumber>,
-    /// What makes a statement be executed.
+    /// The control rule, by which a statement is executed.
     #[arg(long, value_enum, default_value_t, value_name = "CONTROL", help_heading = "The experiment")]
     pub control: SingleControl,
     /// Whether undefined values are set to patterns.

@@ -13,7 +13,7 @@ use super::values::regex;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The failure (without any: same output, or same crash)")]
 pub struct OracleOptions {
-    /// What a run is like.
+    /// The failure to look for.
     #[command(flatten)]
     pub outcome: OutcomeOptions,
     /// Compare only those lines of the output that match RE.

@@ -7,7 +7,7 @@ use regex::bytes::Regex;
 
 use super::values::{regex, signal};
 
-/// What a run is like that shows the failure.
+/// The failure to look for: the properties of a run that shows it.
 #[derive(Debug, Args)]
 pub struct OutcomeOptions {
     /// The standard output is that of FILE.

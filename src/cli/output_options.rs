@@ -7,11 +7,11 @@ use super::terminal::Verbosity;
 use super::values::{Emission, EmissionKind, emission};
 use crate::report::{EventsListed, ValuesTold};
 
-/// What to print.
+/// The output of a report: its format, colors and files.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "The result")]
 pub struct OutputOptions {
-    /// How to print the result.
+    /// The format of the result.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: EmissionKind,
     /// Write the result to FILE too; KIND is one of the formats.

@@ -23,7 +23,7 @@ pub struct SimplifyOptions {
     /// Its arguments.
     #[arg(last = true, value_name = "ARG")]
     pub arguments: Vec<OsString>,
-    /// What it sees of the world.
+    /// The surroundings that it sees.
     #[command(flatten)]
     pub world: WorldOptions,
     /// Simplify this file, or all files in this folder; each run finds it where it lies. May be given more than
@@ -57,7 +57,7 @@ pub struct SimplifyOptions {
     /// arguments, variables and files of a folder, lines of other files; one minimal set after the other.
     #[arg(long, help_heading = WHAT)]
     pub prevent: bool,
-    /// How fine: `auto` to single characters of text, by way of lines and brackets, and to single bytes of
+    /// The units that are left out: `auto` to single characters of text, by way of lines and brackets, and to single bytes of
     /// anything else.
     #[arg(long, value_enum, default_value_t, value_name = "UNIT", help_heading = WHAT)]
     pub by: UnitChoice,
@@ -65,7 +65,7 @@ pub struct SimplifyOptions {
     /// by it.
     #[arg(long, value_name = "FILE", help_heading = WHAT, conflicts_with_all = ["by", "prevent"])]
     pub grammar: Option<PathBuf>,
-    /// What takes the place of a symbol of the grammar: what the same symbol derives below it, other alternatives of
+    /// The replacements of a symbol of the grammar: what the same symbol derives below it, other alternatives of
     /// it, or both.
     #[arg(long, value_enum, default_value_t, value_name = "STRATEGY", help_heading = WHAT, requires = "grammar")]
     pub strategy: StrategyChoice,
@@ -75,7 +75,7 @@ pub struct SimplifyOptions {
     /// The failure.
     #[command(flatten)]
     pub failure: InputFailureOptions,
-    /// How long to search.
+    /// The budget of the search.
     #[command(flatten)]
     pub limits: LimitOptions,
     /// Go on where the same command was ended: by a budget, by Ctrl-C, or from outside. Its tests are not made again.
@@ -92,7 +92,7 @@ pub struct SimplifyOptions {
     next_help_heading = "The failure (without any: the same crash, or failing exit status and message)"
 )]
 pub struct InputFailureOptions {
-    /// What a run is like.
+    /// The failure to look for.
     #[command(flatten)]
     pub outcome: OutcomeOptions,
     /// It crashes: `here`, where it does with all that it is given, or in `any` way.
@@ -111,7 +111,7 @@ pub struct InputFailureOptions {
     pub differs_from: Option<String>,
 }
 
-/// What becomes of the result.
+/// The output of the result: its format and files.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The result")]
 pub struct InputResultOptions {
@@ -125,7 +125,7 @@ pub struct InputResultOptions {
     /// Overwrite what --output names.
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// How to print the result.
+    /// The format of the result.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: SimplifyFormat,
     /// Print nothing but the result and errors.
@@ -136,7 +136,7 @@ pub struct InputResultOptions {
     pub verbose: bool,
 }
 
-/// How to print a simplified input.
+/// The format of a simplified input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum SimplifyFormat {
     /// For people.
@@ -157,10 +157,10 @@ pub enum CrashChoice {
     Any,
 }
 
-/// How fine an input is reduced.
+/// The granularity: the units of an input that are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum UnitChoice {
-    /// What fits the content.
+    /// The granularities that fit the content.
     #[default]
     Auto,
     /// Lines.
@@ -176,7 +176,7 @@ pub enum UnitChoice {
     Bytes,
 }
 
-/// How derivations are made smaller.
+/// The strategy that makes derivations smaller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum StrategyChoice {
     /// By what the same symbol derives below.

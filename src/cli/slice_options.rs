@@ -20,10 +20,10 @@ pub struct SliceOptions {
     /// The failure.
     #[command(flatten)]
     pub oracle: OracleOptions,
-    /// What does the value of a variable depend on, where an execution of a line begins: sum@13#3.
+    /// The criterion is the value of a variable where an execution of a line begins: sum@13#3.
     #[arg(long, value_name = "NAME@WHERE", conflicts_with_all = ["decision", "forward"], help_heading = "The criterion")]
     pub value: Option<ValuePlace>,
-    /// What does it depend on which way a decision goes: 10#4.
+    /// The criterion is the way a decision goes: 10#4.
     #[arg(long, value_name = "WHERE", conflicts_with = "forward", help_heading = "The criterion")]
     pub decision: Option<String>,
     /// The other way: what depends on an execution, 11#3 or the number of its event.
@@ -35,7 +35,7 @@ pub struct SliceOptions {
     /// Execute at most N instructions one by one, those of libraries included; one takes some microseconds.
     #[arg(long, value_name = "N", default_value_t = MOST_INSTRUCTIONS, help_heading = "Limits")]
     pub max_instructions: u64,
-    /// How to print the result.
+    /// The format of the result.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "The result")]
     pub format: SliceFormat,
     /// Show the whole source of all functions in the slice, even of a large one.
@@ -56,7 +56,7 @@ impl SliceOptions {
 /// Which dependences are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum SliceKindChoice {
-    /// Who has written what is read.
+    /// Data dependences: the last writers of what is read.
     Data,
     /// The same, and the decisions and calls that have led there.
     #[default]
@@ -75,7 +75,7 @@ impl From<SliceKindChoice> for SliceKind {
     }
 }
 
-/// How a dynamic slice is printed.
+/// The format of a dynamic slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum SliceFormat {
     /// For people: the source with its executions.

@@ -21,7 +21,7 @@ pub(super) fn failure(error: &Error, words: &[OsString]) -> Failure {
         if let Some(interpreter) = interpreter {
             return Failure::new(Exit::Usage, interpreters::explanation(interpreter));
         }
-        message += "; the program's own arguments go behind --";
+        message += "; the program's own arguments go after --";
     }
     let known = |name: &&str| CommandLine::command().find_subcommand(name).is_some();
     let of = subcommand.filter(known).map_or_else(String::new, |name| format!(" {name}"));
@@ -77,7 +77,7 @@ mod tests {
         );
         assert_eq!(
             message("stripe run ./p 5"),
-            "unexpected argument '5' found; the program's own arguments go behind --; see `stripe run --help`"
+            "unexpected argument '5' found; the program's own arguments go after --; see `stripe run --help`"
         );
         let told = message("stripe run python3 x.py");
         assert!(told.starts_with("python3: is an interpreter, and stripe sees"), "{told}");

@@ -5,7 +5,7 @@ use clap::Args;
 use super::exit::Failure;
 use crate::session::workers::WorkerLaunch;
 
-/// Who makes the tests, if not this process.
+/// The workers that make the tests in place of this process.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Workers, on this machine or others")]
 pub struct WorkerOptions {

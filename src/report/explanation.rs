@@ -241,7 +241,7 @@ impl<'a, 'k> Told<'a, 'k> {
             (Effects::Tried, Necessity::Effect) => "Needed for its effect; without it",
             (Effects::Tried, Necessity::Decision) => "Needed only as a decision; without it",
         });
-        let remembered = slice.find(event).and_then(|needed| needed.without.as_ref());
+        let remembered = slice.find(event).and_then(|needed| needed.without.as_deref());
         match trial.map(|trial| &trial.evidence).or(remembered) {
             None => self.item("nothing is known: the search ended before it was tried without"),
             Some(evidence) => self.item(&evidence_in_words(evidence)),
@@ -338,7 +338,7 @@ pub fn remembered(number: u32, criterion: Option<&str>, needed: Option<&Needed>,
                 Necessity::Effect => "needed for its effect",
                 Necessity::Decision => "needed only as a decision",
             };
-            let seen = without.as_ref().map(evidence_in_words);
+            let seen = without.as_deref().map(evidence_in_words);
             format!("{what_for}; without it: {}", seen.unwrap_or_else(|| "that was not tried".into()))
         }
         None => "not needed".to_owned(),

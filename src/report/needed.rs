@@ -41,7 +41,7 @@ pub(super) fn events<'a>(
         Some(NeededEvent {
             place,
             needed: spelling::necessity(needed.necessity),
-            without: needed.without.as_ref().map(without),
+            without: needed.without.as_deref().map(without),
             values: slice
                 .values
                 .as_ref()

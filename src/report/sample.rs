@@ -128,7 +128,7 @@ impl Sample {
     pub(super) fn slice(&self, effects: &[EventId], decisions: &[EventId]) -> CriticalSlice {
         let needed = |necessity| {
             let without = Evidence::new(Outcome::Pass, "no output");
-            move |&event: &EventId| Needed { event, necessity, without: Some(without.clone()) }
+            move |&event: &EventId| Needed { event, necessity, without: Some(Box::new(without.clone())) }
         };
         let mut all: Vec<Needed> = effects.iter().map(needed(Necessity::Effect)).collect();
         all.extend(decisions.iter().map(needed(Necessity::Decision)));

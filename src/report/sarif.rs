@@ -71,7 +71,7 @@ pub fn ranking(recorded: Recorded<'_>, found: &Located, is_full: bool) -> String
     let rule = rule(
         LOCATED_RULE,
         "LocatedLine",
-        "A line where one change makes a failing run right, or one that is worth a look behind them.",
+        "A line where one change makes a failing run right, or one that is worth a look after them.",
         "Found by running the program again with one decision taken the other way, or one statement left out. It is not \
          always the fault.",
     );

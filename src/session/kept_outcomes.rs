@@ -31,7 +31,7 @@ impl<T: TestSeen> KeptOutcomes<T> {
         if keeping == OutcomeKeeping::Resumed {
             let (journal, recalled) = OutcomeJournal::resume(&archive(), kind, question)?;
             let (known, tests) = (recalled.len(), if recalled.len() == 1 { "test" } else { "tests" });
-            listener.tell(&format!("stripe: going on behind {known} {tests}"));
+            listener.tell(&format!("stripe: going on after {known} {tests}"));
             return Ok(KeptOutcomes { question, journal: Some(journal), recalled, trouble });
         }
         let journal = OutcomeJournal::begin(&archive(), kind, question);

@@ -94,7 +94,7 @@ pub(super) struct Attempts<'b> {
     pub(super) most: u64,
     /// The number of runs that have been begun.
     pub(super) begun: u64,
-    /// The different outputs that were seen.
+    /// The different outputs of the first of the runs that were seen.
     pub(super) outputs: HashSet<u64>,
     /// The outputs of the first of the runs with each change that helps.
     pub(super) printed: HashMap<usize, Printed>,
@@ -131,7 +131,9 @@ impl Attempts<'_> {
                     continue;
                 }
                 own.write_down(attempt, &seen)?;
-                outputs.lock().unwrap_or_else(PoisonError::into_inner).insert(seen.output);
+                if attempt.run == 0 {
+                    outputs.lock().unwrap_or_else(PoisonError::into_inner).insert(seen.output);
+                }
                 effects.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(seen.effect);
                 let mut kept = printed.lock().unwrap_or_else(PoisonError::into_inner);
                 kept.extend(seen.printed.map(|text| (attempt.candidate, text)));
@@ -164,7 +166,7 @@ impl Attempts<'_> {
             };
             effects[number] = Some(seen.effect);
             self.begun += 1;
-            self.outputs.insert(seen.output);
+            self.outputs.extend((attempt.run == 0).then_some(seen.output));
             self.printed.extend(seen.printed.clone().map(|text| (attempt.candidate, text)));
         }
         (effects, unknown)
@@ -236,11 +238,12 @@ pub(super) fn changed_limits(
     timeout: Option<Duration>,
 ) -> Limits {
     let recorded = recorded.usage;
-    let least = Duration::from_millis(100);
+    // Long enough for what a busy machine adds to a run of a moment; each loop that does not end costs this much.
+    let least = Duration::from_millis(20);
     let usual = match is_endless {
         false => (10 * recorded.cpu).max(least),
         // The time of a right run is not known; what was recorded took many times as long as it does untraced.
-        true => recorded.wall.clamp(least, Duration::from_secs(5)),
+        true => recorded.wall.clamp(Duration::from_millis(100), Duration::from_secs(5)),
     };
     let cpu = timeout.unwrap_or(usual);
     let patient = Duration::from_secs(10).max(10 * recorded.wall);

@@ -1,5 +1,6 @@
 //! Try changes on further tests, and summarise them for a ranking.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -78,17 +79,18 @@ impl<'t> Chosen<'t> {
         }
     }
 
-    /// Tries each change that makes the run under study right on the further tests. The run under study is
-    /// the first of the runs that are attempted, and the tests are the others. Returns the effects, and
-    /// whether all attempts were made. A change of a single execution is about that one run alone.
+    /// Tries each change in a range that makes the run under study right on the further tests. The run under study is
+    /// the first of the runs that are attempted, and the tests are the others. Returns the effects on tests, from those
+    /// on the run under study, and whether all attempts were made. A change of a single execution is about that one
+    /// run alone.
     pub(super) fn try_repairs(
         &self,
         recorded: Recorded<'_>,
-        effects: &[Option<Effect>],
+        (changes, effects): (Range<usize>, &[Option<Effect>]),
         attempts: &mut Attempts<'_>,
         (runners, processors): (&mut [Runner<'_>], &Processors),
     ) -> Result<(Vec<Option<OnTests>>, bool), SessionError> {
-        let candidates = attempts.candidates;
+        let candidates = &attempts.candidates[changes.clone()];
         let mut found: Vec<Option<OnTests>> = vec![None; candidates.len()];
         if self.tests.is_empty() {
             return Ok((found, true));
@@ -104,14 +106,17 @@ impl<'t> Chosen<'t> {
             let statement = candidate.statement(recorded);
             let executing =
                 self.tests.iter().enumerate().filter(|(_, test)| test.statements.contains(&statement));
-            all.extend(executing.map(|(test, _)| Attempt { run: 1 + test, candidate: number }));
+            all.extend(
+                executing.map(|(test, _)| Attempt { run: 1 + test, candidate: changes.start + number }),
+            );
         }
         let effects = attempts.make(&all, runners, processors)?;
         for (attempt, effect) in all.iter().zip(&effects) {
-            let Some(with) = &mut found[attempt.candidate] else { continue };
+            let number = attempt.candidate - changes.start;
+            let Some(with) = &mut found[number] else { continue };
             match effect {
                 // Nothing is concluded of a change that was not tried on all tests.
-                None => found[attempt.candidate] = None,
+                None => found[number] = None,
                 Some(effect) if attempt.run <= self.failing => with.repaired += usize::from(is_right(effect)),
                 Some(effect) => with.broken += usize::from(!is_right(effect)),
             }

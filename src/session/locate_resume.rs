@@ -157,7 +157,7 @@ impl KeptLocated {
             Some(before) => same_setting(&folder, before, &setting)?,
         }
         listener.tell(&format!(
-            "stripe: going on with run {} behind {} changes",
+            "stripe: going on with run {} after {} changes",
             folder.name(),
             known.attempts.len()
         ));

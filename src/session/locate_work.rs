@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hasher;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use siphasher::sip::SipHasher13;
@@ -22,7 +23,9 @@ use super::located::{LocateEffort, Located};
 use crate::archive::{AttemptContent, AttemptJournal, AttemptSetting};
 use crate::baseline::Baseline;
 use crate::circumstances::Status;
-use crate::locate::{Candidate, EffectKind, Experiments, ORDER, Trials, ValueChoice, candidates, ranking};
+use crate::locate::{
+    Candidate, EffectKind, Experiments, Granule, ORDER, Trials, ValueChoice, candidates, ranking,
+};
 use crate::printed::Printed;
 use crate::subject::{Recorded, Target};
 
@@ -141,13 +144,19 @@ impl<'r> LocateWork<'r> {
             journal,
             started: (started, known.elapsed),
         };
-        let own: Vec<Attempt> =
-            (0..candidates.len()).map(|candidate| Attempt { run: 0, candidate }).collect();
-        let effects = attempts.make(&own, &mut runners, processors).map_err(|error| interrupt.or(error))?;
+        let (mut effects, mut on_tests) = (vec![None; candidates.len()], vec![None; candidates.len()]);
+        let mut is_complete = true;
+        for phase in phases(candidates) {
+            let own: Vec<Attempt> = phase.clone().map(|candidate| Attempt { run: 0, candidate }).collect();
+            let made = attempts.make(&own, &mut runners, processors).map_err(|error| interrupt.or(error))?;
+            effects[phase.clone()].clone_from_slice(&made);
+            let tried = chosen
+                .try_repairs(recorded, (phase.clone(), &made), &mut attempts, (&mut runners, processors))
+                .map_err(|error| interrupt.or(error))?;
+            on_tests[phase].clone_from_slice(&tried.0);
+            is_complete &= tried.1;
+        }
         let outputs = attempts.outputs.len();
-        let (on_tests, is_complete) = chosen
-            .try_repairs(recorded, &effects, &mut attempts, (&mut runners, processors))
-            .map_err(|error| interrupt.or(error))?;
         let tried = effects.iter().flatten().count();
         let status = match tried == candidates.len() && is_complete {
             true => Status::Minimal,
@@ -183,6 +192,17 @@ impl<'r> LocateWork<'r> {
             baseline,
         })
     }
+}
+
+/// The phases of the work: changes of all executions, of single ones, and both with other values. What helps in one is
+/// tried on the further tests before the next one begins, so that a budget ends with what says most.
+fn phases(candidates: &[Candidate]) -> impl Iterator<Item = Range<usize>> {
+    let is_of_statement = |candidate: &Candidate| candidate.granule == Granule::Statement;
+    let phases = candidates.chunk_by(move |one, next| is_of_statement(one) == is_of_statement(next));
+    phases.scan(0, |begin, phase| {
+        let start = std::mem::replace(begin, *begin + phase.len());
+        Some(start..*begin)
+    })
 }
 
 /// The warnings that weaken a result; each one sentence. Without a status the work has not come to an end.

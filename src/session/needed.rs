@@ -79,7 +79,7 @@ fn kept(phase: &PhaseFound<Universe>) -> impl Iterator<Item = (usize, EventId)> 
 
 fn needed(phase: &PhaseFound<Universe>, number: usize, necessity: Necessity) -> Needed {
     let seen = phase.evidence.binary_search_by_key(&number, |&(number, _)| number);
-    let without = seen.ok().map(|position| phase.evidence[position].1.clone());
+    let without = seen.ok().map(|position| Box::new(phase.evidence[position].1.clone()));
     Needed { event: phase.space.event(number), necessity, without }
 }
 

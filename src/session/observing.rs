@@ -92,7 +92,7 @@ fn untold(slice: &CriticalSlice, seen: &Observation, reach: Reach) -> String {
         return format!("values are told of the first {} needed executions only", seen.seen.len());
     }
     format!(
-        "values of needed executions behind event {FARTHEST} are not told: the program would run for long with \
+        "values of needed executions after event {FARTHEST} are not told: the program would run for long with \
          breakpoints to get there; --values lets it"
     )
 }
@@ -110,7 +110,7 @@ pub fn limit(values: &Observation) -> Option<String> {
             let place =
                 behind.map_or_else(|| "its first event".into(), |event| format!("event {}", event.time()));
             format!(
-                "the program did not go on as recorded behind {place}, so that values are known up to there only; \
+                "the program did not go on as recorded after {place}, so that values are known up to there only; \
                  are all files as they were?"
             )
         }

@@ -91,7 +91,7 @@ impl Continuation<'_, '_> {
         let past = self.past(question)?;
         let known = past.memory.tests();
         let tests = if known == 1 { "test" } else { "tests" };
-        self.listener.tell(&format!("stripe: going on with {} behind {known} {tests}", self.name(question)));
+        self.listener.tell(&format!("stripe: going on with {} after {known} {tests}", self.name(question)));
         let share = budget.share();
         let mut subject = self.reopened.subject();
         subject.plan.strategy.max_tests = share.tests.map(|more| known.saturating_add(more));
@@ -118,7 +118,7 @@ impl Continuation<'_, '_> {
         let best = content.phases.first().filter(|phase| phase.is_understood).map(|phase| phase.best.clone());
         folder.reopen(part)?;
         if content.is_damaged {
-            let (path, what) = (journal.path().to_path_buf(), "what is behind the damage is lost".into());
+            let (path, what) = (journal.path().to_path_buf(), "what follows the damage is lost".into());
             self.keeping.warn(&ArchiveError::Damaged { path, what }.to_string());
         }
         let mut past = Past { journal: Some(journal), ..past(&run.version, content) };

@@ -186,7 +186,7 @@ impl<'l> LineNames<'l> {
             let (element, score) = match (group, line.rsplit_once(';')) {
                 (Some(score), _) => (line, score),
                 (None, Some((element, rest))) => (element, score(number, rest)?),
-                (None, None) => return mistake("", number, "no number follows behind a semicolon"),
+                (None, None) => return mistake("", number, "no number follows a semicolon"),
             };
             let Some((line, _)) = self.element(element) else {
                 return mistake("", number, format!("`{element}` names no line of a file"));

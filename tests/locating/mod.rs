@@ -1,5 +1,6 @@
 //! More about `stripe locate`, by subject.
 
+mod budget;
 mod kept;
 mod undefined;
 mod values;

@@ -56,6 +56,7 @@ pub unsafe extern "C" fn arrive(session: *mut Session, leader: u32) {
             take_down(session, leader);
             Step::GoOn { at: leader, undefined: Undefined::Nothing }
         }
+        AgentMode::Free => Step::GoOn { at: leader, undefined: fresh(session, leader) },
     };
     match step {
         Step::GoOn { at, undefined } => go_on(session, leader, at, undefined),
@@ -118,6 +119,15 @@ fn record(session: &mut Session, leader: LeaderId) -> Step {
     });
     session.pace = pace;
     step
+}
+
+/// What becomes undefined at an arrival of a program that goes its own way: the frame of a function that is entered.
+fn fresh(session: &Session, leader: LeaderId) -> Undefined {
+    // SAFETY: as in `replay`.
+    match unsafe { table::<Mark>(session.marks) }[leader.0 as usize].kind {
+        LeaderKind::Entry => Undefined::Frame,
+        LeaderKind::Statement | LeaderKind::Epilogue => Undefined::Nothing,
+    }
 }
 
 fn take_down(session: &mut Session, leader: LeaderId) {

@@ -25,11 +25,6 @@ impl<'a> Alterations<'a> {
     pub fn of(interventions: &'a [Intervention]) -> Alterations<'a> {
         Alterations { interventions, poison: Poison::Off, untouched: Untouched::NONE }
     }
-
-    /// The pattern of freshly allocated memory.
-    pub(crate) fn heap_poison(&self) -> Poison {
-        if self.untouched.heap { Poison::Off } else { self.poison }
-    }
 }
 
 /// A change of a program's control flow at one place.

@@ -222,7 +222,8 @@ impl RunServers {
         let run = stage.run(&mut start, course(inside, conditions), &mut onlooker)?;
         match run.termination {
             Termination::Cut(Cut::Stopped) => {
-                Server::new(start.tracee, output, talk, &self.tape.trace, terms).map(Continue)
+                let work = (&self.tape.trace, AgentMode::Replay);
+                Server::new(start.tracee, output, talk, work, terms).map(Continue)
             }
             Termination::Cut(_) => Ok(Break(stage.finish(start, output, run, &conditions.limits)?)),
             _ => Err(Unable::Unfit("it does not reach its first statement".into())),

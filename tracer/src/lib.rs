@@ -72,6 +72,7 @@ pub mod denial;
 pub mod dependence;
 mod endless;
 mod engine;
+mod fork_servers;
 pub mod intervention;
 pub mod invocation;
 mod jump;

@@ -5,20 +5,23 @@
 //! information, one with threads, one that starts others. It is contained, answered and watched as programs are
 //! whose statements are traced.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use crate::engine::{Changed, Changes, Placement, crash_of_untraced};
-use crate::intervention::Alterations;
+use agent::names::LeaderId;
+
+use crate::address::RuntimeAddress;
+use crate::engine::{Changed, Changes, Conditions, Placement, crash_of_untraced};
+use crate::fork_servers::ForkServers;
+use crate::intervention::{Alterations, Intervention};
 use crate::invocation::{Input, Invocation, Limits};
-use crate::process::{
-    Alarm, Attachments, Containment, Launch, Output, ProcessError, SIGTRAP, SIGXFSZ, Sandbox, Stop, Subject,
-    Tracee, Watchdog,
-};
-use crate::program::Program;
+use crate::process::{Alarm, Attachments, Containment, ProcessError, SIGTRAP, SIGXFSZ, Stop, Tracee};
+use crate::program::{ImageId, Program};
 use crate::run::{OpenFile, Run, Usage};
+use crate::stage::Stage;
 use crate::termination::{Cut, Termination};
 
 /// A replacement of a file: a run finds this content instead; nothing that it does to it is real.
@@ -32,9 +35,8 @@ pub struct Replacement {
 
 /// A runner: one worker's place for runs of a program of which nothing is traced.
 pub struct Runner<'p> {
-    program: &'p Program,
-    sandbox: Sandbox,
-    watchdog: Watchdog,
+    forks: ForkServers,
+    stage: Stage<'p>,
     placement: Placement,
 }
 
@@ -45,17 +47,13 @@ impl<'p> Runner<'p> {
     /// # Errors
     /// If the machine refuses files, threads or processes.
     pub fn new(program: &'p Program, invocation: &Invocation) -> Result<Runner<'p>, ProcessError> {
-        Ok(Runner {
-            program,
-            sandbox: Sandbox::new(invocation)?,
-            watchdog: Watchdog::new()?,
-            placement: Placement::default(),
-        })
+        let stage = Stage::new(program, invocation)?;
+        Ok(Runner { forks: ForkServers::default(), stage, placement: Placement::default() })
     }
 
     /// The level of containment of the runs.
     pub fn containment(&self) -> Containment {
-        self.sandbox.containment()
+        self.stage.containment()
     }
 
     /// Runs the program to its end with the arguments, the environment, the standard input and the kind of
@@ -89,6 +87,18 @@ impl<'p> Runner<'p> {
         self.run_with(invocation, &[], alterations, limits, stop)
     }
 
+    /// Has all runs started, none forked.
+    #[cfg(test)]
+    pub(crate) fn start_all(&mut self) {
+        self.forks.refuse();
+    }
+
+    /// The number of runs that were forked.
+    #[cfg(test)]
+    pub(crate) fn forked(&self) -> usize {
+        self.forks.count()
+    }
+
     fn run_with(
         &mut self,
         invocation: &Invocation,
@@ -97,45 +107,103 @@ impl<'p> Runner<'p> {
         limits: &Limits,
         stop: &Arc<AtomicBool>,
     ) -> Result<Run, ProcessError> {
-        self.sandbox.refresh()?;
-        self.sandbox.take_over(invocation)?;
-        for Replacement { path, content } in files {
-            self.sandbox.replace(path, content.as_deref())?;
+        if self.stage.clear()? {
+            self.forks.clear();
         }
-        let output = Output::new(invocation.stdout, limits.file_size)?;
-        let poison = alterations.heap_poison();
-        let launch = Launch { output: &output, limits, poison, attachments: Attachments::default() };
+        let conditions = Conditions {
+            poison: alterations.poison,
+            untouched: Arc::new(alterations.untouched.clone()),
+            limits: *limits,
+            stop: Arc::clone(stop),
+            asked: None,
+        };
+        if files.is_empty()
+            && let Some(run) = self.run_forked(invocation, alterations, &conditions)?
+        {
+            return Ok(run);
+        }
+        self.stage.take_over(invocation)?;
+        for Replacement { path, content } in files {
+            self.stage.replace(path, content.as_deref())?;
+        }
+        let (mut start, output) = self.stage.start(&conditions, Attachments::default())?;
+        if let Some(program) = known(self.stage.program) {
+            self.placement.start(program, &start.tracee);
+        }
+        let run = self.follow(&mut start.tracee, (alterations, &HashSet::new()), &conditions)?;
+        self.stage.finish(start, output, run, limits)
+    }
+
+    /// Runs a fork of the program; `None` if that has to be started.
+    fn run_forked(
+        &mut self,
+        invocation: &Invocation,
+        alterations: &Alterations<'_>,
+        conditions: &Conditions,
+    ) -> Result<Option<Run>, ProcessError> {
+        let bias = self.placement.bias(ImageId(0));
+        let address = |change: &Intervention| RuntimeAddress(change.place.address.0.wrapping_add(bias));
+        let is_fit = alterations.interventions.iter().all(|change| self.forks.executes(address(change)));
+        if self.stage.program.leaders().is_empty() || !is_fit {
+            return Ok(None);
+        }
         let started = Instant::now();
-        let mut tracee = Tracee::start(&self.sandbox, &launch)?;
-        let alarm = self.watchdog.watch(tracee.pid(), Subject::Family, limits, stop)?;
+        let fork = self.forks.fork(&mut self.stage, &self.placement, invocation, conditions)?;
+        let Some(mut fork) = fork else { return Ok(None) };
+        let filled = self.forks.filled();
+        let mut run = self.follow(&mut fork.tracee, (alterations, &filled), conditions)?;
+        let Some(written) = self.forks.finish(fork)? else { return Ok(None) };
+        (run.stdout, run.stderr) = written;
+        run.usage.wall = started.elapsed();
+        self.stage.measure(&mut run, &conditions.limits);
+        Ok(Some(run))
+    }
+
+    /// Follows a program to its end. Its output is not part of the result yet. The frames of these functions are made
+    /// undefined by the agent.
+    fn follow(
+        &mut self,
+        tracee: &mut Tracee,
+        (alterations, filled): (&Alterations<'_>, &HashSet<LeaderId>),
+        conditions: &Conditions,
+    ) -> Result<Run, ProcessError> {
+        let alarm = self.stage.watch_family(tracee.pid(), conditions)?;
         let mut course = Course {
-            program: Some(self.program).filter(|program| !program.images().is_empty()),
-            placement: &mut self.placement,
+            program: known(self.stage.program),
+            placement: &self.placement,
+            filled,
             usage: Usage::default(),
             open_files: Vec::new(),
             alarm: &alarm,
         };
-        let termination = course.follow(&mut tracee, alterations)?;
-        let (mut usage, open_files) = (course.usage, std::mem::take(&mut course.open_files));
+        let termination = course.follow(tracee, alterations)?;
+        let (usage, open_files) = (course.usage, std::mem::take(&mut course.open_files));
         let termination = match (termination, alarm.end()) {
             (Termination::Cut(Cut::Stopped), Some(cut)) => Termination::Cut(cut),
             (termination, _) => termination,
         };
-        let denied = tracee.denied();
-        tracee.end();
-        usage.wall = started.elapsed();
-        let (stdout, stderr) = output.collect()?;
-        let mut run = Run { termination, usage, denied, open_files, ..Run::with_output(stdout, stderr) };
-        run.measure(limits, || self.sandbox.is_full());
-        Ok(run)
+        Ok(Run {
+            termination,
+            usage,
+            denied: tracee.denied(),
+            open_files,
+            ..Run::with_output(Vec::new(), b"")
+        })
     }
+}
+
+/// The program, if anything is known of its code.
+fn known(program: &Program) -> Option<&Program> {
+    Some(program).filter(|program| !program.images().is_empty())
 }
 
 /// A program under way.
 struct Course<'c> {
     /// The program; `None` once the process has become another one, or if nothing is known of it.
     program: Option<&'c Program>,
-    placement: &'c mut Placement,
+    placement: &'c Placement,
+    /// The functions whose frames are made undefined by somebody else.
+    filled: &'c HashSet<LeaderId>,
     usage: Usage,
     open_files: Vec<OpenFile>,
     alarm: &'c Alarm<'c>,
@@ -150,8 +218,7 @@ impl Course<'_> {
     ) -> Result<Termination, ProcessError> {
         let mut changes = None;
         if let Some(program) = self.program {
-            self.placement.start(program, tracee);
-            changes = Some(Changes::make(alterations, program, self.placement, tracee));
+            changes = Some(Changes::make(alterations, program, (self.placement, self.filled), tracee));
         }
         tracee.stop_at_exit();
         let (mut signal, mut seen) = (0, None);
@@ -234,7 +301,7 @@ impl Course<'_> {
             return Termination::Cut(Cut::FileSize);
         }
         let unknown = (Program::untraced(Path::new("")), Placement::default());
-        let known = self.program.map(|program| (program, &*self.placement));
+        let known = self.program.map(|program| (program, self.placement));
         let (program, placement) = known.unwrap_or((&unknown.0, &unknown.1));
         Termination::Crashed(crash_of_untraced(program, placement, tracee, signal))
     }

@@ -1,6 +1,6 @@
 //! The stage: programs are started and run to their ends on it, whatever the engine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use agent::pace::Pace;
@@ -9,8 +9,8 @@ use crate::engine::{Conditions, Execution, Guide, Method, Placement};
 use crate::invocation::{Invocation, Limits, Stdout};
 use crate::plain::Replacement;
 use crate::process::{
-    Attachments, Bytes, Containment, Launch, Output, ProcessError, Sandbox, Subject, Tracee, WaitingWork,
-    Watchdog,
+    Alarm, Attachments, Bytes, Containment, Launch, Output, Pid, ProcessError, Sandbox, Subject, Tracee,
+    WaitingWork, Watchdog,
 };
 use crate::program::Program;
 use crate::run::{Run, Usage};
@@ -77,6 +77,23 @@ impl<'p> Stage<'p> {
             self.sandbox.replace(path, content.as_deref())?;
         }
         Ok(is_other)
+    }
+
+    /// Takes over the arguments, the environment, the standard input and the kind of output of this invocation, which
+    /// is of the same program, for what is started from now on.
+    pub(crate) fn take_over(&mut self, invocation: &Invocation) -> Result<(), ProcessError> {
+        self.stdout = invocation.stdout;
+        self.sandbox.take_over(invocation)
+    }
+
+    /// Replaces a file for the next run by one with this content, or by none.
+    pub(crate) fn replace(&mut self, file: &Path, content: Option<&[u8]>) -> Result<(), ProcessError> {
+        self.sandbox.replace(file, content)
+    }
+
+    /// Watches a program together with all that it starts.
+    pub(crate) fn watch_family(&self, pid: Pid, conditions: &Conditions) -> Result<Alarm<'_>, ProcessError> {
+        self.watchdog.watch(pid, Subject::Family, &conditions.limits, &conditions.stop)
     }
 
     /// Starts the program; its first instruction is next.

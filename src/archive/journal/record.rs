@@ -4,10 +4,11 @@ use std::hash::Hasher;
 
 use siphasher::sip::SipHasher13;
 
+use super::super::ranges::{Ranges, put, take};
 use crate::circumstances::PhaseId;
 use crate::oracle::EvidenceKind;
 use crate::printed::{Edit, Printed, Rest};
-use dd::{Configuration, Outcome};
+use dd::Outcome;
 
 /// A record of a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,55 +29,6 @@ pub(super) enum Record {
     Test { fingerprint: u128, outcome: Outcome, why: u64, printed: Option<u64> },
     /// The total effort so far.
     Effort { runs: u64, milliseconds: u64 },
-}
-
-/// Ascending numbers as ranges: how many numbers are left out, then how many follow each other, and so on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Ranges(Vec<(u64, u64)>);
-
-impl Ranges {
-    pub(super) fn of(numbers: impl Iterator<Item = usize>) -> Ranges {
-        let mut ranges: Vec<(u64, u64)> = Vec::new();
-        let mut next = 0;
-        for number in numbers {
-            match ranges.last_mut() {
-                Some((_, length)) if number == next => *length += 1,
-                _ => ranges.push(((number - next) as u64, 1)),
-            }
-            next = number + 1;
-        }
-        Ranges(ranges)
-    }
-
-    /// Returns the configuration of the numbers, if they are below `universe`.
-    pub(super) fn within(&self, universe: usize) -> Option<Configuration> {
-        let mut configuration = Configuration::empty(universe);
-        let mut next = 0usize;
-        for &(gap, length) in &self.0 {
-            let first = next.checked_add(usize::try_from(gap).ok()?)?;
-            next = first.checked_add(usize::try_from(length).ok()?)?;
-            if next > universe {
-                return None;
-            }
-            (first..next).for_each(|number| configuration.insert(number));
-        }
-        Some(configuration)
-    }
-
-    fn write(&self, bytes: &mut Vec<u8>) {
-        for &(gap, length) in &self.0 {
-            put(bytes, gap);
-            put(bytes, length);
-        }
-    }
-
-    fn read(mut bytes: &[u8]) -> Option<Ranges> {
-        let mut ranges = Vec::new();
-        while !bytes.is_empty() {
-            ranges.push((take(&mut bytes)?, take(&mut bytes)?));
-        }
-        Some(Ranges(ranges))
-    }
 }
 
 impl Record {
@@ -253,15 +205,6 @@ fn fingerprint(bytes: &mut &[u8]) -> Option<u128> {
     let (taken, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(u128::from_le_bytes(*taken))
-}
-
-/// Appends a number in LEB128: as few bytes as it needs.
-fn put(bytes: &mut Vec<u8>, number: u64) {
-    leb128::write::unsigned(bytes, number).expect("memory can be written");
-}
-
-fn take(bytes: &mut &[u8]) -> Option<u64> {
-    leb128::read::unsigned(bytes).ok()
 }
 
 fn take_length(bytes: &mut &[u8]) -> Option<usize> {

@@ -6,9 +6,10 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::super::ranges::Ranges;
 use super::MAGIC;
 use super::content::JournalContent;
-use super::record::{Ranges, Record};
+use super::record::Record;
 use crate::archive::ArchiveError;
 use crate::archive::claim::lock;
 use crate::archive::files::private;

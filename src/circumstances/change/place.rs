@@ -15,7 +15,7 @@ pub fn place(set: &ChangeSet, change: &Change) -> TriedMember {
         _ if more == 1 => "and 1 more place".to_owned(),
         _ if more > 1 => format!("and {more} more places"),
         (ChangeEdit::Lines(old, new), ..) if new.is_empty() => {
-            format!("behind line {}, where {} stood", new.start, ranged("line", old))
+            format!("after line {}, where {} stood", new.start, ranged("line", old))
         }
         (ChangeEdit::Lines(_, new), ..) => ranged("line", new),
         (ChangeEdit::Mode, _, Some(new)) if new.mode == EntryMode::Executable => "made executable".to_owned(),

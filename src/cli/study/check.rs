@@ -10,9 +10,9 @@ use study::manifest::{StudyFault, StudyTest};
 use study::technique::Work;
 
 use super::super::exit::{Exit, Failure};
-use super::bench::{Bench, side_by_side};
 use super::options::StudyCheckOptions;
 use super::run::read;
+use super::runner::{StudyRunner, side_by_side};
 use crate::session::interrupt::Interrupt;
 
 /// The result of checking a fault.
@@ -29,11 +29,11 @@ pub(super) fn check(options: &StudyCheckOptions) -> Result<Exit, Failure> {
     let (path, manifest) = read(&options.manifest)?;
     let interrupt = Interrupt::default();
     interrupt.listen()?;
-    let bench = Bench::new(&path, &interrupt);
+    let runner = StudyRunner::new(&path, &interrupt);
     let checked = Mutex::new(Vec::new());
     side_by_side(manifest.faults.len(), options.jobs, |number| {
         if !interrupt.is_asked() {
-            let one = look(&bench, &manifest.faults[number])?;
+            let one = look(&runner, &manifest.faults[number])?;
             checked.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((number, one));
         }
         Ok::<(), Failure>(())
@@ -75,15 +75,15 @@ fn row(fault: &StudyFault, checked: &Checked) -> String {
     row
 }
 
-fn look(bench: &Bench<'_>, fault: &StudyFault) -> Result<Checked, Failure> {
+fn look(runner: &StudyRunner<'_>, fault: &StudyFault) -> Result<Checked, Failure> {
     let place = tempfile::tempdir()?;
     let folder = place.path().canonicalize()?;
     let refused = |why: String| Checked { passing: 0, failing: 0, lines: 0, doubts: vec![why] };
-    let built = match bench.build(fault, &folder, None)? {
+    let built = match runner.build(fault, &folder, None)? {
         Ok(built) => built,
         Err(why) => return Ok(refused(why)),
     };
-    let record = || bench.work(built, Work::Spectra, "", &StudyTest::default());
+    let record = || runner.work(built, Work::Spectra, "", &StudyTest::default());
     let (Some(first), Some(second)) = (record()?, record()?) else {
         return Ok(refused("interrupted".into()));
     };

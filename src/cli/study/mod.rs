@@ -1,6 +1,5 @@
 //! `stripe study`: a table of faults in, the tables and plots of a paper out.
 
-mod bench;
 mod check;
 mod child;
 mod cover;
@@ -8,6 +7,7 @@ mod import;
 mod init;
 pub(super) mod options;
 mod run;
+mod runner;
 mod show;
 mod submit;
 mod verify;

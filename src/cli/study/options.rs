@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-/// What is done with a study.
+/// The actions on a study.
 #[derive(Debug, Subcommand)]
 pub enum StudyCommand {
     /// Is every fault what the manifest says? Builds, runs its tests twice, tells what to mend.
     Check(StudyCheckOptions),
     /// Run all techniques on all faults; goes on where it was.
     Run(StudyRunOptions),
-    /// How far is it?
+    /// Show how far it is.
     Status(StudyFolderOptions),
     /// Print tables of what was found.
     Table(StudyTableOptions),
@@ -41,7 +41,7 @@ pub enum StudyCommand {
 pub struct StudyCheckOptions {
     /// The manifest: .toml, .csv or .jsonl.
     pub manifest: PathBuf,
-    /// How many faults are looked at at the same time; without, one for each processor.
+    /// The number of faults looked at at the same time; without, one for each processor.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
 }
@@ -66,7 +66,7 @@ pub struct StudyRunOptions {
     /// Do again what has failed.
     #[arg(long)]
     pub retry: bool,
-    /// How many faults are worked on at the same time; without, one for each processor.
+    /// The number of faults worked on at the same time; without, one for each processor.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
     /// Print nothing but errors.
@@ -114,7 +114,7 @@ pub struct StudyTableOptions {
     /// In which form.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: TableFormat,
-    /// How lines are counted that are tied with a faulty one.
+    /// The count of lines that are tied with a faulty one.
     #[arg(long, value_enum, default_value_t, value_name = "RULE")]
     pub ties: TieChoice,
     /// A row for each group as well.
@@ -136,7 +136,7 @@ pub enum TableFormat {
     LinesCsv,
 }
 
-/// How lines are counted that are tied with a faulty one.
+/// The count of lines that are tied with a faulty one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum TieChoice {
     /// The faulty line is read first.
@@ -194,18 +194,18 @@ pub enum ExportFormat {
 pub struct StudyImportOptions {
     /// The folder of the results.
     pub results: PathBuf,
-    /// What is taken in.
+    /// The form of what is imported.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: ImportFormat,
     /// The folder to read from: a file or a folder for each fault, by its name.
     #[arg(long, value_name = "DIR")]
     pub from: PathBuf,
-    /// What it is called in tables: the tool.
+    /// The name of the tool in tables.
     #[arg(long, value_name = "NAME", value_parser = plain_name)]
     pub name: String,
 }
 
-/// What other tools have written.
+/// The forms in which other tools write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ImportFormat {
     /// Spectra of GZoltar: FAULT/spectra.csv, tests.csv and matrix.txt.
@@ -231,7 +231,7 @@ fn plain_name(text: &str) -> Result<String, String> {
 pub struct StudyVerifyOptions {
     /// The folder of the results.
     pub results: PathBuf,
-    /// How many results are made again.
+    /// The number of results made again.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub sample: usize,
     /// Chooses the sample; the same number, the same sample.
@@ -258,13 +258,13 @@ pub struct StudySubmitOptions {
     /// The folder of the results, which all machines must see under this name.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Who runs the parts.
+    /// The scheduler that runs the parts.
     #[arg(long, value_enum, value_name = "ENGINE")]
     pub engine: SubmitEngine,
-    /// How many parts.
+    /// The number of parts.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     pub nodes: u16,
-    /// How many faults each part works on at the same time.
+    /// The number of faults each part works on at the same time.
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: u16,
     /// Machines for GNU parallel, as its --sshlogin takes them.
@@ -275,7 +275,7 @@ pub struct StudySubmitOptions {
     pub dry_run: bool,
 }
 
-/// Who runs the parts of a study.
+/// The schedulers that run the parts of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SubmitEngine {
     /// An array of jobs, by sbatch.
@@ -293,7 +293,7 @@ pub struct StudyCoverOptions {
     pub manifest: PathBuf,
     /// The fault.
     pub fault: String,
-    /// Where it was built.
+    /// The folder where it was built.
     #[arg(long, value_name = "DIR")]
     pub built: PathBuf,
 }

@@ -14,8 +14,8 @@ use study::technique::{Technique, Work};
 
 use super::super::exit::{Exit, Failure};
 use super::super::terminal::tell;
-use super::bench::{Bench, side_by_side};
 use super::options::StudyRunOptions;
+use super::runner::{StudyRunner, side_by_side};
 use super::words::BuiltFault;
 use crate::session::interrupt::Interrupt;
 
@@ -32,7 +32,7 @@ struct Tally {
 
 /// The conductor of a study: everything that is needed to work on a fault.
 struct Conductor<'c> {
-    bench: Bench<'c>,
+    runner: StudyRunner<'c>,
     folder: ResultsFolder,
     techniques: Vec<Technique>,
     retry: bool,
@@ -50,8 +50,8 @@ pub(super) fn run(options: &StudyRunOptions) -> Result<Exit, Failure> {
     let faults = chosen(options, &manifest)?;
     let interrupt = Interrupt::default();
     interrupt.listen()?;
-    let bench = Bench::new(&path, &interrupt);
-    let conductor = Conductor { bench, folder, techniques, retry: options.retry, quiet: options.quiet };
+    let runner = StudyRunner::new(&path, &interrupt);
+    let conductor = Conductor { runner, folder, techniques, retry: options.retry, quiet: options.quiet };
     let total = Mutex::new(Tally::default());
     side_by_side(faults.len(), options.jobs, |number| {
         if interrupt.is_asked() {
@@ -167,7 +167,7 @@ impl Conductor<'_> {
         let claim = loop {
             match self.folder.claim(&fault.name)? {
                 Some(claim) => break claim,
-                None if self.bench.interrupt.is_asked() => return Ok(Tally::default()),
+                None if self.runner.interrupt.is_asked() => return Ok(Tally::default()),
                 None => thread::sleep(PATIENCE),
             }
         };
@@ -240,8 +240,8 @@ impl Conductor<'_> {
             return Ok(Some(works));
         }
         let place = self.folder.build(&fault.name)?;
-        let built = self.bench.build(fault, &place, Some(claim))?;
-        if self.bench.interrupt.is_asked() {
+        let built = self.runner.build(fault, &place, Some(claim))?;
+        if self.runner.interrupt.is_asked() {
             return Ok(None);
         }
         // In this order: the tests determine the failing run that the other work is about.
@@ -267,9 +267,9 @@ impl Conductor<'_> {
         works: &Works,
     ) -> Result<Option<WorkDocument>, Failure> {
         match work {
-            Work::Spectra => self.bench.work(built, work, key, &StudyTest::default()),
+            Work::Spectra => self.runner.work(built, work, key, &StudyTest::default()),
             _ => match failing_run(built.fault, &works[&Work::Spectra]) {
-                Ok(run) => self.bench.work(built, work, key, &run),
+                Ok(run) => self.runner.work(built, work, key, &run),
                 Err(why) => Ok(Some(failed(built.fault, work, key, why))),
             },
         }

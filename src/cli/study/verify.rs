@@ -12,9 +12,9 @@ use study::technique::{Technique, Work};
 
 use super::super::exit::{Exit, Failure};
 use super::super::terminal::tell;
-use super::bench::Bench;
 use super::options::StudyVerifyOptions;
 use super::run::{failing_run, read};
+use super::runner::StudyRunner;
 use crate::session::interrupt::Interrupt;
 
 /// Makes a sample of results again, and compares them.
@@ -24,7 +24,7 @@ pub(super) fn verify(options: &StudyVerifyOptions) -> Result<Exit, Failure> {
     let (path, manifest) = read(&original)?;
     let interrupt = Interrupt::default();
     interrupt.listen()?;
-    let bench = Bench::new(&path, &interrupt);
+    let runner = StudyRunner::new(&path, &interrupt);
     let sample = sample(options, &folder, &study)?;
     let (mut same, mut other) = (0, 0);
     for item in &sample {
@@ -33,7 +33,7 @@ pub(super) fn verify(options: &StudyVerifyOptions) -> Result<Exit, Failure> {
             other += 1;
             continue;
         };
-        let again = again(&bench, fault, item, Path::new(&study.folder))?;
+        let again = again(&runner, fault, item, Path::new(&study.folder))?;
         if let Some(signal) = interrupt.signal() {
             return Ok(Exit::Interrupted(signal));
         }
@@ -72,7 +72,7 @@ fn sample(
 }
 
 fn again(
-    bench: &Bench<'_>,
+    runner: &StudyRunner<'_>,
     fault: &StudyFault,
     item: &ItemDocument,
     base: &Path,
@@ -83,7 +83,7 @@ fn again(
         |why: String| ItemDocument { status: "failed".into(), why: Some(why), ..ItemDocument::default() };
     let technique = Technique::parse(&item.technique).map_err(|error| Failure::new(Exit::Failed, error))?;
     let key = described(fault, base).key;
-    let built = match bench.build(fault, &place, None)? {
+    let built = match runner.build(fault, &place, None)? {
         Ok(built) => built,
         Err(why) => return Ok(failed(why)),
     };
@@ -97,7 +97,7 @@ fn again(
             Ok(run) => run,
             Err(why) => return Ok(failed(why)),
         };
-        match bench.work(built, work, &key, &run)? {
+        match runner.work(built, work, &key, &run)? {
             Some(done) => works.insert(work, done),
             None => return Ok(failed("interrupted".into())),
         };

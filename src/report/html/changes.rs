@@ -9,16 +9,22 @@ use serde::Serialize;
 
 use super::super::changed;
 use super::super::spelling;
-use super::{embedded, escaped, fill};
+use super::frame::Frame;
 use crate::circumstances::PhaseId;
 use crate::circumstances::change::{
     ChangeEdit, ChangedFile, ComparedLine, TriedMember, TriedPhase, TriedVersion, compared_lines, place,
 };
 use crate::guilty::GuiltyChanges;
 
-const PAGE: &str = include_str!("changes.html");
-const STYLES: [&str; 2] = [include_str!("page.css"), include_str!("changes.css")];
-const SCRIPTS: [&str; 3] = [include_str!("dom.js"), include_str!("theme.js"), include_str!("changes.js")];
+pub(super) const FRAME: Frame = Frame {
+    kind: "changes",
+    about: "which change broke it",
+    heading: r#"What broke between <code id="good"></code> and <code id="bad"></code>"#,
+    skip: ("difference", "the changes"),
+    main: include_str!("changes.html"),
+    style: include_str!("changes.css"),
+    scripts: &[include_str!("changes.js")],
+};
 
 /// So many lines of a file are shown.
 const MOST_ROWS: usize = 2000;
@@ -111,11 +117,7 @@ struct MatrixColumn {
 /// The page. `command_line` is what does it again, as typed into a shell.
 pub fn page(found: &GuiltyChanges, command_line: &str) -> String {
     let title = format!("{} to {}", found.names[0], found.names[1]);
-    let data = serde_json::to_value(document(found, command_line)).expect("a document has text keys only");
-    let (style, scripts) = (STYLES.concat(), SCRIPTS.concat());
-    let texts: [(&str, &str); 4] =
-        [("title", &escaped(&title)), ("style", &style), ("data", &embedded(&data)), ("scripts", &scripts)];
-    fill(PAGE, &texts)
+    FRAME.page(&title, &document(found, command_line))
 }
 
 fn document<'a>(found: &'a GuiltyChanges, command_line: &'a str) -> ChangesPage<'a> {
@@ -336,13 +338,7 @@ fn ranges(numbers: impl Iterator<Item = usize>) -> Vec<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::declared_once;
     use super::*;
-
-    #[test]
-    fn the_page_s_programs_share_one_space_of_names_and_use_each_once() {
-        assert!(declared_once(&SCRIPTS.concat()) > 20);
-    }
 
     #[test]
     fn numbers_are_told_as_ranges() {

@@ -2,7 +2,7 @@
 
 const data = JSON.parse(byId("data").textContent);
 const MARKS = { right: "◆", undefined: "◈", nearer: "◇", none: "·" };
-const located = { dots: [], chosen: null };
+const HEADINGS = [["rank", ""], ["line", ""], ["executed", ""], ["which", "which"], ["source", "text"]];
 
 function rankedLine({ rank, ties, file, line: number, text, experiments }) {
   const place = ties > 1 ? `${rank}–${rank + ties - 1}` : `${rank}`;
@@ -22,22 +22,10 @@ function goTo(file, number) {
   (row?.querySelector(".dot.right, .dot.undefined, .dot.nearer") ?? row?.querySelector(".dot"))?.focus({ preventScroll: true });
 }
 
-function sourceTable(part) {
-  const headings = [["rank", ""], ["line", ""], ["executed", ""], ["which", "which"], ["source", "text"]];
-  return element(
-    "table",
-    { className: "listing" },
-    element("caption", {}, `${part.file}: ${part.functions}`),
-    element("thead", {}, element("tr", {}, ...headings.map(([text, className]) => element("th", { scope: "col", className }, text)))),
-    element("tbody", {}, ...part.rows.map((row) => sourceRow(row, part.file))),
-  );
-}
-
 function sourceRow(row, file) {
   if (row.number === null) {
     return element("tr", { className: "fold" }, element("td", {}), element("th", {}, "…"), element("td", { colSpan: 3 }));
   }
-  const count = (number) => element("td", { className: "count" }, number === null ? "" : grouped(number));
   const helps = row.all.length > 0 || row.dots.some((dot) => dot.changes.length > 0);
   const style = helps ? "ranked" : row.executed > 0 ? "" : "unneeded";
   return element(
@@ -56,7 +44,7 @@ function signsOf(row, file) {
   const all = row.all.length > 0 ? [sign({ ...place, changes: row.all, execution: null })] : [];
   const single = row.dots.map((dot) => sign({ ...place, ...dot, isFolded: row.is_folded }));
   const rest = row.is_folded ? ["…"] : [];
-  return all.length + single.length > 0 ? [element("span", { className: "dots" }, ...all, ...single, ...rest)] : [];
+  return besides([...all, ...single, ...rest]);
 }
 
 /** The best that comes of some changes. */
@@ -78,49 +66,15 @@ function sign(execution) {
     nearer: "a change brings the output nearer",
     none,
   }[outcome];
-  const button = element("button", {
-    type: "button",
-    className: `dot ${outcome}${isWhole ? " all" : execution.isFolded ? " number" : ""}`,
-    tabIndex: -1,
-    "aria-label": `line ${number}, ${which}: ${words}`,
-  }, text);
-  const made = { ...execution, button, which, words };
-  const at = located.dots.push(made) - 1;
-  button.addEventListener("focus", () => choose(at));
-  button.addEventListener("click", () => choose(at));
-  button.addEventListener("mouseenter", () => tellChanges(made));
-  button.addEventListener("mouseleave", () => located.chosen !== null && tellChanges(located.dots[located.chosen]));
-  button.addEventListener("keydown", (key) => moveFrom(key, at));
-  return button;
-}
-
-function choose(at) {
-  if (located.chosen !== null) located.dots[located.chosen].button.removeAttribute("aria-current");
-  for (const dot of located.dots) dot.button.tabIndex = -1;
-  const { button } = located.dots[at];
-  button.tabIndex = 0;
-  button.setAttribute("aria-current", "true");
-  located.chosen = at;
-  tellChanges(located.dots[at]);
-}
-
-/** Left and right go to the next sign, up and down to that of the next line with signs. */
-function moveFrom(key, at) {
-  const here = located.dots[at];
-  const other = (dot) => dot.line !== here.line || dot.file !== here.file;
-  const ways = {
-    ArrowRight: () => located.dots[at + 1],
-    ArrowLeft: () => located.dots[at - 1],
-    ArrowDown: () => located.dots.slice(at).find(other),
-    ArrowUp: () => located.dots.slice(0, at).findLast(other),
-  };
-  const next = ways[key.key]?.();
-  if (key.key in ways) key.preventDefault();
-  next?.button.focus();
+  return addSign({ ...execution, which, words }, {
+    text,
+    className: `${outcome}${isWhole ? " all" : execution.isFolded ? " number" : ""}`,
+    label: `line ${number}, ${which}: ${words}`,
+  });
 }
 
 /** What was changed at an execution, and what the program then printed. */
-function tellChanges({ file, line: number, which, event, changes, words }) {
+function tellSign({ file, line: number, which, event, changes, words }) {
   const at = event === undefined ? "" : `, event ${event}`;
   const told = changes.map((number) => data.changes[number]);
   byId("change").replaceChildren(
@@ -146,13 +100,13 @@ byId("command").textContent = data.command_line;
 byId("warnings").replaceChildren(...data.warnings.map((sentence) => element("li", {}, sentence)));
 byId("ranked").replaceChildren(...data.ranking.map(rankedLine));
 byId("more").textContent = data.more > 0 ? `${counted(data.more, "line")} more, see --full.` : "";
-byId("listing").replaceChildren(...data.sections.map(sourceTable));
+byId("listing").replaceChildren(...data.sections.map((part) => sourceTable(part, HEADINGS, sourceRow)));
 byId("source-note").textContent = data.note;
 byId("legend").replaceChildren(
   ...[["right", "a change of this execution makes the output right"], ["undefined", "one does by what lies in undefined memory"], ["nearer", "one brings it nearer"], ["none", "none helps, or none was tried"]].map(
     ([outcome, meaning]) => element("span", {}, element("b", { className: outcome }, MARKS[outcome]), ` ${meaning}`)),
 );
 beginTheme(() => {});
-const opening = located.dots.findIndex((dot) => best(dot.changes) === "right");
-if (located.dots.length > 0) located.dots[Math.max(opening, 0)].button.tabIndex = 0;
-if (opening >= 0) choose(opening);
+const opening = signs.all.findIndex(({ changes }) => best(changes) === "right");
+if (opening >= 0) chooseSign(opening);
+else enterAt();

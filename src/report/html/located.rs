@@ -17,17 +17,18 @@ use super::super::rows::{Code, Row, Rows};
 use super::super::sections;
 use super::super::source::Sources;
 use super::data::Output;
+use super::frame::Frame;
 use super::outputs::OutputTable;
-use super::{embedded, escaped, fill};
 
-const PAGE: &str = include_str!("located.html");
-const STYLES: [&str; 2] = [include_str!("page.css"), include_str!("located.css")];
-const SCRIPTS: [&str; 4] = [
-    include_str!("dom.js"),
-    include_str!("theme.js"),
-    include_str!("difference.js"),
-    include_str!("located.js"),
-];
+pub(super) const FRAME: Frame = Frame {
+    kind: "located",
+    about: "where a change makes it right",
+    heading: r#"Where one change makes <code id="title"></code> right"#,
+    skip: ("source", "the source"),
+    main: include_str!("located.html"),
+    style: include_str!("located.css"),
+    scripts: &[include_str!("signs.js"), include_str!("difference.js"), include_str!("located.js")],
+};
 
 /// The number of source lines that are shown in all.
 const MOST_ROWS: usize = 4000;
@@ -117,12 +118,7 @@ pub fn page(
     (title, command_line): (&str, &str),
     is_full: bool,
 ) -> String {
-    let document = document(recorded, found, (title, command_line), is_full);
-    let data = serde_json::to_value(document).expect("a document has text keys only");
-    let (style, scripts) = (STYLES.concat(), SCRIPTS.concat());
-    let texts: [(&str, &str); 4] =
-        [("title", &escaped(title)), ("style", &style), ("data", &embedded(&data)), ("scripts", &scripts)];
-    fill(PAGE, &texts)
+    FRAME.page(title, &document(recorded, found, (title, command_line), is_full))
 }
 
 fn document<'a>(
@@ -313,16 +309,4 @@ fn tried(found: &Located) -> HashSet<EventId> {
         Granule::Statement => None,
     })
     .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::{assert_closed, declared_once};
-    use super::*;
-
-    #[test]
-    fn the_page_refers_to_nothing_outside_of_itself_and_its_programs_share_one_space_of_names() {
-        assert_closed(&[PAGE, &STYLES.concat(), &SCRIPTS.concat()].concat());
-        assert!(declared_once(&SCRIPTS.concat()) > 20);
-    }
 }

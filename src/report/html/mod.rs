@@ -7,6 +7,7 @@
 
 pub mod changes;
 mod data;
+mod frame;
 pub mod located;
 mod matrix;
 mod outputs;
@@ -16,8 +17,6 @@ pub mod simplified;
 pub mod sliced;
 mod source;
 mod suspects;
-#[cfg(test)]
-mod testing;
 
 use serde_json::Value;
 use tracer::run::Run;
@@ -34,25 +33,31 @@ use super::layers::LayeredExecutions;
 use super::spelling;
 use super::verdict::verdict;
 use data::ChapterDocument;
+use frame::Frame;
 
 pub use suspects::WrongOnly;
 
-const PAGE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 12] = [
-    include_str!("dom.js"),
-    include_str!("theme.js"),
-    include_str!("suspects.js"),
-    include_str!("summary.js"),
-    include_str!("source.js"),
-    include_str!("difference.js"),
-    include_str!("output.js"),
-    include_str!("cells.js"),
-    include_str!("matrix.js"),
-    include_str!("curve.js"),
-    include_str!("criteria.js"),
-    include_str!("page.js"),
-];
+const FRAME: Frame = Frame {
+    kind: "critical",
+    about: "critical slice",
+    heading: r#"Critical slice of <code id="title"></code>"#,
+    skip: ("source", "the source"),
+    main: include_str!("critical.html"),
+    style: "",
+    scripts: &[
+        include_str!("suspects.js"),
+        include_str!("summary.js"),
+        include_str!("signs.js"),
+        include_str!("source.js"),
+        include_str!("difference.js"),
+        include_str!("output.js"),
+        include_str!("cells.js"),
+        include_str!("matrix.js"),
+        include_str!("curve.js"),
+        include_str!("criteria.js"),
+        include_str!("critical.js"),
+    ],
+};
 
 /// The source of a chapter: a result with what the page says about it.
 pub struct ChapterSource<'a> {
@@ -115,38 +120,11 @@ pub fn page(title: &str, introduction: &str, chapters: &[Chapter], wrong_only: &
         "chapters": chapters,
         "suspects": wrong_only,
     });
-    let scripts = SCRIPTS.concat();
-    fill(
-        PAGE,
-        &[("title", &escaped(title)), ("style", STYLE), ("data", &embedded(&data)), ("scripts", &scripts)],
-    )
-}
-
-/// Replaces marks by texts. Each text is looked at once, so that nothing in it can be taken for a mark.
-fn fill(template: &str, texts: &[(&str, &str)]) -> String {
-    let mut page = String::new();
-    let mut rest = template;
-    for (name, text) in texts {
-        let (before, behind) = rest.split_once(&format!("{{{{{name}}}}}")).expect("the page has its marks");
-        page.push_str(before);
-        page.push_str(text);
-        rest = behind;
-    }
-    page + rest
-}
-
-/// Escapes JSON so that it cannot end the element around it, nor begin a comment in it.
-fn embedded(data: &Value) -> String {
-    data.to_string().replace('<', "\\u003c")
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    FRAME.page(title, &data)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{assert_closed, declared_once};
     use serde_json::json;
 
     use super::super::sample::{self, Sample};
@@ -169,25 +147,33 @@ mod tests {
         assert_eq!(document["tests"]["total"], 120);
     }
 
+    const FRAMES: [Frame; 5] = [FRAME, changes::FRAME, located::FRAME, simplified::FRAME, sliced::FRAME];
+
     #[test]
-    fn nothing_in_the_data_can_end_its_element() {
-        let page = page("a < b", "</script><!--", &[], &WrongOnly::default());
-        assert_eq!(page.matches("</script>").count(), PAGE.matches("</script>").count());
-        assert!(page.contains("<title>a &lt; b"), "{page}");
+    fn pages_refer_to_nothing_outside_of_themselves() {
+        let critical = page("sum-mul", "", &[Chapter(document())], &WrongOnly::default());
+        let empty = FRAMES.iter().map(|frame| frame.page("", &Value::Null));
+        for page in empty.chain([critical]) {
+            for reference in ["src=", "@import", "url(", "fetch(", "<link"] {
+                assert!(!page.contains(reference), "{reference}");
+            }
+        }
     }
 
     #[test]
-    fn a_mark_within_a_text_stays_as_it_is() {
-        assert_eq!(fill("{{a}}-{{b}}", &[("a", "{{b}}"), ("b", "x")]), "{{b}}-x");
-    }
-
-    #[test]
-    fn the_page_s_programs_share_one_space_of_names_and_use_each_once() {
-        assert!(declared_once(&SCRIPTS.concat()) > 40);
-    }
-
-    #[test]
-    fn the_page_refers_to_nothing_outside_of_itself() {
-        assert_closed(&page("sum-mul", "", &[Chapter(document())], &WrongOnly::default()));
+    fn the_scripts_of_a_page_share_one_space_of_names_and_use_each_once() {
+        let named = |line: &str| {
+            let rest = ["function ", "const ", "let "].iter().find_map(|word| line.strip_prefix(word))?;
+            Some(rest.split(|c: char| !c.is_alphanumeric()).next()?.to_owned())
+        };
+        for frame in FRAMES {
+            let page = frame.page("", &Value::Null);
+            let mut names: Vec<String> = page.lines().filter_map(named).collect();
+            let all = names.len();
+            names.sort();
+            names.dedup();
+            assert!(all > 20, "{}: {names:#?}", frame.kind);
+            assert_eq!(names.len(), all, "{}: {names:#?}", frame.kind);
+        }
     }
 }

@@ -10,19 +10,19 @@ use super::super::simplified::{heading, tail_of, tests, verdict_of};
 use super::super::source::printable;
 use super::super::spelling;
 use super::super::style::Style;
-use super::{embedded, escaped, fill};
+use super::frame::Frame;
 use crate::circumstances::input::{InputPart, InputPiece, OtherInput, Provenance, Provenances};
 use crate::simplified::{Simplified, TriedInput};
 
-const PAGE: &str = include_str!("simplified.html");
-const STYLES: [&str; 2] = [include_str!("page.css"), include_str!("simplified.css")];
-const SCRIPTS: [&str; 5] = [
-    include_str!("dom.js"),
-    include_str!("theme.js"),
-    include_str!("curve.js"),
-    include_str!("cells.js"),
-    include_str!("simplified.js"),
-];
+pub(super) const FRAME: Frame = Frame {
+    kind: "simplified",
+    about: "simplified input",
+    heading: r#"What <code id="title"></code> needs to fail"#,
+    skip: ("input", "the input"),
+    main: include_str!("simplified.html"),
+    style: include_str!("simplified.css"),
+    scripts: &[include_str!("curve.js"), include_str!("cells.js"), include_str!("simplified.js")],
+};
 
 /// Of a part of more bytes only some stretches are on the page.
 const MOST_SHOWN: usize = 200_000;
@@ -126,12 +126,7 @@ struct ShownContent {
 
 /// The page.
 pub fn page(found: &Simplified, title: &InputTitle<'_>) -> String {
-    let data = serde_json::to_value(document(found, title)).expect("a document has text keys only");
-    let (style, scripts) = (STYLES.concat(), SCRIPTS.concat());
-    let name = escaped(title.program);
-    let texts: [(&str, &str); 4] =
-        [("title", &name), ("style", &style), ("data", &embedded(&data)), ("scripts", &scripts)];
-    fill(PAGE, &texts)
+    FRAME.page(title.program, &document(found, title))
 }
 
 fn document<'a>(found: &'a Simplified, title: &InputTitle<'a>) -> SimplifiedPage<'a> {
@@ -333,14 +328,7 @@ fn other(failure: &OtherInput) -> ShownFailure {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_closed, declared_once};
     use super::*;
-
-    #[test]
-    fn the_page_s_programs_share_one_space_of_names_and_use_each_once() {
-        assert!(declared_once(&SCRIPTS.concat()) > 40);
-        assert_closed(&[PAGE, &SCRIPTS.concat(), &STYLES.concat()].concat());
-    }
 
     #[test]
     fn a_column_tells_how_much_of_it_is_given() {

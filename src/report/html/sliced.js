@@ -1,13 +1,14 @@
 // Show a dynamic slice: the source with a sign for each execution, and who feeds whom.
 
 const data = JSON.parse(byId("data").textContent);
-const sliced = { dots: [], of: new Map(), chosen: null };
 const WHY = { data: "data", control: "decision", call: "call", potential: "potential" };
 const MEANINGS = {
   e: "in the slice for what it writes",
   d: "in the slice only because it leads there",
   u: "executed, not in the slice",
 };
+
+const HEADINGS = [["line", ""], ["executed", ""], ["in slice", ""], ["which", "which"], ["source", "text"]];
 
 /** The dependences at one end of each event. */
 function grouping(end) {
@@ -18,36 +19,25 @@ function grouping(end) {
   }
   return groups;
 }
+/** The sign of each event that has one. */
+const signOf = new Map();
 const before = grouping("from");
 const behind = grouping("to");
-
-function sourceTable(part) {
-  const headings = [["line", ""], ["executed", ""], ["in slice", ""], ["which", "which"], ["source", "text"]];
-  return element(
-    "table",
-    { className: "listing" },
-    element("caption", {}, `${part.file}: ${part.functions}`),
-    element("thead", {}, element("tr", {}, ...headings.map(([text, className]) => element("th", { scope: "col", className }, text)))),
-    element("tbody", {}, ...part.rows.map((row) => sourceRow(row, part.file))),
-  );
-}
 
 function sourceRow(row, file) {
   if (row.number === null) {
     return element("tr", { className: "fold" }, element("th", {}, "…"), element("td", { colSpan: 4 }));
   }
-  const count = (number) => element("td", { className: "count" }, number === null ? "" : grouped(number));
   const style = row.in_slice > 0 ? "needed" : row.executed === null ? "" : "unneeded";
-  const signs = row.dots.map((dot) => sign({ ...dot, file, line: row.number, of: row.executed, isFolded: row.is_folded }));
+  const made = row.dots.map((dot) => sign({ ...dot, file, line: row.number, of: row.executed, isFolded: row.is_folded }));
   const rest = row.is_folded ? ["…"] : [];
-  const dots = signs.length + rest.length > 0 ? [element("span", { className: "dots" }, ...signs, ...rest)] : [];
   return element(
     "tr",
     { className: style, "data-line": `${file}:${row.number}` },
     element("th", { scope: "row" }, String(row.number)),
     count(row.executed),
     count(row.in_slice),
-    element("td", { className: "which" }, ...dots),
+    element("td", { className: "which" }, ...besides([...made, ...rest])),
     element("td", { className: "text" }, row.text),
   );
 }
@@ -57,50 +47,15 @@ function sign(execution) {
   const which = `execution ${grouped(execution.execution)} of ${grouped(of)}`;
   const isStart = data.start.includes(event);
   const words = MEANINGS[mark] + (isStart ? "; what the criterion asks about" : "");
-  const button = element("button", {
-    type: "button",
-    className: `dot ${mark}${isStart ? " criterion" : ""}${isFolded ? " number" : ""}`,
-    tabIndex: -1,
-    "aria-label": `line ${number}, ${which}: ${words}`,
-  }, isFolded ? `${grouped(execution.execution)} ${SIGNS[mark]}` : SIGNS[mark]);
-  const made = { event, file, line: number, button, which, words };
-  const at = sliced.dots.push(made) - 1;
-  sliced.of.set(event, at);
-  button.addEventListener("focus", () => choose(at));
-  button.addEventListener("click", () => choose(at));
-  button.addEventListener("mouseenter", () => tell(made));
-  button.addEventListener("mouseleave", () => sliced.chosen !== null && tell(sliced.dots[sliced.chosen]));
-  button.addEventListener("keydown", (key) => moveFrom(key, at));
-  return button;
-}
-
-function choose(at) {
-  if (sliced.chosen !== null) sliced.dots[sliced.chosen].button.removeAttribute("aria-current");
-  for (const dot of sliced.dots) dot.button.tabIndex = -1;
-  const { button } = sliced.dots[at];
-  button.tabIndex = 0;
-  button.setAttribute("aria-current", "true");
-  sliced.chosen = at;
-  tell(sliced.dots[at]);
-}
-
-/** Left and right go to the next sign, up and down to that of the next line with signs. */
-function moveFrom(key, at) {
-  const here = sliced.dots[at];
-  const other = (dot) => dot.line !== here.line || dot.file !== here.file;
-  const ways = {
-    ArrowRight: () => sliced.dots[at + 1],
-    ArrowLeft: () => sliced.dots[at - 1],
-    ArrowDown: () => sliced.dots.slice(at).find(other),
-    ArrowUp: () => sliced.dots.slice(0, at).findLast(other),
-  };
-  const next = ways[key.key]?.();
-  if (key.key in ways) key.preventDefault();
-  next?.button.focus();
+  return addSign({ event, file, line: number, which, words }, {
+    text: isFolded ? `${grouped(execution.execution)} ${SIGNS[mark]}` : SIGNS[mark],
+    className: `${mark}${isStart ? " criterion" : ""}${isFolded ? " number" : ""}`,
+    label: `line ${number}, ${which}: ${words}`,
+  });
 }
 
 /** What an execution depends on, and what depends on it; both are marked in the source. */
-function tell({ event, file, line: number, which, words }) {
+function tellSign({ event, file, line: number, which, words }) {
   const [feeding, fed] = [before.get(event) ?? [], behind.get(event) ?? []];
   mark("feeds", feeding.map((one) => one.to));
   mark("fed", fed.map((one) => one.from));
@@ -117,7 +72,7 @@ function tell({ event, file, line: number, which, words }) {
 }
 
 function mark(style, events) {
-  for (const dot of sliced.dots) dot.button.classList.toggle(style, events.includes(dot.event));
+  for (const sign of signs.all) sign.button.classList.toggle(style, events.includes(sign.event));
 }
 
 /** The first of many, and how many more there are. */
@@ -134,12 +89,12 @@ function link(dependence, end) {
 
 function jump(event) {
   const text = data.names[event];
-  const at = sliced.of.get(event);
-  if (at === undefined) return element("code", {}, text);
+  const sign = signOf.get(event);
+  if (!sign) return element("code", {}, text);
   const button = element("button", { type: "button", title: `event ${event}` }, text);
   button.addEventListener("click", () => {
-    sliced.dots[at].button.scrollIntoView({ block: "center" });
-    sliced.dots[at].button.focus({ preventScroll: true });
+    sign.button.scrollIntoView({ block: "center" });
+    sign.button.focus({ preventScroll: true });
   });
   return button;
 }
@@ -157,15 +112,14 @@ function feedingTable() {
   byId("table-note").textContent = (more > 0 ? `${grouped(more)} more executions depend on others. ` : "") + data.dependences_note;
 }
 
-const criterionDots = () => sliced.dots.findIndex((dot) => data.start.includes(dot.event));
-
 byId("title").textContent = data.title;
 byId("direction").textContent = data.direction === "forward" ? "Forward slice" : "Dynamic slice";
 byId("criterion").textContent = `Criterion: ${data.criterion}`;
 byId("verdict").textContent = data.verdict;
 byId("command").textContent = data.command_line;
 byId("warnings").replaceChildren(...data.warnings.map((sentence) => element("li", {}, sentence)));
-byId("listing").replaceChildren(...data.sections.map(sourceTable));
+byId("listing").replaceChildren(...data.sections.map((part) => sourceTable(part, HEADINGS, sourceRow)));
+for (const sign of signs.all) signOf.set(sign.event, sign);
 byId("source-note").textContent = data.note;
 byId("legend").replaceChildren(
   ...Object.entries(MEANINGS).map(([letter, meaning]) => element("span", {}, element("b", { className: letter }, SIGNS[letter]), ` ${meaning}`)),
@@ -175,6 +129,6 @@ byId("legend").replaceChildren(
 );
 feedingTable();
 beginTheme(() => {});
-const opening = criterionDots();
-if (sliced.dots.length > 0) sliced.dots[Math.max(opening, 0)].button.tabIndex = 0;
-if (opening >= 0) choose(opening);
+const opening = signs.all.findIndex(({ event }) => data.start.includes(event));
+if (opening >= 0) chooseSign(opening);
+else enterAt();

@@ -15,12 +15,18 @@ use super::super::executions::{self, Mark};
 use super::super::rows::{Code, Row, Rows};
 use super::super::sections;
 use super::super::source::Sources;
+use super::frame::Frame;
 use super::shown::letter;
-use super::{embedded, escaped, fill};
 
-const PAGE: &str = include_str!("sliced.html");
-const STYLES: [&str; 2] = [include_str!("page.css"), include_str!("sliced.css")];
-const SCRIPTS: [&str; 3] = [include_str!("dom.js"), include_str!("theme.js"), include_str!("sliced.js")];
+pub(super) const FRAME: Frame = Frame {
+    kind: "sliced",
+    about: "dynamic slice",
+    heading: r#"<span id="direction"></span> of <code id="title"></code>"#,
+    skip: ("source", "the source"),
+    main: include_str!("sliced.html"),
+    style: include_str!("sliced.css"),
+    scripts: &[include_str!("signs.js"), include_str!("sliced.js")],
+};
 
 /// Lines of source in all.
 const MOST_ROWS: usize = 4000;
@@ -94,12 +100,7 @@ struct Edge<'a> {
 
 /// The page. `command_line` is what does it again, as typed into a shell.
 pub fn page(report: &SliceReport<'_>, (title, command_line): (&str, &str)) -> String {
-    let document = document(report, (title, command_line));
-    let data = serde_json::to_value(document).expect("a document has text keys only");
-    let (style, scripts) = (STYLES.concat(), SCRIPTS.concat());
-    let texts: [(&str, &str); 4] =
-        [("title", &escaped(title)), ("style", &style), ("data", &embedded(&data)), ("scripts", &scripts)];
-    fill(PAGE, &texts)
+    FRAME.page(title, &document(report, (title, command_line)))
 }
 
 fn document<'a>(report: &'a SliceReport<'a>, (title, command_line): (&'a str, &'a str)) -> SlicedPage<'a> {
@@ -220,16 +221,4 @@ fn sliced_row(file: FileId, row: Row<'_>, dots: &Dots) -> SlicedRow {
     let is_shown = |dot: &&SlicedExecution| !is_folded || dot.mark != letter(Mark::Unneeded);
     let dots = all.iter().filter(is_shown).take(MOST_DOTS).cloned().collect();
     SlicedRow { number: Some(number), text, executed, in_slice, dots, is_folded }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::{assert_closed, declared_once};
-    use super::*;
-
-    #[test]
-    fn the_page_refers_to_nothing_outside_of_itself_and_its_programs_share_one_space_of_names() {
-        assert_closed(&[PAGE, &STYLES.concat(), &SCRIPTS.concat()].concat());
-        assert!(declared_once(&SCRIPTS.concat()) > 20);
-    }
 }

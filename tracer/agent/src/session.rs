@@ -28,6 +28,8 @@ pub enum AgentMode {
     Replay,
     /// At the first one become a server: fork a child for each test, which then follows the schedule.
     Serve,
+    /// Make fresh frames undefined, and nothing else: the program goes its own way.
+    Free,
 }
 
 /// A span of memory: several things of a kind, one after the other.

@@ -4,7 +4,7 @@
 //! that counts, and goes for good once that execution has come. Processes that the program starts have the changes
 //! of all executions, but no breakpoints, for which nobody waits there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use agent::names::LeaderId;
 use agent::poison::Poison;
@@ -80,11 +80,12 @@ pub(crate) enum Changed {
 
 impl<'c> Changes<'c> {
     /// Makes the changes of a program that has not executed an instruction yet. What does not lie in its executable,
-    /// or is no conditional jump where one is asked for, is not changed.
+    /// or is no conditional jump where one is asked for, is not changed. The frames of the functions with these entries
+    /// are made undefined by somebody else.
     pub(crate) fn make(
         alterations: &'c Alterations<'c>,
         program: &Program,
-        placement: &Placement,
+        (placement, filled): (&Placement, &HashSet<LeaderId>),
         tracee: &Tracee,
     ) -> Changes<'c> {
         let stack_base = tracee.location().map_or(0, |location| location.sp);
@@ -94,7 +95,7 @@ impl<'c> Changes<'c> {
             changes.add(intervention, program, placement, tracee);
         }
         if alterations.poison != Poison::Off {
-            changes.undefine_frames(program, placement, tracee);
+            changes.undefine_frames(program, (placement, filled), tracee);
         }
         changes
     }
@@ -146,13 +147,18 @@ impl<'c> Changes<'c> {
         tracee.write(address, &[INT3]);
     }
 
-    /// Adds a breakpoint at each function of the executable, which makes its frame undefined.
-    fn undefine_frames(&mut self, program: &Program, placement: &Placement, tracee: &Tracee) {
-        for (number, leader) in program.leaders().iter().enumerate() {
-            if leader.kind != LeaderKind::Entry || leader.image != ImageId(0) {
+    /// Adds a breakpoint at each other function of the executable, which makes its frame undefined.
+    fn undefine_frames(
+        &mut self,
+        program: &Program,
+        (placement, filled): (&Placement, &HashSet<LeaderId>),
+        tracee: &Tracee,
+    ) {
+        for (leader, number) in program.leaders().iter().zip((0..).map(LeaderId)) {
+            if leader.kind != LeaderKind::Entry || leader.image != ImageId(0) || filled.contains(&number) {
                 continue;
             }
-            let leader = LeaderId(number as u32);
+            let leader = number;
             let address = placement.address(leader);
             if let Some(code) = tracee.read(address, 1) {
                 self.stop_at(address, code[0], (Act::Undefine(leader), When::Always), tracee);

@@ -261,7 +261,7 @@ impl Placement {
         for chunk in &mut self.chunks {
             chunk.patched.clone_from(&chunk.original);
         }
-        for Patch { address, bytes } in patches {
+        for Patch { address, bytes, .. } in patches {
             if let Some(chunk) = self.chunk_at(*address).map(|position| &mut self.chunks[position]) {
                 let offset = chunk.offset(*address);
                 chunk.patched[offset..offset + bytes.len()].copy_from_slice(bytes);

@@ -11,7 +11,7 @@ use super::checkpoint::{self, Checkpoint, ReplayState};
 use super::inside::{Channel, Unable, offset};
 use super::integrity::Integrity;
 use super::{Conditions, Guide, waits_for_ever};
-use crate::process::{Output, ProcessError, Tracee, Written, patiently};
+use crate::process::{FileState, Output, ProcessError, Tracee, Written, patiently};
 use crate::schedule::Schedule;
 use crate::termination::{Cut, Termination};
 use crate::trace::{EventId, Trace};
@@ -37,6 +37,8 @@ pub(crate) struct Server {
     patience: u32,
     /// The integrity of the session: what the test under way must leave as it is.
     integrity: Integrity,
+    /// The state of the standard input's file before the first test.
+    stdin: Option<FileState>,
     /// Whether a test has done what later ones would see.
     is_spoiled: bool,
 }
@@ -66,12 +68,12 @@ impl Terms {
 }
 
 impl Server {
-    /// Makes a server of a program that has reached its first leader.
+    /// Makes a server of a program that has reached its first leader; the agent has this work in its tests.
     pub(crate) fn new(
         mut tracee: Tracee,
         mut output: Output,
         mut talk: Channel,
-        trace: &Trace,
+        (trace, work): (&Trace, AgentMode),
         terms: Terms,
     ) -> Result<Server, Unable> {
         let service: Service = talk.memory.get(offset::SERVICE);
@@ -82,11 +84,12 @@ impl Server {
             let reason = "before its first statement it has opened files, shared memory or set a timer";
             return Err(Unable::Unfit(reason.into()));
         }
-        (talk.session.duty, talk.session.service) = (AgentMode::Replay, service);
+        (talk.session.duty, talk.session.service) = (work, service);
         talk.memory.set(offset::DUTY, talk.session.duty);
         let first = ReplayState::first(&talk, trace, output.written()?);
         tracee.serves()?;
         Ok(Server {
+            stdin: tracee.stdin_state(),
             tracee,
             output,
             talk,
@@ -244,7 +247,7 @@ impl Server {
         let last = self.checkpoints.last().map_or(&self.first, |last| &last.moment);
         self.output.take_back(&now, &last.written)?;
         self.tracee.restore_stdin();
-        self.is_spoiled |= !self.output.is_as_made();
+        self.is_spoiled |= !self.output.is_as_made() || self.tracee.stdin_state() != self.stdin;
         Ok(now)
     }
 

@@ -54,6 +54,22 @@ impl FileAttributes {
     }
 }
 
+/// The state of a file: its attributes, and its time of change (ctime), which is another one after each change of its
+/// mode, owner, times or attributes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileState {
+    attributes: FileAttributes,
+    changed: (i64, i64),
+}
+
+impl FileState {
+    /// Reads the state of a file.
+    pub(super) fn of(file: &File) -> FileState {
+        let changed = file.metadata().map_or((0, 0), |data| (data.ctime(), data.ctime_nsec()));
+        FileState { attributes: FileAttributes::of(file), changed }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::Permissions;

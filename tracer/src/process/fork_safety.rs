@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use agent::session::{MOST_FILES, OUTPUT};
 
 use super::children::kill;
-use super::descriptions::restore_description;
+use super::descriptions::{FileState, restore_description};
 use super::{Output, Pid, Tracee, status};
 
 impl Tracee {
@@ -32,6 +32,11 @@ impl Tracee {
     /// Undoes what the forks of this program have done to the standard input that they share with it.
     pub(crate) fn restore_stdin(&self) {
         self.stdin.iter().for_each(restore_description);
+    }
+
+    /// The state of the file of the standard input, which the forks of this program have as well.
+    pub(crate) fn stdin_state(&self) -> Option<FileState> {
+        self.stdin.as_ref().map(FileState::of)
     }
 
     /// Kills the living children of this process, whoever has asked it to fork them.

@@ -7,14 +7,14 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 
 use agent::poison::Poison;
 use nix::errno::Errno;
 use nix::sys::resource::Resource;
 
 use super::constancy::Filter;
-use super::descriptions::FileAttributes;
+use super::descriptions::FileState;
 use super::sealed::Sealed;
 use super::texts::{MappedTexts, Texts};
 use super::{Output, ProcessError, limits};
@@ -43,8 +43,8 @@ pub(super) struct Launcher {
 /// The standard input of runs. All have one file, which is sealed, and each has a description of its own.
 struct Stdin {
     file: Sealed,
-    /// The file's attributes when it was made, and its time of change (ctime) then.
-    made: (FileAttributes, (i64, i64)),
+    /// The file's state when it was made.
+    made: FileState,
 }
 
 /// Whether the processor's cycle counter is trapped from the start.
@@ -122,7 +122,7 @@ impl Launcher {
     /// Makes the file of the standard input anew if a run has changed its mode, owner, times or attributes; returns
     /// true if one had.
     pub(super) fn renew_stdin(&mut self) -> Result<bool, ProcessError> {
-        if self.stdin.now() == self.stdin.made {
+        if FileState::of(self.stdin.file.file()) == self.stdin.made {
             return Ok(false);
         }
         self.stdin = Stdin::new(&self.stdin.content()?)?;
@@ -162,15 +162,9 @@ fn texts(invocation: &Invocation) -> Result<Texts, ProcessError> {
 
 impl Stdin {
     fn new(content: &[u8]) -> Result<Stdin, ProcessError> {
-        let mut stdin = Stdin { file: Sealed::holding(content)?, made: Default::default() };
-        stdin.made = stdin.now();
-        Ok(stdin)
-    }
-
-    fn now(&self) -> (FileAttributes, (i64, i64)) {
-        let file = self.file.file();
-        let changed = file.metadata().map_or((0, 0), |data| (data.ctime(), data.ctime_nsec()));
-        (FileAttributes::of(file), changed)
+        let file = Sealed::holding(content)?;
+        let made = FileState::of(file.file());
+        Ok(Stdin { file, made })
     }
 
     fn content(&self) -> Result<Vec<u8>, ProcessError> {

@@ -86,6 +86,8 @@ impl DetourCounts {
 pub(crate) struct Patch {
     pub(crate) address: RuntimeAddress,
     pub(crate) bytes: Vec<u8>,
+    /// The leader whose detour it is; `None` where that needs anything else besides.
+    pub(crate) leader: Option<LeaderId>,
 }
 
 /// The detours of all leaders of a program.
@@ -146,8 +148,10 @@ impl Detours {
             runs.push(run);
         }
         let detours = detours(&runs);
-        let ways = runs.iter().zip(&detours).zip(&arrivals);
-        let patches = ways.flat_map(|((run, &detour), &arrival)| patches(run, detour, arrival)).collect();
+        let ways = runs.iter().zip(&detours).zip(arrivals.iter().zip((0..).map(LeaderId)));
+        let patches =
+            ways.flat_map(|((run, &detour), (&arrival, leader))| patches(run, detour, arrival, leader));
+        let patches = patches.collect();
         let numbered = runs.iter().zip(&detours).zip((0..).map(LeaderId));
         let breakpoints = numbered
             .filter(|((_, detour), _)| **detour == Detour::Breakpoint)
@@ -233,11 +237,17 @@ fn detours(runs: &[MovedCode]) -> Vec<Detour> {
 }
 
 /// The patches of the text at a leader, and in its hole if it has one.
-fn patches(run: &MovedCode, detour: Detour, arrival: u64) -> Vec<Patch> {
-    let patch =
-        |address: u64, bytes: &[u8]| Patch { address: RuntimeAddress(address), bytes: bytes.to_vec() };
+fn patches(run: &MovedCode, detour: Detour, arrival: u64, leader: LeaderId) -> Vec<Patch> {
+    let patch = |address: u64, bytes: &[u8]| Patch {
+        address: RuntimeAddress(address),
+        bytes: bytes.to_vec(),
+        leader: None,
+    };
     match detour {
-        Detour::Jump => vec![patch(run.start, &jump(run.start, arrival))],
+        Detour::Jump => {
+            let jump = patch(run.start, &jump(run.start, arrival));
+            vec![Patch { leader: Some(leader), ..jump }]
+        }
         Detour::ShortJump(hole) => {
             let distance = hole.wrapping_sub(run.start + SHORT_JUMP) as u8;
             vec![patch(run.start, &[0xeb, distance]), patch(hole, &jump(hole, arrival))]

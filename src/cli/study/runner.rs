@@ -25,16 +25,16 @@ const USUAL_TIME: &str = "10m";
 /// The longest time of a recording, before the process that makes it counts as hung.
 const RECORDING_TIME: Duration = Duration::from_secs(300);
 
-/// The bench on which faults are built and worked on.
-pub(super) struct Bench<'b> {
-    pub(super) manifest: &'b Path,
-    pub(super) interrupt: &'b Interrupt,
+/// The runner of a study: builds faults, and has techniques run on them, in processes of their own.
+pub(super) struct StudyRunner<'r> {
+    pub(super) manifest: &'r Path,
+    pub(super) interrupt: &'r Interrupt,
     pub(super) machine: String,
 }
 
-impl<'b> Bench<'b> {
-    pub(super) fn new(manifest: &'b Path, interrupt: &'b Interrupt) -> Bench<'b> {
-        Bench { manifest, interrupt, machine: machine() }
+impl<'r> StudyRunner<'r> {
+    pub(super) fn new(manifest: &'r Path, interrupt: &'r Interrupt) -> StudyRunner<'r> {
+        StudyRunner { manifest, interrupt, machine: machine() }
     }
 
     /// Builds a fault in a folder, which is claimed if others may build there.
