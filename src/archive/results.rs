@@ -210,8 +210,8 @@ mod tests {
     }
 
     fn told(slice: &CriticalSlice) -> Vec<(u32, Necessity, Option<String>)> {
-        let why = |without: &Box<Evidence>| without.why.clone();
-        let of = |needed: &Needed| (needed.event.0, needed.necessity, needed.without.as_ref().map(why));
+        let why = |without: &Evidence| without.why.clone();
+        let of = |needed: &Needed| (needed.event.0, needed.necessity, needed.without.as_deref().map(why));
         slice.needed.iter().map(of).collect()
     }
 

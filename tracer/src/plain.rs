@@ -6,7 +6,7 @@
 //! whose statements are traced.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -17,21 +17,14 @@ use crate::address::RuntimeAddress;
 use crate::engine::{Changed, Changes, Conditions, Placement, crash_of_untraced};
 use crate::fork_servers::ForkServers;
 use crate::intervention::{Alterations, Intervention};
-use crate::invocation::{Input, Invocation, Limits};
-use crate::process::{Alarm, Attachments, Containment, ProcessError, SIGTRAP, SIGXFSZ, Stop, Tracee};
+use crate::invocation::{Invocation, Limits, Replacement};
+use crate::process::{
+    Alarm, Attachments, Containment, OpenFile, ProcessError, SIGTRAP, SIGXFSZ, Stop, Tracee,
+};
 use crate::program::{ImageId, Program};
-use crate::run::{OpenFile, Run, Usage};
+use crate::run::{Run, Usage};
 use crate::stage::Stage;
 use crate::termination::{Cut, Termination};
-
-/// A replacement of a file: a run finds this content instead; nothing that it does to it is real.
-#[derive(Clone, Debug)]
-pub struct Replacement {
-    /// The file, absolute, without symbolic links on the way. There is one, and it is a regular file.
-    pub path: PathBuf,
-    /// The content; `None` if there is to be no file.
-    pub content: Option<Input>,
-}
 
 /// A runner: one worker's place for runs of a program of which nothing is traced.
 pub struct Runner<'p> {
@@ -313,6 +306,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::invocation::Input;
     use crate::invocation::tests::limits;
     use crate::termination::{BadAddress, Crash};
 

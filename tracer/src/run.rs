@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::denial::Actions;
 use crate::invocation::Limits;
-use crate::process::Bytes;
+use crate::process::{Bytes, OpenFile};
 use crate::termination::{Cut, Termination};
 use crate::trace::Trace;
 
@@ -39,17 +39,6 @@ pub struct Run {
     pub value: Option<AskedValue>,
     /// The files that it had open at its end, if nothing of it was traced.
     pub open_files: Vec<OpenFile>,
-}
-
-/// A file that a run had open at its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenFile {
-    /// The number of the descriptor.
-    pub descriptor: i32,
-    /// The path, as the run has it.
-    pub path: PathBuf,
-    /// The place to which the system calls of the run have come in it, in bytes from its beginning.
-    pub position: u64,
 }
 
 /// The value of a variable that was asked for, as the language of the program writes it.

@@ -6,8 +6,8 @@ use std::time::Instant;
 use agent::pace::Pace;
 
 use crate::engine::{Conditions, Execution, Guide, Method, Placement};
+use crate::invocation::Replacement;
 use crate::invocation::{Invocation, Limits, Stdout};
-use crate::plain::Replacement;
 use crate::process::{
     Alarm, Attachments, Bytes, Containment, Launch, Output, Pid, ProcessError, Sandbox, Subject, Tracee,
     WaitingWork, Watchdog,

@@ -18,11 +18,11 @@ use crate::engine::{
     Assignment, Conditions, Guide, Investigation, Method, Placement, Recorder, Replayer, Unable, follow,
     watch,
 };
+use crate::invocation::Replacement;
 use crate::invocation::{Invocation, Limits};
 use crate::jump::Jump;
 use crate::not_ended::NotEnded;
 use crate::observation::Observation;
-use crate::plain::Replacement;
 use crate::process::{
     Attachments, Containment, Launch, Output, ProcessError, SIGTRAP, Sandbox, Stop, Subject, Tracee, Watchdog,
 };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dd::Configuration;
+use dd::{Algorithm, Configuration};
 use tracer::invocation::Input;
 
 use super::derivations::{self, DerivationStrategy, simpler_derivations};
@@ -66,6 +66,16 @@ impl Way {
     /// True if the units of further rounds are finer than those of the first one.
     fn has_finer_units(&self) -> bool {
         matches!(self, Way::Units(Granularity::Auto, _))
+    }
+
+    /// The algorithm for simplifications of a kind. Most nodes and derivations are not needed; but most of what is left
+    /// when simpler things are tried in its place is.
+    fn algorithm(&self, kind: u8) -> Algorithm {
+        match self {
+            Way::Derivations(..) => Algorithm::Halve,
+            Way::Tree(..) if kind == 0 => Algorithm::Halve,
+            Way::Tree(..) | Way::Units(..) => Algorithm::Prune,
+        }
     }
 
     fn kinds(&self) -> u8 {
@@ -139,7 +149,8 @@ impl Course {
             }
             self.is_changed |= is_less && self.last.is_some();
             if let Some((swaps, title)) = self.next_swaps(way, text, is_refuted) {
-                return Some(Step::Swaps { part, swaps, title, text: text.clone() });
+                let algorithm = way.algorithm(self.last.map_or(0, |(kind, ..)| kind));
+                return Some(Step::Swaps { part, swaps, title, algorithm, text: text.clone() });
             }
             // The units of the first round are not the finest ones.
             let has_finer = self.is_first_round && way.has_finer_units();

@@ -3,15 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::units::lines;
-
 /// The lines that begin and end blocks, both with the number of the block; in the order of the text. The lines between
 /// them are deeper, and belong to none.
 ///
 /// As in HDD the outer structure goes, and what is in it stays.
 pub(super) fn frames(text: &[u8]) -> Vec<(Range<u32>, u32)> {
-    let lines: Vec<(Range<usize>, usize)> =
-        lines(text).into_iter().filter_map(|line| Some((line.clone(), indentation(&text[line])?))).collect();
+    let lines = indented_lines(text);
     // The lines that the block of a deeper line may begin with, each less deep than the next.
     let mut open: Vec<usize> = Vec::new();
     let mut found: Vec<(Range<u32>, u32)> = Vec::new();
@@ -45,6 +42,17 @@ fn without_shared(found: Vec<(Range<u32>, u32)>) -> Vec<(Range<u32>, u32)> {
         left.push((line, *numbers.entry(block).or_insert(next)));
     }
     left
+}
+
+/// The lines in which there is anything, each with its indentation.
+fn indented_lines(text: &[u8]) -> Vec<(Range<usize>, usize)> {
+    let mut start = 0;
+    let mut lines = Vec::new();
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        lines.extend(indentation(line).map(|depth| (start..start + line.len(), depth)));
+        start += line.len();
+    }
+    lines
 }
 
 /// The white space before the first sign of a line; `None` if there is nothing else in it.

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use tracer::invocation::Replacement;
 use tracer::invocation::{Invocation, Limits};
-use tracer::plain::Replacement;
 use tracer::poison::Poison;
 use tracer::program::{Program, Statement};
 use tracer::{Conditions, Preference, RecordError, Tracer};

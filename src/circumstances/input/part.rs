@@ -7,9 +7,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use siphasher::sip128::{Hasher128, SipHasher13};
+use tracer::OpenFile;
+use tracer::invocation::Replacement;
 use tracer::invocation::{Input, Invocation};
-use tracer::plain::Replacement;
-use tracer::run::{OpenFile, Run};
+use tracer::run::Run;
 
 use crate::syntax::Language;
 

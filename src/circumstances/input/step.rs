@@ -17,7 +17,7 @@ pub(super) enum Step {
     /// Units of a part.
     Units { part: usize, units: Units, unit: Unit, algorithm: Algorithm, text: Input },
     /// Nothing, but something simpler stands in its place.
-    Swaps { part: usize, swaps: Swaps, title: &'static str, text: Input },
+    Swaps { part: usize, swaps: Swaps, title: &'static str, algorithm: Algorithm, text: Input },
 }
 
 impl Step {
@@ -48,13 +48,11 @@ impl Step {
         }
     }
 
-    /// The algorithm that takes the fewest tests; `None`: any will do. Simpler things come after all that can be left out,
-    /// so that most of what they replace is needed.
+    /// The algorithm that takes the fewest tests; `None`: any will do.
     pub(super) fn algorithm(&self) -> Option<Algorithm> {
         match self {
             Step::Parts(_) | Step::Snippets { .. } => None,
-            Step::Units { algorithm, .. } => Some(*algorithm),
-            Step::Swaps { .. } => Some(Algorithm::Prune),
+            Step::Units { algorithm, .. } | Step::Swaps { algorithm, .. } => Some(*algorithm),
         }
     }
 

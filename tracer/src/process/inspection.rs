@@ -13,7 +13,6 @@ use nix::unistd::Pid;
 use super::mapped::Mapped;
 use super::{ProcessError, Stop, Tracee, family, status};
 use crate::address::RuntimeAddress;
-use crate::run::OpenFile;
 
 /// The location at which a program has stopped.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +21,17 @@ pub(crate) struct Location {
     pub(crate) pc: u64,
     /// The stack pointer.
     pub(crate) sp: u64,
+}
+
+/// A file that a run had open at its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenFile {
+    /// The number of the descriptor.
+    pub descriptor: i32,
+    /// The path, as the run has it.
+    pub path: PathBuf,
+    /// The place to which the system calls of the run have come in it, in bytes from its beginning.
+    pub position: u64,
 }
 
 impl Tracee {
