@@ -33,6 +33,6 @@ fn what_was_never_read_goes_first_in_one_test() {
         let out = text(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         // After all of it and nothing of it the third test, with the first 4096 bytes and the rest of a line.
-        assert_says(&out, &["standard input: 1 character of 1700012\n  !\n", "1700012, 4109 after 3, "]);
+        assert_says(&out, &[": 1 character of 1700012\n  !\n", "1700012, 4109 after 3, "]);
     }
 }
