@@ -235,3 +235,15 @@ fn files_are_moved_and_linked_into_other_folders() {
         assert!(!program.directory.join("two").exists(), "{refused}");
     }
 }
+
+#[test]
+fn processes_that_are_held_while_the_call_of_another_one_is_decided_about_do_not_notice() {
+    let folder = scratch("held");
+    for refused in ["none", "namespaces"] {
+        let mut command = Command::new(compiled("hardened"));
+        command.arg(refused).arg(stripe().get_program()).arg("replay").arg(compiled("held"));
+        command.args(["--scope", "main", "--timeout", "60s", "--omit", ""]).current_dir(&folder);
+        let output = command.stdin(Stdio::null()).output().expect("started");
+        assert_eq!(text(&output.stdout), "done\n", "{refused}: {}", text(&output.stderr));
+    }
+}

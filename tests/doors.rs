@@ -1,15 +1,16 @@
 //! Sockets, named pipes, terminals, devices, message queues, locks and attributes of others: whatever way a
 //! run takes to them, nothing happens to them. Each operation is tried by each way to write a path
 //! (`hostile/doors.c`), in the recorded run and in a partial one, at each level of containment, as root and as
-//! an ordinary user; somebody else holds what they are after, and tells of it (`hostile/witness.c`).
+//! an ordinary user; somebody else holds what they are after, and tells of it (`hostile/witness.c`). And what a call names
+//! is changed by another process of the run while it is decided about (`hostile/races.c`).
 
 mod support;
 
 use std::process::Output;
 
 use support::hardened::compiled;
-use support::text;
 use support::witness::{Level, Place, User, Witness, inventory, is_root, stripe_of};
+use support::{how_many, text};
 
 /// So many attempts are made at least.
 const MANY: usize = 500;
@@ -99,4 +100,49 @@ fn nothing_of_others_is_reached_in_a_hardened_container() {
 #[test]
 fn nothing_of_others_is_reached_in_a_hardened_container_as_an_ordinary_user() {
     assert_nothing_happens(Level::Basic, User::Ordinary);
+}
+
+/// Who changes what, for which call of another process of the run.
+const RACES: [&str; 12] = [
+    "thread-path-open",
+    "process-link-connect",
+    "process-path-chmod",
+    "process-folder-open",
+    "process-path-send",
+    "process-path-lock",
+    "thread-descriptor-fchmod",
+    "process-link-chmod",
+    "process-path-open",
+    "process-link-open",
+    "thread-path-connect",
+    "process-path-connect",
+];
+
+#[test]
+fn who_changes_what_the_call_of_another_process_names_while_it_is_decided_about_reaches_nothing() {
+    const WHERE: [(Level, User); 4] = [
+        (Level::Full, User::Own),
+        (Level::Full, User::Ordinary),
+        (Level::Basic, User::Own),
+        (Level::Basic, User::Ordinary),
+    ];
+    let tries_all = how_many(0, 1) == 1;
+    for (number, race) in RACES.into_iter().enumerate() {
+        for (column, (level, user)) in WHERE.into_iter().enumerate() {
+            let is_tried = tries_all || number == column;
+            if !is_tried || user == User::Ordinary && !is_root() {
+                continue;
+            }
+            let what = format!("{race}, {level:?}, {user:?}");
+            let mut witness = Witness::new(&format!("race-{number}-{column}"), user, Place::Elsewhere);
+            let before = inventory(&witness.folder);
+            let mut command = stripe_of(user, level, "");
+            command.arg("replay").arg(compiled("races")).args(["--scope", "main", "--timeout", "60s"]);
+            command.args(["--omit", "", "--", race]).arg(&witness.folder);
+            let output = witness.show(&mut command).output().expect("stripe can be started");
+            assert_eq!(text(&output.stdout), "won 0\n", "{what}: {}", text(&output.stderr));
+            assert!(inventory(&witness.folder) == before, "{what}: files are changed");
+            assert_eq!(witness.tell(), "", "{what}");
+        }
+    }
 }

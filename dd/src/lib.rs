@@ -80,7 +80,7 @@ mod tester;
 #[cfg(test)]
 mod tests;
 
-pub use algorithms::{Algorithm, dd, dd_plus, ddmin, halve, isolate, prune, sweep};
+pub use algorithms::{Algorithm, dd, dd_plus, ddmin, halve, isolate, pairs, prune, sweep};
 pub use configuration::Configuration;
 pub use experiment::{Counts, Experiment, FirstFailure, Observer};
 pub use groups::{Grouping, Partition};

@@ -455,6 +455,7 @@ enum AlgorithmWord {
     #[serde(rename = "dd+")]
     DdPlus,
     Prune,
+    Pairs,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -121,6 +121,7 @@ pub(super) fn algorithm(algorithm: Algorithm) -> &'static str {
         Algorithm::Halve => "halve",
         Algorithm::DdPlus => "dd+",
         Algorithm::Prune => "prune",
+        Algorithm::Pairs => "pairs",
     }
 }
 

@@ -296,11 +296,18 @@ fn has_timer() -> bool {
     })
 }
 
-/// Stops this process, for the tracer: by a signal that cannot be blocked and that it keeps to itself.
+/// Stops this process, for the tracer: by a signal that cannot be blocked and that it keeps to itself. If that is refused
+/// again and again the process ends, because the tracer waits for either.
 fn stop() {
-    let pid = system_call(SYS_GETPID, [0; 5]) as u64;
-    let tid = system_call(SYS_GETTID, [0; 5]) as u64;
-    system_call(SYS_TGKILL, [pid, tid, SIGSTOP, 0, 0]);
+    const TRIES: usize = 3;
+    for _ in 0..TRIES {
+        let pid = system_call(SYS_GETPID, [0; 5]) as u64;
+        let tid = system_call(SYS_GETTID, [0; 5]) as u64;
+        if system_call(SYS_TGKILL, [pid, tid, SIGSTOP, 0, 0]) == 0 {
+            return;
+        }
+    }
+    exit();
 }
 
 /// Ends the run, and leaves the reason in the session.
@@ -308,6 +315,10 @@ fn stop() {
 #[inline(never)]
 fn end(session: &mut Session, end: End) -> ! {
     session.verdict = Verdict::from(end);
+    exit();
+}
+
+fn exit() -> ! {
     loop {
         system_call(SYS_EXIT_GROUP, [0; 5]);
     }

@@ -7,6 +7,7 @@ mod dd_plus;
 mod ddmin;
 mod halve;
 mod isolate;
+mod pairs;
 mod prune;
 mod sweep;
 
@@ -15,6 +16,7 @@ pub use dd_plus::dd_plus;
 pub use ddmin::ddmin;
 pub use halve::halve;
 pub use isolate::isolate;
+pub use pairs::pairs;
 pub use prune::prune;
 pub use sweep::sweep;
 
@@ -38,6 +40,9 @@ pub enum Algorithm {
     DdPlus,
     /// Single circumstances first: see [`prune()`]. For configurations of which most is likely to be needed.
     Prune,
+    /// As [`Algorithm::Sweep`], and then two circumstances at once: see [`pairs()`]. For circumstances that may only need
+    /// each other.
+    Pairs,
 }
 
 impl Algorithm {
@@ -57,6 +62,7 @@ impl Algorithm {
             Algorithm::Halve => halve(experiment, start),
             Algorithm::DdPlus => inducing(experiment, start),
             Algorithm::Prune => prune(experiment, start),
+            Algorithm::Pairs => pairs(experiment, start),
         }
     }
 }

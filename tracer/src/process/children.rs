@@ -53,10 +53,15 @@ pub(super) fn wait_any() -> Result<(Pid, i32), ProcessError> {
     }
 }
 
+/// Finds a child of this thread that has something to tell by now.
+pub(super) fn wait_now() -> Result<Option<(Pid, i32)>, ProcessError> {
+    wait_with(libc::WNOHANG)
+}
+
 /// Waits for any child of this thread that has something to tell, but only for a moment.
 pub(super) fn wait_a_moment() -> Result<Option<(Pid, i32)>, ProcessError> {
     const MOMENT: Duration = Duration::from_micros(100);
-    let found = wait_with(libc::WNOHANG)?;
+    let found = wait_now()?;
     if found.is_none() {
         std::thread::sleep(MOMENT);
     }

@@ -15,8 +15,9 @@ use super::children::{
     Stop, end, is_there, is_thread, kill_held, passed_on, restart, wait_a_moment, wait_any,
 };
 use super::constancy::CallEmulator;
+use super::exclusion::{Exclusion, is_interruption};
 use super::handle::Handle;
-use super::sandbox::{Answer, Guard, HeldCall};
+use super::sandbox::Guard;
 use super::status::number_inside;
 use super::traps::Traps;
 use super::{Launch, ProcessError, Sandbox};
@@ -47,18 +48,18 @@ pub(crate) struct Tracee {
     /// The auxiliary vector at its start: kinds and values.
     auxiliary: Vec<(u64, u64)>,
     /// The processes that the program has started and that live.
-    others: HashSet<Pid>,
+    pub(super) others: HashSet<Pid>,
     /// New processes whose first stop came before their parent's word of them.
     held: HashSet<Pid>,
     /// The resource limits; of the processes that it may start, those that are left.
-    limits: Limits,
-    guard: Arc<Guard>,
+    pub(super) limits: Limits,
+    pub(super) guard: Arc<Guard>,
     /// The actions that it wanted to do and was denied.
-    denied: Actions,
+    pub(super) denied: Actions,
     /// The reason for which the run is to be ended.
-    cut: Option<Cut>,
+    pub(super) cut: Option<Cut>,
     /// The error because of which it cannot be traced any further.
-    trouble: Option<ProcessError>,
+    pub(super) trouble: Option<ProcessError>,
     /// The handle of a program that nobody waits for while it runs.
     handle: Option<Handle>,
     /// The end of the program itself.
@@ -71,6 +72,7 @@ pub(crate) struct Tracee {
     pub(super) tells_exit: bool,
     /// The actions of the program about SIGTRAP.
     pub(super) traps: Traps,
+    pub(super) exclusion: Exclusion,
 }
 
 impl Tracee {
@@ -119,6 +121,7 @@ impl Tracee {
             request: libc::PTRACE_CONT,
             tells_exit: false,
             traps: Traps::default(),
+            exclusion: Exclusion::default(),
         }
     }
 
@@ -134,6 +137,8 @@ impl Tracee {
         limits: &Limits,
     ) -> Result<Tracee, ProcessError> {
         let refused = |source| ProcessError::NotForked { source };
+        // Why a child is being ended of which nothing can be found out.
+        let mut unknown = None;
         loop {
             let (who, status) = wait_any()?;
             if who == self.pid && end(status).is_none() && self.answers(who, status) {
@@ -149,9 +154,21 @@ impl Tracee {
                 return Err(refused(io::Error::from_raw_os_error(libc::EAGAIN)));
             }
             if end(status).is_some() {
+                match unknown.take() {
+                    Some((child, source)) if child == who => return Err(refused(source)),
+                    other => unknown = other,
+                }
                 continue;
             }
-            let number = number_of(who)?;
+            let number = match number_inside(who) {
+                Ok(number) => number,
+                Err(source) => {
+                    // The program waits for its child, and would not fork another one.
+                    kill_held(who);
+                    unknown = Some((who, source));
+                    continue;
+                }
+            };
             if number == expected() {
                 // It has the attachments of this program as well.
                 let limits = Limits { memory: self.limits.memory, ..*limits };
@@ -230,7 +247,7 @@ impl Tracee {
         }
         self.release();
         loop {
-            let (who, status) = wait_any()?;
+            let (who, status) = self.next_told()?;
             let stop = if who == self.pid {
                 self.stop(status)
             } else {
@@ -255,7 +272,7 @@ impl Tracee {
             return Some(end);
         }
         if self.answers(self.pid, status) {
-            if self.cut.is_none() {
+            if self.cut.is_none() && !self.goes_on_itself(self.pid) {
                 self.restart(self.request, 0);
             }
             return None;
@@ -284,7 +301,7 @@ impl Tracee {
             // A group-stop. SIGTRAP there is the end of one.
             libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP => Some(Stop::Stopped),
             _ => {
-                self.go_on(0);
+                self.resume_interrupted(self.pid);
                 None
             }
         }
@@ -292,13 +309,16 @@ impl Tracee {
 
     /// Answers what a process asks, if it is stopped for that.
     fn answers(&mut self, who: Pid, status: i32) -> bool {
+        if status >> 16 == 0 && libc::WSTOPSIG(status) != RETURN {
+            self.ends_transfer(who);
+        }
         match (status >> 16, libc::WSTOPSIG(status)) {
             (libc::PTRACE_EVENT_SECCOMP, _) => {
                 // Before the guard decides, so that it sees the numbers of processes that the kernel will hear.
                 self.respondent.answer(who);
                 self.decide(who);
             }
-            (0, RETURN) => return self.respondent.amend(who),
+            (0, RETURN) => return self.ends_call(who) | self.respondent.amend(who),
             // Of the program's traps most are the tracer's.
             (0, signal) if signal != libc::SIGTRAP || who != self.pid => {
                 return self.respondent.takes(who, signal);
@@ -331,6 +351,7 @@ impl Tracee {
             self.others.remove(&who);
             self.held.remove(&who);
             self.respondent.ended(who);
+            self.exclusion.forget(who);
         } else if !self.others.contains(&who) {
             // Its memory may be a copy with breakpoints, which have to go before it runs: it would die of SIGTRAP.
             self.held.insert(who);
@@ -346,37 +367,13 @@ impl Tracee {
                 self.respondent.executed(who);
             }
             let signal = if self.answers(who, status) { 0 } else { passed_on(status) };
-            if self.cut.is_none() {
-                restart(who, self.respondent.request(who, libc::PTRACE_CONT), signal);
+            if self.cut.is_some() || self.goes_on_itself(who) {
+                return;
             }
-        }
-    }
-
-    /// Decides about a system call that was held up: it is made, or fails, or ends the run.
-    fn decide(&mut self, who: Pid) {
-        let Ok(mut registers) = nix::sys::ptrace::getregs(who) else {
-            return;
-        };
-        if who == self.pid {
-            self.hear(&registers);
-        }
-        let (pid, others) = (self.pid, &self.others);
-        let respondent = &self.respondent;
-        let family = || others.iter().chain([&pid]).filter_map(|&pid| respondent.number(pid)).collect();
-        let (parent, memory) = (respondent.parent(), self.limits.memory);
-        match self.guard.answer(&HeldCall { by: who, registers: &registers, family: &family, parent, memory })
-        {
-            Answer::Allowed => {}
-            Answer::TooMuch => self.cut = Some(Cut::Memory),
-            Answer::Denied(action) => {
-                self.denied.insert(action);
-                if !self.limits.tolerated.contains(action) {
-                    self.cut = Some(Cut::Escaped(action));
-                }
-                // No call is made, and this is its result.
-                registers.orig_rax = u64::MAX;
-                registers.rax = -i64::from(libc::EPERM) as u64;
-                let _ = nix::sys::ptrace::setregs(who, registers);
+            if is_interruption(status) {
+                self.resume_interrupted(who);
+            } else {
+                restart(who, self.request_of(who, libc::PTRACE_CONT), signal);
             }
         }
     }
@@ -408,7 +405,7 @@ impl Tracee {
         if signal != 0 {
             self.deliver(signal);
         }
-        restart(self.pid, self.respondent.request(self.pid, request), signal);
+        restart(self.pid, self.request_of(self.pid, request), signal);
     }
 
     /// A value of the auxiliary vector that the kernel has handed to the program, getauxval(3).
@@ -436,6 +433,7 @@ impl Tracee {
     pub(crate) fn end(&mut self) {
         let this = self.gone.is_none().then_some(&self.pid);
         this.into_iter().chain(&self.others).chain(&self.held).copied().for_each(kill_held);
+        self.take_told().into_iter().for_each(|(who, status)| self.see_off(who, status));
         while self.gone.is_none() || self.has_others() {
             // The program itself tells of its end. Of the others a thread may have vanished: by the exec of another
             // one.

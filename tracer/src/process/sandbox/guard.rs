@@ -1,8 +1,8 @@
 //! The guard of a sandbox: it decides about the system calls that the filter has held up.
 //!
-//! The program is stopped meanwhile, so that what is read of its memory stays; other processes of the
-//! same run could change it, or the links that it names, which none does by accident. Where files are
-//! concerned, what is reached counts, not what is written (`reach.rs`). What cannot be found out is denied:
+//! The program is stopped meanwhile, so that what is read of its memory stays, and so are other processes of the same
+//! run, which could change it, or the links that it names ([`Guard::can_be_misled`], `exclusion.rs`). Where files
+//! are concerned, what is reached counts, not what is written (`reach.rs`). What cannot be found out is denied:
 //! a process can hide its memory and its folders from who traces it (`PR_SET_DUMPABLE`).
 
 use std::fs::{self, File};
@@ -40,6 +40,15 @@ pub(in crate::process) enum Answer {
     Denied(Action),
     /// The call asks for more memory than the run may have, which ends the run.
     TooMuch,
+}
+
+/// What becomes of a call that is allowed and has to wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::process) enum Waiting {
+    /// It goes on while others run: what it names has been looked up.
+    Goes,
+    /// It is tried again from the beginning: the kernel may look up later what it names.
+    Repeated,
 }
 
 /// A system call that has been held up.
@@ -135,6 +144,29 @@ impl Guard {
         };
         let size = call.argument(1).min(u64::from(u32::MAX) << 12);
         self.shared.fetch_add(size, Ordering::Relaxed) + size > limit
+    }
+
+    /// Whether other processes of the run could make the kernel see something else than the guard has seen, because the
+    /// call names it in memory, by a path or by a descriptor; and what is to be done if an allowed call waits.
+    pub(in crate::process) fn can_be_misled(&self, registers: &libc::user_regs_struct) -> Option<Waiting> {
+        self.extent.as_ref()?;
+        match subject(registers.orig_rax as i64, registers.rsi)? {
+            // The kernel may look for the address anew when the other side has room again.
+            CallSubject::Address(..) | CallSubject::Message(..) => Some(Waiting::Repeated),
+            CallSubject::Owner
+            | CallSubject::Descriptor
+            | CallSubject::Control
+            | CallSubject::Path(..)
+            | CallSubject::File
+            | CallSubject::Open(..)
+            | CallSubject::Lock => Some(Waiting::Goes),
+            CallSubject::Always(_)
+            | CallSubject::Start(_)
+            | CallSubject::Process(..)
+            | CallSubject::Kind(_)
+            | CallSubject::Ipc
+            | CallSubject::Memory(_) => None,
+        }
     }
 
     /// Decides about a call.

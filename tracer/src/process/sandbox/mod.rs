@@ -30,7 +30,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-pub(super) use guard::{Answer, Guard, HeldCall};
+pub(super) use guard::{Answer, Guard, HeldCall, Waiting};
 pub(super) use starter::{Order, Started};
 
 use self::copy::Copied;
