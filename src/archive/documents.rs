@@ -451,6 +451,7 @@ enum RuleWord {
 enum AlgorithmWord {
     Sweep,
     Ddmin,
+    Halve,
     #[serde(rename = "dd+")]
     DdPlus,
     Prune,

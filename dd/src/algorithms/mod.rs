@@ -5,6 +5,7 @@
 mod dd;
 mod dd_plus;
 mod ddmin;
+mod halve;
 mod isolate;
 mod pairs;
 mod prune;
@@ -13,6 +14,7 @@ mod sweep;
 pub use dd::dd;
 pub use dd_plus::dd_plus;
 pub use ddmin::ddmin;
+pub use halve::halve;
 pub use isolate::isolate;
 pub use pairs::pairs;
 pub use prune::prune;
@@ -31,6 +33,8 @@ pub enum Algorithm {
     Sweep,
     /// The algorithm of the papers: see [`ddmin()`].
     Ddmin,
+    /// Halves of what cannot be left out as a whole: see [`halve()`]. For circumstances of which few are needed.
+    Halve,
     /// Failure-inducing circumstances first, see [`dd_plus()`]; from there as [`Algorithm::Sweep`], which proves that
     /// the result is minimal. For circumstances of which none passes, and few are needed.
     DdPlus,
@@ -55,6 +59,7 @@ impl Algorithm {
         match self {
             Algorithm::Sweep => sweep(experiment, start),
             Algorithm::Ddmin => ddmin(experiment, start),
+            Algorithm::Halve => halve(experiment, start),
             Algorithm::DdPlus => inducing(experiment, start),
             Algorithm::Prune => prune(experiment, start),
             Algorithm::Pairs => pairs(experiment, start),
