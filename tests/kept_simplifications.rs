@@ -54,7 +54,10 @@ fn what_was_found_is_listed_and_told_again_word_by_word() {
     let refused = |words: &[&str], status| {
         message(&stripe().args(words).current_dir(&place).output().expect("stripe starts"), status)
     };
-    assert_says(&refused(&["explain"], 2), &["no runs here"]);
+    assert_says(
+        &refused(&["explain"], 2),
+        &["none of the runs here is one of `stripe run`", "`stripe runs`"],
+    );
     for verb in ["reduce", "replay"] {
         assert_says(&refused(&[verb, "1"], 2), &["run 1 is a simplification", "`stripe report 1`"]);
     }

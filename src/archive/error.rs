@@ -13,6 +13,11 @@ pub enum ArchiveError {
     #[error("{}: there are no runs here: make one with `stripe run`, or go to the folder where it was made", .0.display())]
     NoRuns(PathBuf),
     #[error(
+        "{}: none of the runs here is one of `stripe run`: `stripe runs` lists them, and a number names one",
+        .0.display()
+    )]
+    NoSearches(PathBuf),
+    #[error(
         "{}: no tests of this search are kept: it has come to its end, or the program, its arguments, environment or \
          files, or what the failure is differ; leave --resume out",
         .0.display()

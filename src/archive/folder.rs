@@ -96,7 +96,9 @@ impl Archive {
             return self.find(name);
         }
         let is_searched = |run: &RunFolder| run.untraced().is_none() && !run.is_located();
-        self.runs()?.into_iter().rev().find(is_searched).ok_or(ArchiveError::NoRuns(self.0.clone()))
+        let runs = self.runs()?;
+        let missing = if runs.is_empty() { ArchiveError::NoRuns } else { ArchiveError::NoSearches };
+        runs.into_iter().rev().find(is_searched).ok_or_else(|| missing(self.0.clone()))
     }
 
     /// Creates the folder. Kept runs may hold secrets from the environment, and none of them belongs into a

@@ -59,6 +59,7 @@ impl From<ArchiveError> for SessionError {
     fn from(error: ArchiveError) -> SessionError {
         let cause = match error {
             ArchiveError::NoRuns(_)
+            | ArchiveError::NoSearches(_)
             | ArchiveError::NoSuchRun(_)
             | ArchiveError::NoOutcomes(_)
             | ArchiveError::Untraced { .. } => Cause::Request,
