@@ -5,9 +5,12 @@
 //! causes: `strace -c -f` does. Names of sections as arguments select them:
 //!
 //!     cargo bench --bench cost -- events tests containment recording replaying \
-//!         reductions searches memory file dependences workers
+//!         reductions searches memory file dependences workers interventions
 //!
 //! Ends with status 1 if a requirement is missed.
+
+#[path = "cost/interventions.rs"]
+mod interventions;
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -118,11 +121,12 @@ fn main() -> ExitCode {
         ("file", file),
         ("dependences", dependences),
         ("workers", workers),
+        ("interventions", interventions::interventions),
     ] {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {
             std::thread::scope(|scope| {
                 let pinned = || {
-                    if !["workers", "recording", "searches"].contains(&name) {
+                    if !["workers", "recording", "searches", "interventions"].contains(&name) {
                         processors.bind(0);
                     }
                     measure(&mut table);

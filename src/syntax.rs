@@ -73,6 +73,30 @@ impl Language {
         })
     }
 
+    /// The language of a text whose name does not tell, if the grammar of one derives nearly all of it. Those in which
+    /// any text is one, as in Markdown, are not looked for.
+    pub fn of_text(text: &[u8]) -> Option<Language> {
+        /// It takes seconds to find out that a longer text is in none of them.
+        const LONGEST: usize = 1 << 18;
+        /// The share of a text, one byte of so many, that may be in error.
+        const SHARE: usize = 50;
+        if text.len() > LONGEST || text.trim_ascii().is_empty() {
+            return None;
+        }
+        let is_markup = text.trim_ascii_start().starts_with(b"<");
+        let is_likely = |language: &Language| match language {
+            Html | Xml => is_markup,
+            Bash | Css | Markdown => false,
+            _ => !is_markup,
+        };
+        let errors = Language::ALL.into_iter().filter(is_likely).filter_map(|language| {
+            // What is JSON is JavaScript, too.
+            Some((SyntaxTree::of(text, language)?.in_error(), language != Json, language))
+        });
+        let (errors, _, language) = errors.min()?;
+        (errors * SHARE <= text.len()).then_some(language)
+    }
+
     /// Whether this program was built with its grammar.
     pub fn is_built_in(self) -> bool {
         self.grammar().is_some()
@@ -121,6 +145,8 @@ pub struct SyntaxNode {
     pub kind: &'static str,
     /// Whether the grammar has a name for it, and does not only spell it.
     pub is_named: bool,
+    /// Whether it holds what the grammar does not allow there, or stands for what is missing.
+    pub is_error: bool,
     /// The node around it.
     pub parent: Option<usize>,
     /// The nodes in it, in order.
@@ -152,6 +178,7 @@ impl SyntaxTree {
                 range: node.byte_range(),
                 kind: node.kind(),
                 is_named: node.is_named(),
+                is_error: node.is_error() || node.is_missing(),
                 parent,
                 children: Vec::new(),
                 depth,
@@ -163,6 +190,14 @@ impl SyntaxTree {
             to_do.extend(children.into_iter().rev().map(|child| (child, Some(number))));
         }
         Some(SyntaxTree { nodes })
+    }
+
+    /// The number of bytes in errors, and one for each that is missing something.
+    fn in_error(&self) -> usize {
+        let is_outermost = |node: &&SyntaxNode| {
+            node.is_error && node.parent.is_none_or(|parent| !self.nodes[parent].is_error)
+        };
+        self.nodes.iter().filter(is_outermost).map(|node| node.range.len().max(1)).sum()
     }
 
     /// The numbers of the nodes around one, the nearest first.
@@ -181,6 +216,19 @@ mod tests {
         assert_eq!(of("a/b.C.js"), Some(JavaScript));
         assert_eq!(of("page.HTM"), Some(Html));
         assert_eq!((of("Makefile"), of(".c"), of("x.txt")), (None, None, None));
+    }
+
+    #[test]
+    fn texts_tell_languages() {
+        let of = |text: &str| Language::of_text(text.as_bytes());
+        assert_eq!(of("local t = {}\nfor i = 1, 3 do t[i] = i end\n"), Some(Lua));
+        assert_eq!(of("{\"a\": [1, 2, null]}\n"), Some(Json));
+        assert_eq!(of("int f(int *a) { return *a + 1; }\n"), Some(C));
+        assert_eq!(of("def f(x):\n    return [y for y in x]\n"), Some(Python));
+        assert_eq!(of("<p>a <b>bold</b> text</p>\n"), Some(Html));
+        for other in ["", " \n", "some [text [with] brackets], and words.\n", "\u{1}(\u{2}", "]]]"] {
+            assert_eq!(of(other), None, "{other}");
+        }
     }
 
     #[test]

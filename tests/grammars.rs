@@ -73,7 +73,7 @@ fn the_expression_of_the_textbook_takes_a_handful_of_tests() {
 }
 
 #[test]
-fn a_long_expression_takes_a_tenth_of_the_tests_that_characters_take() {
+fn a_long_expression_takes_an_eighth_of_the_tests_that_characters_take() {
     let program = tiny("long-expression", MYSTERY);
     let grammar = expressions().display().to_string();
     // Of the kind that a fuzzer makes from this grammar.
@@ -86,7 +86,7 @@ fn a_long_expression_takes_a_tenth_of_the_tests_that_characters_take() {
     let by_characters = mystery(&program, input, &["--by", "characters"]);
     println!("by grammar: {} tests, by characters: {}", tests(&by_grammar), tests(&by_characters));
     assert_eq!(left(&by_grammar), "(0)");
-    assert!(10 * tests(&by_grammar) <= tests(&by_characters));
+    assert!(8 * tests(&by_grammar) <= tests(&by_characters));
 }
 
 #[test]

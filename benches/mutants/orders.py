@@ -46,12 +46,17 @@ KEYS = {
     ),
     "fewer-repairs": lambda line: len([one for one in line["repairs"] if one["outcome"] == "right"]) or 1000,
     "more-repairs": lambda line: -len([one for one in line["repairs"] if one["outcome"] == "right"]),
+    "near": lambda line: not line["near"],
+    "earliest-flip": lambda line: line["last_event"] if line["why"] == REASONS[0] else 0,
     "ochiai": lambda line: -(line["ochiai"] or 0),
     "last": lambda line: -line["last_event"],
 }
 
 ORDERS = {
-    "as it is": ["plausible", "repaired", "reason", "ochiai", "last"],
+    "as it is": ["plausible", "ochiai", "repaired", "reason", "near", "last"],
+    "reason before ochiai": ["plausible", "repaired", "reason", "ochiai", "last"],
+    "reason before ochiai, near": ["plausible", "repaired", "reason", "ochiai", "near", "last"],
+    "earliest flip": ["plausible", "ochiai", "repaired", "reason", "earliest-flip", "last"],
     "broken third": ["plausible", "repaired", "broken", "reason", "ochiai", "last"],
     "undefined last": ["plausible", "repaired", "undefined-last", "ochiai", "last"],
     "any repair": ["plausible", "repaired", "any-repair", "ochiai", "last"],
@@ -60,6 +65,8 @@ ORDERS = {
     "ochiai before reason": ["plausible", "repaired", "ochiai", "reason", "last"],
     "more repairs": ["plausible", "repaired", "more-repairs", "reason", "ochiai", "last"],
     "fewer repairs": ["plausible", "repaired", "fewer-repairs", "reason", "ochiai", "last"],
+    "no tests, near": ["reason", "near", "last"],
+    "no tests, earliest flip": ["reason", "earliest-flip", "last"],
     "no tests": ["reason", "last"],
     "no tests, undefined last": ["undefined-last", "last"],
     "no tests, any repair": ["any-repair", "last"],
@@ -92,6 +99,15 @@ def measures(order, faults):
     return (*top, 100 * sum(shares) / count, 100 * middle)
 
 
+def note_near(lines):
+    """Notes the lines that were executed shortly before one where a change satisfies all tests, or else makes the run
+    right: `note_near_repairs` in `src/locate/ranking.rs`."""
+    right_ones = [line for line in lines if right(line)]
+    repairs = [line["last_event"] for line in lines if line["plausible"]] or [one["last_event"] for one in right_ones]
+    for line in lines:
+        line["near"] = any(0 <= repair - line["last_event"] <= 10 for repair in repairs)
+
+
 def documents(results, faults):
     """The lines of each document of `stripe locate --tests`, with the faulty ones."""
     for fault in faults:
@@ -99,6 +115,7 @@ def documents(results, faults):
         document = (json.loads(file.read_text()) if file.exists() else {}).get("document")
         if document:
             faulty = {(name, int(line)) for name, line in (one.rsplit(":", 1) for one in fault["faulty"])}
+            note_near(document["lines"])
             yield document["lines"], faulty
 
 

@@ -8,6 +8,7 @@
 //! | algorithm | known before | found | source |
 //! |---|---|---|---|
 //! | [`sweep()`] | all fail | a 1-minimal failing configuration | complements of ddmin, without its restarts |
+//! | [`halve()`] | all fail, few are needed | the same | halves of halves, from the end to the beginning |
 //! | [`prune()`] | all fail, most are likely to be needed | the same | single members, from the end to the beginning |
 //! | [`ddmin()`] | all fail | the same | ISSTA 2000; AADEBUG 2000, Figure 1 |
 //! | [`dd()`] | all fail, none passes | the failure-inducing circumstances | ESEC/FSE 1999, section 4 |
@@ -79,7 +80,7 @@ mod tester;
 #[cfg(test)]
 mod tests;
 
-pub use algorithms::{Algorithm, dd, dd_plus, ddmin, isolate, prune, sweep};
+pub use algorithms::{Algorithm, dd, dd_plus, ddmin, halve, isolate, pairs, prune, sweep};
 pub use configuration::Configuration;
 pub use experiment::{Counts, Experiment, FirstFailure, Observer};
 pub use groups::{Grouping, Partition};

@@ -451,9 +451,11 @@ enum RuleWord {
 enum AlgorithmWord {
     Sweep,
     Ddmin,
+    Halve,
     #[serde(rename = "dd+")]
     DdPlus,
     Prune,
+    Pairs,
 }
 
 #[derive(Serialize, Deserialize)]

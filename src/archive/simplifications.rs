@@ -100,6 +100,7 @@ enum UnitDocument {
     Lines,
     Elements(usize),
     Tokens,
+    Frames,
     Pairs,
     Nodes(String),
     Characters,
@@ -338,10 +339,11 @@ fn part_document(part: &InputPart, unit: Unit) -> PartDocument {
         optional: part.is_optional,
         least: bytes_document(&part.least),
         unit: match unit {
-            Unit::Whole => UnitDocument::Whole,
+            Unit::Whole | Unit::Read(_) => UnitDocument::Whole,
             Unit::Lines => UnitDocument::Lines,
             Unit::Elements(depth) => UnitDocument::Elements(depth),
             Unit::Tokens => UnitDocument::Tokens,
+            Unit::Frames => UnitDocument::Frames,
             Unit::Pairs => UnitDocument::Pairs,
             Unit::Nodes(language) => UnitDocument::Nodes(language.name().to_owned()),
             Unit::Characters => UnitDocument::Characters,
@@ -363,6 +365,7 @@ fn input_part(document: PartDocument) -> InputPart {
         is_optional: document.optional,
         least: bytes(document.least).into(),
         language: None,
+        read: None,
     }
 }
 
@@ -376,6 +379,7 @@ fn unit(document: &UnitDocument) -> Unit {
         UnitDocument::Lines => Unit::Lines,
         UnitDocument::Elements(depth) => Unit::Elements(*depth),
         UnitDocument::Tokens => Unit::Tokens,
+        UnitDocument::Frames => Unit::Frames,
         UnitDocument::Pairs => Unit::Pairs,
         UnitDocument::Characters => Unit::Characters,
         UnitDocument::Bytes => Unit::Bytes,

@@ -27,15 +27,17 @@ use crate::oracle;
 use crate::oracle::Evidence;
 use crate::report::Style;
 use crate::report::explanation::{self, Known, Retest};
+use crate::report::tried_changes;
 use crate::session::case::Case;
 use crate::session::fate::{Departure, Departures};
 use crate::session::interrupt::Interrupt;
+use crate::session::locate_resume::KeptLocated;
 use crate::session::observing::{self, Reach};
 use crate::session::questions::NamedCriterion;
 use crate::session::reopened::{self, Reopened};
 use crate::session::search::Answer;
 use crate::slice::{CriticalSlice, Necessity};
-use crate::subject::{Ordinals, PlaceFound, Where};
+use crate::subject::{Ordinals, PlaceFound, Recorded, Where};
 
 /// The number of executions of a line that are explained one by one.
 const MOST_ASKED: usize = 20;
@@ -49,6 +51,9 @@ pub(super) fn explain(options: ExplainOptions, color: ColorChoice) -> Result<Exi
     let (run, place) = named(&options)?;
     let criterion = options.criterion.as_deref();
     let interrupt = Interrupt::default();
+    if let Some(kept) = KeptLocated::open(run.as_deref(), &interrupt)? {
+        return explain_located(kept, place, terminal::style(color));
+    }
     let reopened = match Reopened::open(run.as_deref(), &interrupt) {
         Ok(reopened) => reopened,
         Err(failure) => {
@@ -73,6 +78,27 @@ pub(super) fn explain(options: ExplainOptions, color: ColorChoice) -> Result<Exi
     let also = place.line_of_same_number(recorded, &ordinals);
     let also = also.map(|line| explanation::also_a_line(&line, &command_for(run.as_deref(), &line), style));
     super::print((explanation.written(source)? + &also.unwrap_or_default()).as_bytes())
+}
+
+/// Tells which changes `stripe locate` has tried at a place, and what came of each; without a place at the first line of
+/// the ranking.
+fn explain_located(kept: KeptLocated, place: Where, style: Style) -> Result<Exit, Failure> {
+    let (target, found) = kept.report()?;
+    let recorded = Recorded { program: &target.program, trace: &found.baseline.recording.trace };
+    let is_single = matches!(place, Where::Event(_) | Where::Line { execution: Some(_), .. });
+    let place = match (place, found.ranking.lines.first()) {
+        (Where::Last, Some(line)) => Where::Event(line.last.time()),
+        (place, _) => place,
+    };
+    let text = match place.find(recorded, &Ordinals::new(recorded))? {
+        PlaceFound::Executions(events) => {
+            tried_changes::tried_at(recorded, &found, &events, is_single, style)
+        }
+        PlaceFound::Nothing { place, has_code, nearest } => {
+            explanation::unexecuted(&place, has_code, &nearest, style)
+        }
+    };
+    super::print(text.as_bytes())
 }
 
 /// The criteria by which to explain, and the place. Where no place is named it is the last needed execution

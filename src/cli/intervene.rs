@@ -8,6 +8,7 @@ use tracer::intervention::{Alterations, Intervention, NewValue};
 use tracer::invocation::Limits;
 use tracer::plain::Runner;
 use tracer::program::LeaderId;
+use tracer::run::Run;
 
 use super::bounds::bounds;
 use super::exit::{Exit, Failure};
@@ -23,6 +24,7 @@ use crate::locate::{
 use crate::oracle::Oracle;
 use crate::report::{located, words};
 use crate::session::interrupt::Interrupt;
+use crate::session::locate_resume::KeptLocated;
 use crate::session::locate_work::free_limits;
 use crate::session::recording::{demands, establish};
 use crate::session::reopened::Reopened;
@@ -33,6 +35,9 @@ use dd::Outcome;
 pub(super) fn intervene(options: &ReplayOptions) -> Result<Exit, Failure> {
     let interrupt = Interrupt::default();
     if names_run(&options.target.program) {
+        if let Some(kept) = KeptLocated::open(Some(&options.target.program), &interrupt)? {
+            return intervene_in_located(options, &kept, &interrupt);
+        }
         let reopened = Reopened::open(Some(&options.target.program), &interrupt)?;
         reopened.require_same_surroundings()?;
         interrupt.listen()?;
@@ -55,12 +60,49 @@ pub(super) fn intervene(options: &ReplayOptions) -> Result<Exit, Failure> {
     change(options, (&target, recorded, limits), &[&oracle], &interrupt)
 }
 
+/// Changes a kept run of `stripe locate`, and judges it as that does: the failure is that the output is not right.
+fn intervene_in_located(
+    options: &ReplayOptions,
+    kept: &KeptLocated,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    kept.require_same_surroundings()?;
+    interrupt.listen()?;
+    let case = (&kept.target, kept.recorded(), kept.limits());
+    let (run, contained) = changed(options, case, interrupt)?;
+    let effect = kept.judge(&run)?;
+    let (outcome, why) = located::outcome_of(effect);
+    tell_line(&format!("stripe: {}: {why} ({contained})", words::outcome(outcome)));
+    tell_openings(&kept.target.invocation.permissions, &[]);
+    Ok(worse(Exit::Done, outcome))
+}
+
 fn change(
     options: &ReplayOptions,
     (target, recorded, limits): (&Target, Recorded<'_>, Limits),
     oracles: &[&Oracle],
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
+    let (run, contained) = changed(options, (target, recorded, limits), interrupt)?;
+    let mut exit = Exit::Done;
+    for oracle in oracles {
+        let evidence = oracle.judge(&run, recorded)?;
+        let why =
+            if evidence.outcome == Outcome::Fail { String::new() } else { format!(": {}", evidence.why) };
+        tell_line(&format!("stripe: {}{why} ({contained})", words::outcome(evidence.outcome)));
+        exit = worse(exit, evidence.outcome);
+    }
+    tell_openings(&target.invocation.permissions, oracles);
+    Ok(exit)
+}
+
+/// Runs the program with the changes that the options name, and prints what it prints, and what was changed; returns the
+/// run, and how it was contained.
+fn changed(
+    options: &ReplayOptions,
+    (target, recorded, limits): (&Target, Recorded<'_>, Limits),
+    interrupt: &Interrupt,
+) -> Result<(Run, String), Failure> {
     let mut changes = Vec::new();
     for (kind, place) in options.intervention.asked() {
         changes.extend(changes_at(recorded, kind, place)?);
@@ -78,17 +120,7 @@ fn change(
     for change in &changes {
         tell_line(&format!("stripe: {}", located::change_in_words(recorded, change)));
     }
-    let mut exit = Exit::Done;
-    for oracle in oracles {
-        let evidence = oracle.judge(&run, recorded)?;
-        let why =
-            if evidence.outcome == Outcome::Fail { String::new() } else { format!(": {}", evidence.why) };
-        let contained = words::contained(&runner.containment());
-        tell_line(&format!("stripe: {}{why} ({contained})", words::outcome(evidence.outcome)));
-        exit = worse(exit, evidence.outcome);
-    }
-    tell_openings(&target.invocation.permissions, oracles);
-    Ok(exit)
+    Ok((run, words::contained(&runner.containment())))
 }
 
 /// The changes of a kind at a place.

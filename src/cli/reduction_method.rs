@@ -8,7 +8,9 @@ use tracer::invocation::Input;
 use super::exit::{Exit, Failure};
 use super::reading;
 use super::simplify_options::{SimplifyOptions, StrategyChoice, UnitChoice};
-use crate::circumstances::input::{DerivationStrategy, Given, Granularity, ReductionMethod};
+use crate::circumstances::input::{
+    DerivationStrategy, Given, Granularity, InputPart, PartName, ReductionMethod,
+};
 use crate::grammar::{Grammar, GrammarError};
 use crate::syntax::Language;
 
@@ -84,6 +86,14 @@ pub(super) fn derived(
             let message = "--grammar is for the standard input and for files: give --stdin or --file as well";
             Err(Failure::new(Exit::Usage, message))
         }
+    }
+}
+
+/// Sets the languages of texts whose names do not tell.
+pub(super) fn guess_languages(given: &mut Given) {
+    let is_content = |part: &&mut InputPart| matches!(part.name, PartName::Stdin | PartName::File(_));
+    for part in given.parts.iter_mut().filter(is_content).filter(|part| part.language.is_none()) {
+        part.language = part.content.as_deref().and_then(Language::of_text);
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use dd::Algorithm;
 use regex::bytes::Regex;
 use tracer::invocation::{Input, Invocation, SHELF, SandboxMode};
-use tracer::program::Program;
+use tracer::program::{Granularity, Program, Scope};
 
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
@@ -18,7 +18,7 @@ use super::reduction_method;
 use super::shell;
 use super::simplify_options::{CrashChoice, SimplifyFormat, SimplifyOptions};
 use super::status::{Answers, SharedStatus, askers};
-use super::target::{Withheld, executable, invocation, outcome};
+use super::target::{Withheld, executable, invocation, load_failure, outcome};
 use super::terminal::{self, tell};
 use super::then_run::{self, WrittenParts};
 use crate::circumstances::input::{Given, InputPart, PartName, arguments, variables};
@@ -110,8 +110,10 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
     if program.looks_for_leaks() {
         invocation.look_for_no_leaks();
     }
+    let traced = options.failure.keep_path.then(|| traced(options, &path)).transpose()?;
     let other = options.differs_from().map(|command| other(command, &invocation)).transpose()?;
     let mut given = given(options, &invocation)?;
+    reduction_method::guess_languages(&mut given);
     let mut remarks = reduction_method::derived(&method, &mut given, options)?;
     remarks.extend(reduction_method::missing_grammars(&given, options));
     Ok(SimplifyRequest {
@@ -125,12 +127,24 @@ fn request(options: &SimplifyOptions, interrupt: &Interrupt) -> Result<SimplifyR
         criterion,
         method,
         remarks,
+        path: traced,
         strategy: Strategy { algorithm: Algorithm::Sweep, max_tests: options.limits.max_tests },
         max_time: options.limits.max_time,
         jobs: options.limits.jobs,
         keeping: if options.resume { OutcomeKeeping::Resumed } else { OutcomeKeeping::Anew },
         timeout: options.world.timeout,
     })
+}
+
+/// The program with its statements, for --keep-path.
+fn traced(options: &SimplifyOptions, path: &Path) -> Result<Program, Failure> {
+    if judges(options) {
+        let message =
+            "--keep-path needs a program, and the check alone is none: name it, as in ./prog --check CMD";
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    let scope = Scope::new::<&str>(&[]).map_err(Failure::of(Exit::Failed))?;
+    Program::load(path, &[], &scope, Granularity::Statement).map_err(load_failure)
 }
 
 /// The shell that carries out a command.

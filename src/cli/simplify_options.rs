@@ -101,6 +101,10 @@ pub struct InputFailureOptions {
     /// It does not end: it uses the processor, or sleeps, for longer than --timeout, or a second.
     #[arg(long, conflicts_with_all = ["expect_output", "expect_exit", "expect_signal", "expect_crash"])]
     pub expect_timeout: bool,
+    /// The same statements lead to it: no other one is executed up to the failure, and none is missing. For programs with
+    /// debug information.
+    #[arg(long, conflicts_with_all = ["prevent", "expect_timeout", "differs_from"])]
+    pub keep_path: bool,
     /// The shell command CMD, which is given the same input and arguments, prints something else or has another
     /// exit status.
     #[arg(long, value_name = "CMD", conflicts_with_all = ["expect_timeout", "expect_crash"])]

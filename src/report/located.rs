@@ -1,5 +1,6 @@
 //! Report which changes of a failing run have made its output right.
 
+use dd::Outcome;
 use serde::Serialize;
 use tracer::intervention::{Change, NewValue};
 use tracer::program::{Leader, Statement};
@@ -59,14 +60,7 @@ fn row(
     sources: &mut Sources<'_>,
     style: Style,
 ) -> String {
-    let file = &recorded.program.file(line.file).shown;
-    let source = sources.line(line.file, line.line).unwrap_or_default().trim().to_owned();
-    let ties = match line.ties {
-        1 => String::new(),
-        ties => format!("-{}", line.rank + ties - 1),
-    };
-    let head = format!("{:>3}{ties}  {}:{}  {source}", line.rank, printable(file), line.line);
-    let mut row = format!("{}\n", style.bold(&style.cut(&head, style.width)));
+    let mut row = head(recorded, line, sources, style);
     for &number in line.repairs.iter().take(MOST_CHANGES) {
         let experiment = experiment(recorded, found, number, line);
         row += &format!("{}\n", wrap_behind("       ", &experiment, style.width));
@@ -75,6 +69,23 @@ fn row(
         row += &format!("       and {} more\n", count((line.repairs.len() - MOST_CHANGES) as u64, "change"));
     }
     row
+}
+
+/// A line with its rank and its source.
+pub(super) fn head(
+    recorded: Recorded<'_>,
+    line: &LineRank,
+    sources: &mut Sources<'_>,
+    style: Style,
+) -> String {
+    let file = &recorded.program.file(line.file).shown;
+    let source = sources.line(line.file, line.line).unwrap_or_default().trim().to_owned();
+    let ties = match line.ties {
+        1 => String::new(),
+        ties => format!("-{}", line.rank + ties - 1),
+    };
+    let head = format!("{:>3}{ties}  {}:{}  {source}", line.rank, printable(file), line.line);
+    format!("{}\n", style.bold(&style.cut(&head, style.width)))
 }
 
 /// An experiment in words: the change and its effect.
@@ -88,10 +99,17 @@ pub(super) fn experiment(recorded: Recorded<'_>, found: &Located, number: usize,
     let place = if is_only || column == 0 { String::new() } else { format!("column {column} ") };
     let effect = what_came(found, number);
     let further = found.on_tests[number].map_or_else(String::new, |with| further_tests(&found.tests, with));
-    format!("{place}{}: {effect}{further}", what_and_when(recorded, candidate))
+    let values = values(found, number);
+    format!("{place}{}{values}: {effect}{further}", what_and_when(recorded, candidate))
 }
 
-/// The effect of a change that helps, in words.
+/// The values that the changed execution has read, in brackets, as far as they are known.
+pub(super) fn values(found: &Located, number: usize) -> String {
+    let Granule::Execution(_, event) = found.candidates[number].granule else { return String::new() };
+    found.values.get(&event).map_or_else(String::new, |values| format!(" ({})", printable(values)))
+}
+
+/// The effect of a change, in words.
 pub(super) fn what_came(found: &Located, number: usize) -> &'static str {
     match found.effects[number].map(|effect| (effect.kind, effect.only_space)) {
         Some((EffectKind::Right, false)) => "the output is right",
@@ -99,7 +117,23 @@ pub(super) fn what_came(found: &Located, number: usize) -> &'static str {
             "the output is right, but only with what happens to lie in undefined memory"
         }
         Some((_, true)) => "the output is right but for white space",
-        _ => "the output is nearer to the correct one",
+        Some((EffectKind::Nearer, _)) => "the output is nearer to the correct one",
+        Some(_) => found.effects[number].map_or("", |effect| outcome_of(effect).1),
+        None => "not tried",
+    }
+}
+
+/// The effect of changes that a user has asked for: whether the failure, that the output is not right, is reproduced; and
+/// why.
+pub fn outcome_of(effect: Effect) -> (Outcome, &'static str) {
+    match (effect.kind, effect.only_space) {
+        (EffectKind::Right | EffectKind::Undefined, _) => (Outcome::Pass, "the output is right"),
+        (EffectKind::Crash, _) => (Outcome::Unresolved, "the program crashed"),
+        (EffectKind::Cut | EffectKind::Untried, _) => (Outcome::Unresolved, "the run was ended at a limit"),
+        (_, true) => (Outcome::Fail, "the output is right but for white space"),
+        (EffectKind::Nearer, _) => (Outcome::Fail, "the output is nearer to the correct one"),
+        (EffectKind::Changed, _) => (Outcome::Fail, "the output is another one, and wrong"),
+        (EffectKind::Unchanged, _) => (Outcome::Fail, "the output is as wrong as it was"),
     }
 }
 

@@ -69,6 +69,7 @@ mod style;
 pub mod tests_made;
 pub mod text;
 pub mod trace;
+pub mod tried_changes;
 mod uri;
 pub mod values;
 mod verdict;

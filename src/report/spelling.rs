@@ -118,8 +118,10 @@ pub(super) fn algorithm(algorithm: Algorithm) -> &'static str {
     match algorithm {
         Algorithm::Sweep => "sweep",
         Algorithm::Ddmin => "ddmin",
+        Algorithm::Halve => "halve",
         Algorithm::DdPlus => "dd+",
         Algorithm::Prune => "prune",
+        Algorithm::Pairs => "pairs",
     }
 }
 

@@ -11,7 +11,7 @@ use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
 use crate::baseline::{Ending, limits_like};
 use crate::oracle::termination;
-use crate::subject::{Recorded, Target};
+use crate::subject::{Recorded, Target, executed};
 
 /// The coverage of a run.
 pub struct Covered {
@@ -49,12 +49,6 @@ pub fn cover(target: &Target, ending: Ending, interrupt: &Interrupt) -> Result<C
         limits: limits_like(&recording),
         run: recording.run,
     })
-}
-
-/// The statements that a recorded run has executed.
-pub fn executed(recorded: Recorded<'_>) -> BTreeSet<Statement> {
-    let leaders = recorded.trace.events().map(|event| recorded.program.leader(recorded.trace.leader(event)));
-    leaders.filter(|leader| !leader.kind.is_structural()).map(|leader| leader.statement).collect()
 }
 
 /// The coverable statements of a program, in the order of the source, each with its function.

@@ -7,12 +7,11 @@ use std::sync::atomic::AtomicBool;
 use tracer::Processors;
 use tracer::plain::Runner;
 
-use super::coverage::executed;
 use super::error::SessionError;
 use super::locate_attempts::{Attempt, Attempts, Patterns, Studied};
 use super::locate_tests::Tried;
 use crate::locate::{Effect, EffectKind, FurtherTests, Granule, OnTests, TestCoverage, Trials};
-use crate::subject::Recorded;
+use crate::subject::{Recorded, executed};
 
 /// The largest number of failing tests on which changes are tried, the first ones, and of passing tests, spread
 /// evenly; all count for what tests execute.

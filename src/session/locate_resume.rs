@@ -1,10 +1,11 @@
 //! Take a located fault up again: report what was found, or go on.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
 
 use tracer::Processors;
+use tracer::invocation::Limits;
 use tracer::run::Run;
 
 use super::error::{Cause, SessionError};
@@ -13,14 +14,14 @@ use super::keeping::archive;
 use super::listener::Listener;
 use super::locate_keeping::LocateKeeping;
 use super::locate_suite::suite;
-use super::locate_work::{FailingRun, LocateWork, fingerprint, warnings};
+use super::locate_work::{FailingRun, LocateWork, fingerprint, free_limits, warnings};
 use super::located::{LocateEffort, LocateRequest, Located};
 use super::reopened::{RecordedRun, recorded_run};
 use super::request::Keep;
-use crate::archive::{ArchiveError, AttemptContent, AttemptSetting, KeptRun, RunFolder};
+use crate::archive::{ArchiveError, AttemptContent, AttemptSetting, KeptLocate, KeptRun, RunFolder};
 use crate::baseline::{Baseline, Ending};
 use crate::circumstances::Status;
-use crate::locate::{Correct, Experiments, ORDER, ValueChoice, candidates, ranking};
+use crate::locate::{Correct, Effect, Experiments, ORDER, Trials, ValueChoice, candidates, ranking};
 use crate::printed::Edit;
 use crate::subject::{Recorded, Target};
 
@@ -67,6 +68,27 @@ impl KeptLocated {
         }
     }
 
+    /// The recorded run.
+    pub fn recorded(&self) -> Recorded<'_> {
+        Recorded { program: &self.target.program, trace: &self.baseline.recording.trace }
+    }
+
+    /// The limits of a run with a change.
+    pub fn limits(&self) -> Limits {
+        free_limits(&self.baseline, self.run.timeout)
+    }
+
+    /// Judges a run with changes as `stripe locate` does.
+    ///
+    /// # Errors
+    /// If nothing says what would be right, or the check gives no verdict.
+    pub fn judge(&self, run: &Run) -> Result<Effect, SessionError> {
+        let correct = correct_of(&self.run)?;
+        let nothing = || SessionError::new(Cause::Failed, "nothing is kept that says what would be right");
+        let correct = correct.ok_or_else(nothing)?;
+        Ok(Trials::new(&correct, &self.baseline.recording.run).judge(run)?)
+    }
+
     /// Reads the result found so far, without running the program.
     ///
     /// # Errors
@@ -109,6 +131,7 @@ impl KeptLocated {
         let located = Located {
             status: end.as_ref().map_or(Status::Interrupted, |end| end.status),
             warnings: warnings(&setting, &baseline, end.as_ref().map(|end| end.status)),
+            values: end.as_ref().map_or_else(BTreeMap::new, |end| end.values.clone()),
             runs: end.as_ref().map_or(attempts.len() as u64, |end| end.runs),
             elapsed: end.as_ref().map_or(elapsed, |end| end.elapsed),
             containment: end.map_or_else(|| run.method.containment.clone(), |end| end.containment),
@@ -172,12 +195,9 @@ impl KeptLocated {
 
 /// The request with which the work was begun.
 fn request_of(run: &KeptRun, target: Target, effort: LocateEffort) -> Result<LocateRequest, SessionError> {
-    let asked = run.locate.as_ref();
-    let asked =
-        asked.ok_or_else(|| SessionError::new(Cause::Failed, "the run is none of `stripe locate`"))?;
-    let output = run.criterion.reference.clone().map(|correct| Correct::Output(correct, asked.spacing));
+    let asked = asked_of(run)?;
     Ok(LocateRequest {
-        correct: output.or_else(|| run.criterion.check.clone().map(Correct::Check)),
+        correct: correct_of(run)?,
         tests: asked.tests.clone(),
         spacing: asked.spacing,
         values: asked.values,
@@ -189,6 +209,18 @@ fn request_of(run: &KeptRun, target: Target, effort: LocateEffort) -> Result<Loc
         scope: run.scope.clone(),
         target,
     })
+}
+
+fn asked_of(run: &KeptRun) -> Result<&KeptLocate, SessionError> {
+    let asked = run.locate.as_ref();
+    asked.ok_or_else(|| SessionError::new(Cause::Failed, "the run is none of `stripe locate`"))
+}
+
+/// What says which output would be right.
+fn correct_of(run: &KeptRun) -> Result<Option<Correct>, SessionError> {
+    let spacing = asked_of(run)?.spacing;
+    let output = run.criterion.reference.clone().map(|correct| Correct::Output(correct, spacing));
+    Ok(output.or_else(|| run.criterion.check.clone().map(Correct::Check)))
 }
 
 fn same_changes(folder: &RunFolder, before: u64, now: u64) -> Result<(), SessionError> {

@@ -39,7 +39,7 @@ pub(super) fn question(request: &SimplifyRequest) -> u128 {
         }
     }
     let names: Vec<_> = given.parts.iter().map(|part| (&part.name, &part.path, part.is_optional)).collect();
-    let _ = write!(text, "{names:?}{judges}{criterion:?}{method:?}{timeout:?}");
+    let _ = write!(text, "{names:?}{judges}{criterion:?}{method:?}{timeout:?}{}", request.path.is_some());
     if let Some(criterion) = criterion {
         for expected in [&criterion.output, &criterion.stderr].into_iter().flatten() {
             hasher.write(expected);

@@ -47,8 +47,8 @@ impl Reopened {
         if folder.is_located() {
             let name = folder.name();
             let why = format!(
-                "run {name} is one of `stripe locate`: `stripe report {name}` shows it, `stripe reduce {name}` goes on; \
-                 name another run, or make one with `stripe run`"
+                "run {name} is one of `stripe locate`: `stripe report {name}` shows it, `stripe explain {name}` tells what was \
+                 tried, `stripe reduce {name}` goes on; name another run, or make one with `stripe run`"
             );
             return Err(SessionError::new(Cause::Request, why));
         }

@@ -31,7 +31,7 @@ use super::simplify_request::{OutcomeKeeping, SimplifyRequest};
 use super::tried_inputs::tried_inputs;
 use crate::archive::UntracedSearch;
 use crate::baseline::not_reproduced;
-use crate::circumstances::input::{Given, InputTestSetup, InputWorker, Inputs, OtherInput, Wanted};
+use crate::circumstances::input::{Given, InputTestSetup, InputWorker, Inputs, KeptPath, OtherInput, Wanted};
 use crate::circumstances::{RunLock, Status};
 use crate::oracle::{Criterion, Evidence, Oracle, WantedCrash, message};
 use crate::simplified::Simplified;
@@ -99,6 +99,7 @@ fn search(
     setup.oracle = &oracle;
     setup.limits = limits(request, &first, setup.hangs);
     must_fail(&setup, given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?;
+    setup.path = path(request, setup.limits, &stop).map_err(|error| interrupt.or(error))?;
     let described = described(&oracle, &setup);
     listener.tell(&format!("the failure: {described}"));
     keeping.begin(&described);
@@ -110,7 +111,9 @@ fn search(
     let most = max_tests.filter(|_| known.is_some());
     let mut progress = OfFurther { inner, fresh: &setup.fresh, most };
     let strategy = Strategy { algorithm, max_tests: max_tests.filter(|_| known.is_none()) };
-    let mut inputs = Inputs::new(&setup, &mut workers, &request.method, given.clone());
+    let mut known = given.clone();
+    known.note_read(&first);
+    let mut inputs = Inputs::new(&setup, &mut workers, &request.method, known);
     let means = SearchMeans { processors: &processors, memory: &Memory::default() };
     let mut history = History::default();
     let found = driver::search(&mut inputs, strategy, means, &mut history.beside(&mut progress));
@@ -163,6 +166,7 @@ pub(super) fn setup<'r>(request: &'r SimplifyRequest, accepting: &'r Oracle) -> 
         invocation: &request.invocation,
         other: request.other.clone(),
         oracle: accepting,
+        path: None,
         limits: first_limits(request, hangs),
         hangs,
         judges: request.judges,
@@ -214,6 +218,23 @@ fn must_fail(
     Err(SessionError::new(Cause::NotReproduced, why))
 }
 
+/// The statements that lead to the failure with all that is given, if the same ones have to.
+fn path<'r>(
+    request: &'r SimplifyRequest,
+    limits: Limits,
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<KeptPath<'r>>, SessionError> {
+    let Some(program) = &request.path else { return Ok(None) };
+    let recorded = KeptPath::of(program, (&request.invocation, &[]), &limits, stop);
+    let refused = |error| {
+        SessionError::new(
+            Cause::Failed,
+            format!("the path to the failure cannot be kept: {error}; leave --keep-path out"),
+        )
+    };
+    recorded.map(Some).map_err(refused)
+}
+
 /// The reason why a result is less than minimal.
 pub(super) fn weakness<S>(found: &Found<S>) -> Option<String> {
     match found.status() {
@@ -239,7 +260,7 @@ pub(super) fn workers<'r>(
 }
 
 pub(super) fn described(oracle: &Oracle, setup: &InputTestSetup<'_>) -> String {
-    match (&setup.other, setup.hangs) {
+    let failure = match (&setup.other, setup.hangs) {
         (Some(_), _) => "the two programs differ in their output or exit status".into(),
         (None, true) => format!(
             "{}, for {:.1} s of the processor's time or asleep",
@@ -247,7 +268,8 @@ pub(super) fn described(oracle: &Oracle, setup: &InputTestSetup<'_>) -> String {
             setup.limits.cpu.as_secs_f64()
         ),
         (None, false) => oracle.describe(),
-    }
+    };
+    if setup.path.is_some() { format!("{failure}, by the same statements") } else { failure }
 }
 
 /// The criterion of a failing run that can be recognised as failing without the user's help: a crash, the report of a

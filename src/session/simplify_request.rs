@@ -32,6 +32,8 @@ pub struct SimplifyRequest {
     pub method: ReductionMethod,
     /// Remarks that weaken the result, as far as they are known before.
     pub remarks: Vec<String>,
+    /// The program with its statements, if the same ones have to lead to the failure.
+    pub path: Option<Program>,
     /// The strategy: how subsets are chosen, and how many may be tested.
     pub strategy: Strategy,
     /// The limit of time.

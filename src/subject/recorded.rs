@@ -1,6 +1,8 @@
 //! Hold a program together with its recorded run.
 
-use tracer::program::Program;
+use std::collections::BTreeSet;
+
+use tracer::program::{Program, Statement};
 use tracer::trace::{EventId, Trace};
 
 /// A program with its recorded run, where all reports look things up.
@@ -23,4 +25,10 @@ pub fn stretches(events: impl IntoIterator<Item = EventId>) -> impl Iterator<Ite
         }
         Some((first, last))
     })
+}
+
+/// The statements that a recorded run has executed.
+pub fn executed(recorded: Recorded<'_>) -> BTreeSet<Statement> {
+    let leaders = recorded.trace.events().map(|event| recorded.program.leader(recorded.trace.leader(event)));
+    leaders.filter(|leader| !leader.kind.is_structural()).map(|leader| leader.statement).collect()
 }

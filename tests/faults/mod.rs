@@ -76,7 +76,7 @@ pub(crate) const FAULTS: [Fault; 39] = [
         file: "swapped-branches.c",
         source: "#include <stdio.h>\nint main(void) { int a = 3, b = 8, m;\n  if (a > b)\n    m = b;\n  else\n    m = a; // FAULT\n  printf(\"max %d\\n\", m);\n  return 0; }\n",
         correct: "max 8\n",
-        rank: Some(3),
+        rank: Some(4),
     },
     Fault {
         file: "wrong-initial-value.c",

@@ -162,7 +162,7 @@ fn a_kept_result_is_told_in_all_forms_and_taken_for_no_search() {
         &message(&done(&program, &["report", "2", "--format", "dot"]), 2),
         &["dot: tells of a slice"],
     );
-    assert_says(&message(&done(&program, &["explain", "2", "4"]), 2), &["one of `stripe locate`"]);
+    assert_says(&message(&done(&program, &["replay", "2", "--omit", "4"]), 2), &["one of `stripe locate`"]);
     let explained = done(&program, &["explain", "forms.c:6"]);
     assert_eq!(explained.status.code(), Some(0), "{}", text(&explained.stderr));
 }
@@ -186,4 +186,41 @@ fn what_further_tests_have_shown_is_kept_with_it() {
     fs::remove_dir_all(&tests).expect("not needed any more");
     let rest = done(&program, &["reduce", "2", "--max-tests", "9999", "--format", "json", "-q"]);
     assert_eq!(document(&rest), whole, "{}", text(&rest.stderr));
+}
+
+/// A decision whose other way is right.
+const DECIDED: &str = r#"#include <stdio.h>
+int main(void) {
+  int size = 5;
+  if (size > 3)
+    puts("small");
+  else
+    puts("large");
+  return 0;
+}
+"#;
+
+#[test]
+fn a_kept_run_is_changed_and_explained_by_its_number() {
+    let program = tiny("asked", DECIDED);
+    fs::write(program.directory.join("correct"), "large\n").expect("written");
+    let path = program.path.display().to_string();
+    done(&program, &["locate", &path, "--reference", "correct", "-q"]);
+    let output = done(&program, &["replay", "latest", "--flip", "asked.c:4"]);
+    assert_eq!((text(&output.stdout), output.status.code()), ("large\n".to_owned(), Some(1)));
+    assert_says(&text(&output.stderr), &["not reproduced: the output is right"]);
+    let output = done(&program, &["replay", "1", "--omit-line", "asked.c:5"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_says(
+        &text(&output.stderr),
+        &["asked.c:5 left out", "reproduced: the output is another one, and wrong"],
+    );
+    let told = text(&done(&program, &["explain", "1", "asked.c:5"]).stdout);
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(&told, &["puts(\"small\");", "left out: the output is another one, and wrong"]);
+    let first = text(&done(&program, &["explain"]).stdout);
+    assert_says(
+        &first,
+        &["  1  asked.c:4", "taken the other way: the output is right", "at its first execution (size = 5)"],
+    );
 }

@@ -219,6 +219,15 @@ impl Limits {
     }
 }
 
+/// A replacement of a file: a run finds this content instead; nothing that it does to it is real.
+#[derive(Clone, Debug)]
+pub struct Replacement {
+    /// The file, absolute, without symbolic links on the way. There is one, and it is a regular file.
+    pub path: PathBuf,
+    /// The content; `None` if there is to be no file.
+    pub content: Option<Input>,
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;

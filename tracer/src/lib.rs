@@ -98,7 +98,7 @@ pub use agent::{lockstep, poison};
 pub use engine::Conditions;
 pub use not_ended::NotEnded;
 pub use process::{
-    Bytes, Containment, Keyboard, ProcessError, Processors, Refusal, available_memory, can_answer,
+    Bytes, Containment, Keyboard, OpenFile, ProcessError, Processors, Refusal, available_memory, can_answer,
     ending_signals, patiently, raise_limits, with_room,
 };
 pub use record_error::{ONE_THREAD, ObserveError, RecordError};

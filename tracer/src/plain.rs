@@ -6,7 +6,7 @@
 //! whose statements are traced.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -17,21 +17,14 @@ use crate::address::RuntimeAddress;
 use crate::engine::{Changed, Changes, Conditions, Placement, crash_of_untraced};
 use crate::fork_servers::ForkServers;
 use crate::intervention::{Alterations, Intervention};
-use crate::invocation::{Input, Invocation, Limits};
-use crate::process::{Alarm, Attachments, Containment, ProcessError, SIGTRAP, SIGXFSZ, Stop, Tracee};
+use crate::invocation::{Invocation, Limits, Replacement};
+use crate::process::{
+    Alarm, Attachments, Containment, OpenFile, ProcessError, SIGTRAP, SIGXFSZ, Stop, Tracee,
+};
 use crate::program::{ImageId, Program};
 use crate::run::{Run, Usage};
 use crate::stage::Stage;
 use crate::termination::{Cut, Termination};
-
-/// A replacement of a file: a run finds this content instead; nothing that it does to it is real.
-#[derive(Clone, Debug)]
-pub struct Replacement {
-    /// The file, absolute, without symbolic links on the way. There is one, and it is a regular file.
-    pub path: PathBuf,
-    /// The content; `None` if there is to be no file.
-    pub content: Option<Input>,
-}
 
 /// A runner: one worker's place for runs of a program of which nothing is traced.
 pub struct Runner<'p> {
@@ -173,15 +166,22 @@ impl<'p> Runner<'p> {
             placement: &self.placement,
             filled,
             usage: Usage::default(),
+            open_files: Vec::new(),
             alarm: &alarm,
         };
         let termination = course.follow(tracee, alterations)?;
-        let usage = course.usage;
+        let (usage, open_files) = (course.usage, std::mem::take(&mut course.open_files));
         let termination = match (termination, alarm.end()) {
             (Termination::Cut(Cut::Stopped), Some(cut)) => Termination::Cut(cut),
             (termination, _) => termination,
         };
-        Ok(Run { termination, usage, denied: tracee.denied(), ..Run::with_output(Vec::new(), b"") })
+        Ok(Run {
+            termination,
+            usage,
+            denied: tracee.denied(),
+            open_files,
+            ..Run::with_output(Vec::new(), b"")
+        })
     }
 }
 
@@ -198,6 +198,7 @@ struct Course<'c> {
     /// The functions whose frames are made undefined by somebody else.
     filled: &'c HashSet<LeaderId>,
     usage: Usage,
+    open_files: Vec<OpenFile>,
     alarm: &'c Alarm<'c>,
 }
 
@@ -244,10 +245,16 @@ impl Course<'_> {
             };
             // The signal itself is not delivered: a handler of core dumps must not be started for each test.
             if signal != 0 && tracee.is_fatal(signal) {
-                (self.usage.cpu, self.usage.memory) = tracee.usage_of_family();
+                self.look(tracee);
                 return Ok(self.crashed(tracee, signal));
             }
         }
+    }
+
+    /// Looks at what is gone once the program has ended.
+    fn look(&mut self, tracee: &Tracee) {
+        (self.usage.cpu, self.usage.memory) = tracee.usage_of_family();
+        self.open_files = tracee.open_files();
     }
 
     fn trap(&self, changes: &mut Changes<'_>, tracee: &mut Tracee) -> Result<Changed, ProcessError> {
@@ -273,7 +280,7 @@ impl Course<'_> {
                 self.usage.forked += 1;
                 changes.into_iter().for_each(|changes| changes.leave_fork(tracee, child));
             }
-            Stop::Exiting => (self.usage.cpu, self.usage.memory) = tracee.usage_of_family(),
+            Stop::Exiting => self.look(tracee),
             Stop::SharedMemory => changes.into_iter().for_each(|changes| changes.set_aside(tracee, true)),
             Stop::OwnMemoryAgain => changes.into_iter().for_each(|changes| changes.set_aside(tracee, false)),
             Stop::Signal(_) | Stop::Trap | Stop::Executed | Stop::Thread | Stop::Call => {}
@@ -299,6 +306,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::invocation::Input;
     use crate::invocation::tests::limits;
     use crate::termination::{BadAddress, Crash};
 

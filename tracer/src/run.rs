@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::denial::Actions;
 use crate::invocation::Limits;
-use crate::process::Bytes;
+use crate::process::{Bytes, OpenFile};
 use crate::termination::{Cut, Termination};
 use crate::trace::Trace;
 
@@ -37,6 +37,8 @@ pub struct Run {
     /// The value of the variable that was asked for. `None` if none was, if the run has not come there, or if the
     /// variable has no place in memory there.
     pub value: Option<AskedValue>,
+    /// The files that it had open at its end, if nothing of it was traced.
+    pub open_files: Vec<OpenFile>,
 }
 
 /// The value of a variable that was asked for, as the language of the program writes it.
@@ -74,6 +76,7 @@ impl Run {
             operand: None,
             unwritten: 0,
             value: None,
+            open_files: Vec::new(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 use agent::pace::Pace;
 
 use crate::engine::{Conditions, Execution, Guide, Method, Placement};
+use crate::invocation::Replacement;
 use crate::invocation::{Invocation, Limits, Stdout};
 use crate::process::{
     Alarm, Attachments, Bytes, Containment, Launch, Output, Pid, ProcessError, Sandbox, Subject, Tracee,
@@ -21,6 +22,8 @@ pub(crate) struct Stage<'p> {
     stdout: Stdout,
     sandbox: Sandbox,
     watchdog: Watchdog,
+    /// The files that runs find instead of those that are there.
+    pub(crate) files: Vec<Replacement>,
 }
 
 /// A started program that waits to be run.
@@ -47,6 +50,7 @@ impl<'p> Stage<'p> {
             stdout: invocation.stdout,
             sandbox: Sandbox::new(invocation)?,
             watchdog: Watchdog::new()?,
+            files: Vec::new(),
         })
     }
 
@@ -68,7 +72,11 @@ impl<'p> Stage<'p> {
     /// Removes what the latest run has left in the file system. True if that makes programs that were started before
     /// see another world than those that will be.
     pub(crate) fn clear(&mut self) -> Result<bool, ProcessError> {
-        self.sandbox.refresh()
+        let is_other = self.sandbox.refresh()?;
+        for Replacement { path, content } in &self.files {
+            self.sandbox.replace(path, content.as_deref())?;
+        }
+        Ok(is_other)
     }
 
     /// Takes over the arguments, the environment, the standard input and the kind of output of this invocation, which
@@ -167,6 +175,7 @@ impl<'p> Stage<'p> {
         let denied = tracee.denied();
         let (stdout, stderr) = (Bytes::default(), Bytes::default());
         Ok(Run {
+            open_files: Vec::new(),
             stdout,
             stderr,
             termination,

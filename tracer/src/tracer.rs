@@ -18,6 +18,7 @@ use crate::engine::{
     Assignment, Conditions, Guide, Investigation, Method, Placement, Recorder, Replayer, Unable, follow,
     watch,
 };
+use crate::invocation::Replacement;
 use crate::invocation::{Invocation, Limits};
 use crate::jump::Jump;
 use crate::not_ended::NotEnded;
@@ -129,6 +130,12 @@ impl<'p> Tracer<'p> {
     /// saves [`Tracer::CHECKPOINT_DISTANCE`]. Replays end the same, whatever it is.
     pub fn with_checkpoint_distance(self, events: u32) -> Tracer<'p> {
         Tracer { checkpoint_distance: events, ..self }
+    }
+
+    /// Runs find these files instead of those that are there.
+    pub fn with_files(mut self, files: &[Replacement]) -> Tracer<'p> {
+        self.stage.files = files.to_vec();
+        self
     }
 
     /// The level of containment of the runs.

@@ -5,14 +5,18 @@
 mod dd;
 mod dd_plus;
 mod ddmin;
+mod halve;
 mod isolate;
+mod pairs;
 mod prune;
 mod sweep;
 
 pub use dd::dd;
 pub use dd_plus::dd_plus;
 pub use ddmin::ddmin;
+pub use halve::halve;
 pub use isolate::isolate;
+pub use pairs::pairs;
 pub use prune::prune;
 pub use sweep::sweep;
 
@@ -29,11 +33,16 @@ pub enum Algorithm {
     Sweep,
     /// The algorithm of the papers: see [`ddmin()`].
     Ddmin,
+    /// Halves of what cannot be left out as a whole: see [`halve()`]. For circumstances of which few are needed.
+    Halve,
     /// Failure-inducing circumstances first, see [`dd_plus()`]; from there as [`Algorithm::Sweep`], which proves that
     /// the result is minimal. For circumstances of which none passes, and few are needed.
     DdPlus,
     /// Single circumstances first: see [`prune()`]. For configurations of which most is likely to be needed.
     Prune,
+    /// As [`Algorithm::Sweep`], and then two circumstances at once: see [`pairs()`]. For circumstances that may only need
+    /// each other.
+    Pairs,
 }
 
 impl Algorithm {
@@ -50,8 +59,10 @@ impl Algorithm {
         match self {
             Algorithm::Sweep => sweep(experiment, start),
             Algorithm::Ddmin => ddmin(experiment, start),
+            Algorithm::Halve => halve(experiment, start),
             Algorithm::DdPlus => inducing(experiment, start),
             Algorithm::Prune => prune(experiment, start),
+            Algorithm::Pairs => pairs(experiment, start),
         }
     }
 }

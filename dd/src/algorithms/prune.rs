@@ -27,7 +27,8 @@ pub fn prune<V: Clone, E>(experiment: &mut Experiment<'_, V, E>, start: Configur
     Reduction::conclude(experiment, smallest, searched)
 }
 
-fn passes<V: Clone, E>(
+/// The passes of [`prune`]; the level of which the result is minimal.
+pub(super) fn passes<V: Clone, E>(
     experiment: &mut Experiment<'_, V, E>,
     smallest: &mut Configuration,
 ) -> Result<Level, Stop<E>> {

@@ -72,6 +72,36 @@ fn dd_plus_and_a_sweep_end_with_a_minimal_failing_configuration_on_any_subject()
 }
 
 #[test]
+fn what_only_needs_each_other_is_left_out_in_pairs() {
+    let mut random = Random::new(12);
+    for _ in 0..500 {
+        let (subject, needed) = monotone(&mut random);
+        let others: Vec<usize> = (0..subject.universe).filter(|&member| !needed.contains(member)).collect();
+        let pairs: Vec<(usize, usize)> = others.chunks_exact(2).take(6).map(|two| (two[0], two[1])).collect();
+        let subject = subject.paired(&pairs);
+        let all = Configuration::full(subject.universe);
+        let mut tester = Sequential::new(subject.test());
+        let found = Algorithm::Pairs.reduce(&mut Experiment::new(&subject, &mut tester), all);
+        assert_eq!((found.configuration, found.end), (needed, End::Minimal(Level::Members)), "{pairs:?}");
+    }
+}
+
+#[test]
+fn a_search_that_ends_among_pairs_has_shown_nothing_to_be_minimal() {
+    let pair = Subject::monotone(Configuration::from_iter(4, [0])).paired(&[(1, 3)]);
+    let all = Configuration::full(4);
+    let mut tester = Sequential::new(pair.test());
+    let mut experiment = Experiment::new(&pair, &mut tester);
+    let alone = Algorithm::Sweep.reduce(&mut experiment, all.clone());
+    let tests = experiment.counts().total;
+    let mut tester = Sequential::new(pair.test());
+    let mut experiment = Experiment::new(&pair, &mut tester).limited_to(Some(tests));
+    let found = Algorithm::Pairs.reduce(&mut experiment, all);
+    assert_eq!(found.configuration, alone.configuration);
+    assert_eq!(found.end, End::Stopped(Stop::Limit));
+}
+
+#[test]
 fn any_number_of_tests_at_the_same_time_finds_the_same() {
     let mut random = Random::new(7);
     for _ in 0..500 {

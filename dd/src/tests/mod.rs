@@ -15,7 +15,7 @@ use std::convert::Infallible;
 use subject::{Random, Record, Subject};
 use unordered::Unordered;
 
-const ALGORITHMS: [Algorithm; 3] = [Algorithm::Sweep, Algorithm::Ddmin, Algorithm::Prune];
+const ALGORITHMS: [Algorithm; 4] = [Algorithm::Sweep, Algorithm::Ddmin, Algorithm::Prune, Algorithm::Halve];
 
 /// Reduces everything of a subject, as a caller does: test all and nothing first.
 fn reduce<V: Clone, E>(

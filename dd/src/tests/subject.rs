@@ -51,6 +51,12 @@ impl Subject {
         Subject { universe, needed, noise, conflicts: vec![], callers: vec![], broken }
     }
 
+    /// The same where of each pair neither says anything without the other.
+    pub(super) fn paired(self, pairs: &[(usize, usize)]) -> Self {
+        let both = |&(one, other): &(usize, usize)| [(one, other), (other, one)];
+        Subject { conflicts: pairs.iter().flat_map(both).collect(), ..self }
+    }
+
     pub(super) fn random(random: &mut Random) -> Self {
         let universe = random.below(24);
         let rarity = 1 + random.below(6);

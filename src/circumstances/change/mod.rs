@@ -163,7 +163,7 @@ impl<'p> Kind for Changes<'_, 'p> {
     fn algorithm(&self) -> Option<Algorithm> {
         Some(match self.stage {
             Stage::Inducing => Algorithm::DdPlus,
-            Stage::Minimal | Stage::Lines => Algorithm::Sweep,
+            Stage::Minimal | Stage::Lines => Algorithm::Pairs,
         })
     }
 

@@ -121,10 +121,8 @@ impl<'a, 'p> Events<'a, '_, 'p> {
         let recorded = self.setup.recorded;
         let universe = Universe::new(recorded.program, recorded.trace, rule(phase));
         match self.algorithm {
-            Algorithm::Sweep | Algorithm::DdPlus | Algorithm::Prune => {
-                universe.grouped(recorded.program, recorded.trace)
-            }
             Algorithm::Ddmin => universe,
+            _ => universe.grouped(recorded.program, recorded.trace),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dd::Configuration;
+use dd::{Algorithm, Configuration};
 use tracer::invocation::Input;
 
 use super::derivations::{self, DerivationStrategy, simpler_derivations};
@@ -63,6 +63,21 @@ impl Way {
         }
     }
 
+    /// True if the units of further rounds are finer than those of the first one.
+    fn has_finer_units(&self) -> bool {
+        matches!(self, Way::Units(Granularity::Auto, _))
+    }
+
+    /// The algorithm for simplifications of a kind. Most nodes and derivations are not needed; but most of what is left
+    /// when simpler things are tried in its place is.
+    fn algorithm(&self, kind: u8) -> Algorithm {
+        match self {
+            Way::Derivations(..) => Algorithm::Halve,
+            Way::Tree(..) if kind == 0 => Algorithm::Halve,
+            Way::Tree(..) | Way::Units(..) => Algorithm::Prune,
+        }
+    }
+
     fn kinds(&self) -> u8 {
         match self {
             Way::Units(_, false) => 0,
@@ -105,6 +120,14 @@ impl Course {
         Course { ladder, last: None, is_changed: false, is_first_round: is_first_time }
     }
 
+    /// Creates the course through a part that was not reduced yet, of which the program has read only so much.
+    pub(super) fn first(way: &Way, part: &InputPart) -> Course {
+        let mut course = Course::new(way, true);
+        let text = part.content.as_deref().unwrap_or_default();
+        course.ladder = course.ladder.map(|ladder| ladder.of_read(text, part.read));
+        course
+    }
+
     /// The next step in a part with this text; `is_less`: the one before has made it smaller. `is_refuted`
     /// tells whether a text in the part's place is known not to show the failure.
     pub(super) fn next(
@@ -118,16 +141,20 @@ impl Course {
         loop {
             if let Some(ladder) = &mut self.ladder {
                 if let Some((unit, units)) = ladder.next(text, is_less) {
-                    return Some(Step::Units { part, units, unit, text: text.clone() });
+                    let algorithm = ladder.algorithm(unit);
+                    return Some(Step::Units { part, units, unit, algorithm, text: text.clone() });
                 }
                 self.ladder = None;
                 is_less = false;
             }
             self.is_changed |= is_less && self.last.is_some();
             if let Some((swaps, title)) = self.next_swaps(way, text, is_refuted) {
-                return Some(Step::Swaps { part, swaps, title, text: text.clone() });
+                let algorithm = way.algorithm(self.last.map_or(0, |(kind, ..)| kind));
+                return Some(Step::Swaps { part, swaps, title, algorithm, text: text.clone() });
             }
-            if !std::mem::replace(&mut self.is_changed, false) {
+            // The units of the first round are not the finest ones.
+            let has_finer = self.is_first_round && way.has_finer_units();
+            if !std::mem::replace(&mut self.is_changed, false) && !has_finer {
                 return None;
             }
             let is_first_round = false;

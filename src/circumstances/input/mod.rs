@@ -12,6 +12,8 @@
 mod brackets;
 mod course;
 mod derivations;
+mod indentation;
+mod kept_path;
 mod part;
 mod past_steps;
 mod preventers;
@@ -29,9 +31,10 @@ mod units;
 
 use std::collections::HashSet;
 
-use dd::Configuration;
+use dd::{Algorithm, Configuration};
 
 pub use derivations::DerivationStrategy;
+pub use kept_path::KeptPath;
 pub use part::{Given, InputPart, PartName, arguments, variables};
 pub use past_steps::PastSteps;
 pub use preventers::Preventers;
@@ -64,6 +67,8 @@ pub struct Inputs<'m, 'p> {
     /// The number of the current way of simplifying it.
     way: usize,
     course: Option<Course>,
+    /// The fingerprint of all when the last way through the part has come to its end.
+    settled: Option<u128>,
     /// For each part the fingerprint of all at the end of its last turn: if that has not changed, the part
     /// is minimal.
     minimal: Vec<Option<u128>>,
@@ -93,6 +98,7 @@ impl<'m, 'p> Inputs<'m, 'p> {
             turn: 0,
             way: 0,
             course: None,
+            settled: None,
             minimal,
             whole_minimal: None,
             refuted: HashSet::new(),
@@ -158,7 +164,7 @@ impl<'m, 'p> Inputs<'m, 'p> {
                 return Some(step);
             }
             self.minimal[self.turn] = Some(self.given.fingerprint());
-            (self.course, self.way) = (None, 0);
+            (self.course, self.way, self.settled) = (None, 0, None);
             self.turn += 1;
         }
     }
@@ -168,22 +174,31 @@ impl<'m, 'p> Inputs<'m, 'p> {
         if self.minimal[number] == Some(self.given.fingerprint()) {
             return None;
         }
-        let Inputs { ways, way, course, minimal, given, refuted, .. } = self;
+        let Inputs { ways, way, course, settled, minimal, given, refuted, .. } = self;
         let is_first_time = minimal[number].is_none();
         let ways = &ways[number];
         let is_refuted = |other: Vec<u8>| refuted.contains(&given.with_content(number, other).fingerprint());
-        if !is_first_time {
+        if course.is_none() && !is_first_time {
             *way = ways.len() - 1;
         }
         loop {
-            let course = course.get_or_insert_with(|| Course::new(&ways[*way], is_first_time));
+            let is_first_round = is_first_time && settled.is_none();
+            let course = course.get_or_insert_with(|| match is_first_round {
+                true => Course::first(&ways[*way], &given.parts[number]),
+                false => Course::new(&ways[*way], false),
+            });
             let step = course.next(&ways[*way], number, &text, is_less, &is_refuted);
-            if step.is_some() || *way + 1 == ways.len() {
+            let state = Some(given.fingerprint());
+            if step.is_some() || ways.len() == 1 || *settled == state {
                 return step;
             }
             is_less = false;
-            *way += 1;
-            *course = Course::new(&ways[*way], is_first_time);
+            if *way + 1 == ways.len() {
+                *settled = state;
+            }
+            // What the last way has left has a tree of its own.
+            *way = (*way + 1) % ways.len();
+            *course = Course::new(&ways[*way], is_first_time && settled.is_none());
         }
     }
 
@@ -227,6 +242,10 @@ impl<'p> Kind for Inputs<'_, 'p> {
         let (title, space) = (self.title(&step), step.space());
         self.step = Some(step);
         Some(NextPhase { title, space, start })
+    }
+
+    fn algorithm(&self) -> Option<Algorithm> {
+        self.step.as_ref().and_then(Step::algorithm)
     }
 
     fn trials<'t>(&'t mut self, _: &'t InputSpace) -> Vec<InputTest<'t, 'p>> {

@@ -7,8 +7,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use siphasher::sip128::{Hasher128, SipHasher13};
+use tracer::OpenFile;
+use tracer::invocation::Replacement;
 use tracer::invocation::{Input, Invocation};
-use tracer::plain::Replacement;
+use tracer::run::Run;
 
 use crate::syntax::Language;
 
@@ -49,8 +51,10 @@ pub struct InputPart {
     pub is_optional: bool,
     /// The least content: nothing, or what a grammar demands.
     pub least: Input,
-    /// The language it is written in, if its name tells.
+    /// The language it is written in, if its name or its content tells.
     pub language: Option<Language>,
+    /// The number of bytes that the program has read of it, from the beginning on, if that is known.
+    pub read: Option<usize>,
 }
 
 impl InputPart {
@@ -63,6 +67,7 @@ impl InputPart {
             is_optional,
             least: Input::default(),
             language: None,
+            read: None,
         }
     }
 
@@ -74,6 +79,18 @@ impl InputPart {
     /// True if nothing of it is left.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Notes how far a run has read it that was given all of it.
+    fn note_read(&mut self, run: &Run) {
+        let is_it = |file: &&OpenFile| match self.name {
+            PartName::Stdin => file.descriptor == 0,
+            PartName::File(_) => Some(&file.path) == self.path.as_ref(),
+            PartName::Argument(_) | PartName::Variable(_) => false,
+        };
+        // One description that stands at the beginning may belong to a mapping, or be shared with another process.
+        let positions = run.open_files.iter().filter(is_it).map(|file| file.position as usize);
+        self.read = positions.max().filter(|&position| 0 < position && position < self.len());
     }
 
     /// Returns the part left out, or with its least content.
@@ -96,6 +113,11 @@ impl Given {
         let mut given = self.clone();
         given.parts[number].content = Some(content.into());
         given
+    }
+
+    /// Notes how far a run has read the parts that was given all of them.
+    pub fn note_read(&mut self, run: &Run) {
+        self.parts.iter_mut().for_each(|part| part.note_read(run));
     }
 
     /// A hash of the contents, to tell inputs with the same parts apart.

@@ -17,9 +17,17 @@ const QUOTED: u8 = 1;
 const NUMBERS: u8 = 2;
 const NAMES: u8 = 3;
 const SPACE: u8 = 4;
+const SEVERAL: u8 = 5;
 
 /// The number of kinds.
-pub(super) const KINDS: u8 = 5;
+pub(super) const KINDS: u8 = 6;
+
+/// In a text of at most so many words and signs several of them that follow each other are tried together, up to so many.
+const FEW_TOKENS: usize = 60;
+const MOST_TOGETHER: usize = 6;
+
+/// In a text of at most so many bytes any two of them are tried together.
+const FEW_BYTES: usize = 8;
 
 /// The number of digits above which not each digit of a number is tried.
 const MOST_DIGITS: usize = 20;
@@ -31,7 +39,8 @@ pub(super) fn title(kind: u8) -> &'static str {
         QUOTED => "texts in quotes",
         NUMBERS => "numbers",
         NAMES => "names",
-        _ => "white space",
+        SPACE => "white space",
+        _ => "several words and signs together",
     }
 }
 
@@ -42,7 +51,8 @@ pub(super) fn simpler_things(text: &[u8], kind: u8) -> Vec<Simpler> {
         QUOTED => quoted(text),
         NUMBERS => numbers(text),
         NAMES => names(text),
-        _ => space(text),
+        SPACE => space(text),
+        _ => several(text),
     }
 }
 
@@ -210,6 +220,46 @@ fn space(text: &[u8]) -> Vec<Simpler> {
     found
 }
 
+/// Leaves out words and signs that follow each other, of which none can go alone, and whose brackets match: an assignment,
+/// a clause. In the shortest texts any two bytes.
+fn several(text: &[u8]) -> Vec<Simpler> {
+    let is_visible = |token: &Range<usize>| !text[token.start].is_ascii_whitespace();
+    let visible: Vec<Range<usize>> = tokens(text).into_iter().filter(is_visible).collect();
+    let mut found = Vec::new();
+    if visible.len() <= FEW_TOKENS {
+        for count in 2..=MOST_TOGETHER {
+            let run = |run: &[Range<usize>]| run[0].start..run[count - 1].end;
+            // All of it was tried as a whole.
+            let runs = visible.windows(count).map(run).filter(|run| run.len() < text.len());
+            let runs = runs.filter(|run| is_balanced(&text[run.clone()]));
+            found.extend(runs.map(|run| instead(vec![run], b"", (SEVERAL, count as u32, 0))));
+        }
+    }
+    if text.len() <= FEW_BYTES && text.is_ascii() {
+        let pairs = (0..text.len()).flat_map(|one| (one + 1..text.len()).map(move |other| [one, other]));
+        for pair in pairs.filter(|_| text.len() > 2) {
+            let ranges = pair.map(|place| place..place + 1).into();
+            found.push(instead(ranges, b"", (SEVERAL, MOST_TOGETHER as u32 + 1, 0)));
+        }
+    }
+    found
+}
+
+/// True if each bracket has its partner.
+fn is_balanced(text: &[u8]) -> bool {
+    let mut open = Vec::new();
+    for byte in text {
+        match byte {
+            b'(' => open.push(b')'),
+            b'[' => open.push(b']'),
+            b'{' => open.push(b'}'),
+            b')' | b']' | b'}' if open.pop() != Some(*byte) => return false,
+            _ => {}
+        }
+    }
+    open.is_empty()
+}
+
 /// Groups stretches by their texts.
 fn by_text<'t>(text: &'t [u8], stretches: &[Range<usize>]) -> BTreeMap<&'t [u8], Vec<Range<usize>>> {
     let mut by_text: BTreeMap<&[u8], Vec<Range<usize>>> = BTreeMap::new();
@@ -261,6 +311,14 @@ mod tests {
         );
         assert_eq!(all("b a", NAMES), [""; 0]);
         assert_eq!(all("a\t\n b\tc", SPACE), ["ab\tc", "a b\tc", "a\t\n b c", "a\nb\tc", "a\t\n b\nc"]);
+    }
+
+    #[test]
+    fn what_cannot_go_alone_may_go_with_what_follows_it() {
+        assert_eq!(all("f(a) b = c;", SEVERAL)[..4], ["f(a)  c;", "f(a) b ;", "f(a) b = ", "f b = c;"]);
+        assert_eq!(all("[00}", SEVERAL), ["0}", "0}", "00", "[}", "[0", "[0"]);
+        assert_eq!(all("ab", SEVERAL), [""; 0]);
+        assert!(all(&"a ".repeat(FEW_TOKENS + 1), SEVERAL).is_empty());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Define the steps of a reduction: what a phase leaves out, and what is left then.
 
-use dd::Configuration;
+use dd::{Algorithm, Configuration};
 use tracer::invocation::Input;
 
 use super::part::Given;
@@ -15,9 +15,9 @@ pub(super) enum Step {
     /// Some of the circumstances into which the input is split: these.
     Snippets { all: Snippets, these: Vec<usize> },
     /// Units of a part.
-    Units { part: usize, units: Units, unit: Unit, text: Input },
+    Units { part: usize, units: Units, unit: Unit, algorithm: Algorithm, text: Input },
     /// Nothing, but something simpler stands in its place.
-    Swaps { part: usize, swaps: Swaps, title: &'static str, text: Input },
+    Swaps { part: usize, swaps: Swaps, title: &'static str, algorithm: Algorithm, text: Input },
 }
 
 impl Step {
@@ -45,6 +45,14 @@ impl Step {
             Step::Snippets { these, .. } => these.len(),
             Step::Units { units, .. } => units.len(),
             Step::Swaps { swaps, .. } => swaps.len(),
+        }
+    }
+
+    /// The algorithm that takes the fewest tests; `None`: any will do.
+    pub(super) fn algorithm(&self) -> Option<Algorithm> {
+        match self {
+            Step::Parts(_) | Step::Snippets { .. } => None,
+            Step::Units { algorithm, .. } | Step::Swaps { algorithm, .. } => Some(*algorithm),
         }
     }
 

@@ -72,6 +72,12 @@ fn hoisted(tree: &SyntaxTree) -> Vec<Simpler> {
             let above = &tree.nodes[*above];
             above.range != node.range && is_compatible(above.kind, node.kind)
         };
+        // What a block holds can do without the statement around it.
+        if is_block(node.kind)
+            && let Some(above) = node.parent.filter(|&above| tree.nodes[above].range != node.range)
+        {
+            below.entry(above).or_default().push(number);
+        }
         if let Some(above) = tree.above(number).find(is_around) {
             below.entry(above).or_default().push(number);
         }
@@ -92,6 +98,11 @@ fn hoisted(tree: &SyntaxTree) -> Vec<Simpler> {
 /// `call_expression` and `binary_expression`.
 fn is_compatible(one: &str, other: &str) -> bool {
     one == other || family(one).is_some() && family(one) == family(other)
+}
+
+/// Whether nodes of this kind hold statements, as the body of a loop does.
+fn is_block(kind: &str) -> bool {
+    ["block", "body", "compound_statement"].iter().any(|name| kind.ends_with(name))
 }
 
 fn family(kind: &str) -> Option<&str> {

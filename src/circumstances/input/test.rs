@@ -16,6 +16,7 @@ use tracer::termination::{Cut, Termination};
 use tracer::trace::Trace;
 use tracer::{Containment, ProcessError};
 
+use super::kept_path::KeptPath;
 use super::part::Given;
 use super::step::Step;
 use crate::circumstances::{RunLock, TestError, Trial};
@@ -35,6 +36,8 @@ pub struct InputTestSetup<'a> {
     pub other: Option<Invocation>,
     /// The oracle, which judges the runs.
     pub oracle: &'a Oracle,
+    /// The statements that have to lead to the failure, if that is asked for.
+    pub path: Option<KeptPath<'a>>,
     /// The limits of a run.
     pub limits: Limits,
     /// True if a run that takes too long shows the failure.
@@ -168,6 +171,14 @@ impl InputTestSetup<'_> {
             let reference = self.run(other, given, runner, stop)?;
             return Ok((run.clone(), self.oracle.compare(&run, &reference)));
         }
+        let evidence = match &self.path {
+            Some(path) if evidence.outcome == Outcome::Fail => {
+                let (invocation, files) = given.apply(self.invocation);
+                let departure = path.departure((&invocation, &files), &self.limits, stop);
+                departure.map_or(evidence, |why| Evidence::new(Outcome::Unresolved, why))
+            }
+            _ => evidence,
+        };
         Ok((run, evidence))
     }
 

@@ -1,5 +1,7 @@
 //! Choose the units in which a text is reduced, one after the other: from coarse to fine.
 
+use dd::Algorithm;
+
 use super::units::{Unit, Units};
 
 /// The granularity of a reduction.
@@ -41,6 +43,8 @@ impl Granularity {
 /// The sequence of units in which a text is reduced.
 pub(super) struct UnitLevels {
     rungs: Vec<UnitLevel>,
+    /// True if coarser units were left out before the first of these.
+    is_pruned: bool,
     at: usize,
     /// The depth of brackets at which elements are taken next.
     depth: usize,
@@ -54,6 +58,8 @@ enum UnitLevel {
     Units(Unit),
     /// Elements within brackets, from the outermost to the innermost.
     AllElements,
+    /// The lines around indented blocks; where some go, lines have another turn.
+    Frames,
     /// Pairs of brackets; where some go, the finest units have another turn.
     Pairs,
 }
@@ -61,35 +67,68 @@ enum UnitLevel {
 impl UnitLevels {
     /// Creates the sequence for a text that was not reduced yet, or else for its finest units only.
     pub(super) fn new(granularity: Granularity, is_first_time: bool) -> UnitLevels {
-        use UnitLevel::{AllElements, Pairs, Units};
+        use UnitLevel::{AllElements, Frames, Pairs, Units};
         let rungs: &[UnitLevel] = match granularity {
+            // Simpler things are put in the place of others before single characters have their turn.
             Granularity::Auto if is_first_time => {
-                &[Units(Unit::Lines), AllElements, Units(Unit::Characters), Pairs]
+                &[Units(Unit::Lines), Frames, AllElements, Units(Unit::Tokens), Pairs]
             }
             Granularity::Auto => &[Units(Unit::Characters), Pairs],
             Granularity::Lines => &[Units(Unit::Lines)],
             Granularity::Tokens if is_first_time => {
-                &[Units(Unit::Lines), AllElements, Units(Unit::Tokens), Pairs]
+                &[Units(Unit::Lines), Frames, AllElements, Units(Unit::Tokens), Pairs]
             }
             Granularity::Tokens => &[Units(Unit::Tokens), Pairs],
-            Granularity::Elements if is_first_time => &[Units(Unit::Lines), AllElements],
+            Granularity::Elements if is_first_time => &[Units(Unit::Lines), Frames, AllElements],
             Granularity::Elements => &[AllElements],
             Granularity::Characters => &[Units(Unit::Characters)],
             Granularity::Bytes => &[Units(Unit::Bytes)],
         };
-        UnitLevels { rungs: rungs.to_vec(), at: 0, depth: 0, is_unsettled: false, is_begun: false }
+        UnitLevels {
+            rungs: rungs.to_vec(),
+            is_pruned: !is_first_time,
+            at: 0,
+            depth: 0,
+            is_unsettled: false,
+            is_begun: false,
+        }
+    }
+
+    /// The same, for a text of which the program has read only so much: first the rest goes, in one test.
+    pub(super) fn of_read(mut self, text: &[u8], read: Option<usize>) -> UnitLevels {
+        let Some(read) = read.filter(|&read| read < text.len()) else { return self };
+        let end = match self.rungs.last() {
+            Some(UnitLevel::Units(Unit::Bytes)) => read,
+            // To the end of the line: coarse units and characters are not cut.
+            _ => text[read..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| read + at + 1),
+        };
+        if end < text.len() {
+            self.rungs.insert(0, UnitLevel::Units(Unit::Read(end)));
+        }
+        self
+    }
+
+    /// The algorithm that takes the fewest tests for units of this kind: most of the brackets, and of the finest units
+    /// after coarser ones, are needed.
+    pub(super) fn algorithm(&self, unit: Unit) -> Algorithm {
+        match unit {
+            Unit::Frames | Unit::Pairs => Algorithm::Prune,
+            Unit::Characters | Unit::Bytes if self.is_pruned => Algorithm::Prune,
+            _ => Algorithm::Halve,
+        }
     }
 
     /// The units of the next phase; `is_less`: the one before has left something out.
     pub(super) fn next(&mut self, text: &[u8], is_less: bool) -> Option<(Unit, Units)> {
         let is_less = std::mem::replace(&mut self.is_begun, true) && is_less;
         self.is_unsettled |= is_less;
-        if is_less && self.at > 0 && self.rungs[self.at - 1] == UnitLevel::Pairs {
+        if is_less && self.at > 0 && matches!(self.rungs[self.at - 1], UnitLevel::Frames | UnitLevel::Pairs) {
             self.at -= 2;
         }
         while let Some(&rung) = self.rungs.get(self.at) {
             let unit = match rung {
                 UnitLevel::Units(unit) => unit,
+                UnitLevel::Frames => Unit::Frames,
                 UnitLevel::Pairs => Unit::Pairs,
                 UnitLevel::AllElements => Unit::Elements(self.depth),
             };

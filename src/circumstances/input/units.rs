@@ -5,6 +5,7 @@ use std::ops::Range;
 use dd::Configuration;
 
 use super::brackets::Brackets;
+use super::indentation::frames;
 use crate::syntax::{Language, SyntaxTree};
 
 /// A kind of unit, which is left out as a whole.
@@ -12,6 +13,8 @@ use crate::syntax::{Language, SyntaxTree};
 pub enum Unit {
     /// The whole text.
     Whole,
+    /// What the program has read, so many bytes, and what it has not.
+    Read(usize),
     /// Lines with their ends.
     Lines,
     /// Elements within so many brackets: the text between commas, semicolons and ends of lines, brackets and all that
@@ -19,6 +22,8 @@ pub enum Unit {
     Elements(usize),
     /// Words, numbers, stretches of space, single signs.
     Tokens,
+    /// The lines before and after an indented block, and nothing in between.
+    Frames,
     /// Both brackets of a pair, and nothing in between.
     Pairs,
     /// Nodes of the syntax tree.
@@ -34,9 +39,11 @@ impl Unit {
     pub fn name(self) -> &'static str {
         match self {
             Unit::Whole => "part",
+            Unit::Read(_) => "stretch",
             Unit::Lines => "line",
             Unit::Elements(_) => "element",
             Unit::Tokens => "token",
+            Unit::Frames => "pair of lines around a block",
             Unit::Pairs => "pair of brackets",
             Unit::Nodes(_) => "node",
             Unit::Characters => "character",
@@ -48,9 +55,11 @@ impl Unit {
     pub fn names(self) -> &'static str {
         match self {
             Unit::Whole => "whole parts",
+            Unit::Read(_) => "what was never read",
             Unit::Lines => "lines",
             Unit::Elements(_) => "elements of lists",
             Unit::Tokens => "tokens",
+            Unit::Frames => "lines around indented blocks",
             Unit::Pairs => "pairs of brackets",
             Unit::Nodes(_) => "nodes",
             Unit::Characters => "characters",
@@ -97,10 +106,14 @@ impl Units {
         let stretches = match unit {
             Unit::Bytes => Stretches::Bytes,
             Unit::Whole => Stretches::Between(vec![0, text.len() as u32]),
+            Unit::Read(length) => {
+                Stretches::Between(vec![0, length.min(text.len()) as u32, text.len() as u32])
+            }
             Unit::Lines => Stretches::Between(places(text, line_end)),
             Unit::Tokens => Stretches::Between(places(text, token_end)),
             Unit::Characters => Stretches::Between(places(text, character_end)),
             Unit::Elements(depth) => Stretches::Of(numbered(Brackets::of(text).elements(text, depth))),
+            Unit::Frames => Stretches::Of(frames(text)),
             Unit::Pairs => Stretches::Of(Brackets::of(text).pairs()),
             // Nodes lie within each other; see `syntax_swaps`.
             Unit::Nodes(_) => Stretches::Between(vec![0, text.len() as u32]),
@@ -247,8 +260,15 @@ mod tests {
         assert_eq!(cut("x_1 += 2;\n", Unit::Tokens), ["x_1", " ", "+", "=", " ", "2", ";", "\n"]);
         let damaged = Units::of(b"a\xe2\x82b\xff", Unit::Characters);
         assert_eq!(damaged.len(), 5);
-        for unit in [Unit::Lines, Unit::Characters, Unit::Bytes, Unit::Tokens, Unit::Elements(1), Unit::Pairs]
-        {
+        for unit in [
+            Unit::Lines,
+            Unit::Characters,
+            Unit::Bytes,
+            Unit::Tokens,
+            Unit::Elements(1),
+            Unit::Frames,
+            Unit::Pairs,
+        ] {
             for text in ["", "f(a, [b; c]) {x}\n(", "\u{e9}\u{20ac}"] {
                 let units = Units::of(text.as_bytes(), unit);
                 let all = units.join(text.as_bytes(), &Configuration::full(units.len()));

@@ -1,7 +1,7 @@
 //! Inspection and change of a stopped program: registers, memory, mappings, resource usage.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::fs::FileExt;
@@ -21,6 +21,17 @@ pub(crate) struct Location {
     pub(crate) pc: u64,
     /// The stack pointer.
     pub(crate) sp: u64,
+}
+
+/// A file that a run had open at its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenFile {
+    /// The number of the descriptor.
+    pub descriptor: i32,
+    /// The path, as the run has it.
+    pub path: PathBuf,
+    /// The place to which the system calls of the run have come in it, in bytes from its beginning.
+    pub position: u64,
 }
 
 impl Tracee {
@@ -142,6 +153,23 @@ impl Tracee {
     pub(crate) fn usage_of_family(&self) -> (Duration, u64) {
         let (own, memory) = self.usage();
         (own.max(family::used(self.pid())), memory)
+    }
+
+    /// The regular files that the program has open, and its standard input. Of those that it has closed nothing is
+    /// known any more.
+    pub(crate) fn open_files(&self) -> Vec<OpenFile> {
+        let pid = self.pid();
+        let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
+        let open = |entry: fs::DirEntry| {
+            let descriptor: i32 = entry.file_name().to_str()?.parse().ok()?;
+            let path = fs::read_link(entry.path()).ok()?;
+            let details = fs::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}")).ok()?;
+            let position = details.lines().find_map(|line| line.strip_prefix("pos:"))?.trim().parse().ok()?;
+            Some(OpenFile { descriptor, path, position })
+        };
+        let mut files: Vec<OpenFile> = entries.flatten().filter_map(open).collect();
+        files.sort_by_key(|file| file.descriptor);
+        files
     }
 
     /// Writes into the memory of a process that the program has forked, before that runs.

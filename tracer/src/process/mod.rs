@@ -39,6 +39,7 @@ pub use available::available_memory;
 pub use bytes::Bytes;
 pub(crate) use children::Stop;
 pub(crate) use descriptions::FileState;
+pub use inspection::OpenFile;
 pub use keyboard::{Keyboard, ending_signals};
 pub(crate) use launch::{Attachments, Launch};
 pub use limits::{raise_limits, with_room};
