@@ -1,5 +1,6 @@
 //! Keep what `stripe locate` was asked, and how its work has ended.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tracer::Containment;
 use tracer::invocation::Input;
+use tracer::trace::EventId;
 
 use super::documents::{ContainmentWord, LocateDocument, LocateTestDocument, StatusWord};
 use super::error::ArchiveError;
@@ -47,6 +49,8 @@ pub struct LocatedEnd {
     pub elapsed: Duration,
     /// The effects of changes on further tests, by the numbers of the changes.
     pub on_tests: Vec<(usize, OnTests)>,
+    /// The values that executions have read whose change helps.
+    pub values: BTreeMap<EventId, String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -60,6 +64,9 @@ struct EndedDocument {
     elapsed_ms: u64,
     /// A change, how many failing tests it repairs, and how many passing ones it breaks.
     on_tests: Vec<(usize, usize, usize)>,
+    /// The number of an event, and the values that it has read.
+    #[serde(default)]
+    values: Vec<(u32, String)>,
 }
 
 impl RunFolder {
@@ -77,7 +84,8 @@ impl RunFolder {
         let elapsed_ms = elapsed.as_millis() as u64;
         let on_tests = end.on_tests.iter().map(|(change, with)| (*change, with.repaired, with.broken));
         let on_tests = on_tests.collect();
-        let document = EndedDocument { status, containment, right, runs, elapsed_ms, on_tests };
+        let values = end.values.iter().map(|(event, values)| (event.0, values.clone())).collect();
+        let document = EndedDocument { status, containment, right, runs, elapsed_ms, on_tests, values };
         let path = self.located_path();
         write_document(&path, LOCATED, &document).map_err(ArchiveError::unwritable(&path))
     }
@@ -92,11 +100,12 @@ impl RunFolder {
             return Ok(None);
         }
         let document: EndedDocument = read_document(&path, LOCATED)?;
-        let EndedDocument { status, containment, right, runs, elapsed_ms, on_tests } = document;
+        let EndedDocument { status, containment, right, runs, elapsed_ms, on_tests, values } = document;
         let elapsed = Duration::from_millis(elapsed_ms);
         let with = |(change, repaired, broken)| (change, OnTests { repaired, broken });
         let on_tests = on_tests.into_iter().map(with).collect();
-        Ok(Some(LocatedEnd { status, containment, right, runs, elapsed, on_tests }))
+        let values = values.into_iter().map(|(event, values)| (EventId(event), values)).collect();
+        Ok(Some(LocatedEnd { status, containment, right, runs, elapsed, on_tests, values }))
     }
 
     /// Takes away how the work has ended, because it goes on.

@@ -99,7 +99,14 @@ pub(super) fn experiment(recorded: Recorded<'_>, found: &Located, number: usize,
     let place = if is_only || column == 0 { String::new() } else { format!("column {column} ") };
     let effect = what_came(found, number);
     let further = found.on_tests[number].map_or_else(String::new, |with| further_tests(&found.tests, with));
-    format!("{place}{}: {effect}{further}", what_and_when(recorded, candidate))
+    let values = values(found, number);
+    format!("{place}{}{values}: {effect}{further}", what_and_when(recorded, candidate))
+}
+
+/// The values that the changed execution has read, in brackets, as far as they are known.
+pub(super) fn values(found: &Located, number: usize) -> String {
+    let Granule::Execution(_, event) = found.candidates[number].granule else { return String::new() };
+    found.values.get(&event).map_or_else(String::new, |values| format!(" ({})", printable(values)))
 }
 
 /// The effect of a change, in words.

@@ -100,6 +100,7 @@ impl<'l> LocateKeeping<'l> {
             right: found.counts().1,
             runs: found.runs,
             elapsed: found.elapsed,
+            values: found.values.clone(),
             on_tests: on_tests.filter_map(|(change, with)| Some((change, (*with)?))).collect(),
         };
         if let Err(error) = folder.conclude_located(&end) {

@@ -1,6 +1,6 @@
 //! Take a located fault up again: report what was found, or go on.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
 
@@ -131,6 +131,7 @@ impl KeptLocated {
         let located = Located {
             status: end.as_ref().map_or(Status::Interrupted, |end| end.status),
             warnings: warnings(&setting, &baseline, end.as_ref().map(|end| end.status)),
+            values: end.as_ref().map_or_else(BTreeMap::new, |end| end.values.clone()),
             runs: end.as_ref().map_or(attempts.len() as u64, |end| end.runs),
             elapsed: end.as_ref().map_or(elapsed, |end| end.elapsed),
             containment: end.map_or_else(|| run.method.containment.clone(), |end| end.containment),

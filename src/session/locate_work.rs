@@ -1,6 +1,6 @@
 //! Make the changes of a failing run, all that are not known yet, and rank the lines by what came of them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hasher;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -19,6 +19,7 @@ use super::listener::Listener;
 use super::locate_attempts::{Attempt, Attempts, Patterns, Studied, changed_limits};
 use super::locate_further::{Chosen, leave_out_unsteady};
 use super::locate_suite::Suite;
+use super::locate_values::values_read;
 use super::located::{LocateEffort, Located};
 use crate::archive::{AttemptContent, AttemptJournal, AttemptSetting};
 use crate::baseline::Baseline;
@@ -171,6 +172,10 @@ impl<'r> LocateWork<'r> {
             tests: &setting.tests,
         };
         let ranking = ranking(recorded, &experiments, &ORDER);
+        let values = match interrupt.signal() {
+            None => values_read((target, &baseline), candidates, &ranking),
+            Some(_) => BTreeMap::new(),
+        };
         let warnings = warnings(&setting, &baseline, Some(status));
         let (runs, printed) = (attempts.begun, std::mem::take(&mut attempts.printed));
         Ok(Located {
@@ -179,6 +184,7 @@ impl<'r> LocateWork<'r> {
             printed,
             unchanged: self.unchanged.clone(),
             ranking,
+            values,
             outputs,
             on_tests,
             tests: setting.tests,

@@ -1,11 +1,12 @@
 //! Say what `stripe locate` is asked, and what it finds.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::time::Duration;
 
 use tracer::Containment;
 use tracer::run::Run;
+use tracer::trace::EventId;
 
 use super::request::Keep;
 use crate::baseline::{Baseline, Ending};
@@ -78,6 +79,8 @@ pub struct Located {
     pub runs: u64,
     /// The ranking of the executed lines.
     pub ranking: Ranking,
+    /// The values that executions have read whose change helps, as far as they are known.
+    pub values: BTreeMap<EventId, String>,
     /// The number of different outputs.
     pub outputs: usize,
     /// The word by which commands name the run, if it is kept.

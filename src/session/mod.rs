@@ -36,6 +36,7 @@ mod locate_keeping;
 pub mod locate_resume;
 mod locate_suite;
 mod locate_tests;
+mod locate_values;
 pub mod locate_work;
 pub mod located;
 pub mod memory;

@@ -219,5 +219,8 @@ fn a_kept_run_is_changed_and_explained_by_its_number() {
     let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_says(&told, &["puts(\"small\");", "left out: the output is another one, and wrong"]);
     let first = text(&done(&program, &["explain"]).stdout);
-    assert_says(&first, &["  1  asked.c:4", "taken the other way: the output is right"]);
+    assert_says(
+        &first,
+        &["  1  asked.c:4", "taken the other way: the output is right", "at its first execution (size = 5)"],
+    );
 }

@@ -12,7 +12,9 @@ use crate::session::located::Located;
 use crate::subject::Recorded;
 
 use super::super::executions::{self, Mark};
-use super::super::located::{change_in_words, experiment, outcome, shown, value_word, verdict, what_came};
+use super::super::located::{
+    change_in_words, experiment, outcome, shown, value_word, values, verdict, what_came,
+};
 use super::super::rows::{Code, Row, Rows};
 use super::super::sections;
 use super::super::source::Sources;
@@ -175,7 +177,7 @@ fn change(
     outputs: &mut OutputTable<'_>,
 ) -> ChangeDocument {
     ChangeDocument {
-        told: change_in_words(recorded, &found.candidates[number]),
+        told: change_in_words(recorded, &found.candidates[number]) + &values(found, number),
         outcome: outcome(found, number),
         effect: what_came(found, number),
         replay: replay(recorded, found, number),
