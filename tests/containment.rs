@@ -180,19 +180,35 @@ fn other_commands_contain_what_they_run_as_well() {
         let reference = scratch("others").join("reference");
         fs::write(&reference, "done 1\n").expect("written");
         let reference = reference.to_str().expect("UTF-8").to_owned();
+        let versions = scratch("others-versions");
+        let [good, bad] = ["good", "bad"].map(|version| {
+            let folder = versions.join(version);
+            fs::create_dir_all(&folder)
+                .and_then(|()| fs::write(folder.join("note"), version))
+                .expect("written");
+            folder.to_str().expect("UTF-8").to_owned()
+        });
         let program = compiled("kinds");
         let program = program.to_str().expect("UTF-8");
         // In the recorded run, and in those with a change.
         for is_recorded in [true, false] {
-            let commands: [&[&str]; 3] = [
-                &["simplify", program, "--arguments=full", "--expect-match", "done", "--max-tests", "8"],
-                &["locate", program, "--reference", &reference, "--scope", "main", "--max-tests", "12"],
-                &["slice", program, "--expect-match", "done", "--scope", "main"],
+            let commands: [(&[&str], &[&str]); 4] = [
+                (
+                    &["simplify", program, "--arguments=full", "--expect-match", "done", "--max-tests", "8"],
+                    &[],
+                ),
+                (
+                    &["locate", program, "--reference", &reference, "--scope", "main", "--max-tests", "12"],
+                    &[],
+                ),
+                (&["slice", program, "--expect-match", "done", "--scope", "main"], &[]),
+                (&["changes", "--good", &good, "--bad", &bad, "--expect-match", "done"], &[program]),
             ];
-            for words in commands {
+            for (words, started) in commands {
                 let mut command = stripe_of(user, level, "");
-                command.args(words).args(["--timeout", "300ms", "--", kind]).arg(&witness.folder);
-                command.args(is_recorded.then_some("full")).env("HOME", witness.folder.join("home"));
+                command.args(words).args(["--timeout", "300ms", "--"]).args(started).arg(kind);
+                command.arg(&witness.folder).args(is_recorded.then_some("full"));
+                command.env("HOME", witness.folder.join("home"));
                 let output = witness.show(&mut command).output().expect("started");
                 let (status, said) = (output.status.code(), text(&output.stderr));
                 let what = format!("{kind}, {}, {level:?}, {user:?}", words[0]);

@@ -527,18 +527,29 @@ fn nothing_is_left_of_hostile_runs_when_stripe_is_killed_at_any_moment() {
     let users: &[User] = if is_root() { &[User::Own, User::Ordinary] } else { &[User::Own] };
     let arenas: Vec<(User, Arena)> =
         users.iter().map(|&user| (user, Arena::new(&format!("kills-{user:?}"), user))).collect();
+    let reference = scratch("kills").join("reference");
+    fs::write(&reference, "another output\n").expect("written");
+    let reference = reference.to_str().expect("UTF-8");
+    let commands: [(&str, &[&str], &[&str]); 5] = [
+        ("replay", &["--omit", "3", "--timeout", "5s"], &[]),
+        ("run", &["--timeout", "5s", "--no-save", "-q"], &["full"]),
+        ("slice", &["--expect-match", "done", "--timeout", "5s"], &["full"]),
+        ("locate", &["--reference", reference, "--timeout", "5s", "-q", "--no-save"], &[]),
+        ("locate", &["--reference", reference, "--timeout", "5s", "-q", "--no-save"], &["full"]),
+    ];
     for round in 0..how_many(24, 2000) {
         let kind = LIVELY[round as usize % LIVELY.len()];
         let (user, arena) = &arenas[round as usize / LIVELY.len() % arenas.len()];
         let level = if round / 24 % 2 == 0 { Level::Full } else { Level::Basic };
         let before = inventory(&arena.folder);
-        let options = ["--omit", "3", "--timeout", "5s"];
-        let mut child = arena.start("replay", (level, *user), &options, &[kind, "9"]);
+        // By commands that do the harm in partial runs, in changed ones, or in the recorded one.
+        let (verb, options, words) = commands[round as usize % commands.len()];
+        let mut child = arena.start(verb, (level, *user), options, &[&[kind, "9"], words].concat());
         // Moments all over start-up, recording, and the attack.
         std::thread::sleep(Duration::from_micros(round * 7919 % 200_000));
         let _ = child.kill();
         child.wait().expect("reaped");
-        let what = format!("{kind}, {level:?}, {user:?}, round {round}");
+        let what = format!("{verb}, {kind}, {level:?}, {user:?}, round {round}");
         arena.assert_nobody_left(&what);
         assert!(before == inventory(&arena.folder), "{what}: files are changed");
     }

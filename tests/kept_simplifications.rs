@@ -145,3 +145,27 @@ fn shown_whole(browser: &mut Browser) -> String {
 fn grouped(number: usize) -> String {
     if number < 1000 { number.to_string() } else { format!("{},{:03}", number / 1000, number % 1000) }
 }
+
+#[test]
+fn the_result_is_written_to_files_in_several_forms_at_once() {
+    let here =
+        support::simplifying::folder("emitted", &[("in.txt", "some text [with] brackets"), ("old", "old")]);
+    let check = ["--file", "in.txt", "--check", "grep -q ']' in.txt"];
+    let words = [&check[..], &["-q", "--emit", "json=a.json", "--emit", "html=a.html"]].concat();
+    let done = support::simplifying::simplify(&here, &words);
+    assert_eq!(done.status.code(), Some(0), "{}", support::text(&done.stderr));
+    let read = |name: &str| std::fs::read_to_string(here.join(name)).expect("written");
+    let document: serde_json::Value = serde_json::from_str(&read("a.json")).expect("a document");
+    assert_eq!(document["schema"], "stripe.input/1");
+    assert!(read("a.html").starts_with("<!"), "a page");
+    for (emission, says) in [("json=old", "exists"), ("dot=x", "text, json or html"), ("json", "KIND=FILE")] {
+        let refused = support::simplifying::simplify(&here, &[&check[..], &["--emit", emission]].concat());
+        assert_eq!(refused.status.code(), Some(2), "{emission}");
+        assert!(
+            support::text(&refused.stderr).contains(says),
+            "{emission}: {}",
+            support::text(&refused.stderr)
+        );
+    }
+    assert_eq!(read("old"), "old");
+}

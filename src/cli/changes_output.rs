@@ -23,7 +23,7 @@ pub(super) struct ChangesOutput<'f> {
 
 /// Refuses, before any work is done, files that cannot be written or would be overwritten.
 pub(super) fn check(options: &ChangesResultOptions) -> Result<(), Failure> {
-    check_files(&options.emit, options.force)?;
+    check_files(options.emit.iter().map(|one| &*one.file), options.force)?;
     let trees = options.trees.iter().flat_map(|folder| SIDES.map(|side| folder.join(side)));
     match trees.into_iter().find(|folder| folder.exists()) {
         Some(folder) => Err(Failure::new(
@@ -34,14 +34,15 @@ pub(super) fn check(options: &ChangesResultOptions) -> Result<(), Failure> {
     }
 }
 
-/// The same of the files alone.
-pub(super) fn check_files(emit: &[ChangesEmission], force: bool) -> Result<(), Failure> {
+/// The same of the files of --emit alone.
+pub(super) fn check_files<'f>(files: impl Iterator<Item = &'f Path>, force: bool) -> Result<(), Failure> {
     let same = |one: &Path, other: &Path| whereabouts(one).is_some_and(|one| Some(one) == whereabouts(other));
-    for (number, ChangesEmission { file, .. }) in emit.iter().enumerate() {
+    let files: Vec<&Path> = files.collect();
+    for (number, file) in files.iter().copied().enumerate() {
         let refusal = |reason: &dyn std::fmt::Display| {
             Failure::new(Exit::Usage, format!("{}: {reason}: give --emit another file", file.display()))
         };
-        if emit[..number].iter().any(|earlier| same(&earlier.file, file)) {
+        if files[..number].iter().any(|earlier| same(earlier, file)) {
             return Err(refusal(&"is given twice"));
         }
         match place(file).map_err(|error| refusal(&error))? {

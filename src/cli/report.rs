@@ -109,7 +109,7 @@ fn of_changes(
         Ok(ChangesEmission { kind: format(*kind)?, file: file.clone() })
     };
     let emit = output.emit.iter().map(emission).collect::<Result<Vec<_>, _>>()?;
-    changes_output::check_files(&emit, output.force)?;
+    changes_output::check_files(emit.iter().map(|one| &*one.file), output.force)?;
     let told = ChangesOutput { found, command_line: &line };
     told.print(format(output.format)?, terminal::style(color))?;
     told.write(&emit, output.force)?;

@@ -9,6 +9,7 @@ use regex::bytes::Regex;
 use tracer::invocation::{Input, Invocation, SHELF, SandboxMode};
 use tracer::program::{Granularity, Program, Scope};
 
+use super::changes_output::check_files;
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
 use super::files::{self, Overwriting, Readers};
@@ -16,7 +17,9 @@ use super::progress::ProgressPrinter;
 use super::reading;
 use super::reduction_method;
 use super::shell;
-use super::simplify_options::{CrashChoice, SimplifyFormat, SimplifyOptions};
+use super::simplify_options::{
+    CrashChoice, InputResultOptions, SimplifyEmission, SimplifyFormat, SimplifyOptions,
+};
 use super::status::{Answers, SharedStatus, askers};
 use super::target::{Withheld, executable, invocation, load_failure, outcome};
 use super::terminal::{self, tell};
@@ -46,6 +49,7 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
     if options.result.then_run {
         then_run::check(&options, &request, &kept)?;
     }
+    check_files(options.result.emit.iter().map(|one| &*one.file), options.result.force)?;
     interrupt.listen()?;
     let verbosity = options.result.verbosity();
     let shared_status = SharedStatus::new("running the program as it is");
@@ -62,6 +66,7 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
     let title = title(&request.command, &command_line);
     let text = rendered(found, options.result.format, &title, terminal::style(color));
     super::print(text.as_bytes())?;
+    emit(found, &options.result, &title)?;
     for file in written? {
         tell(&format!("written: {}", file.display()));
     }
@@ -75,6 +80,22 @@ pub(super) fn simplify(options: SimplifyOptions, color: ColorChoice) -> Result<E
         }
         exit => Ok(exit),
     }
+}
+
+/// Writes the result to the files of --emit.
+fn emit(found: &Simplified, options: &InputResultOptions, title: &InputTitle<'_>) -> Result<(), Failure> {
+    for SimplifyEmission { kind, file } in &options.emit {
+        let text = rendered(found, *kind, title, Style::default());
+        let written =
+            files::write(file, text.as_bytes(), Overwriting::if_asked(options.force), Readers::Anybody);
+        written.map_err(|error| cannot_write(file, &error))?;
+        tell(&format!("written: {}", file.display()));
+    }
+    Ok(())
+}
+
+fn cannot_write(file: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Exit::Failed, format!("{}: {error}; make room, or give another name", file.display()))
 }
 
 /// The title of a page about this command.

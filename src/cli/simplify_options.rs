@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use regex::bytes::Regex;
 
 use super::limit_options::LimitOptions;
 use super::outcome_options::OutcomeOptions;
 use super::terminal::Verbosity;
-use super::values::regex;
+use super::values::{regex, split_at_equals};
 use super::world_options::WorldOptions;
 
 /// The heading of the options for what is simplified.
@@ -122,8 +123,11 @@ pub struct InputResultOptions {
     /// the original, under a new name.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Overwrite what --output names.
-    #[arg(long, requires = "output")]
+    /// Write the result to FILE too; KIND is one of the formats.
+    #[arg(long, value_name = "KIND=FILE", value_parser = OsStringValueParser::new().try_map(emission))]
+    pub emit: Vec<SimplifyEmission>,
+    /// Overwrite what --output and --emit name.
+    #[arg(long)]
     pub force: bool,
     /// The format of the result.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -146,6 +150,25 @@ pub enum SimplifyFormat {
     Json,
     /// A page to look at in a browser.
     Html,
+}
+
+/// A file to which the result is written.
+#[derive(Clone, Debug)]
+pub struct SimplifyEmission {
+    /// The form to write.
+    pub kind: SimplifyFormat,
+    /// Where.
+    pub file: PathBuf,
+}
+
+fn emission(text: OsString) -> Result<SimplifyEmission, String> {
+    let (kind, file) = split_at_equals(&text).ok_or("not of the form KIND=FILE")?;
+    let kind = SimplifyFormat::from_str(&kind.to_string_lossy(), false)
+        .map_err(|_| "the kind must be text, json or html")?;
+    match file.is_empty() {
+        true => Err("the file has no name".into()),
+        false => Ok(SimplifyEmission { kind, file: file.into() }),
+    }
 }
 
 /// Which crashes are the failure.

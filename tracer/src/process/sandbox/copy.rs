@@ -27,6 +27,8 @@ const MOST_FILES: usize = 100_000;
 /// The most that may be taken of the disk by a run, in bytes and in files.
 const DISK: u64 = 1 << 30;
 const FILES: u64 = 200_000;
+/// The space on the disk without which nothing is left of it, in bytes.
+const LEAST_FREE: u64 = 1 << 20;
 const PREFIX: &str = "stripe-sandbox-";
 /// A file in the folder of a copy that its owner holds locked.
 const LOCK: &str = "lock";
@@ -47,8 +49,8 @@ pub(super) struct Copied {
     contents: Vec<Item>,
     /// The watch for changes; `None` where the copy cannot be watched, and has to be looked through.
     watch: Option<Watch>,
-    /// The free space on the disk before the run: bytes and files.
-    free: (u64, u64),
+    /// The most that a run may take of the disk: bytes and files.
+    most: (u64, u64),
 }
 
 /// The attributes of a file that tell that it has not been changed.
@@ -81,7 +83,7 @@ impl Copied {
             copy,
             contents: Vec::new(),
             watch: None,
-            free: (0, 0),
+            most: (DISK, FILES),
         };
         copied.make()?;
         Ok(copied)
@@ -114,10 +116,10 @@ impl Copied {
 
     /// Whether the run has taken more of the disk than it may, or nothing is left of it.
     pub(super) fn is_full(&self) -> bool {
-        let (bytes, files) = free(self.folder.path());
-        let is_less = bytes.saturating_add(DISK) < self.free.0 || files.saturating_add(FILES) < self.free.1;
-        // Others may have taken it.
-        bytes < 1 << 20 || is_less && taken(&self.place()).is_none_or(|(b, f)| b > DISK || f > FILES)
+        // What is free says nothing about the run: others take and give back space meanwhile.
+        let is_touched = self.watch.as_ref().is_none_or(Watch::has_news);
+        free(self.folder.path()) < LEAST_FREE
+            || is_touched && taken(&self.place()).is_none_or(|(b, f)| b > self.most.0 || f > self.most.1)
     }
 
     /// Removes what runs have left, beside the copy as well.
@@ -133,7 +135,6 @@ impl Copied {
         self.contents = inventory(&self.place())?;
         let folders = self.contents.iter().filter(|item| item.is_folder);
         self.watch = Watch::over(folders.map(|folder| folder.path.as_path()));
-        self.free = free(self.folder.path());
         Ok(())
     }
 }
@@ -145,10 +146,8 @@ impl Drop for Copied {
     }
 }
 
-fn free(place: &Path) -> (u64, u64) {
-    statvfs(place).map_or((u64::MAX, u64::MAX), |space| {
-        (space.blocks_available() * space.fragment_size(), space.files_available())
-    })
+fn free(place: &Path) -> u64 {
+    statvfs(place).map_or(u64::MAX, |space| space.blocks_available() * space.fragment_size())
 }
 
 /// The bytes and files on the disk below a folder; `None` if that cannot be found out.

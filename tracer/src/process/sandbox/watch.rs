@@ -1,7 +1,9 @@
 //! The watch of a folder for changes (inotify), without looking through it.
 
+use std::os::fd::AsFd;
 use std::path::Path;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 
 /// The report of the kernel on a folder since it was asked last.
@@ -31,6 +33,13 @@ impl Watch {
         let told = changes | AddWatchFlags::IN_CLOSE_WRITE | AddWatchFlags::IN_ONLYDIR;
         let inotify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC).ok()?;
         folders.all(|folder| inotify.add_watch(folder, told).is_ok()).then_some(Watch(inotify))
+    }
+
+    /// Whether there is something to be reported, which stays so.
+    pub(super) fn has_news(&self) -> bool {
+        let mut waits = [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
+        // What cannot be asked may be.
+        poll(&mut waits, PollTimeout::ZERO) != Ok(0)
     }
 
     /// The report on what has happened since it was asked last.
@@ -90,8 +99,10 @@ mod tests {
         ];
         for (name, news, act) in acts {
             act();
+            let has_news = news != WatchReport::Nothing;
+            assert_eq!([watch.has_news(), watch.has_news()], [has_news; 2], "{name}");
             assert_eq!(watch.news(), news, "{name}");
-            assert_eq!(watch.news(), WatchReport::Nothing, "after {name}");
+            assert!(!watch.has_news() && watch.news() == WatchReport::Nothing, "after {name}");
         }
     }
 

@@ -167,3 +167,21 @@ fn a_file_that_is_copied_is_not_marked_as_read() {
     assert_eq!(fs::read(copied.directory().join("deep/file")).expect("copied"), b"text");
     assert_eq!(fs::metadata(&file).expect("there").atime(), long_ago.tv_sec());
 }
+
+#[test]
+fn a_run_that_takes_too_much_of_the_disk_is_told_whatever_others_give_back_meanwhile() {
+    const MOST: u64 = 1 << 20;
+    let original = original();
+    let others = tempfile::tempdir().expect("a folder of others");
+    let take = |path: &Path, bytes: u64| fs::write(path, vec![1; bytes as usize]).expect("room");
+    take(&others.path().join("large"), 8 * MOST);
+    let mut copied = Copied::new(original.path()).expect("copied");
+    copied.most = (MOST, FILES);
+    assert!(!copied.is_full());
+    take(&copied.directory().join("large"), 2 * MOST);
+    fs::remove_file(others.path().join("large")).expect("removed");
+    assert!(copied.is_full());
+    assert!(copied.refresh(false).expect("made anew") && !copied.is_full());
+    take(&others.path().join("large"), 8 * MOST);
+    assert!(!copied.is_full());
+}
