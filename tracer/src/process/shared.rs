@@ -46,6 +46,10 @@ unsafe impl Plain for Service {}
 // SAFETY: numbers only.
 unsafe impl Plain for Verdict {}
 
+/// The number of bytes of addresses that are left when a piece is mapped: where they are limited (RLIMIT_AS), the piece is
+/// refused, which can be told, before some small allocation is, which ends the process.
+const HEADROOM: usize = 16 << 20;
+
 /// A piece of shared memory, which programs can map, too.
 pub(crate) struct Shared {
     file: File,
@@ -67,10 +71,12 @@ impl Shared {
         let length = (length as usize).max(1).next_multiple_of(PAGE);
         file.set_len(length as u64).and_then(|()| seal_length(&file)).map_err(failed)?;
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        let size = length.try_into().expect("at least a page");
+        let size = (length + HEADROOM).try_into().expect("at least a page");
         // SAFETY: a new mapping, which nothing else uses.
         let start = unsafe { mmap(None, size, access, MapFlags::MAP_SHARED, &file, 0) };
         let start = start.map_err(|errno| failed(errno.into()))?;
+        // SAFETY: the end of that mapping, which nobody has used.
+        unsafe { munmap(start.byte_add(length), HEADROOM) }.map_err(|errno| failed(errno.into()))?;
         // What another thread forks meanwhile would have the mapping too, and the file could not be sealed.
         // SAFETY: the mapping that was just made.
         unsafe { madvise(start, length, MmapAdvise::MADV_DONTFORK) }.map_err(|errno| failed(errno.into()))?;
