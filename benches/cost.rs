@@ -204,7 +204,7 @@ fn tests(table: &mut Table) {
 fn containment(table: &mut Table) {
     const ROUNDS: usize = 61;
     const BATCH: usize = 20;
-    let (contained, open) = (Subject::sample(), Subject::sample().without_sandbox());
+    let (contained, open) = (Subject::sample(), Subject::sample_called("sum-mul-open").without_sandbox());
     for (preference, name, most) in
         [(Preference::Jump, "by jumps", 1.10), (Preference::Breakpoint, "by breakpoints", 1.05)]
     {
@@ -443,9 +443,14 @@ impl Subject {
     }
 
     fn sample() -> Subject {
+        Subject::sample_called("sum-mul")
+    }
+
+    /// The sample as a program of its own: a program that is compiled again is another one for who has loaded it.
+    fn sample_called(name: &str) -> Subject {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/sum-mul");
         let read = |file| fs::read_to_string(folder.join(file)).expect("the sample is there");
-        Subject::of(compile("sum-mul", &read("sum-mul.c")), Vec::new(), read("input.txt").as_bytes())
+        Subject::of(compile(name, &read("sum-mul.c")), Vec::new(), read("input.txt").as_bytes())
     }
 
     fn of(path: PathBuf, arguments: Vec<String>, input: &[u8]) -> Subject {
