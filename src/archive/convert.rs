@@ -14,9 +14,10 @@ use tracer::trace::EventId;
 use tracer::trace_file::{Identity, ImageIdentity};
 use tracer::{Bytes, Untouched};
 
+use super::contents::FileDocument;
 use super::crashes::CrashDocument;
 use super::documents::{
-    CriterionDocument, EndDocument, FileDocument, ImageDocument, InnerDocument, ObjectDocument, PartDocument,
+    CriterionDocument, EndDocument, ImageDocument, InnerDocument, ObjectDocument, PartDocument,
     ProgramDocument, RecordedDocument, RunDocument, SearchDocument, StartDocument, SurroundingsDocument,
     ValueDocument,
 };

@@ -9,10 +9,15 @@ use tracer::program::Granularity;
 use tracer::schedule::Control as Rule;
 use tracer::{Containment, Engine, Preference};
 
-use dd::{Algorithm, Outcome};
+use dd::{Algorithm, Counts, Outcome};
 
+use super::contents::FileDocument;
 use super::crashes::CrashDocument;
 use super::texts::TextDocument;
+use super::words::{
+    AlgorithmWord, AnswersWord, ContainmentWord, ControlWord, EngineWord, EvidenceKindWord, GranularityWord,
+    LevelWord, NecessityWord, OutcomeWord, PreferenceWord, RuleWord, StatusWord,
+};
 use crate::circumstances::Status;
 use crate::circumstances::events::Control;
 use crate::oracle::{Evidence, EvidenceKind, InnerCriterion, InnerQuestion};
@@ -258,13 +263,6 @@ pub(super) struct EndlessDocument {
     pub(super) silence_us: u64,
 }
 
-#[derive(Serialize, Deserialize)]
-pub(super) struct FileDocument {
-    pub(super) name: String,
-    /// A hash of the content, in hexadecimal.
-    pub(super) hash: String,
-}
-
 /// `result.json`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ResultDocument {
@@ -392,112 +390,27 @@ pub(super) struct CountsDocument {
     pub(super) cached: u64,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Granularity", rename_all = "snake_case")]
-enum GranularityWord {
-    Line,
-    Statement,
-}
+impl CountsDocument {
+    /// Creates the document of counts, without those that need no document: the total, and predictions.
+    pub(super) fn of(counts: &Counts) -> CountsDocument {
+        CountsDocument {
+            reproduced: counts.fail,
+            not_reproduced: counts.pass,
+            unresolved: counts.unresolved,
+            cached: counts.cached,
+        }
+    }
 
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Answers", rename_all = "snake_case")]
-enum AnswersWord {
-    Constant,
-    Real,
-}
+    /// Restores the counts, whose total is told apart.
+    pub(super) fn counts(&self, total: u64) -> Counts {
+        let &CountsDocument { reproduced: fail, not_reproduced: pass, unresolved, cached } = self;
+        Counts { total, fail, pass, unresolved, cached, predicted: 0 }
+    }
 
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Preference", rename_all = "snake_case")]
-enum PreferenceWord {
-    Auto,
-    Jump,
-    Breakpoint,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Engine", rename_all = "snake_case")]
-enum EngineWord {
-    Jump,
-    /// Breakpoints; with the reason, if jumps would have been preferred.
-    Breakpoint(Option<String>),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Containment", rename_all = "snake_case")]
-pub(super) enum ContainmentWord {
-    Full,
-    /// Basic containment, with the reason why it is not better.
-    Basic(String),
-    None,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Control", rename_all = "snake_case")]
-enum ControlWord {
-    Both,
-    Program,
-    Trace,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Rule", rename_all = "snake_case")]
-enum RuleWord {
-    Program,
-    Trace,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Algorithm", rename_all = "snake_case")]
-enum AlgorithmWord {
-    Sweep,
-    Ddmin,
-    Halve,
-    #[serde(rename = "dd+")]
-    DdPlus,
-    Prune,
-    Pairs,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Status", rename_all = "snake_case")]
-pub(super) enum StatusWord {
-    Minimal,
-    Budget,
-    Interrupted,
-    Unconfirmed,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Level", rename_all = "snake_case")]
-enum LevelWord {
-    Statement,
-    History,
-    Execution,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Necessity", rename_all = "snake_case")]
-enum NecessityWord {
-    Effect,
-    Decision,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "EvidenceKind", rename_all = "snake_case")]
-enum EvidenceKindWord {
-    Plain,
-    OtherFailure(String),
-    Ambiguous,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Outcome", rename_all = "snake_case")]
-pub(super) enum OutcomeWord {
-    #[serde(rename = "reproduced")]
-    Fail,
-    #[serde(rename = "not_reproduced")]
-    Pass,
-    Unresolved,
+    /// The number of tests that were made.
+    pub(super) fn made(&self) -> u64 {
+        self.reproduced + self.not_reproduced + self.unresolved
+    }
 }
 
 /// The reason why a run was ended that never ends.

@@ -7,19 +7,20 @@
 //! - `old-<file>` and `new-<file>`: the contents of the files that these changes are in;
 //! - `owner`: locked by the process that is at work.
 
-use std::io::{self, Write};
 use std::time::Duration;
 
 use dd::Configuration;
 use serde::{Deserialize, Serialize};
 use tracer::{Bytes, Containment};
 
-use super::documents::{ContainmentWord, FileDocument, SeenDocument, StatusWord};
+use super::contents::{FileDocument, read_if_there, remove};
+use super::documents::SeenDocument;
 use super::error::ArchiveError;
-use super::files::{create, hash, read_document, write_document};
+use super::files::write_document;
 use super::folder::RunFolder;
 use super::guilty_tests::{TriedPhaseDocument, tried, tried_documents};
 use super::texts::{TextDocument, path, text};
+use super::words::{ContainmentWord, StatusWord};
 use crate::circumstances::Status;
 use crate::circumstances::change::{
     Change, ChangeCounts, ChangeEdit, ChangeSet, ChangedFile, Commit, Content, EntryMode, Tree, TreeEntry,
@@ -142,11 +143,8 @@ impl RunFolder {
                 let Some(entry) = entry else { continue };
                 let name = format!("{prefix}-{number}");
                 let path = self.path().join(&name);
-                let written = entry.content.read().and_then(|bytes| {
-                    create(&path)?.write_all(&bytes)?;
-                    Ok(format!("{:x}", hash(&bytes)))
-                });
-                files.push(FileDocument { name, hash: written.map_err(ArchiveError::unwritable(&path))? });
+                let content = entry.content.read().map_err(ArchiveError::unwritable(&path))?;
+                files.push(self.keep_content(&name, &content)?);
             }
         }
         let path = self.path().join("guilty.json");
@@ -158,13 +156,7 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be taken away.
     pub fn reopen_changes(&self) -> Result<(), ArchiveError> {
-        let path = self.path().join("guilty.json");
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(ArchiveError::unwritable(&path)(error))
-            }
-            _ => Ok(()),
-        }
+        remove(&self.path().join("guilty.json"))
     }
 
     /// In numbers what the search has come to; `None` if it has not ended.
@@ -186,17 +178,13 @@ impl RunFolder {
     /// If it is not what was written.
     pub fn guilty_changes(&self) -> Result<Option<GuiltyChanges>, ArchiveError> {
         let Some(document) = self.guilty_document()? else { return Ok(None) };
-        let mut contents = Vec::new();
-        for file in &document.files {
-            contents.push((file.name.clone(), self.checked(file)?));
-        }
+        let contents = self.contents(&document.files)?;
         let damaged = |what: String| ArchiveError::damaged(&self.path().join("guilty.json"), what);
         guilty(document, &contents).map(Some).map_err(damaged)
     }
 
     fn guilty_document(&self) -> Result<Option<GuiltyDocument>, ArchiveError> {
-        let path = self.path().join("guilty.json");
-        if path.exists() { read_document(&path, GUILTY).map(Some) } else { Ok(None) }
+        read_if_there(&self.path().join("guilty.json"), &[GUILTY])
     }
 }
 

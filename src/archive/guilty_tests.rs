@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dd::{Configuration, Outcome};
 use serde::{Deserialize, Serialize};
 
-use super::documents::OutcomeWord;
-use super::texts::TextDocument;
+use super::texts::{TextDocument, bytes, bytes_text};
+use super::words::OutcomeWord;
 use crate::circumstances::PhaseId;
 use crate::circumstances::change::{Examination, Inconsistency, TriedMember, TriedPhase, TriedVersion};
 use crate::oracle::Evidence;
@@ -63,10 +63,7 @@ pub(super) fn examination_document(seen: &Examination, most: usize) -> Examinati
             Inconsistency::Execution => InconsistencyDocument::Execution,
         }),
         builds: seen.builds,
-        printed: match str::from_utf8(printed) {
-            Ok(text) => TextDocument::Text(text.to_owned()),
-            Err(_) => TextDocument::Bytes(printed.to_vec()),
-        },
+        printed: bytes_text(printed),
     }
 }
 
@@ -79,10 +76,7 @@ pub(super) fn examination(outcome: Outcome, document: ExaminationDocument) -> Ex
             InconsistencyDocument::Execution => Inconsistency::Execution,
         }),
         builds: document.builds,
-        printed: match document.printed {
-            TextDocument::Text(text) => text.into_bytes(),
-            TextDocument::Bytes(bytes) => bytes,
-        },
+        printed: bytes(document.printed),
         usage: [None, None],
     }
 }

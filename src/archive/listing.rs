@@ -110,17 +110,28 @@ impl RunFolder {
         Ok(SearchProgress { name: None, stage, kept, tests: attempts.len() as u64 })
     }
 
-    /// The entry of a search in which no statement is traced.
-    fn untraced_entry(&self, kind: UntracedSearch) -> Result<Entry, ArchiveError> {
-        let kept = self.kept_command(kind)?;
-        let found = match kind {
+    /// The end of a search in which no statement is traced: its status, what is left, and the number of tests; `None` if it
+    /// has not ended.
+    fn untraced_end(&self, kind: UntracedSearch) -> Result<Option<(Status, KeptSize, u64)>, ArchiveError> {
+        Ok(match kind {
             UntracedSearch::Simplification => self
                 .simplification_progress()?
                 .map(|found| (found.status, KeptSize::Bytes(found.bytes), found.tests)),
             UntracedSearch::Changes => self
                 .changes_progress()?
                 .map(|found| (found.status, KeptSize::Changes(found.left), found.tests)),
-        };
+        })
+    }
+
+    /// True if a search in which no statement is traced has more to do, as far as can be read.
+    pub fn is_unfinished(&self, kind: UntracedSearch) -> bool {
+        self.untraced_end(kind).is_ok_and(|end| end.is_none_or(|(status, ..)| status.is_early()))
+    }
+
+    /// The entry of a search in which no statement is traced.
+    fn untraced_entry(&self, kind: UntracedSearch) -> Result<Entry, ArchiveError> {
+        let kept = self.kept_command(kind)?;
+        let found = self.untraced_end(kind)?;
         let stage = match &found {
             Some((status, ..)) => Stage::Ended(*status),
             None if self.is_claimed() => Stage::Running,
@@ -148,8 +159,7 @@ impl RunFolder {
     pub fn progress(&self, part: Option<&str>, events: usize) -> Result<SearchProgress, ArchiveError> {
         let (name, journal) = (part.map(str::to_owned), self.part(part).join("journal"));
         if let Some(result) = self.result_document(part)? {
-            let tests = &result.tests;
-            let tests = tests.reproduced + tests.not_reproduced + tests.unresolved;
+            let tests = result.tests.made();
             let kept = Some(KeptSize::Executions(result.needed.len() + result.untried.count));
             let stage = Stage::Ended(result.status);
             return Ok(SearchProgress { name, stage, kept, tests });

@@ -1,8 +1,6 @@
 //! Keep what `stripe locate` was asked, and how its work has ended.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,10 +9,12 @@ use tracer::Containment;
 use tracer::invocation::Input;
 use tracer::trace::EventId;
 
-use super::documents::{ContainmentWord, LocateDocument, LocateTestDocument, StatusWord};
+use super::contents::{read_if_there, remove};
+use super::documents::{LocateDocument, LocateTestDocument};
 use super::error::ArchiveError;
-use super::files::{read_document, write_document};
+use super::files::write_document;
 use super::folder::RunFolder;
+use super::words::{ContainmentWord, StatusWord};
 use crate::circumstances::Status;
 use crate::locate::{LocateTest, OnTests, Spacing, ValueChoice};
 
@@ -95,11 +95,7 @@ impl RunFolder {
     /// # Errors
     /// If what is kept is not what was written.
     pub fn located_end(&self) -> Result<Option<LocatedEnd>, ArchiveError> {
-        let path = self.located_path();
-        if !path.exists() {
-            return Ok(None);
-        }
-        let document: EndedDocument = read_document(&path, LOCATED)?;
+        let Some(document) = read_if_there(&self.located_path(), &[LOCATED])? else { return Ok(None) };
         let EndedDocument { status, containment, right, runs, elapsed_ms, on_tests, values } = document;
         let elapsed = Duration::from_millis(elapsed_ms);
         let with = |(change, repaired, broken)| (change, OnTests { repaired, broken });
@@ -113,13 +109,7 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be taken away.
     pub fn reopen_located(&self) -> Result<(), ArchiveError> {
-        let path = self.located_path();
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(ArchiveError::unwritable(&path)(error))
-            }
-            _ => Ok(()),
-        }
+        remove(&self.located_path())
     }
 }
 

@@ -30,6 +30,7 @@
 mod attempts;
 mod claim;
 mod commands;
+mod contents;
 mod convert;
 mod crashes;
 mod documents;
@@ -51,6 +52,7 @@ mod simplifications;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod words;
 
 pub use attempts::{AttemptContent, AttemptJournal, AttemptKey, AttemptSeen, AttemptSetting};
 pub use claim::Claim;

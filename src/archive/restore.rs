@@ -1,19 +1,15 @@
 //! Write a run into its folder, and read it again.
 
-use std::fs;
-use std::io::{self, Write};
 use std::path::PathBuf;
 
-use tracer::Bytes;
 use tracer::program::Program;
 use tracer::trace::Trace;
 use tracer::trace_file::{self, Identity};
 
-use super::documents::{
-    EndDocument, FileDocument, LISTED_RESULT, LOCATE_RUN, RESULT, RUN, ResultDocument, RunDocument,
-};
+use super::contents::{read_if_there, remove};
+use super::documents::{EndDocument, LISTED_RESULT, LOCATE_RUN, RESULT, RUN, ResultDocument, RunDocument};
 use super::error::ArchiveError;
-use super::files::{create, hash, read_document, read_document_of, read_whole, write_document};
+use super::files::{create, read_document, write_document};
 use super::folder::{RunFolder, make_private};
 use super::journal::{Journal, JournalContent};
 use super::kept::KeptRun;
@@ -26,14 +22,9 @@ impl RunFolder {
     /// # Errors
     /// If a file cannot be written.
     pub fn record(&self, run: &KeptRun, program: &Program, trace: &Trace) -> Result<(), ArchiveError> {
-        let mut files = Vec::new();
-        for (name, content) in convert::contents(run) {
-            let path = self.path.join(name);
-            create(&path)
-                .and_then(|mut file| file.write_all(content))
-                .map_err(ArchiveError::unwritable(&path))?;
-            files.push(FileDocument { name: name.to_owned(), hash: format!("{:x}", hash(content)) });
-        }
+        let contents = convert::contents(run).into_iter();
+        let files =
+            contents.map(|(name, content)| self.keep_content(name, content)).collect::<Result<_, _>>()?;
         let path = self.path.join("trace");
         let written = create(&path).and_then(|file| {
             trace_file::write(&file, program, &run.identity, trace)?;
@@ -56,10 +47,7 @@ impl RunFolder {
         if let EndDocument::Crashed(_) = document.recorded.end {
             return Err(ArchiveError::OldCrash(path));
         }
-        let mut contents = Vec::new();
-        for file in &document.files {
-            contents.push((file.name.clone(), self.checked(file)?));
-        }
+        let mut contents = self.contents(&document.files)?;
         let mut content = |name: &str| {
             let at = contents.iter().position(|(known, _)| known == name)?;
             Some(contents.swap_remove(at).1)
@@ -76,15 +64,6 @@ impl RunFolder {
             return Err(ArchiveError::Empty(self.path.clone()));
         }
         read_document(&path, if self.is_located() { LOCATE_RUN } else { RUN })
-    }
-
-    pub(super) fn checked(&self, file: &FileDocument) -> Result<Bytes, ArchiveError> {
-        let path = self.path.join(&file.name);
-        let content = read_whole(&path).map_err(ArchiveError::unreadable(&path))?;
-        match format!("{:x}", hash(&content)) == file.hash {
-            true => Ok(content),
-            false => Err(ArchiveError::damaged(&path, "its checksum is wrong")),
-        }
     }
 
     /// Reads the trace of the kept run, if `program` is still what was recorded.
@@ -153,13 +132,7 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be removed.
     pub fn reopen(&self, part: Option<&str>) -> Result<(), ArchiveError> {
-        let path = self.result_path(part);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(ArchiveError::unwritable(&path)(error))
-            }
-            _ => Ok(()),
-        }
+        remove(&self.result_path(part))
     }
 
     /// Reads the result with which the search has ended; `None` if it has not.
@@ -178,8 +151,7 @@ impl RunFolder {
     }
 
     pub(super) fn result_document(&self, part: Option<&str>) -> Result<Option<ResultDocument>, ArchiveError> {
-        let path = self.result_path(part);
-        if path.exists() { read_document_of(&path, &[RESULT, LISTED_RESULT]).map(Some) } else { Ok(None) }
+        read_if_there(&self.result_path(part), &[RESULT, LISTED_RESULT])
     }
 
     fn result_path(&self, part: Option<&str>) -> PathBuf {

@@ -13,7 +13,6 @@ use super::ranges::Ranges;
 use crate::circumstances::events::Control;
 use crate::slice::{ByProduct, CriticalSlice, Effects, Necessity, Needed, Question, RunMethod};
 use crate::subject::stretches;
-use dd::Counts;
 
 pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
     let needed = |needed: &Needed| {
@@ -30,12 +29,7 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
         omittable: slice.omittable,
         needed: slice.needed.iter().filter_map(needed).collect(),
         untried: untried_document(&slice.needed),
-        tests: CountsDocument {
-            reproduced: slice.tests.fail,
-            not_reproduced: slice.tests.pass,
-            unresolved: slice.tests.unresolved,
-            cached: slice.tests.cached,
-        },
+        tests: CountsDocument::of(&slice.tests),
         runs: slice.runs,
         elapsed_ms: slice.elapsed.as_millis() as u64,
         warnings: slice.warnings.clone(),
@@ -83,7 +77,6 @@ fn needed(document: &mut ResultDocument) -> Option<Vec<Needed>> {
 /// document, the rest of the question is `question`.
 pub(super) fn slice(mut document: ResultDocument, question: Question) -> Option<CriticalSlice> {
     let needed = needed(&mut document)?;
-    let CountsDocument { reproduced: fail, not_reproduced: pass, unresolved, cached } = document.tests;
     let method = RunMethod { engine: document.engine, containment: document.containment };
     let tried = document.effects_tried.unwrap_or(question.control != Control::Program);
     Some(CriticalSlice {
@@ -95,7 +88,7 @@ pub(super) fn slice(mut document: ResultDocument, question: Question) -> Option<
         omittable: document.omittable,
         crashed_at: document.crashed_at.map(EventId),
         needed,
-        tests: Counts { total: fail + pass + unresolved, fail, pass, unresolved, cached, predicted: 0 },
+        tests: document.tests.counts(document.tests.made()),
         runs: document.runs,
         elapsed: Duration::from_millis(document.elapsed_ms),
         warnings: document.warnings,
@@ -158,7 +151,7 @@ fn by_product(document: ByProductDocument) -> ByProduct {
 mod tests {
     use super::*;
 
-    use dd::{Algorithm, Outcome};
+    use dd::{Algorithm, Counts, Outcome};
     use serde_json::{Value, json};
     use tracer::program::Granularity;
     use tracer::{Containment, Engine};

@@ -8,20 +8,19 @@
 //! - `other-<failure>-<part>`: the smallest that makes the program fail in another way;
 //! - `owner`: locked by the process that is at work.
 
-use std::io::Write;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tracer::Bytes;
 use tracer::invocation::Input;
 
-use super::documents::{
-    ContainmentWord, CountsDocument, FileDocument, OutcomeWord, SeenDocument, StatusWord,
-};
+use super::contents::{FileDocument, read_if_there};
+use super::documents::{CountsDocument, SeenDocument};
 use super::error::ArchiveError;
-use super::files::{create, hash, read_document, write_document};
+use super::files::write_document;
 use super::folder::RunFolder;
-use super::texts::{TextDocument, os_string, os_strings, path, text, texts};
+use super::texts::{TextDocument, bytes, bytes_text, os_string, os_strings, path, text, texts};
+use super::words::{ContainmentWord, OutcomeWord, StatusWord};
 use crate::circumstances::Status;
 use crate::circumstances::input::{
     Given, InputPart, InputPiece, OtherInput, PartName, Provenance, Provenances, Unit,
@@ -29,7 +28,7 @@ use crate::circumstances::input::{
 use crate::simplified::prevention::{Others, Preventer, PreventingSet, Prevention};
 use crate::simplified::{Simplified, TriedInput, TriedInputs};
 use crate::syntax::Language;
-use dd::{Counts, Outcome};
+use dd::Outcome;
 use tracer::Containment;
 
 /// The format of `simplified.json`.
@@ -177,13 +176,9 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be written.
     pub fn conclude_simplification(&self, found: &Simplified) -> Result<(), ArchiveError> {
-        let mut files = Vec::new();
-        for (name, content) in contents(found) {
-            let path = self.path.join(&name);
-            let written = create(&path).and_then(|mut file| file.write_all(content));
-            written.map_err(ArchiveError::unwritable(&path))?;
-            files.push(FileDocument { name, hash: format!("{:x}", hash(content)) });
-        }
+        let contents = contents(found).into_iter();
+        let files =
+            contents.map(|(name, content)| self.keep_content(&name, content)).collect::<Result<_, _>>()?;
         let path = self.path.join("simplified.json");
         write_document(&path, SIMPLIFIED, &simplified_document(found, files))
             .map_err(ArchiveError::unwritable(&path))
@@ -208,16 +203,12 @@ impl RunFolder {
     /// If it is not what was written.
     pub fn simplified(&self) -> Result<Option<Simplified>, ArchiveError> {
         let Some(document) = self.simplified_document()? else { return Ok(None) };
-        let mut contents = Vec::new();
-        for file in &document.files {
-            contents.push((file.name.clone(), self.checked(file)?));
-        }
+        let contents = self.contents(&document.files)?;
         Ok(Some(simplified(document, &contents)))
     }
 
     fn simplified_document(&self) -> Result<Option<SimplifiedDocument>, ArchiveError> {
-        let path = self.path.join("simplified.json");
-        if path.exists() { read_document(&path, SIMPLIFIED).map(Some) } else { Ok(None) }
+        read_if_there(&self.path.join("simplified.json"), &[SIMPLIFIED])
     }
 }
 
@@ -251,12 +242,12 @@ fn simplified_document(found: &Simplified, files: Vec<FileDocument>) -> Simplifi
         trivial: found.is_trivial,
         derived: found.is_derived,
         prevention: found.prevention.as_ref().map(prevention_document),
-        tests: counts_document(&found.tests),
+        tests: CountsDocument::of(&found.tests),
         total: found.tests.total,
         runs: found.runs,
         elapsed_ms: found.elapsed.as_millis() as u64,
-        errors_before: bytes_document(&found.errors_before),
-        errors_after: bytes_document(&found.errors_after),
+        errors_before: bytes_text(&found.errors_before),
+        errors_after: bytes_text(&found.errors_after),
         other_failures: found.other_failures.iter().map(other_document).collect(),
         containment: found.containment.clone(),
         warnings: found.warnings.clone(),
@@ -299,7 +290,7 @@ fn simplified(document: SimplifiedDocument, contents: &[(String, Bytes)]) -> Sim
         is_trivial: document.trivial,
         is_derived: document.derived,
         prevention: document.prevention.map(prevention),
-        tests: counts(document.tests, document.total),
+        tests: document.tests.counts(document.total),
         runs: document.runs,
         elapsed: Duration::from_millis(document.elapsed_ms),
         errors_before: bytes(document.errors_before),
@@ -313,20 +304,6 @@ fn simplified(document: SimplifiedDocument, contents: &[(String, Bytes)]) -> Sim
     }
 }
 
-fn bytes_document(bytes: &[u8]) -> TextDocument {
-    match str::from_utf8(bytes) {
-        Ok(text) => TextDocument::Text(text.to_owned()),
-        Err(_) => TextDocument::Bytes(bytes.to_vec()),
-    }
-}
-
-fn bytes(document: TextDocument) -> Vec<u8> {
-    match document {
-        TextDocument::Text(text) => text.into_bytes(),
-        TextDocument::Bytes(bytes) => bytes,
-    }
-}
-
 fn part_document(part: &InputPart, unit: Unit) -> PartDocument {
     PartDocument {
         name: match &part.name {
@@ -337,7 +314,7 @@ fn part_document(part: &InputPart, unit: Unit) -> PartDocument {
         },
         path: part.path.as_ref().map(|path| text(path.as_os_str())),
         optional: part.is_optional,
-        least: bytes_document(&part.least),
+        least: bytes_text(&part.least),
         unit: match unit {
             Unit::Whole | Unit::Read(_) => UnitDocument::Whole,
             Unit::Lines => UnitDocument::Lines,
@@ -386,20 +363,6 @@ fn unit(document: &UnitDocument) -> Unit {
     }
 }
 
-fn counts_document(counts: &Counts) -> CountsDocument {
-    CountsDocument {
-        reproduced: counts.fail,
-        not_reproduced: counts.pass,
-        unresolved: counts.unresolved,
-        cached: counts.cached,
-    }
-}
-
-fn counts(document: CountsDocument, total: u64) -> Counts {
-    let CountsDocument { reproduced: fail, not_reproduced: pass, unresolved, cached } = document;
-    Counts { total, fail, pass, unresolved, cached, ..Counts::default() }
-}
-
 fn other_document(failure: &OtherInput) -> OtherDocument {
     OtherDocument { what: failure.what.clone(), tests: failure.tests }
 }
@@ -407,13 +370,13 @@ fn other_document(failure: &OtherInput) -> OtherDocument {
 fn prevention_document(prevention: &Prevention) -> PreventionDocument {
     let member = |member: &Preventer| MemberDocument {
         name: member.name.clone(),
-        content: bytes_document(&member.content),
+        content: bytes_text(&member.content),
         without: member.without.as_ref().map(SeenDocument::of),
     };
     let set = |set: &PreventingSet| SetDocument {
         status: set.status,
         members: set.members.iter().map(member).collect(),
-        tests: counts_document(&set.tests),
+        tests: CountsDocument::of(&set.tests),
         total: set.tests.total,
     };
     PreventionDocument {
@@ -436,7 +399,7 @@ fn prevention(document: PreventionDocument) -> Prevention {
     let set = |set: SetDocument| PreventingSet {
         status: set.status,
         members: set.members.into_iter().map(member).collect(),
-        tests: counts(set.tests, set.total),
+        tests: set.tests.counts(set.total),
     };
     Prevention {
         circumstances: document.circumstances,
@@ -452,7 +415,7 @@ fn prevention(document: PreventionDocument) -> Prevention {
 fn provenances_document(provenances: &Provenances) -> Vec<Option<ProvenanceDocument>> {
     let piece = |piece: &InputPiece| match piece {
         InputPiece::Kept(range) => PieceDocument::Kept(range.start, range.end),
-        InputPiece::Other(text) => PieceDocument::Other { other: bytes_document(text) },
+        InputPiece::Other(text) => PieceDocument::Other { other: bytes_text(text) },
     };
     provenances.iter().map(|part| Some(part.as_ref()?.pieces.iter().map(piece).collect())).collect()
 }

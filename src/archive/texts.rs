@@ -14,11 +14,22 @@ pub(super) enum TextDocument {
     Bytes(Vec<u8>),
 }
 
-pub(super) fn text(text: &OsStr) -> TextDocument {
-    match text.to_str() {
-        Some(text) => TextDocument::Text(text.to_owned()),
-        None => TextDocument::Bytes(text.as_bytes().to_vec()),
+pub(super) fn bytes_text(bytes: &[u8]) -> TextDocument {
+    match str::from_utf8(bytes) {
+        Ok(text) => TextDocument::Text(text.to_owned()),
+        Err(_) => TextDocument::Bytes(bytes.to_vec()),
     }
+}
+
+pub(super) fn bytes(text: TextDocument) -> Vec<u8> {
+    match text {
+        TextDocument::Text(text) => text.into_bytes(),
+        TextDocument::Bytes(bytes) => bytes,
+    }
+}
+
+pub(super) fn text(text: &OsStr) -> TextDocument {
+    bytes_text(text.as_bytes())
 }
 
 pub(super) fn texts(texts: &[OsString]) -> Vec<TextDocument> {
@@ -26,10 +37,7 @@ pub(super) fn texts(texts: &[OsString]) -> Vec<TextDocument> {
 }
 
 pub(super) fn os_string(text: TextDocument) -> OsString {
-    match text {
-        TextDocument::Text(text) => text.into(),
-        TextDocument::Bytes(bytes) => OsString::from_vec(bytes),
-    }
+    OsString::from_vec(bytes(text))
 }
 
 pub(super) fn os_strings(texts: Vec<TextDocument>) -> Vec<OsString> {

@@ -4,20 +4,18 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
 use dd::Configuration;
-use tracer::program::{Granularity, Program, Scope};
 use tracer::termination::signal_name;
 
 use super::changes_options::{ChangesFormat, ChangesOptions};
 use super::choices::ColorChoice;
 use super::exit::{Exit, Failure};
-use super::options::{Command, CommandLine};
+use super::option_words;
 use super::shell::option;
-use super::target::{executable, load_failure};
+use super::target::executable;
 use super::terminal::tell;
+use super::then_run::{critical_slice, untraceable};
 use super::values::EmissionKind;
-use super::{option_words, run, shell};
 use crate::guilty::GuiltyChanges;
 use crate::report::changed_lines::changed_lines;
 use crate::session::built_version::{self, BuiltVersion};
@@ -52,21 +50,14 @@ pub(super) fn go_on(
         Some(word) => executable(Path::new(word))?,
         None => return no_slice("there is no program: put its command line after -- instead of --test"),
     };
-    let scope = Scope::new::<&str>(&[]).map_err(Failure::of(Exit::Failed))?;
-    if let Err(error) = Program::load(&program, &[], &scope, Granularity::Statement) {
-        return no_slice(&load_failure(error).message);
+    if let Some(reason) = untraceable(&program)? {
+        return no_slice(&reason);
     }
     let words = words(options, &version, program);
-    let name = OsString::from("stripe");
-    let Command::Run(run) = CommandLine::try_parse_from(std::iter::once(&name).chain(&words))?.command else {
-        unreachable!("the words say run");
-    };
-    if options.result.format == ChangesFormat::Text {
-        super::print(format!("\n$ {}\n\n", shell::stripe(words.iter().cloned())).as_bytes())?;
-    }
     let chosen = Configuration::from_iter(found.set.changes.len(), found.difference[1].iter().copied());
     let lines = found.set.brought_lines(&chosen);
-    let of_slice = run::search(run, color, words, |delivery, output, style| {
+    let is_text = options.result.format == ChangesFormat::Text;
+    critical_slice(words, is_text, (color, exit), |delivery, output, style| {
         delivery.deliver(output, style)?;
         if output.format != EmissionKind::Text {
             return Ok(());
@@ -75,8 +66,7 @@ pub(super) fn go_on(
         let slices = delivery.findings.answers.iter().map(|answered| &answered.answer.slice);
         let told = slices.map(|slice| changed_lines(recorded, slice, (&lines, &version.root), style));
         super::print(format!("\n{}", told.collect::<String>()).as_bytes()).map(drop)
-    })?;
-    Ok(if exit == Exit::Done { of_slice } else { exit })
+    })
 }
 
 /// The command line that looks for the critical slice.

@@ -7,7 +7,7 @@ use super::emissions;
 use super::exit::{Exit, Failure};
 use super::options::OutputOptions;
 use super::values::{Emission, EmissionKind};
-use crate::report::{Style, csv, gdb, github, html, located, quickfix, sarif};
+use crate::report::{Style, csv, gdb, github, html, located, located_json, quickfix, sarif};
 use crate::session::located::Located;
 use crate::subject::{Recorded, Target};
 
@@ -50,7 +50,7 @@ impl LocatedRendering<'_> {
         let LocatedRendering { target, found, is_full, .. } = *self;
         let recorded = Recorded { program: &target.program, trace: &found.baseline.recording.trace };
         Ok(match kind {
-            EmissionKind::Json => located::json(recorded, found),
+            EmissionKind::Json => located_json::json(recorded, found),
             EmissionKind::Html => self.page(recorded),
             EmissionKind::Csv => csv::ranking(recorded, found),
             EmissionKind::Sarif => sarif::ranking(recorded, found, is_full),

@@ -13,10 +13,12 @@ use super::simplify::{rendered, title};
 use super::simplify_options::SimplifyFormat;
 use super::values::{Emission, EmissionKind};
 use super::{changes_output, locate, shell, terminal};
-use crate::archive::KeptCommand;
+use crate::archive::{KeptCommand, UntracedSearch};
 use crate::guilty::GuiltyChanges;
+use crate::session::error::SessionError;
 use crate::session::findings::Findings;
 use crate::session::interrupt::Interrupt;
+use crate::session::keeping::archive;
 use crate::session::kept_changes;
 use crate::session::locate_resume::KeptLocated;
 use crate::session::questions::NamedCriterion;
@@ -30,16 +32,23 @@ const NO_VALUES: &str =
 
 /// Reports the findings of a kept run.
 pub(super) fn report(options: ReportOptions, color: ColorChoice) -> Result<Exit, Failure> {
-    if let Some((_, kept, found)) = simplification::reopened(options.run.as_deref())? {
-        return of_simplification(&kept, &found, &options.output, color);
+    let folder = archive().find(options.run.as_deref()).map_err(SessionError::from)?;
+    match folder.untraced() {
+        Some(UntracedSearch::Simplification) => {
+            let (kept, found) = simplification::reopened(&folder)?;
+            return of_simplification(&kept, &found, &options.output, color);
+        }
+        Some(UntracedSearch::Changes) => {
+            let (kept, found) = kept_changes::reopened(&folder)?;
+            return of_changes(&kept, &found, &options.output, color);
+        }
+        None if folder.is_located() => {
+            let kept = KeptLocated::of(folder, &Interrupt::default())?;
+            return locate::report(kept, &options.output, color);
+        }
+        None => {}
     }
-    if let Some((kept, found)) = kept_changes::reopened(options.run.as_deref())? {
-        return of_changes(&kept, &found, &options.output, color);
-    }
-    if let Some(kept) = KeptLocated::open(options.run.as_deref(), &Interrupt::default())? {
-        return locate::report(kept, &options.output, color);
-    }
-    let reopened = Reopened::open(options.run.as_deref(), &Interrupt::default())?;
+    let reopened = Reopened::of(folder, None, &Interrupt::default())?;
     let program = &reopened.target.program.executable().path;
     emissions::check(&options.output, program, reopened.has_several())?;
     let mut findings = Findings::of(Some(shell::command_line([&reopened.folder.name()[..]])));

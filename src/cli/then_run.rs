@@ -9,14 +9,16 @@ use tracer::program::{Granularity, Program, Scope};
 use tracer::termination::{Termination, signal_name};
 
 use super::choices::ColorChoice;
+use super::delivery::Delivery;
 use super::exit::{Exit, Failure};
-use super::options::{Command, CommandLine};
+use super::options::{Command, CommandLine, OutputOptions};
 use super::shell::option;
 use super::simplify_options::{SimplifyFormat, SimplifyOptions};
 use super::target::load_failure;
 use super::terminal::tell;
 use super::{option_words, run, shell};
 use crate::circumstances::input::{InputPart, PartName};
+use crate::report::Style;
 use crate::session::simplify::{Simplification, of_run};
 use crate::session::simplify_request::SimplifyRequest;
 
@@ -70,22 +72,40 @@ pub(super) fn go_on(
         tell(&format!("stripe: no critical slice: {reason}"));
         Ok(exit)
     };
-    let scope = Scope::new::<&str>(&[]).map_err(Failure::of(Exit::Failed))?;
-    if let Err(error) = Program::load(&request.invocation.program, &[], &scope, Granularity::Statement) {
-        return no_slice(&load_failure(error).message);
+    if let Some(reason) = untraceable(&request.invocation.program)? {
+        return no_slice(&reason);
     }
     let words = match (Line { options, request, simplification, written }).words() {
         Ok(words) => words,
         Err(reason) => return no_slice(&reason),
     };
+    let is_text = options.result.format == SimplifyFormat::Text;
+    critical_slice(words, is_text, (color, exit), |delivery, output, style| delivery.deliver(output, style))
+}
+
+/// The reason why statements of a program cannot be traced, if they cannot.
+pub(super) fn untraceable(program: &Path) -> Result<Option<String>, Failure> {
+    let scope = Scope::new::<&str>(&[]).map_err(Failure::of(Exit::Failed))?;
+    let loaded = Program::load(program, &[], &scope, Granularity::Statement);
+    Ok(loaded.err().map(|error| load_failure(error).message))
+}
+
+/// Looks for the critical slice by the words of a `stripe run` line, which stands above it in a text. Returns the exit of
+/// the command: that of this search, if the one before has ended well.
+pub(super) fn critical_slice(
+    words: Vec<OsString>,
+    is_text: bool,
+    (color, exit): (ColorChoice, Exit),
+    deliver: impl FnOnce(Delivery<'_>, &OutputOptions, Style) -> Result<(), Failure>,
+) -> Result<Exit, Failure> {
     let name = OsString::from("stripe");
     let Command::Run(run) = CommandLine::try_parse_from(std::iter::once(&name).chain(&words))?.command else {
         unreachable!("the words say run");
     };
-    if options.result.format == SimplifyFormat::Text {
+    if is_text {
         super::print(format!("\n$ {}\n\n", shell::stripe(words.iter().cloned())).as_bytes())?;
     }
-    let of_slice = run::search(run, color, words, |delivery, output, style| delivery.deliver(output, style))?;
+    let of_slice = run::search(run, color, words, deliver)?;
     Ok(if exit == Exit::Done { of_slice } else { exit })
 }
 

@@ -46,6 +46,7 @@ pub mod layers;
 pub mod lcov;
 mod listing;
 pub mod located;
+pub mod located_json;
 mod markers;
 mod names;
 mod needed;

@@ -2,7 +2,8 @@
 
 use tracer::program::File;
 
-use super::located::{experiment, why};
+use super::located::experiment;
+use super::located_json::why;
 use crate::locate::LineRank;
 use crate::session::located::Located;
 use crate::subject::Recorded;

@@ -5,10 +5,9 @@ use std::hash::Hasher;
 use std::os::unix::ffi::OsStrExt;
 
 use siphasher::sip128::{Hasher128, SipHasher13};
-use tracer::invocation::Invocation;
 
 use super::change_request::{ChangesRequest, Judgement};
-use super::outcomes::{hash_file, words};
+use super::outcomes::{hash_expected, hash_file, hash_start, words};
 use super::versions::Versions;
 use crate::circumstances::change::Tree;
 use crate::circumstances::input::Given;
@@ -24,13 +23,9 @@ pub(super) fn question(request: &ChangesRequest, versions: &Versions) -> u128 {
         hash_tree(&mut hasher, tree);
     }
     for invocation in build.iter().chain([test]) {
-        let Invocation { program, arguments, environment, directory, stdin, stdout, permissions, constancy } =
-            invocation;
-        let start = (program, arguments, environment, directory, stdout, permissions, constancy);
-        let _ = write!(text, "{start:?}");
-        hasher.write(stdin);
+        hash_start(&mut hasher, &mut text, invocation);
         // Other paths are those of the version.
-        let named = arguments.iter().flat_map(|word| words(word.to_str()));
+        let named = invocation.arguments.iter().flat_map(|word| words(word.to_str()));
         for file in named.filter(|file| file.is_absolute()) {
             hash_file(&mut hasher, file, &Given { parts: Vec::new() });
         }
@@ -38,9 +33,7 @@ pub(super) fn question(request: &ChangesRequest, versions: &Versions) -> u128 {
     if let Judgement::Program(criterion) = judgement {
         for criterion in criterion.iter() {
             let _ = write!(text, "{criterion:?}");
-            for expected in [&criterion.output, &criterion.stderr].into_iter().flatten() {
-                hasher.write(expected);
-            }
+            hash_expected(&mut hasher, criterion);
         }
     }
     let below = &versions.below;

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use super::error::{Cause, SessionError};
 use super::keeping::archive;
 use super::listener::Listener;
+use super::simplify_request::OutcomeKeeping;
 use crate::archive::{ArchiveError, Claim, KeptCommand, RunFolder, UntracedSearch};
 
 /// As many folders are looked at for one whose search is gone on with.
@@ -90,14 +92,20 @@ impl Drop for CommandKeeping<'_> {
     }
 }
 
-/// The newest folder whose search for the same was ended early.
-pub(super) fn unfinished(
-    kind: UntracedSearch,
-    question: u128,
-    is_early: impl Fn(&RunFolder) -> bool,
-) -> Option<RunFolder> {
+/// The newest folder whose search for the same was ended early, if that is gone on with.
+pub(super) fn unfinished(kind: UntracedSearch, question: u128, keeping: OutcomeKeeping) -> Option<RunFolder> {
+    if keeping != OutcomeKeeping::Resumed {
+        return None;
+    }
     let folders = archive().runs().unwrap_or_default().into_iter().rev();
     folders.filter(|folder| folder.untraced() == Some(kind)).take(LOOKED_AT).find(|folder| {
-        folder.kept_command(kind).is_ok_and(|kept| kept.question == question) && is_early(folder)
+        folder.kept_command(kind).is_ok_and(|kept| kept.question == question) && folder.is_unfinished(kind)
     })
+}
+
+/// The search in a folder has not come to a result yet.
+pub(super) fn not_ended(name: &str, what: &str) -> SessionError {
+    let message =
+        format!("run {name}: the {what} has not ended; the same command with --resume goes on with it");
+    SessionError::new(Cause::Failed, message)
 }

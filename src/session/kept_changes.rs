@@ -6,13 +6,12 @@ use std::time::SystemTime;
 
 use super::change_question::question;
 use super::change_request::ChangesRequest;
-use super::command_keeping::{CommandKeeping, unfinished};
+use super::command_keeping::{CommandKeeping, not_ended, unfinished};
 use super::error::{Cause, SessionError};
 use super::keeping::archive;
 use super::kept_outcomes::KeptOutcomes;
 use super::listener::Listener;
 use super::request::Keep;
-use super::simplify_request::OutcomeKeeping;
 use super::versions::Versions;
 use crate::archive::{KeptCommand, RunFolder, UntracedSearch};
 use crate::circumstances::change::Examination;
@@ -47,8 +46,7 @@ impl<'l> KeptChanges<'l> {
             criterion: String::new(),
             question,
         };
-        let is_resumed = request.keeping == OutcomeKeeping::Resumed;
-        let earlier = is_resumed.then(|| unfinished(UntracedSearch::Changes, question, is_early)).flatten();
+        let earlier = unfinished(UntracedSearch::Changes, question, request.keeping);
         let folder = match (&request.keep, earlier) {
             (_, Some(folder)) => folder.reopen_changes().map(|()| Some(folder)),
             (Keep::Nowhere, None) => Ok(None),
@@ -83,30 +81,19 @@ impl<'l> KeptChanges<'l> {
     }
 }
 
-/// The command as it stands in a list: the options that a user recognises it by come first.
+/// The words of the command, as they stand in a list.
 fn told(line: &[OsString]) -> Vec<String> {
     line.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-fn is_early(folder: &RunFolder) -> bool {
-    folder.changes_progress().is_ok_and(|found| found.is_none_or(|found| found.status.is_early()))
-}
-
-/// A search that is kept, with its result; `None` if the user means a run of another kind.
+/// Reads a kept search: its command and its result.
 ///
 /// # Errors
-/// If there is no such folder, it holds something else than was written, or the search has not ended.
-pub fn reopened(name: Option<&Path>) -> Result<Option<(KeptCommand, GuiltyChanges)>, SessionError> {
-    let folder = archive().find(name)?;
-    if folder.untraced() != Some(UntracedSearch::Changes) {
-        return Ok(None);
-    }
+/// If the folder holds something else than was written, or the search has not ended.
+pub fn reopened(folder: &RunFolder) -> Result<(KeptCommand, GuiltyChanges), SessionError> {
     let (name, kept) = (folder.name(), folder.kept_command(UntracedSearch::Changes)?);
     match folder.guilty_changes()? {
-        Some(found) => Ok(Some((kept, GuiltyChanges { kept_as: Some(name), ..found }))),
-        None => Err(SessionError::new(
-            Cause::Failed,
-            format!("run {name}: the search has not ended; the same command with --resume goes on with it"),
-        )),
+        Some(found) => Ok((kept, GuiltyChanges { kept_as: Some(name), ..found })),
+        None => Err(not_ended(&name, "search")),
     }
 }

@@ -43,11 +43,16 @@ impl KeptLocated {
     /// If there is no such run, or it cannot be read.
     pub fn open(name: Option<&Path>, interrupt: &Interrupt) -> Result<Option<KeptLocated>, SessionError> {
         let folder = archive().find(name)?;
-        if !folder.is_located() {
-            return Ok(None);
-        }
+        if folder.is_located() { KeptLocated::of(folder, interrupt).map(Some) } else { Ok(None) }
+    }
+
+    /// Reads the run in a folder that `stripe locate` has made.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn of(folder: RunFolder, interrupt: &Interrupt) -> Result<KeptLocated, SessionError> {
         let RecordedRun { run, target, baseline } = recorded_run(&folder, None, interrupt)?;
-        Ok(Some(KeptLocated { folder, run, target, baseline }))
+        Ok(KeptLocated { folder, run, target, baseline })
     }
 
     /// Refuses to run the program elsewhere: it might do something else than was recorded.

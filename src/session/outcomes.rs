@@ -16,7 +16,7 @@ use super::simplify_request::SimplifyRequest;
 use super::watcher::Watcher;
 use crate::circumstances::input::Given;
 use crate::circumstances::{PhaseTitle, Status};
-use crate::oracle::Evidence;
+use crate::oracle::{Criterion, Evidence};
 
 /// The size in bytes above which a file is not read to check that it is still the same.
 const LONGEST_READ: u64 = 64 << 20;
@@ -27,11 +27,8 @@ pub(super) fn question(request: &SimplifyRequest) -> u128 {
     let mut hasher = SipHasher13::new();
     let mut text = String::from(env!("CARGO_PKG_VERSION"));
     for invocation in std::iter::once(invocation).chain(other) {
-        let Invocation { program, arguments, environment, directory, stdin, stdout, permissions, constancy } =
-            invocation;
-        let start = (program, arguments, environment, directory, stdout, permissions, constancy);
-        let _ = write!(text, "{start:?}");
-        hasher.write(stdin);
+        hash_start(&mut hasher, &mut text, invocation);
+        let Invocation { program, arguments, directory, .. } = invocation;
         // Their behaviour depends on what is in them.
         let named = arguments.iter().flat_map(|word| words(word.to_str()));
         for file in std::iter::once(program.as_path()).chain(named) {
@@ -41,9 +38,7 @@ pub(super) fn question(request: &SimplifyRequest) -> u128 {
     let names: Vec<_> = given.parts.iter().map(|part| (&part.name, &part.path, part.is_optional)).collect();
     let _ = write!(text, "{names:?}{judges}{criterion:?}{method:?}{timeout:?}{}", request.path.is_some());
     if let Some(criterion) = criterion {
-        for expected in [&criterion.output, &criterion.stderr].into_iter().flatten() {
-            hasher.write(expected);
-        }
+        hash_expected(&mut hasher, criterion);
         for file in words(criterion.check.as_ref().map(|check| check.command())) {
             hash_file(&mut hasher, &invocation.directory.join(file), given);
         }
@@ -51,6 +46,22 @@ pub(super) fn question(request: &SimplifyRequest) -> u128 {
     hasher.write(&given.fingerprint().to_le_bytes());
     hasher.write(text.as_bytes());
     hasher.finish128().as_u128()
+}
+
+/// Hashes how a program is started; what can be told in words goes to `text`.
+pub(super) fn hash_start(hasher: &mut SipHasher13, text: &mut String, invocation: &Invocation) {
+    let Invocation { program, arguments, environment, directory, stdin, stdout, permissions, constancy } =
+        invocation;
+    let start = (program, arguments, environment, directory, stdout, permissions, constancy);
+    let _ = write!(text, "{start:?}");
+    hasher.write(stdin);
+}
+
+/// Hashes the outputs that a criterion expects.
+pub(super) fn hash_expected(hasher: &mut SipHasher13, criterion: &Criterion) {
+    for expected in [&criterion.output, &criterion.stderr].into_iter().flatten() {
+        hasher.write(expected);
+    }
 }
 
 /// Hashes the content of a file, or of a long one its time of change. Pipes and devices have no end, and what is

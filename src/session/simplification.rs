@@ -1,13 +1,11 @@
 //! Keep a simplification in a folder, unless that cannot be done; and find it again.
 
-use std::path::Path;
 use std::time::SystemTime;
 
-use super::command_keeping::{CommandKeeping, unfinished};
-use super::error::{Cause, SessionError};
-use super::keeping::archive;
+use super::command_keeping::{CommandKeeping, not_ended, unfinished};
+use super::error::SessionError;
 use super::listener::Listener;
-use super::simplify_request::{OutcomeKeeping, SimplifyRequest};
+use super::simplify_request::SimplifyRequest;
 use crate::archive::{KeptCommand, RunFolder, UntracedSearch};
 use crate::simplified::Simplified;
 
@@ -24,13 +22,7 @@ pub(super) fn reserve<'l>(
         criterion: String::new(),
         question,
     };
-    let is_resumed = request.keeping == OutcomeKeeping::Resumed;
-    let is_early = |folder: &RunFolder| {
-        let progress = folder.simplification_progress();
-        progress.is_ok_and(|found| found.is_none_or(|found| found.status.is_early()))
-    };
-    let earlier =
-        is_resumed.then(|| unfinished(UntracedSearch::Simplification, question, is_early)).flatten();
+    let earlier = unfinished(UntracedSearch::Simplification, question, request.keeping);
     let name = &request.invocation.program;
     CommandKeeping::reserve(UntracedSearch::Simplification, kept, (earlier, name), listener)
 }
@@ -41,24 +33,14 @@ pub(super) fn conclude(keeping: &mut CommandKeeping<'_>, found: &mut Simplified)
     found.kept_as = keeping.name();
 }
 
-/// A simplification that is kept, with its result if it has one; `None` if the user means a run of another kind.
+/// Reads a kept simplification: its command and its result.
 ///
 /// # Errors
-/// If there is no such folder, or it holds something else than was written.
-pub fn reopened(name: Option<&Path>) -> Result<Option<(String, KeptCommand, Simplified)>, SessionError> {
-    let folder = archive().find(name)?;
-    if folder.untraced() != Some(UntracedSearch::Simplification) {
-        return Ok(None);
-    }
-    let name = folder.name();
-    let kept = folder.kept_command(UntracedSearch::Simplification)?;
+/// If the folder holds something else than was written, or the search has not ended.
+pub fn reopened(folder: &RunFolder) -> Result<(KeptCommand, Simplified), SessionError> {
+    let (name, kept) = (folder.name(), folder.kept_command(UntracedSearch::Simplification)?);
     match folder.simplified()? {
-        Some(found) => Ok(Some((name.clone(), kept, Simplified { kept_as: Some(name), ..found }))),
-        None => {
-            let message = format!(
-                "run {name}: the simplification has not ended; the same command with --resume goes on with it"
-            );
-            Err(SessionError::new(Cause::Failed, message))
-        }
+        Some(found) => Ok((kept, Simplified { kept_as: Some(name), ..found })),
+        None => Err(not_ended(&name, "simplification")),
     }
 }

@@ -91,7 +91,9 @@ fn search(
     setup.recalled = outcomes.recalled.clone();
     setup.keep = Some(&keep);
     let stop = interrupt.flag();
+    workers[0].note_open_files(true);
     let first = setup.examine(given, &mut workers[0], &stop).map_err(|error| interrupt.or(error))?.0;
+    workers[0].note_open_files(false);
     if interrupt.is_asked() {
         return Err(interrupt.or(SessionError::new(Cause::Failed, "")));
     }

@@ -86,6 +86,7 @@ pub mod run;
 pub mod schedule;
 mod stage;
 pub mod surroundings;
+mod survey;
 pub mod termination;
 #[cfg(test)]
 mod tests;
@@ -102,5 +103,6 @@ pub use process::{
     ending_signals, patiently, raise_limits, with_room,
 };
 pub use record_error::{ONE_THREAD, ObserveError, RecordError};
-pub use tracer::{DependenceRequest, Engine, Preference, Tracer, probe, survey};
+pub use survey::{probe, survey};
+pub use tracer::{DependenceRequest, Engine, Preference, Tracer};
 pub use untouched::Untouched;

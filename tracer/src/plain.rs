@@ -31,6 +31,7 @@ pub struct Runner<'p> {
     forks: ForkServers,
     stage: Stage<'p>,
     placement: Placement,
+    notes_open_files: bool,
 }
 
 impl<'p> Runner<'p> {
@@ -41,12 +42,23 @@ impl<'p> Runner<'p> {
     /// If the machine refuses files, threads or processes.
     pub fn new(program: &'p Program, invocation: &Invocation) -> Result<Runner<'p>, ProcessError> {
         let stage = Stage::new(program, invocation)?;
-        Ok(Runner { forks: ForkServers::default(), stage, placement: Placement::default() })
+        Ok(Runner {
+            forks: ForkServers::default(),
+            stage,
+            placement: Placement::default(),
+            notes_open_files: false,
+        })
     }
 
     /// The level of containment of the runs.
     pub fn containment(&self) -> Containment {
         self.stage.containment()
+    }
+
+    /// Whether runs tell which files were open at their end ([`Run::open_files`]), for which several files of `/proc` are
+    /// read after each.
+    pub fn note_open_files(&mut self, is_wanted: bool) {
+        self.notes_open_files = is_wanted;
     }
 
     /// Runs the program to its end with the arguments, the environment, the standard input and the kind of
@@ -166,6 +178,7 @@ impl<'p> Runner<'p> {
             placement: &self.placement,
             filled,
             usage: Usage::default(),
+            notes_open_files: self.notes_open_files,
             open_files: Vec::new(),
             alarm: &alarm,
         };
@@ -198,6 +211,7 @@ struct Course<'c> {
     /// The functions whose frames are made undefined by somebody else.
     filled: &'c HashSet<LeaderId>,
     usage: Usage,
+    notes_open_files: bool,
     open_files: Vec<OpenFile>,
     alarm: &'c Alarm<'c>,
 }
@@ -254,7 +268,9 @@ impl Course<'_> {
     /// Looks at what is gone once the program has ended.
     fn look(&mut self, tracee: &Tracee) {
         (self.usage.cpu, self.usage.memory) = tracee.usage_of_family();
-        self.open_files = tracee.open_files();
+        if self.notes_open_files {
+            self.open_files = tracee.open_files();
+        }
     }
 
     fn trap(&self, changes: &mut Changes<'_>, tracee: &mut Tracee) -> Result<Changed, ProcessError> {

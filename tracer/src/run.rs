@@ -37,7 +37,7 @@ pub struct Run {
     /// The value of the variable that was asked for. `None` if none was, if the run has not come there, or if the
     /// variable has no place in memory there.
     pub value: Option<AskedValue>,
-    /// The files that it had open at its end, if nothing of it was traced.
+    /// The files that it had open at its end, if nothing of it was traced and that was asked for.
     pub open_files: Vec<OpenFile>,
 }
 

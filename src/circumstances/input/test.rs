@@ -105,6 +105,11 @@ impl<'p> InputWorker<'p> {
         Ok(InputWorker { program: Runner::new(program, invocation)?, other })
     }
 
+    /// Whether runs of the program tell which files were open at their end.
+    pub fn note_open_files(&mut self, is_wanted: bool) {
+        self.program.note_open_files(is_wanted);
+    }
+
     /// The containment of the runs.
     pub fn containment(&self) -> Containment {
         self.program.containment()

@@ -21,6 +21,8 @@ use nix::fcntl::OFlag;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sys::stat::Mode;
 
+use super::mounts::{copy_mount, move_mount, set_attributes, set_attributes_of_one};
+use super::numbered::{first_free, hold_as, open_as};
 use super::starter::{self, retire};
 use super::trunk::{Cover, Entry, Kind, Piece, Planner};
 use crate::invocation::SHELF;
@@ -42,9 +44,6 @@ const LINKS: [(&CStr, &CStr); 5] = [
     (c"/proc/self/fd/2", c"/dev/stderr"),
     (c"pts/ptmx", c"/dev/ptmx"),
 ];
-/// The first number of the descriptors that the tracer finds by their numbers, if there may be so many and none of them
-/// is open.
-const FIRST_FD: RawFd = 700;
 /// The number of further descriptors that the first process opens for a moment; one more for each directory that may be
 /// written to.
 const BRIEF_FDS: usize = DEVICES.len() + 2;
@@ -483,89 +482,6 @@ fn make_devices(kept: [RawFd; DEVICES.len()]) -> nix::Result<()> {
     let options = "newinstance,ptmxmode=0666,mode=0620";
     mount(Some("devpts"), c"/dev/pts", Some("devpts"), flags, Some(options))?;
     set_attributes_of_one(c"/dev", libc::MOUNT_ATTR_RDONLY)
-}
-
-/// A copy of the mount at the path, attached to nothing, open_tree(2).
-fn copy_mount(path: &CStr) -> nix::Result<RawFd> {
-    let flags = libc::OPEN_TREE_CLONE | libc::OPEN_TREE_CLOEXEC | libc::AT_RECURSIVE as u32;
-    // SAFETY: the path is a C string that outlives the call.
-    let copied = unsafe { libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags) };
-    Errno::result(copied).map(|descriptor| descriptor as RawFd)
-}
-
-/// Attaches such a mount, move_mount(2).
-fn move_mount(copied: RawFd, to: &CStr) -> nix::Result<()> {
-    let flags = libc::MOVE_MOUNT_F_EMPTY_PATH;
-    // SAFETY: the paths are C strings that outlive the call.
-    let moved = unsafe {
-        libc::syscall(libc::SYS_move_mount, copied, c"".as_ptr(), libc::AT_FDCWD, to.as_ptr(), flags)
-    };
-    Errno::result(moved).map(drop)
-}
-
-/// Sets attributes of a mount and of all below it.
-fn set_attributes(folder: RawFd, path: &CStr, set: u64) -> nix::Result<()> {
-    mount_setattr((folder, path), set, libc::AT_RECURSIVE | libc::AT_EMPTY_PATH)
-}
-
-fn set_attributes_of_one(path: &CStr, set: u64) -> nix::Result<()> {
-    mount_setattr((libc::AT_FDCWD, path), set, 0)
-}
-
-fn mount_setattr((folder, path): (RawFd, &CStr), set: u64, flags: libc::c_int) -> nix::Result<()> {
-    let mut attributes = libc::mount_attr { attr_set: set, attr_clr: 0, propagation: 0, userns_fd: 0 };
-    // SAFETY: the path is a C string and the structure is as long as the call is told.
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_mount_setattr,
-            folder,
-            path.as_ptr(),
-            flags,
-            &raw mut attributes,
-            size_of::<libc::mount_attr>(),
-        )
-    };
-    Errno::result(result).map(drop)
-}
-
-/// Opens a folder under this number.
-fn open_as(base: RawFd, folder: &CStr, number: RawFd) -> nix::Result<()> {
-    // SAFETY: the path is a C string; dup2 onto a number that nothing else in this process uses.
-    unsafe {
-        let opened = Errno::result(libc::openat(base, folder.as_ptr(), libc::O_DIRECTORY | libc::O_CLOEXEC))?;
-        let moved = Errno::result(libc::dup2(opened, number));
-        libc::close(opened);
-        moved.map(drop)
-    }
-}
-
-/// Opens what lies at a path under this number, to be mounted.
-fn hold_as(path: &CStr, number: RawFd) -> nix::Result<()> {
-    // SAFETY: the path is a C string; dup2 onto a number that nothing else in this process uses.
-    unsafe {
-        let opened = Errno::result(libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC))?;
-        let moved = Errno::result(libc::dup2(opened, number));
-        libc::close(opened);
-        moved.map(drop)
-    }
-}
-
-/// The first of so many numbers of descriptors under which nothing is open, neither in this process nor, while it
-/// works, in the first process: to open something under a number closes what was open under it.
-fn first_free(count: RawFd, brief: usize) -> io::Result<RawFd> {
-    let (limit, _) = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE)?;
-    let last = RawFd::try_from(limit).unwrap_or(RawFd::MAX) - count;
-    let names = fs::read_dir("/proc/self/fd")?.flatten().map(|entry| entry.file_name());
-    let open: Vec<RawFd> = names.filter_map(|name| name.to_str()?.parse().ok()).collect();
-    let fits = |&first: &RawFd| {
-        let within = open.iter().any(|number| (first..first + count).contains(number));
-        // What is opened for a moment gets the lowest free number.
-        let below = open.iter().filter(|&&number| number < first).count();
-        !within && first as usize >= below + brief
-    };
-    let above = open.iter().map(|number| number + 1).filter(|first| (0..=last).contains(first));
-    let first = (0..=FIRST_FD.min(last)).rev().chain(above).find(fits);
-    first.ok_or_else(|| io::Error::from_raw_os_error(libc::EMFILE))
 }
 
 fn report(line: &UnixStream, done: Result<(), Failed>) {
