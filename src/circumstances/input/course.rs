@@ -100,7 +100,7 @@ impl Way {
 /// The course through a part: first its units, where it has any; then rounds of simplifications, until one changes
 /// nothing.
 pub(super) struct Course {
-    ladder: Option<UnitLevels>,
+    levels: Option<UnitLevels>,
     /// The class that was tried last, in this round.
     last: Option<SimplerClass>,
     /// True if the round has changed anything.
@@ -112,19 +112,19 @@ pub(super) struct Course {
 impl Course {
     /// Creates the course through a part that was not reduced yet, or else again with its finest units.
     pub(super) fn new(way: &Way, is_first_time: bool) -> Course {
-        let ladder = match way {
+        let levels = match way {
             Way::Units(granularity, _) => Some(UnitLevels::new(*granularity, is_first_time)),
             Way::Tree(..) if is_first_time => Some(UnitLevels::new(Granularity::Lines, true)),
             Way::Tree(..) | Way::Derivations(..) => None,
         };
-        Course { ladder, last: None, is_changed: false, is_first_round: is_first_time }
+        Course { levels, last: None, is_changed: false, is_first_round: is_first_time }
     }
 
     /// Creates the course through a part that was not reduced yet, of which the program has read only so much.
     pub(super) fn first(way: &Way, part: &InputPart) -> Course {
         let mut course = Course::new(way, true);
         let text = part.content.as_deref().unwrap_or_default();
-        course.ladder = course.ladder.map(|ladder| ladder.of_read(text, part.read));
+        course.levels = course.levels.map(|levels| levels.of_read(text, part.read));
         course
     }
 
@@ -139,12 +139,12 @@ impl Course {
         is_refuted: &dyn Fn(Vec<u8>) -> bool,
     ) -> Option<Step> {
         loop {
-            if let Some(ladder) = &mut self.ladder {
-                if let Some((unit, units)) = ladder.next(text, is_less) {
-                    let algorithm = ladder.algorithm(unit);
+            if let Some(levels) = &mut self.levels {
+                if let Some((unit, units)) = levels.next(text, is_less) {
+                    let algorithm = levels.algorithm(unit);
                     return Some(Step::Units { part, units, unit, algorithm, text: text.clone() });
                 }
-                self.ladder = None;
+                self.levels = None;
                 is_less = false;
             }
             self.is_changed |= is_less && self.last.is_some();

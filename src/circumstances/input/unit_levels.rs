@@ -42,7 +42,7 @@ impl Granularity {
 
 /// The sequence of units in which a text is reduced.
 pub(super) struct UnitLevels {
-    rungs: Vec<UnitLevel>,
+    levels: Vec<UnitLevel>,
     /// True if coarser units were left out before the first of these.
     is_pruned: bool,
     at: usize,
@@ -68,7 +68,7 @@ impl UnitLevels {
     /// Creates the sequence for a text that was not reduced yet, or else for its finest units only.
     pub(super) fn new(granularity: Granularity, is_first_time: bool) -> UnitLevels {
         use UnitLevel::{AllElements, Frames, Pairs, Units};
-        let rungs: &[UnitLevel] = match granularity {
+        let levels: &[UnitLevel] = match granularity {
             // Simpler things are put in the place of others before single characters have their turn.
             Granularity::Auto if is_first_time => {
                 &[Units(Unit::Lines), Frames, AllElements, Units(Unit::Tokens), Pairs]
@@ -85,7 +85,7 @@ impl UnitLevels {
             Granularity::Bytes => &[Units(Unit::Bytes)],
         };
         UnitLevels {
-            rungs: rungs.to_vec(),
+            levels: levels.to_vec(),
             is_pruned: !is_first_time,
             at: 0,
             depth: 0,
@@ -97,13 +97,13 @@ impl UnitLevels {
     /// The same, for a text of which the program has read only so much: first the rest goes, in one test.
     pub(super) fn of_read(mut self, text: &[u8], read: Option<usize>) -> UnitLevels {
         let Some(read) = read.filter(|&read| read < text.len()) else { return self };
-        let end = match self.rungs.last() {
+        let end = match self.levels.last() {
             Some(UnitLevel::Units(Unit::Bytes)) => read,
             // To the end of the line: coarse units and characters are not cut.
             _ => text[read..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| read + at + 1),
         };
         if end < text.len() {
-            self.rungs.insert(0, UnitLevel::Units(Unit::Read(end)));
+            self.levels.insert(0, UnitLevel::Units(Unit::Read(end)));
         }
         self
     }
@@ -122,21 +122,21 @@ impl UnitLevels {
     pub(super) fn next(&mut self, text: &[u8], is_less: bool) -> Option<(Unit, Units)> {
         let is_less = std::mem::replace(&mut self.is_begun, true) && is_less;
         self.is_unsettled |= is_less;
-        if is_less && self.at > 0 && matches!(self.rungs[self.at - 1], UnitLevel::Frames | UnitLevel::Pairs) {
+        if is_less && self.at > 0 && matches!(self.levels[self.at - 1], UnitLevel::Frames | UnitLevel::Pairs) {
             self.at -= 2;
         }
-        while let Some(&rung) = self.rungs.get(self.at) {
-            let unit = match rung {
+        while let Some(&level) = self.levels.get(self.at) {
+            let unit = match level {
                 UnitLevel::Units(unit) => unit,
                 UnitLevel::Frames => Unit::Frames,
                 UnitLevel::Pairs => Unit::Pairs,
                 UnitLevel::AllElements => Unit::Elements(self.depth),
             };
             let units = Units::of(text, unit);
-            match rung {
+            match level {
                 UnitLevel::AllElements if units.len() > 0 => self.depth += 1,
                 // Where these are the finest units, what went within may have kept what is around it.
-                UnitLevel::AllElements if self.at + 1 == self.rungs.len() && self.is_unsettled => {
+                UnitLevel::AllElements if self.at + 1 == self.levels.len() && self.is_unsettled => {
                     (self.depth, self.is_unsettled) = (0, false);
                     continue;
                 }
@@ -144,7 +144,7 @@ impl UnitLevels {
             }
             // A single coarse unit is the whole text.
             let least =
-                if matches!(rung, UnitLevel::Units(Unit::Lines)) && self.rungs.len() > 1 { 2 } else { 1 };
+                if matches!(level, UnitLevel::Units(Unit::Lines)) && self.levels.len() > 1 { 2 } else { 1 };
             if units.len() >= least {
                 return Some((unit, units));
             }
