@@ -122,7 +122,8 @@ impl UnitLevels {
     pub(super) fn next(&mut self, text: &[u8], is_less: bool) -> Option<(Unit, Units)> {
         let is_less = std::mem::replace(&mut self.is_begun, true) && is_less;
         self.is_unsettled |= is_less;
-        if is_less && self.at > 0 && matches!(self.levels[self.at - 1], UnitLevel::Frames | UnitLevel::Pairs) {
+        if is_less && self.at > 0 && matches!(self.levels[self.at - 1], UnitLevel::Frames | UnitLevel::Pairs)
+        {
             self.at -= 2;
         }
         while let Some(&level) = self.levels.get(self.at) {
