@@ -202,11 +202,11 @@ fn an_interrupted_run_writes_its_files_too() {
     }
 }
 
-/// What prints, and its arguments.
-fn printing() -> Vec<Vec<String>> {
+/// What prints, and its arguments; the demo has a folder of this name.
+fn printing(name: &str) -> Vec<Vec<String>> {
     let program = sample(GCC, "");
     let (path, stdin) = (string(&program.path), string(&program.stdin));
-    let demo = scratch("demo");
+    let demo = scratch(name);
     let lines = [
         vec!["run", path, "--stdin", stdin, "-q", "--max-tests", "5"],
         vec!["run", path, "--stdin", stdin, "-q", "--max-tests", "5", "--format", "json"],
@@ -228,7 +228,7 @@ fn printing() -> Vec<Vec<String>> {
 
 #[test]
 fn a_full_standard_output_is_told_and_ends_with_1() {
-    for line in printing() {
+    for line in printing("demo_full") {
         let full = OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
         let output = stripe().args(&line).stdout(full).output().expect("started");
         let told = message(&output, 1);
@@ -238,7 +238,7 @@ fn a_full_standard_output_is_told_and_ends_with_1() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    for line in printing() {
+    for line in printing("demo_unread") {
         let mut child =
             stripe().args(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
         drop(child.stdout.take());
