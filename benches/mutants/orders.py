@@ -1,11 +1,10 @@
-"""Compare orders of lines on the interventions that a study has made, on one half of the faults and then on the other.
+"""Compare orders of lines on the interventions that a study has made.
 
 An order is a list of keys: of two lines the first key decides that tells them apart. The keys are those of
 `src/locate/ranking.rs`; what they need stands in each document of `stripe locate`.
 """
 
 import json
-import random
 from fractions import Fraction
 
 REASONS = [
@@ -33,6 +32,10 @@ def reason(order):
     return key
 
 
+# The bands of distances, and a distance beyond all.
+BANDS = 20, 200, 2000
+FAR = 1 << 32
+
 # Of two lines the one with the smaller key stands first.
 KEYS = {
     "plausible": lambda line: not line["plausible"],
@@ -40,10 +43,9 @@ KEYS = {
     "broken": lambda line: min((tests.get("passing_wrong", 1000) for tests in right(line)), default=1000),
     "reason": reason(REASONS[:5]),
     "undefined-last": reason(["flip repairs", "omission repairs", "value repairs", "nearer", "undefined memory repairs"]),
-    "any-repair": lambda line: (
-        line["why"] == REASONS[-1],
-        0 if any(one["outcome"] == "right" for one in line["repairs"]) else 1,
-    ),
+    "any-repair": lambda line: line["why"] not in REASONS[:3],
+    "distance": lambda line: FAR if line["distance"] is None else sum(line["distance"] > most for most in BANDS),
+    "lines": lambda line: FAR if line["distance"] is None else line["distance"],
     "fewer-repairs": lambda line: len([one for one in line["repairs"] if one["outcome"] == "right"]) or 1000,
     "more-repairs": lambda line: -len([one for one in line["repairs"] if one["outcome"] == "right"]),
     "near": lambda line: not line["near"],
@@ -53,7 +55,14 @@ KEYS = {
 }
 
 ORDERS = {
-    "as it is": ["plausible", "ochiai", "repaired", "reason", "near", "last"],
+    "as it is": ["plausible", "ochiai", "repaired", "any-repair", "distance", "reason", "last"],
+    "until the order was chosen anew": ["plausible", "ochiai", "repaired", "reason", "near", "last"],
+    "repaired before ochiai": ["plausible", "repaired", "any-repair", "ochiai", "distance", "reason", "last"],
+    "reason before distance": ["plausible", "ochiai", "repaired", "reason", "distance", "last"],
+    "distance before ochiai": ["plausible", "repaired", "any-repair", "distance", "ochiai", "reason", "last"],
+    "near before distance": ["plausible", "ochiai", "repaired", "any-repair", "near", "distance", "reason", "last"],
+    "distance without bands": ["plausible", "ochiai", "repaired", "any-repair", "lines", "reason", "last"],
+    "no reason": ["plausible", "ochiai", "repaired", "any-repair", "distance", "last"],
     "reason before ochiai": ["plausible", "repaired", "reason", "ochiai", "last"],
     "reason before ochiai, near": ["plausible", "repaired", "reason", "ochiai", "near", "last"],
     "earliest flip": ["plausible", "ochiai", "repaired", "reason", "earliest-flip", "last"],
@@ -65,9 +74,11 @@ ORDERS = {
     "ochiai before reason": ["plausible", "repaired", "ochiai", "reason", "last"],
     "more repairs": ["plausible", "repaired", "more-repairs", "reason", "ochiai", "last"],
     "fewer repairs": ["plausible", "repaired", "fewer-repairs", "reason", "ochiai", "last"],
+    "no tests": ["any-repair", "distance", "reason", "last"],
+    "no tests, no reason": ["any-repair", "distance", "last"],
     "no tests, near": ["reason", "near", "last"],
     "no tests, earliest flip": ["reason", "earliest-flip", "last"],
-    "no tests": ["reason", "last"],
+    "no tests, reason first": ["reason", "last"],
     "no tests, undefined last": ["undefined-last", "last"],
     "no tests, any repair": ["any-repair", "last"],
     "no tests, more repairs": ["more-repairs", "reason", "last"],
@@ -119,17 +130,13 @@ def documents(results, faults):
             yield document["lines"], faulty
 
 
-def compare_orders(results, faults, seed):
-    """A table: what each order reaches on one half, and on the other one."""
+def compare_orders(results, faults):
+    """A table: what each order reaches."""
     known = list(documents(results, faults))
-    random.Random(f"{seed} halves").shuffle(known)
-    halves = known[: len(known) // 2], known[len(known) // 2 :]
-    head = "| order | half | faults | top 1 | 3 | 5 | 10 | mean share of executed lines | median |\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n"
+    head = "| order | faults | top 1 | 3 | 5 | 10 | mean share of executed lines | median |\n|---|--:|--:|--:|--:|--:|--:|--:|\n"
     rows = []
-    for name, order in ORDERS.items():
-        for half, some in zip(("first", "second"), halves):
-            if some:
-                *top, mean, median = measures(order, some)
-                cells = [name, half, len(some), *top, f"{mean:.1f} %", f"{median:.1f} %"]
-                rows.append("| " + " | ".join(map(str, cells)) + " |\n")
+    for name, order in ORDERS.items() if known else ():
+        *top, mean, median = measures(order, known)
+        cells = [name, len(known), *top, f"{mean:.1f} %", f"{median:.1f} %"]
+        rows.append("| " + " | ".join(map(str, cells)) + " |\n")
     return head + "".join(rows)

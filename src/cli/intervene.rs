@@ -144,9 +144,13 @@ fn changes_at(recorded: Recorded<'_>, kind: CandidateKind, place: &str) -> Resul
     let wanted = Where::parse(place)?;
     let events = match wanted.find(recorded, &Ordinals::new(recorded))? {
         PlaceFound::Executions(events) => events,
-        PlaceFound::Nothing { place, .. } => {
+        PlaceFound::Nothing { place: line, .. } => {
+            let found = changes_without_events(recorded, (kind, &wanted, &line), all_of);
+            if !found.is_empty() {
+                return the_right_number((kind, place), found, false, recorded);
+            }
             return Err(usage(format!(
-                "{place} was not executed, so that nothing there can be changed; `stripe trace` shows what was"
+                "{line} was not executed, so that nothing there can be changed; `stripe trace` shows what was"
             )));
         }
     };
@@ -166,7 +170,30 @@ fn changes_at(recorded: Recorded<'_>, kind: CandidateKind, place: &str) -> Resul
         found.extend(leaders.into_iter().flat_map(all_of));
     }
     found.retain(|change| change.kind == kind);
+    if let Where::Line { .. } = wanted {
+        let is_of_line = |change: &Candidate| {
+            let own = recorded.program.leader(change.leader).statement;
+            change.statement(recorded) == own
+        };
+        found.retain(is_of_line);
+    }
     the_right_number((kind, place), found, is_single, recorded)
+}
+
+/// The changes of a kind in a line at which no event begins: the code of its decisions is a part of the statement before.
+fn changes_without_events(
+    recorded: Recorded<'_>,
+    (kind, wanted, line): (CandidateKind, &Where, &str),
+    all_of: impl Fn(LeaderId) -> Vec<Candidate>,
+) -> Vec<Candidate> {
+    let Where::Line { column, execution: None, .. } = wanted else { return Vec::new() };
+    let is_meant = |change: &Candidate| {
+        let statement = change.statement(recorded);
+        let is_there = column.is_none_or(|column| column == statement.column);
+        change.kind == kind && is_there && recorded.program.place_of(statement).to_string() == line
+    };
+    let leaders: BTreeSet<_> = recorded.trace.events().map(|event| recorded.trace.leader(event)).collect();
+    leaders.into_iter().flat_map(all_of).filter(is_meant).collect()
 }
 
 /// The changes that were found, if there are as many as can be meant.

@@ -71,9 +71,15 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// The changed statement.
+    /// The changed statement. A decision in a line at which no event begins is a part of the leader's code, and a
+    /// statement of that line.
     pub fn statement(&self, recorded: Recorded<'_>) -> Statement {
-        recorded.program.leader(self.leader).statement
+        let Intervention { place, change, .. } = self.intervention;
+        let own = recorded.program.leader(self.leader).statement;
+        match change {
+            Change::Skip(_) => own,
+            _ => recorded.program.passed_statement(place.image, place.address).unwrap_or(own),
+        }
     }
 }
 
@@ -221,10 +227,9 @@ fn place_of(recorded: Recorded<'_>, leader: LeaderId) -> ImagePlace {
     ImagePlace { image: leader.image, address: leader.address }
 }
 
-/// True if a statement can be changed. Libraries are loaded when the program runs already; the code that
-/// sets up a frame serves all of its function.
+/// True if a statement can be changed. Libraries are loaded when the program runs already.
 fn is_changeable(program: &Program, leader: LeaderId) -> bool {
-    program.leader(leader).image == ImageId(0) && !program.leader(leader).kind.is_structural()
+    program.leader(leader).image == ImageId(0)
 }
 
 /// The evenly spread positions in a list of this length, the first and the last among them.

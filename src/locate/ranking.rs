@@ -1,16 +1,16 @@
 //! Rank the executed lines by the effects of changes at them.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use study::formula::Suspicion;
-use tracer::program::FileId;
+use tracer::program::{FileId, LeaderId, Statement};
 use tracer::trace::EventId;
 
 use super::candidates::{Candidate, CandidateKind, Granule};
 use super::effect::{Effect, EffectKind};
 use super::further::{FurtherTests, OnTests};
-use crate::subject::Recorded;
+use crate::subject::{Recorded, step};
 
 /// The reason for a line's rank, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,6 +52,9 @@ pub struct LineRank {
     pub suspicion: Option<Suspicion>,
     /// True if it was executed shortly before a line whose change makes the run right, or is such a line.
     pub is_near_repair: bool,
+    /// The distance from it, in lines of its file, to the nearest line whose change satisfies all tests; if there is none
+    /// in any file, makes the run right; if there is none, brings the output nearer. `None` if its file has no such line.
+    pub distance: Option<u32>,
     /// The last execution before the first wrong byte of the output, or else the last one.
     pub last: EventId,
     /// The changes that make the run right or bring it nearer, by their numbers among the candidates; the best first.
@@ -76,6 +79,8 @@ pub enum RankKey {
     RepairedTests,
     /// Then those whose change makes fewer passing tests wrong.
     BrokenTests,
+    /// Then those with a change that makes the run right, in whichever way.
+    Repaired,
     /// Then the better reason.
     Reason,
     /// Then those that more of the failing and fewer of the passing tests execute.
@@ -83,24 +88,31 @@ pub enum RankKey {
     /// Then those executed shortly before a line whose change makes the run right: what is wrong there was often made
     /// wrong just before.
     Near,
+    /// Then those that stand nearer in the source to a line whose change helps, as far as it is one of [`BANDS`].
+    Distance,
     /// Then those that were executed later, of what was executed before the first wrong byte.
     Last,
 }
 
-/// The order of lines: the first key that tells two lines apart decides. Chosen by `benches/mutants`: of several orders
-/// the best one on one half of the faults, and on the other one, too.
-pub const ORDER: [RankKey; 6] = [
+/// The order of lines: the first key that tells two lines apart decides. Chosen by `benches/mutants` on faults that are
+/// kept apart from those by which it is measured.
+pub const ORDER: [RankKey; 7] = [
     RankKey::Plausible,
     RankKey::Suspicion,
     RankKey::RepairedTests,
+    RankKey::Repaired,
+    RankKey::Distance,
     RankKey::Reason,
-    RankKey::Near,
     RankKey::Last,
 ];
 
 /// The largest number of events from an execution to that of a repair which is near. Between 10 and 200 the number makes
 /// hardly any difference to the study.
 const NEAR: u32 = 10;
+
+/// The bands of distances in the source, by the largest of each. In small programs everything is near everything, and
+/// there the time of execution tells more than lines in between; in large ones it is the other way round.
+const BANDS: [u32; 3] = [20, 200, 2000];
 
 /// The experiments that a ranking is based on.
 pub struct Experiments<'e> {
@@ -146,6 +158,7 @@ pub fn ranking(recorded: Recorded<'_>, known: &Experiments<'_>, order: &[RankKey
         });
     }
     note_near_repairs(&mut lines);
+    note_distances(&mut lines);
     let place = |line: &LineRank| (line.file, line.line);
     lines.sort_by(|one, other| compare(one, other, order).then_with(|| place(one).cmp(&place(other))));
     number(&mut lines, order);
@@ -168,34 +181,64 @@ fn note_near_repairs(lines: &mut [LineRank]) {
     }
 }
 
-/// The executed lines, unordered.
+/// Notes how far each line is in the source from one whose change helps. Those that help best count alone.
+fn note_distances(lines: &mut [LineRank]) {
+    let help_best: [fn(&LineRank) -> bool; 3] = [
+        |line| line.is_plausible,
+        |line| line.reason <= RankReason::ValueRepairs,
+        |line| line.reason <= RankReason::Nearer,
+    ];
+    let places = |helps: &fn(&LineRank) -> bool| -> BTreeSet<(FileId, u32)> {
+        lines.iter().filter(|line| helps(line)).map(|line| (line.file, line.line)).collect()
+    };
+    let places = help_best.iter().map(places).find(|places| !places.is_empty()).unwrap_or_default();
+    for line in lines {
+        let before = places.range((line.file, 0)..=(line.file, line.line)).next_back();
+        let after = places.range((line.file, line.line)..=(line.file, u32::MAX)).next();
+        line.distance = before.into_iter().chain(after).map(|(_, other)| other.abs_diff(line.line)).min();
+    }
+}
+
+/// The executed lines, unordered; also those at which no event begins.
 fn executed(recorded: Recorded<'_>, cutoff: Option<EventId>) -> BTreeMap<(FileId, u32), LineRank> {
     let mut lines: BTreeMap<(FileId, u32), LineRank> = BTreeMap::new();
+    let mut known: HashMap<_, Vec<Statement>> = HashMap::new();
     for event in recorded.trace.events() {
-        let leader = recorded.program.leader(recorded.trace.leader(event));
-        if leader.kind.is_structural() {
-            continue;
-        }
-        let place = (leader.statement.file, leader.statement.line);
+        let Some(step) = step(recorded, event) else { continue };
         let is_before = cutoff.is_none_or(|cutoff| event <= cutoff);
-        let line = lines.entry(place).or_insert(LineRank {
-            rank: 0,
-            ties: 1,
-            file: place.0,
-            line: place.1,
-            reason: if is_before { RankReason::Before } else { RankReason::After },
-            is_plausible: false,
-            on_tests: None,
-            suspicion: None,
-            is_near_repair: false,
-            last: event,
-            repairs: Vec::new(),
-        });
-        if is_before || line.reason == RankReason::After {
-            line.last = event;
+        for statement in known.entry(step).or_insert_with(|| executed_by(recorded, step)) {
+            let place = (statement.file, statement.line);
+            let line = lines.entry(place).or_insert_with(|| unranked(place, event, is_before));
+            if is_before || line.reason == RankReason::After {
+                line.last = event;
+            }
         }
     }
     lines
+}
+
+/// The statements that an execution executes: its own, and those in lines without events on the way to the next one.
+fn executed_by(recorded: Recorded<'_>, (from, to): (LeaderId, Option<LeaderId>)) -> Vec<Statement> {
+    let leader = recorded.program.leader(from);
+    let own = Some(leader.statement).filter(|_| !leader.kind.is_structural());
+    own.into_iter().chain(recorded.program.passed(from, to)).collect()
+}
+
+fn unranked((file, line): (FileId, u32), event: EventId, is_before: bool) -> LineRank {
+    LineRank {
+        rank: 0,
+        ties: 1,
+        file,
+        line,
+        reason: if is_before { RankReason::Before } else { RankReason::After },
+        is_plausible: false,
+        on_tests: None,
+        suspicion: None,
+        is_near_repair: false,
+        distance: None,
+        last: event,
+        repairs: Vec::new(),
+    }
 }
 
 /// Compares two lines by the keys of an order.
@@ -203,16 +246,25 @@ fn compare(one: &LineRank, other: &LineRank, order: &[RankKey]) -> Ordering {
     let repaired = |line: &LineRank| line.on_tests.map_or(0, |with| with.repaired);
     // Lines without such a change are told apart by their reasons.
     let broken = |line: &LineRank| line.on_tests.map_or(usize::MAX, |with| with.broken);
+    let is_repaired = |line: &LineRank| line.reason <= RankReason::ValueRepairs;
+    let distance = |line: &LineRank| band(line.distance);
     let by = |key: &RankKey| match key {
         RankKey::Plausible => other.is_plausible.cmp(&one.is_plausible),
         RankKey::RepairedTests => repaired(other).cmp(&repaired(one)),
         RankKey::BrokenTests => broken(one).cmp(&broken(other)),
+        RankKey::Repaired => is_repaired(other).cmp(&is_repaired(one)),
         RankKey::Reason => one.reason.cmp(&other.reason),
         RankKey::Suspicion => other.suspicion.cmp(&one.suspicion),
         RankKey::Near => other.is_near_repair.cmp(&one.is_near_repair),
+        RankKey::Distance => distance(one).cmp(&distance(other)),
         RankKey::Last => other.last.cmp(&one.last),
     };
     order.iter().map(by).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// The band of a distance; the last one is that of lines in other files.
+fn band(distance: Option<u32>) -> usize {
+    distance.map_or(BANDS.len() + 1, |distance| BANDS.partition_point(|&most| most < distance))
 }
 
 /// Assigns each line its rank. Lines that no key tells apart are tied.

@@ -172,7 +172,7 @@ pub fn change_in_words(recorded: Recorded<'_>, change: &Candidate) -> String {
     };
     let is_one_of_several = own.column > 0 && program.leaders().iter().any(is_beside);
     let column = if is_one_of_several { format!(":{}", own.column) } else { String::new() };
-    format!("{}{column} {}", program.place(change.leader), what_and_when(recorded, change))
+    format!("{}{column} {}", program.place_of(own), what_and_when(recorded, change))
 }
 
 fn what_and_when(recorded: Recorded<'_>, change: &Candidate) -> String {

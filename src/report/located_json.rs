@@ -64,6 +64,8 @@ struct Line<'a> {
     last_event: u32,
     plausible: bool,
     ochiai: Option<f64>,
+    /// The number of lines from it to the nearest one of its file whose change helps best.
+    distance: Option<u32>,
     repairs: Vec<Repair<'a>>,
 }
 
@@ -141,6 +143,7 @@ fn line_document<'a>(recorded: Recorded<'a>, found: &Located, line: &LineRank) -
         last_event: line.last.time(),
         plausible: line.is_plausible,
         ochiai: line.suspicion.map(|suspicion| suspicion.value()),
+        distance: line.distance,
         repairs: line.repairs.iter().map(|&number| repair(recorded, found, number)).collect(),
     }
 }

@@ -1,8 +1,8 @@
 //! Hold a program together with its recorded run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
-use tracer::program::{Program, Statement};
+use tracer::program::{LeaderId, LeaderKind, Program, Statement};
 use tracer::trace::{EventId, Trace};
 
 /// A program with its recorded run, where all reports look things up.
@@ -27,8 +27,18 @@ pub fn stretches(events: impl IntoIterator<Item = EventId>) -> impl Iterator<Ite
     })
 }
 
-/// The statements that a recorded run has executed.
+/// The statements that a recorded run has executed, also those at which no event begins.
 pub fn executed(recorded: Recorded<'_>) -> BTreeSet<Statement> {
     let leaders = recorded.trace.events().map(|event| recorded.program.leader(recorded.trace.leader(event)));
-    leaders.filter(|leader| !leader.kind.is_structural()).map(|leader| leader.statement).collect()
+    let own = leaders.filter(|leader| !leader.kind.is_structural()).map(|leader| leader.statement);
+    let own: BTreeSet<Statement> = own.collect();
+    let steps: HashSet<_> = recorded.trace.events().filter_map(|event| step(recorded, event)).collect();
+    steps.into_iter().flat_map(|(from, to)| recorded.program.passed(from, to)).chain(own).collect()
+}
+
+/// The step of an execution: its leader, and the next one of the same call of a function. From an epilogue there is none.
+pub fn step(recorded: Recorded<'_>, event: EventId) -> Option<(LeaderId, Option<LeaderId>)> {
+    let leader = recorded.trace.leader(event);
+    let is_epilogue = recorded.program.leader(leader).kind == LeaderKind::Epilogue;
+    (!is_epilogue).then(|| (leader, recorded.trace.next(event).map(|next| recorded.trace.leader(next))))
 }

@@ -223,7 +223,7 @@ fn line_of(value: &Value) -> Option<SourceLine> {
     Some(SourceLine::new(value.get("file")?.as_str()?, line.try_into().ok()?))
 }
 
-/// The ranking by the order of `stripe locate`. It names the lines at which a change does any good.
+/// The ranking by the order of `stripe locate`, as that says. It names the lines at which a change does any good.
 fn locate_ranking(document: &Value, executed: &[SourceLine], all: &[SourceLine]) -> Option<LineRanking> {
     let mut groups: BTreeMap<u64, (bool, Vec<SourceLine>)> = BTreeMap::new();
     for one in document.get("lines")?.as_array()? {
@@ -232,8 +232,27 @@ fn locate_ranking(document: &Value, executed: &[SourceLine], all: &[SourceLine])
         group.0 |= is_suspect;
         group.1.push(line_of(one)?);
     }
-    let (named, mut others): (Vec<_>, Vec<_>) = groups.into_values().partition(|(is_suspect, _)| *is_suspect);
-    others.push((false, executed.to_vec()));
-    let lines = |groups: Vec<(bool, Vec<SourceLine>)>| groups.into_iter().map(|(_, lines)| lines).collect();
-    Some(LineRanking::of_groups(lines(named), lines(others), all))
+    let executed = std::iter::once((false, executed.to_vec()));
+    Some(LineRanking::in_order(groups.into_values().chain(executed), all))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn lines_keep_the_order_of_locate_whether_it_names_them_or_not() {
+        let line = |rank: u64, line: u32, repairs: Value| json!({"rank": rank, "file": "a.c", "line": line, "repairs": repairs});
+        let document = json!({"lines": [line(1, 3, json!([])), line(2, 1, json!([{"kind": "flip"}])), line(3, 4, json!([]))]});
+        let lines =
+            |numbers: &[u32]| numbers.iter().map(|&line| SourceLine::new("a.c", line)).collect::<Vec<_>>();
+        let ranking =
+            locate_ranking(&document, &lines(&[3, 1, 4, 2]), &lines(&[1, 2, 3, 4, 5])).expect("a ranking");
+        let groups: Vec<(bool, Vec<SourceLine>)> =
+            ranking.groups.iter().map(|group| (group.is_suspect, group.lines.clone())).collect();
+        let numbers = [(false, 3), (true, 1), (false, 4), (false, 2), (false, 5)];
+        assert_eq!(groups, numbers.map(|(is_suspect, line)| (is_suspect, lines(&[line]))));
+    }
 }

@@ -30,10 +30,19 @@ impl LineRanking {
         others: Vec<Vec<SourceLine>>,
         all: &[SourceLine],
     ) -> LineRanking {
+        let named = named.into_iter().map(|group| (true, group));
+        LineRanking::in_order(named.chain(others.into_iter().map(|group| (false, group))), all)
+    }
+
+    /// A ranking from groups of lines, each with whether the technique names its lines, and from `all` lines, of which
+    /// those that are in no group come last.
+    pub fn in_order(
+        given: impl IntoIterator<Item = (bool, Vec<SourceLine>)>,
+        all: &[SourceLine],
+    ) -> LineRanking {
         let mut left: BTreeSet<&SourceLine> = all.iter().collect();
         let mut groups = Vec::new();
-        let given = named.into_iter().map(|group| (true, group));
-        for (is_suspect, lines) in given.chain(others.into_iter().map(|group| (false, group))) {
+        for (is_suspect, lines) in given {
             let lines: BTreeSet<SourceLine> = lines.into_iter().filter(|line| left.remove(line)).collect();
             groups.push(LineGroup { is_suspect, score: None, lines: lines.into_iter().collect() });
         }

@@ -2,5 +2,6 @@
 
 mod budget;
 mod kept;
+mod passed;
 mod undefined;
 mod values;

@@ -1,8 +1,8 @@
 //! The conditional jumps of a statement, and where control goes on if the statement is left out.
 
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic};
 
-use super::{ImageId, LeaderId, Program};
+use super::{ImageId, LeaderId, LeaderKind, Program};
 use crate::address::FileAddress;
 
 /// The largest number of instructions that are looked at between a jump and the next statement.
@@ -17,10 +17,11 @@ impl Program {
     }
 
     /// The conditional jumps in the code of a statement, in the order of addresses. Those of loops over strings and
-    /// the like, which no source has written, are not among them.
+    /// the like, which no source has written, are not among them. In the code that sets up a frame there are only those
+    /// of lines without events, which come right after it.
     pub fn decisions(&self, leader: LeaderId) -> Vec<FileAddress> {
         let it = self.leader(leader);
-        if it.kind.is_structural() {
+        if it.kind == LeaderKind::Epilogue {
             return Vec::new();
         }
         let code = self.block(leader);
@@ -40,7 +41,10 @@ impl Program {
             instruction.flow_control() == FlowControl::ConditionalBranch
                 && !is_counted(instruction.mnemonic())
         });
-        jumps.map(|jump| FileAddress(jump.ip())).collect()
+        let is_of_source = |jump: &Instruction| {
+            it.kind != LeaderKind::Entry || self.passed_statement(it.image, FileAddress(jump.ip())).is_some()
+        };
+        jumps.filter(is_of_source).map(|jump| FileAddress(jump.ip())).collect()
     }
 
     /// The statement at which control goes on after a conditional jump of an image, if it jumps or if it does not;

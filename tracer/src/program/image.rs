@@ -16,6 +16,7 @@ use super::leaders::{self, FoundLeader};
 use super::lines::{self, Files, Row, UnitLines, UnitOrigin};
 use super::moving::{self, JumpTargets};
 use super::only_calls;
+use super::passed::{StatementRow, StatementRows};
 use super::sanitizer::Sanitizer;
 use super::scope::Candidate;
 use super::split::SplitFiles;
@@ -109,6 +110,8 @@ pub(super) struct Builder<'a> {
     code_files: CodeFiles,
     /// The targets of the current image's jumps from a function to outside of it.
     jumps_out: Vec<u64>,
+    /// The statement rows of all functions.
+    rows: Vec<StatementRow>,
 }
 
 /// The debug information of an image, before anything is decoded.
@@ -129,6 +132,7 @@ impl<'a> Builder<'a> {
             leaders: Vec::new(),
             code_files: CodeFiles::default(),
             jumps_out: Vec::new(),
+            rows: Vec::new(),
         })
     }
 
@@ -269,6 +273,8 @@ impl<'a> Builder<'a> {
         let flags_live = moving::flags_live(&code);
         let only_call = only_calls::only_call(&code, &insns);
         let function = FunctionId(self.functions.len() as u32);
+        let placed = self.statement_rows((image, function), &rows, &found);
+        self.rows.extend(placed);
         let first = self.leaders.len() as u32;
         let found = found.iter().zip(follow).zip(only_call);
         for ((FoundLeader { insn, kind, row, live }, follow), only_calls) in found {
@@ -321,6 +327,25 @@ impl<'a> Builder<'a> {
         kept
     }
 
+    /// The rows of a function at which statements begin, as they are kept.
+    fn statement_rows(
+        &self,
+        (image, function): (ImageId, FunctionId),
+        rows: &[Row],
+        found: &[FoundLeader],
+    ) -> Vec<StatementRow> {
+        let with_events: HashSet<_> = found.iter().map(|leader| (leader.row.file, leader.row.line)).collect();
+        let rows = rows.iter().filter(|row| row.is_stmt && row.line != 0);
+        let kept = rows.map(|row| StatementRow {
+            image,
+            address: FileAddress(row.address),
+            function,
+            statement: self.statement(row, LeaderKind::Statement),
+            has_events: with_events.contains(&(row.file, row.line)),
+        });
+        kept.collect()
+    }
+
     fn statement(&self, row: &Row, kind: LeaderKind) -> Statement {
         let column = match self.granularity {
             Granularity::Statement if kind == LeaderKind::Statement => row.column,
@@ -331,7 +356,7 @@ impl<'a> Builder<'a> {
 
     pub(super) fn finish(self) -> Program {
         let program = Program::new(self.images, self.files.into_vec(), self.functions, self.leaders);
-        Program { code_files: self.code_files, ..program }
+        Program { code_files: self.code_files, statement_rows: StatementRows::new(self.rows), ..program }
     }
 }
 

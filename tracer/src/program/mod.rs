@@ -28,6 +28,7 @@ mod only_calls;
 pub(crate) mod operations;
 pub(crate) mod origins;
 pub(crate) mod other_ways;
+mod passed;
 mod readings;
 mod registers;
 mod sanitizer;
@@ -59,6 +60,7 @@ pub use scope::{InvalidPattern, Scope};
 pub use stores::{Store, StoreOperand, StoredKind};
 
 use backtrace::Names;
+use passed::StatementRows;
 use unwinding::Objects;
 
 use crate::address::FileAddress;
@@ -161,6 +163,7 @@ pub struct Program {
     /// The unwind tables, read when they are asked for.
     objects: Objects,
     code_files: CodeFiles,
+    statement_rows: StatementRows,
 }
 
 impl Program {
@@ -205,7 +208,19 @@ impl Program {
         let by_address = leaders.iter().map(|leader| (leader.image, leader.address)).zip(ids).collect();
         let marks = leaders.iter().map(mark).collect();
         let (names, objects) = (Names::default(), Objects::default());
-        Program { images, files, functions, leaders, marks, by_address, names, objects, code_files }
+        let statement_rows = StatementRows::default();
+        Program {
+            images,
+            files,
+            functions,
+            leaders,
+            marks,
+            by_address,
+            names,
+            objects,
+            code_files,
+            statement_rows,
+        }
     }
 
     /// The files whose code its runs execute.
