@@ -67,14 +67,14 @@ fn a_part_of_the_sample_study_has_the_results_that_are_known_and_every_form_show
     let folder = sample("study-part");
     assert_status(&run_part(&folder), 0);
     let known: Vec<String> = golden().into_iter().filter(|row| is_of(row, &PART)).collect();
-    assert_eq!(known.len(), 36);
+    assert_eq!(known.len(), 45);
     assert_eq!(rows(&folder), known);
     // What is there is not made again.
     let before = documents(&folder);
     assert_status(&run_part(&folder), 0);
     assert_eq!(documents(&folder), before);
     assert!(
-        text(&study(&["status", "out"], &folder).stdout).contains("36 of 348 results of 29 faults are there")
+        text(&study(&["status", "out"], &folder).stdout).contains("45 of 432 results of 29 faults are there")
     );
     assert_says(
         &text(&study(&["table", "out"], &folder).stdout),
@@ -82,14 +82,25 @@ fn a_part_of_the_sample_study_has_the_results_that_are_known_and_every_form_show
     );
     let latex = text(&study(&["table", "out", "--format", "latex"], &folder).stdout);
     assert_says(&latex, &["\\toprule", "locate & 3 & 0 &"]);
-    let lines = text(&study(&["table", "out", "--format", "lines-csv"], &folder).stdout);
+    let export = study(&["export", "out", "--format", "csv", "--to", "csv"], &folder);
+    assert_status(&export, 7);
+    let lines = fs::read_to_string(folder.join("csv/lines.csv")).expect("a file");
+    assert_eq!(lines, text(&study(&["table", "out", "--format", "lines-csv"], &folder).stdout));
+    let events = fs::read_to_string(folder.join("csv/events.csv")).expect("a file");
+    assert_says(
+        &events,
+        &[
+            "bank-null,bank,slice,8,bank-null.c,14,21,find,1,effect,false",
+            "bank-null,bank,dynamic,9,bank-null.c,15,15,find,1,,true",
+        ],
+    );
     assert!(lines.lines().any(|row| row.starts_with("bank-null,bank,ochiai,bank-null.c,15,") && row.ends_with("true,true")));
-    // 312 results are missing, and the status says so.
+    // 387 results are missing, and the status says so.
     assert_status(&study(&["report", "out", "--html", "page.html", "--plots", "plots"], &folder), 7);
     let page = fs::read_to_string(folder.join("page.html")).expect("a page");
     let links: Vec<&str> =
         page.split("<a href=\"").skip(1).map(|rest| rest.split('"').next().expect("a link")).collect();
-    assert!(links.len() > 36);
+    assert!(links.len() > 45);
     for link in links {
         assert!(folder.join(link.replace("%2B", "+")).is_file(), "{link}");
     }
@@ -202,7 +213,7 @@ fn a_study_that_is_killed_goes_on_and_makes_no_result_twice() {
         let mut child = command.stdin(Stdio::null()).spawn().expect("stripe starts");
         // However busy the machine is: so many results are there, and some work has been begun.
         let enough = |folder: &Path| {
-            folder.join("out/study.json").exists() && documents(folder).len() >= 36 * number / (kills + 1)
+            folder.join("out/study.json").exists() && documents(folder).len() >= 45 * number / (kills + 1)
         };
         while child.try_wait().expect("a process").is_none() && !enough(&folder) {
             std::thread::sleep(Duration::from_millis(5));

@@ -1,11 +1,9 @@
-//! Tables of results: Markdown, LaTeX, and CSV with a row for each observation.
+//! Tables of results, for people: Markdown and LaTeX.
 
 use std::fmt::Write;
 
-use crate::documents::{ItemDocument, MetricsDocument, PlaceDocument};
 use crate::metrics::TieRule;
 use crate::results::{StudyResults, Summary, TOP, TechniquePair};
-use crate::source_line::SourceLine;
 
 /// A table of texts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,6 +49,7 @@ pub fn techniques(summaries: &[Summary], rule: TieRule, of: &str) -> TextTable {
             one.hits.to_string(),
             number(one.suspects, 1),
             number(one.share.map(|share| 100.0 * share), 0),
+            number(one.share_of_all.map(|share| 100.0 * share), 0),
         ];
         row.extend(one.top.map(|count| count.to_string()));
         row.extend([
@@ -62,12 +61,13 @@ pub fn techniques(summaries: &[Summary], rule: TieRule, of: &str) -> TextTable {
         ]);
         row
     };
-    let mut header = texts(&["Technique", "Faults", "Failed", "Hit", "Lines", "% of run"]);
+    let mut header = texts(&["Technique", "Faults", "Failed", "Hit", "Lines", "% of run", "% of all"]);
     header.extend(TOP.map(|top| format!("Top {top}")));
     header.extend(texts(&["EXAM", "Effort", "MRR", "All", "Time (s)"]));
     TextTable {
         caption: format!(
-            "Techniques{of}. Hit: faults of which a faulty line is named; Lines, % of run: named lines, median; EXAM: \
+            "Techniques{of}. Hit: faults of which a faulty line is named; Lines, % of run, % of all: named lines, median, and their shares of those that the \
+             failing run executes and of all; EXAM: \
              share of lines read up to the first faulty one, mean; Effort: lines read in vain, mean; MRR: mean \
              reciprocal rank; All: mean place of all faulty lines. Tied lines are read {ties}"
         ),
@@ -165,102 +165,6 @@ fn latex_text(text: &str) -> String {
     told
 }
 
-fn places(place: &PlaceDocument) -> [String; 3] {
-    [place.best, place.average, place.worst].map(|value| value.to_string())
-}
-
-/// The results as CSV: a row for each fault and technique.
-pub fn results_csv(results: &StudyResults) -> String {
-    let mut header =
-        texts(&["fault", "group", "technique", "status", "hit", "suspects", "lines", "lines_executed"]);
-    for name in ["rank", "mean_rank", "exam", "wasted_effort", "reciprocal_rank"] {
-        header.extend(["best", "average", "worst"].map(|rule| format!("{name}_{rule}")));
-    }
-    header.extend(texts(&["seconds", "memory_kib", "runs", "tests", "events", "events_kept", "why"]));
-    let width = header.len();
-    let rows = results.items.iter().map(|item| {
-        let mut row = [&item.fault, &item.group, &item.technique, &item.status].map(Clone::clone).to_vec();
-        match &item.metrics {
-            Some(metrics) => row.extend(metrics_cells(metrics)),
-            None => row.extend(vec![String::new(); width - 11]),
-        }
-        let cost = &item.cost;
-        row.extend([cost.seconds.to_string(), cost.memory_kib.to_string()]);
-        row.extend([cost.runs, cost.tests, cost.events].map(|count| count.to_string()));
-        row.push(cost.events_kept.map_or_else(String::new, |count| count.to_string()));
-        row.push(item.why.clone().unwrap_or_default());
-        row
-    });
-    csv_text(&header, rows)
-}
-
-fn metrics_cells(metrics: &MetricsDocument) -> Vec<String> {
-    let MetricsDocument { first, mean, exam, wasted_effort, reciprocal_rank, .. } = metrics;
-    let mut cells = vec![metrics.hit.to_string()];
-    cells.extend([metrics.suspects, metrics.lines, metrics.lines_executed].map(|count| count.to_string()));
-    cells.extend([first, mean, exam, wasted_effort, reciprocal_rank].into_iter().flat_map(places));
-    cells
-}
-
-/// The rankings as CSV: a row for each fault, technique and line.
-pub fn lines_csv(results: &StudyResults) -> String {
-    let header = texts(&[
-        "fault",
-        "group",
-        "technique",
-        "file",
-        "line",
-        "rank_best",
-        "rank_average",
-        "rank_worst",
-        "score",
-        "suspect",
-        "faulty",
-    ]);
-    csv_text(&header, results.items.iter().flat_map(line_rows))
-}
-
-fn line_rows(item: &ItemDocument) -> impl Iterator<Item = Vec<String>> {
-    let faulty: Vec<SourceLine> = item
-        .metrics
-        .iter()
-        .flat_map(|metrics| &metrics.faulty)
-        .filter_map(|one| SourceLine::parse(&one.line).ok())
-        .collect();
-    item.ranking.iter().flat_map(move |group| {
-        let faulty = faulty.clone();
-        group.lines.iter().filter_map(move |line| {
-            let line = SourceLine::parse(line).ok()?;
-            let is_faulty = faulty.iter().any(|one| one.means(&line));
-            let ties = group.lines.len();
-            Some(vec![
-                item.fault.clone(),
-                item.group.clone(),
-                item.technique.clone(),
-                line.file.clone(),
-                line.line.to_string(),
-                group.rank.to_string(),
-                (group.rank as f64 + (ties as f64 - 1.0) / 2.0).to_string(),
-                (group.rank + ties - 1).to_string(),
-                group.score.map_or_else(String::new, |score| score.to_string()),
-                group.suspect.to_string(),
-                is_faulty.to_string(),
-            ])
-        })
-    })
-}
-
-fn csv_text(header: &[String], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let written = writer.write_record(header).and_then(|()| {
-        let mut rows = rows;
-        rows.try_for_each(|row| writer.write_record(row))
-    });
-    written.expect("all rows have a cell for each column, and memory takes them");
-    let bytes = writer.into_inner().expect("memory takes all");
-    String::from_utf8(bytes).expect("cells are UTF-8")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,18 +176,8 @@ mod tests {
         let results = results(&[("a_b", &[Some(1.0), Some(3.0)])]);
         let table = techniques(&results.summaries(TieRule::Average, None), TieRule::Average, "");
         let text = table.latex();
-        assert!(text.contains("    a\\_b & 2 & 0 & 2 & 5.0 & 50 & 1 & 2 & 2 & 2 & 0.100 &"), "{text}");
-        assert!(text.contains("\\toprule") && text.contains("{lrrrrrrrrrrrrrr}"), "{text}");
-    }
-
-    #[test]
-    fn csv_has_a_row_for_each_observation_and_a_cell_for_each_column() {
-        let results = results(&[("a", &[Some(1.0), None]), ("b", &[Some(2.0), Some(4.0)])]);
-        let text = results_csv(&results);
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
-        assert_eq!(rows.len(), 4);
-        assert_eq!((&rows[0][8], &rows[2][3], &rows[2][29]), ("1", "failed", "a_b fails & 100 % more"));
+        assert!(text.contains("    a\\_b & 2 & 0 & 2 & 5.0 & 50 & 25 & 1 & 2 & 2 & 2 & 0.100 &"), "{text}");
+        assert!(text.contains("\\toprule") && text.contains("{lrrrrrrrrrrrrrrr}"), "{text}");
     }
 
     #[test]

@@ -18,7 +18,8 @@ pub use fault::{BUILD_FOLDER, StudyFault};
 pub use mistake::Mistake;
 pub use suite::{StudyTest, read_tests};
 
-use crate::technique::Technique;
+use crate::technique::{SliceControl, Technique};
+use crate::times::SearchBudget;
 use keys::{FAULT_KEYS, KeyReader, TOP_KEYS};
 use record::{Given, GivenValue, Record};
 
@@ -82,20 +83,41 @@ impl StudyManifest {
     }
 }
 
+/// The techniques, in the matrix of controls and budgets.
 fn techniques(top: &Record, taker: &mut KeyReader<'_>) -> Vec<Technique> {
     taker.only(top, &TOP_KEYS);
+    let named = list(top, "techniques", taker, Technique::parse);
+    let named = if named.is_empty() { Technique::usual() } else { named };
+    let controls = list(top, "controls", taker, SliceControl::parse);
+    let budgets = list(top, "budgets", taker, SearchBudget::parse);
     let mut techniques = Vec::new();
-    let Some((line, names)) = taker.texts(top, "techniques") else { return techniques };
-    for name in names {
-        match Technique::parse(&name) {
-            Ok(technique) if techniques.contains(&technique) => {
-                taker.complain(line, format!("the technique {technique} is named twice: remove one"));
-            }
-            Ok(technique) => techniques.push(technique),
-            Err(error) => taker.complain(line, error),
+    for technique in named.iter().flat_map(|one| one.in_matrix(&controls, &budgets)) {
+        if !techniques.contains(&technique) {
+            techniques.push(technique);
         }
     }
     techniques
+}
+
+/// Reads the members of a list at the top, none of them twice.
+fn list<T: PartialEq + ToString>(
+    top: &Record,
+    key: &str,
+    taker: &mut KeyReader<'_>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Vec<T> {
+    let mut list = Vec::new();
+    let Some((line, texts)) = taker.texts(top, key) else { return list };
+    for text in texts {
+        match parse(&text) {
+            Ok(one) if list.contains(&one) => {
+                taker.complain(line, format!("`{key}` names {} twice: remove one", one.to_string()));
+            }
+            Ok(one) => list.push(one),
+            Err(error) => taker.complain(line, error),
+        }
+    }
+    list
 }
 
 /// The faults that can be used; of two with the same name the first.
