@@ -30,9 +30,8 @@ use crate::subject::Target;
 
 /// Prints the spectra as a document.
 pub(super) fn spectra(options: &StudyCoverOptions) -> Result<Exit, Failure> {
-    let manifest = StudyManifest::read(&options.manifest)?;
-    let fault = manifest.faults.iter().find(|fault| fault.name == options.fault);
-    let fault = fault.ok_or_else(|| {
+    let fault = StudyManifest::read_fault(&options.manifest, &options.fault)?;
+    let fault = &fault.ok_or_else(|| {
         Failure::new(
             Exit::Usage,
             format!("{}: there is no fault {}", options.manifest.display(), options.fault),

@@ -47,11 +47,34 @@ impl StudyManifest {
         Ok(StudyManifest::parse(&text, path, &folder.canonicalize()?))
     }
 
+    /// Reads one fault of a manifest, and looks at no file of the others: there may be thousands. `None` if there is none
+    /// of that name.
+    ///
+    /// # Errors
+    /// If the manifest cannot be read.
+    pub fn read_fault(path: &Path, name: &str) -> io::Result<Option<StudyFault>> {
+        let text = fs::read_to_string(path)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let is_meant = |record: &Record| record.get("name").and_then(Given::text).as_deref() == Some(name);
+        let manifest = StudyManifest::parse_some(&text, path, &folder.canonicalize()?, &is_meant);
+        Ok(manifest.faults.into_iter().find(|fault| fault.name == name))
+    }
+
     /// Parses a manifest whose paths begin in `folder`.
     pub fn parse(text: &str, path: &Path, folder: &Path) -> StudyManifest {
+        StudyManifest::parse_some(text, path, folder, &|_| true)
+    }
+
+    /// Parses a manifest, and makes the faults of some of its records.
+    fn parse_some(
+        text: &str,
+        path: &Path,
+        folder: &Path,
+        is_meant: &dyn Fn(&Record) -> bool,
+    ) -> StudyManifest {
         let mut manifest = StudyManifest { text: text.to_owned(), ..StudyManifest::default() };
         let mut taker = KeyReader { file: path, mistakes: &mut manifest.mistakes };
-        let records = match path.extension().and_then(|extension| extension.to_str()) {
+        let mut records = match path.extension().and_then(|extension| extension.to_str()) {
             Some("toml") => {
                 let (top, complaints) = formats::toml(text);
                 complaints.into_iter().for_each(|(line, what)| taker.complain(line, what));
@@ -68,6 +91,7 @@ impl StudyManifest {
                 Vec::new()
             }
         };
+        records.retain(is_meant);
         manifest.faults = faults(&records, folder, &mut taker);
         if manifest.techniques.is_empty() {
             manifest.techniques = Technique::usual();
