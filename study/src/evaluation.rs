@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
 use siphasher::sip::SipHasher13;
 
 use crate::conversion::{StatementCounts, groups, metrics};
@@ -22,10 +24,21 @@ use crate::technique::{BudgetedTechnique, SingleTechnique, Technique, Work};
 /// The work that was done on a fault.
 pub type Works = BTreeMap<Work, WorkDocument>;
 
-/// The document that a command has printed, and its status in the words of studies: `complete`, where it does not say
-/// otherwise.
+/// A document as a command has printed it.
+#[derive(Deserialize)]
+struct PrintedDocument {
+    /// Those of a dynamic slice may be millions, and no technique asks for them.
+    #[serde(default, rename = "dependences")]
+    _dependences: IgnoredAny,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// The document that a command has printed, without the dependences of a dynamic slice, and its status in the words of
+/// studies: `complete`, where it does not say otherwise.
 pub fn printed(stdout: &[u8]) -> Option<(String, Value)> {
-    let document: Value = serde_json::from_slice(stdout).ok()?;
+    let document: PrintedDocument = serde_json::from_slice(stdout).ok()?;
+    let document = Value::Object(document.rest);
     let status = match document.get("status").and_then(Value::as_str) {
         None | Some("minimal" | "complete") => "complete",
         Some(other) => other,
@@ -296,4 +309,21 @@ fn locate_ranking(document: &Value, executed: &[SourceLine], all: &[SourceLine])
     others.push((false, executed.to_vec()));
     let lines = |groups: Vec<(bool, Vec<SourceLine>)>| groups.into_iter().map(|(_, lines)| lines).collect();
     Some(LineRanking::of_groups(lines(named), lines(others), all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_printed_document_is_kept_without_its_dependences() {
+        let printed = |text: &str| printed(text.as_bytes());
+        let kept = (String::from("complete"), serde_json::json!({"slice": [1], "status": "minimal"}));
+        assert_eq!(
+            printed(r#"{"slice": [1], "dependences": [{"from": 1}], "status": "minimal"}"#),
+            Some(kept)
+        );
+        assert_eq!(printed(r#"{"status": "budget"}"#).map(|(status, _)| status).as_deref(), Some("budget"));
+        assert_eq!((printed("[]"), printed("{"), printed("")), (None, None, None));
+    }
 }

@@ -15,7 +15,7 @@ use super::words::Words;
 use crate::session::interrupt::Interrupt;
 
 /// The interval at which a running process is checked.
-const INTERVAL: Duration = Duration::from_millis(5);
+const INTERVAL: Duration = Duration::from_millis(20);
 /// The first interval after it has closed its output.
 const LEAST_INTERVAL: Duration = Duration::from_micros(100);
 

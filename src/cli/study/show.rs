@@ -43,6 +43,7 @@ pub(super) fn status(options: &StudyFolderOptions) -> Result<Exit, Failure> {
     let (folder, results) = results(&options.results)?;
     let study = &results.study;
     let mut text = String::new();
+    let width = study.techniques.iter().map(String::len).max().unwrap_or(0).max(24);
     for technique in &study.techniques {
         let (mut done, mut cut, mut failed) = (0, 0, 0);
         for item in results.of(technique) {
@@ -56,7 +57,7 @@ pub(super) fn status(options: &StudyFolderOptions) -> Result<Exit, Failure> {
         let pending = asked - done - cut - failed;
         let _ = writeln!(
             text,
-            "{technique:<24} {done:>5} done {cut:>4} cut {failed:>4} failed {pending:>5} to do"
+            "{technique:<width$} {done:>5} done {cut:>4} cut {failed:>4} failed {pending:>5} to do"
         );
     }
     let mut working = Vec::new();
