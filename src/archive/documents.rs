@@ -13,6 +13,7 @@ use dd::{Algorithm, Counts, Outcome};
 
 use super::contents::FileDocument;
 use super::crashes::CrashDocument;
+use super::observed::ValuesDocument;
 use super::texts::TextDocument;
 use super::words::{
     AlgorithmWord, AnswersWord, ContainmentWord, ControlWord, EngineWord, EvidenceKindWord, GranularityWord,
@@ -307,34 +308,6 @@ pub(super) struct ByProductDocument {
     pub(super) rule: Rule,
     /// Stretches of executed events, first and last, from 0.
     pub(super) executed: Vec<(u32, u32)>,
-}
-
-/// The values that events read and wrote. Events are counted from 0.
-#[derive(Serialize, Deserialize)]
-pub(super) struct ValuesDocument {
-    pub(super) events: Vec<EventValues>,
-    /// The flows of values: the event that has written, the one that has read it, and the name.
-    pub(super) flows: Vec<(u32, u32, String)>,
-    pub(super) limit: Option<LimitDocument>,
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct EventValues {
-    pub(super) event: u32,
-    /// Name and value.
-    pub(super) reads: Vec<(String, String)>,
-    /// Name, value before and value after.
-    pub(super) writes: Vec<(String, String, String)>,
-}
-
-/// The reason why not everything was observed.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum LimitDocument {
-    Event(u32),
-    Instructions(u32),
-    LeftPath(Option<u32>),
-    Time,
 }
 
 #[derive(Serialize, Deserialize)]

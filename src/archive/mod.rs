@@ -44,6 +44,7 @@ mod journal;
 mod kept;
 mod listing;
 mod located;
+mod observed;
 mod outcomes;
 mod ranges;
 mod restore;

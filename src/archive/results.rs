@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use tracer::observation::{Flow, Limit, Observation, Reading, Seen, Writing};
 use tracer::trace::EventId;
 
 use super::documents::{
-    ByProductDocument, CountsDocument, EventValues, LimitDocument, NeededDocument, ResultDocument,
-    SeenDocument, UntriedDocument, ValuesDocument,
+    ByProductDocument, CountsDocument, NeededDocument, ResultDocument, SeenDocument, UntriedDocument,
 };
+use super::observed::ValuesDocument;
 use super::ranges::Ranges;
 use crate::circumstances::events::Control;
 use crate::slice::{ByProduct, CriticalSlice, Effects, Necessity, Needed, Question, RunMethod};
@@ -34,7 +33,7 @@ pub(super) fn result_document(slice: &CriticalSlice) -> ResultDocument {
         elapsed_ms: slice.elapsed.as_millis() as u64,
         warnings: slice.warnings.clone(),
         by_products: slice.by_products.iter().map(by_product_document).collect(),
-        values: slice.values.as_ref().map(values_document),
+        values: slice.values.as_ref().map(ValuesDocument::of),
         crashed_at: slice.crashed_at.map(|event| event.0),
     }
 }
@@ -93,46 +92,9 @@ pub(super) fn slice(mut document: ResultDocument, question: Question) -> Option<
         elapsed: Duration::from_millis(document.elapsed_ms),
         warnings: document.warnings,
         by_products: document.by_products.into_iter().map(by_product).collect(),
-        values: document.values.map(observation),
+        values: document.values.map(ValuesDocument::observation),
         kept_as: None,
     })
-}
-
-fn values_document(observation: &Observation) -> ValuesDocument {
-    let event = |(event, seen): (&EventId, &Seen)| EventValues {
-        event: event.0,
-        reads: seen.reads.iter().map(|Reading { name, value }| (name.clone(), value.clone())).collect(),
-        writes: seen.writes.iter().map(|w| (w.name.clone(), w.before.clone(), w.after.clone())).collect(),
-    };
-    ValuesDocument {
-        events: observation.seen.iter().map(event).collect(),
-        flows: observation.flows.iter().map(|flow| (flow.from.0, flow.to.0, flow.name.clone())).collect(),
-        limit: observation.limit.map(|limit| match limit {
-            Limit::Event(event) => LimitDocument::Event(event.0),
-            Limit::Instructions(event) => LimitDocument::Instructions(event.0),
-            Limit::LeftPath(behind) => LimitDocument::LeftPath(behind.map(|event| event.0)),
-            Limit::Time => LimitDocument::Time,
-        }),
-    }
-}
-
-fn observation(document: ValuesDocument) -> Observation {
-    let seen = |event: EventValues| {
-        let reads = event.reads.into_iter().map(|(name, value)| Reading { name, value }).collect();
-        let writing = |(name, before, after)| Writing { name, before, after };
-        (EventId(event.event), Seen { reads, writes: event.writes.into_iter().map(writing).collect() })
-    };
-    let flow = |(from, to, name)| Flow { to: EventId(to), from: EventId(from), name };
-    Observation {
-        seen: document.events.into_iter().map(seen).collect(),
-        flows: document.flows.into_iter().map(flow).collect(),
-        limit: document.limit.map(|limit| match limit {
-            LimitDocument::Event(event) => Limit::Event(EventId(event)),
-            LimitDocument::Instructions(event) => Limit::Instructions(EventId(event)),
-            LimitDocument::LeftPath(behind) => Limit::LeftPath(behind.map(EventId)),
-            LimitDocument::Time => Limit::Time,
-        }),
-    }
 }
 
 fn by_product_document(by_product: &ByProduct) -> ByProductDocument {

@@ -247,12 +247,10 @@ impl<'e> Explanation<'e> {
         let decision =
             decides.then(|| Some((format!("why {place} goes its way"), asked("--decision", place.clone())?)));
         let reads = seen.seen.get(&event).into_iter().flat_map(|seen| &seen.reads);
-        // The return value of a call is no variable.
-        let variables =
-            reads.filter(|read| !read.name.ends_with("()")).take(MOST_FURTHER).filter_map(|read| {
-                let command = asked("--value", format!("{}@{place}", read.name))?;
-                Some((format!("why {} is {}", read.name, read.value), command))
-            });
+        let variables = reads.filter(|read| !read.is_returned).take(MOST_FURTHER).filter_map(|read| {
+            let command = asked("--value", format!("{}@{place}", read.name))?;
+            Some((format!("why {} is {}", read.name, read.value.text), command))
+        });
         decision.flatten().into_iter().chain(variables).collect()
     }
 

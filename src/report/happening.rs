@@ -4,7 +4,7 @@
 //! values that were read; otherwise what was written is listed, or else what was read. Knows just enough of
 //! C, C++ and Rust to find names in an expression.
 
-use tracer::observation::{Reading, Seen, Writing};
+use tracer::observation::{Reading, Seen, Value, Writing};
 
 use super::pieces;
 use super::style::Style;
@@ -35,16 +35,21 @@ pub(super) fn told(seen: &Seen, line: &str, style: Style) -> String {
 
 /// A value that was written: `sum: 0 → 1`.
 pub(super) fn changed(Writing { name, before, after }: &Writing, style: Style) -> String {
-    format!("{name}: {} {} {}", short(before, style), arrow(style), short(after, style))
+    format!("{name}: {} {} {}", short(text(before), style), arrow(style), short(text(after), style))
 }
 
 /// A value that was read: `a = 1`.
-pub(super) fn read(Reading { name, value }: &Reading, style: Style) -> String {
-    format!("{name} = {}", short(value, style))
+pub(super) fn read(Reading { name, value, .. }: &Reading, style: Style) -> String {
+    format!("{name} = {}", short(&value.text, style))
 }
 
 pub(super) fn arrow(style: Style) -> &'static str {
     style.either("→", "->")
+}
+
+/// The text of a value; empty if it could not be read.
+fn text(value: &Option<Value>) -> &str {
+    value.as_ref().map_or("", |value| &value.text)
 }
 
 /// A value as it is printed: cut, and in ASCII where nothing else can be printed.
@@ -103,15 +108,17 @@ fn assignment(seen: &Seen, statement: &str, style: Style) -> Option<Told> {
     let writing = seen.writes.iter().find(|writing| ends_with_name(&written, &writing.name))?;
     let Writing { name, before, after } = writing;
     let value = with_values(value.trim(), seen, style);
-    let after = short(after, style);
+    let is_other_number =
+        value.parse().is_ok_and(|number| !after.as_ref().is_some_and(|after| after.is_number(number)));
+    let after = short(text(after), style);
     let made = match operator {
         "" => format!("{name}{value}"),
         _ => format!("{name} {operator} {value}"),
     };
     let result =
         if operator == "=" && value == after { String::new() } else { format!(" {} {after}", arrow(style)) };
-    let is_plausible = operator != "=" || value == after || value.parse::<i128>().is_err();
-    let text = format!("{made}{result} (was {})", short(before, style));
+    let is_plausible = operator != "=" || value == after || !is_other_number;
+    let text = format!("{made}{result} (was {})", short(text(before), style));
     Some(Told { name: name.clone(), text, is_plausible })
 }
 
@@ -246,11 +253,11 @@ fn value_of<'s>(name: &str, seen: &'s Seen) -> Option<&'s str> {
     // Names of functions in C++ have their parameters, those of templates what they are made for.
     let bare = |path: &str| short(path.split(['(', '<']).next().unwrap_or_default()) + "()";
     let called = short(name.rsplit(['.', '>']).next().unwrap_or_default());
-    let is_meant = |known: &str| match known.strip_suffix("()") {
-        Some(path) => name.ends_with("()") && bare(path) == called,
-        None => known == name || known.contains("::") && short(known) == name,
+    let is_meant = |Reading { name: known, is_returned, .. }: &&Reading| match is_returned {
+        true => name.ends_with("()") && bare(known) == called,
+        false => known == name || known.contains("::") && short(known) == name,
     };
-    seen.reads.iter().find(|reading| is_meant(&reading.name)).map(|reading| reading.value.as_str())
+    seen.reads.iter().find(is_meant).map(|reading| &reading.value.text[..])
 }
 
 /// The length of a bracketed text, up to the closing bracket.
@@ -274,11 +281,20 @@ mod tests {
     use super::*;
 
     fn seen(reads: &[(&str, &str)], writes: &[(&str, &str, &str)]) -> Seen {
-        let reads = reads.iter().map(|&(name, value)| Reading { name: name.into(), value: value.into() });
+        let value = |text: &str| Value {
+            bytes: text.parse().map_or_else(|_| Vec::new(), |number: i32| number.to_le_bytes().into()),
+            text: text.into(),
+            ..Value::default()
+        };
+        let reads = reads.iter().map(|&(name, text)| Reading {
+            name: name.into(),
+            is_returned: name.ends_with("()"),
+            value: value(text),
+        });
         let writing = |&(name, before, after): &(&str, &str, &str)| Writing {
             name: name.into(),
-            before: before.into(),
-            after: after.into(),
+            before: Some(value(before)),
+            after: Some(value(after)),
         };
         Seen { reads: reads.collect(), writes: writes.iter().map(writing).collect() }
     }
@@ -313,6 +329,15 @@ mod tests {
         assert_eq!(told(line, &[], &[("i", "9", "0")]), "i = 0 (was 9)");
         let line = "for (; p; p = p->next) f(p);";
         assert_eq!(told(line, &[("p->next", "0x20")], &[("p", "0x10", "0x20")]), "p = 0x20 (was 0x10)");
+    }
+
+    #[test]
+    fn a_number_is_compared_with_the_bytes_of_a_value_not_with_its_text() {
+        let reading = Value { bytes: vec![65], text: "65 'A'".into(), type_name: "char".into() };
+        let writes = vec![Writing { name: "c".into(), before: None, after: Some(reading) }];
+        let seen = Seen { writes, ..Seen::default() };
+        let line = "for (c = 65; more; c = next(c)) put(c);";
+        assert_eq!(super::told(&seen, line, Style::default()), "c = 65 → 65 'A' (was )");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! List the needed events with their places, for all reports that go through them one by one.
 
 use serde::{Serialize, Serializer};
-use tracer::observation::{Flow, Observation, Reading, Seen, Writing};
+use tracer::observation::{Flow, Observation, Reading, Seen, Value, Writing};
 use tracer::trace::EventId;
 
 use crate::oracle::Evidence;
@@ -59,11 +59,16 @@ fn without(evidence: &Evidence) -> Without<'_> {
 /// The values that an event read and wrote; `None` if it was not observed.
 fn values<'a>(all: &'a Observation, event: EventId, teller: &mut ValueWriter<'_>) -> Option<Values<'a>> {
     let Seen { reads, writes } = all.seen.get(&event)?;
-    let written = |Writing { name, before, after }: &'a Writing| Written { name, before, after };
+    let text = |value: &'a Option<Value>| value.as_ref().map_or("", |value| &value.text);
+    let written = |Writing { name, before, after }: &'a Writing| Written {
+        name,
+        before: text(before),
+        after: text(after),
+    };
     let fed = |flow: &'a Flow| Fed { event: flow.from.time(), name: &flow.name };
     Some(Values {
         told: teller.told(event).unwrap_or_default(),
-        reads: reads.iter().map(|Reading { name, value }| Read { name, value }).collect(),
+        reads: reads.iter().map(|Reading { name, value, .. }| Read { name, value: &value.text }).collect(),
         writes: writes.iter().map(written).collect(),
         fed_by: feeding(all, event).iter().map(fed).collect(),
     })

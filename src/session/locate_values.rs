@@ -55,5 +55,5 @@ fn observed(
 
 fn in_words(seen: &Seen) -> String {
     let reads = seen.reads.iter().take(MOST_VALUES);
-    reads.map(|read| format!("{} = {}", read.name, read.value)).collect::<Vec<_>>().join(", ")
+    reads.map(|read| format!("{} = {}", read.name, read.value.text)).collect::<Vec<_>>().join(", ")
 }

@@ -1,10 +1,11 @@
 //! The observation of events: what they read and wrote, and which event has written what another one reads.
 //!
-//! Values are texts, as the language of the program writes them. Only events that were looked at are here;
-//! what others did is not known.
+//! A value is its type, its bytes, and the text that the language of the program has for it. Only events that were
+//! looked at are here; what others did is not known.
 
 use std::collections::BTreeMap;
 
+pub use crate::program::variables::Value;
 use crate::trace::EventId;
 
 /// The observation of some events of a run.
@@ -43,10 +44,12 @@ pub struct Seen {
 /// A value that an event read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// The name in the source: `sum`, `p->next`; `f()` for what a function returned.
+    /// The name in the source: `sum`, `p->next`; of what a function returned, `f()`.
     pub name: String,
+    /// Whether a function has returned it, so that it has no place in memory.
+    pub is_returned: bool,
     /// The value.
-    pub value: String,
+    pub value: Value,
 }
 
 /// A value that an event wrote.
@@ -54,10 +57,10 @@ pub struct Reading {
 pub struct Writing {
     /// The name in the source.
     pub name: String,
-    /// The value before the event.
-    pub before: String,
-    /// The value after the event.
-    pub after: String,
+    /// The value before the event; `None` if its memory could not be read then.
+    pub before: Option<Value>,
+    /// The value after the event; `None` if its memory could not be read then.
+    pub after: Option<Value>,
 }
 
 /// A flow: an event reads what another one has written.

@@ -32,8 +32,8 @@ impl Execution<'_> {
         let bias = self.placement.bias(image);
         let view = View { function, registers: &registers, bias, memory: &memory, followed: &[] };
         let named = variables.called(view, name)?;
-        let told = variables.value(&named, &memory)?;
-        let whole = variables.value_within(&named, &memory, ValueBounds::WHOLE)?;
+        let told = variables.value(&named, &memory)?.text;
+        let whole = variables.text_within(&named, &memory, ValueBounds::WHOLE)?;
         Some(AskedValue { told, whole })
     }
 }

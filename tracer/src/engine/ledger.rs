@@ -7,6 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::observation::{Flow, Observation, Reading, Writing};
+use crate::program::variables::Value;
 use crate::trace::EventId;
 
 /// The reads and writes so far.
@@ -25,12 +26,20 @@ impl Ledger {
     }
 
     /// Notes that an event reads a value; what it has written itself does not count.
-    pub(crate) fn reads(&mut self, event: EventId, name: &str, value: impl FnOnce() -> Option<String>) {
+    pub(crate) fn reads(&mut self, event: EventId, name: &str, value: impl FnOnce() -> Option<Value>) {
         let seen = self.observation.seen.entry(event).or_default();
         let is_known = seen.reads.iter().any(|reading| reading.name == name);
         let is_own = seen.writes.iter().any(|writing| writing.name == name);
         if let Some(value) = (!is_known && !is_own).then(value).flatten() {
-            seen.reads.push(Reading { name: name.to_owned(), value });
+            seen.reads.push(Reading { name: name.to_owned(), is_returned: false, value });
+        }
+    }
+
+    /// Notes that an event takes what a function has returned; `name` is that of the call, `f()`.
+    pub(crate) fn takes(&mut self, event: EventId, name: &str, value: Value) {
+        let reads = &mut self.observation.seen.entry(event).or_default().reads;
+        if !reads.iter().any(|reading| reading.name == name) {
+            reads.push(Reading { name: name.to_owned(), is_returned: true, value });
         }
     }
 
@@ -39,14 +48,13 @@ impl Ledger {
         &mut self,
         event: EventId,
         name: &str,
-        before: impl FnOnce() -> Option<String>,
+        before: impl FnOnce() -> Option<Value>,
     ) -> bool {
         let seen = self.observation.seen.entry(event).or_default();
         if seen.writes.iter().any(|writing| writing.name == name) {
             return false;
         }
-        let before = before().unwrap_or_default();
-        seen.writes.push(Writing { name: name.to_owned(), before, after: String::new() });
+        seen.writes.push(Writing { name: name.to_owned(), before: before(), after: None });
         true
     }
 
@@ -58,7 +66,7 @@ impl Ledger {
     }
 
     /// Notes what a value that the event has written is now.
-    pub(crate) fn leaves(&mut self, event: EventId, name: &str, after: String) {
+    pub(crate) fn leaves(&mut self, event: EventId, name: &str, after: Option<Value>) {
         let seen = self.observation.seen.get_mut(&event);
         let writing = seen.and_then(|seen| seen.writes.iter_mut().find(|writing| writing.name == name));
         if let Some(writing) = writing {
@@ -157,13 +165,14 @@ mod tests {
     #[test]
     fn the_first_value_is_the_old_one_and_the_last_value_is_the_new_one() {
         let mut ledger = Ledger::default();
-        assert!(ledger.writes(ONE, "i", || Some("1".into())));
-        assert!(!ledger.writes(ONE, "i", || Some("2".into())));
-        ledger.leaves(ONE, "i", "2".into());
-        ledger.leaves(ONE, "i", "3".into());
-        ledger.reads(ONE, "i", || Some("2".into()));
+        let value = |byte| Some(Value { bytes: vec![byte], ..Value::default() });
+        assert!(ledger.writes(ONE, "i", || value(1)));
+        assert!(!ledger.writes(ONE, "i", || value(2)));
+        ledger.leaves(ONE, "i", value(2));
+        ledger.leaves(ONE, "i", value(3));
+        ledger.reads(ONE, "i", || value(2));
         let seen = &ledger.finish().seen[&ONE];
-        assert_eq!((seen.writes[0].before.as_str(), seen.writes[0].after.as_str()), ("1", "3"));
+        assert_eq!((&seen.writes[0].before, &seen.writes[0].after), (&value(1), &value(3)));
         assert!(seen.reads.is_empty(), "what it has written itself is no news to it");
     }
 }

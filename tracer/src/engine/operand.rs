@@ -31,7 +31,7 @@ pub(super) fn told(
     let through = pointers.as_ref().and_then(|pointers| variables.through(view, pointers.last, piece));
     let is_written = mode != Mode::Read;
     if let Some((pointer, part)) = through {
-        let value = variables.value(&pointer, &memory)?;
+        let value = variables.value(&pointer, &memory)?.text;
         return Some(Operand { name: part.name, pointer: Some((pointer.name, value)), is_written });
     }
     let named = variables.name(view, piece)?;

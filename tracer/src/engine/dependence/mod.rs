@@ -171,14 +171,15 @@ impl<'i> Detective<'i> {
             let view = View { function, registers, bias, memory: &memory, followed: &[] };
             let Some(named) = variables.called(view, &question.name) else { continue };
             // All of it counts, not only what is shown.
-            let _ = variables.value_within(&named, &memory, ValueBounds::WHOLE);
+            let _ = variables.text_within(&named, &memory, ValueBounds::WHOLE);
             let mut writers = BTreeSet::new();
             for MemoryPiece { address, length } in memory.into_read() {
                 self.memory.each(address, length, |writer| {
                     writers.insert(EventId(writer));
                 });
             }
-            let value = variables.value(&named, &ProgramMemory(tracee)).unwrap_or_default();
+            let value =
+                variables.value(&named, &ProgramMemory(tracee)).map_or_else(String::new, |value| value.text);
             self.answers[number] = Some(ValueAnswer { value, writers: writers.into_iter().collect() });
         }
     }

@@ -10,7 +10,7 @@ use crate::address::RuntimeAddress;
 use crate::engine::{Execution, Trap};
 use crate::process::{ProcessError, Stop, Tracee};
 use crate::program::accesses::Effect;
-use crate::program::variables::{Memory, Named, RegisterValues};
+use crate::program::variables::{Memory, Named, RegisterValues, Value};
 use crate::program::{FunctionId, LeaderKind};
 use crate::trace::EventId;
 
@@ -39,7 +39,7 @@ pub(super) enum Callee {
 pub(super) struct Exposed {
     named: Named,
     bytes: Vec<u8>,
-    before: Option<String>,
+    before: Option<Value>,
     role: Role,
 }
 
@@ -142,7 +142,7 @@ impl EventWatch<'_> {
         let latest = self.latest.filter(has_ended);
         let (Some(value), Some(latest)) = (result, latest) else { return };
         let name = format!("{}()", program.function(function).name);
-        self.ledger.reads(glance.event, &name, || Some(value));
+        self.ledger.takes(glance.event, &name, value);
         let activation = trace.activation(latest);
         let is_last = |event: &EventId| {
             trace.activation(*event) == activation

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::engine::ledger::Ledger;
 use crate::program::FunctionId;
-use crate::program::variables::{Memory, Named, RegisterValues, View};
+use crate::program::variables::{Memory, Named, RegisterValues, Value, View};
 use crate::trace::EventId;
 
 /// An event that is being looked at.
@@ -41,7 +41,7 @@ impl Glance {
         &mut self,
         ledger: &mut Ledger,
         named: Named,
-        before: impl FnOnce(&Named, &Glance) -> Option<String>,
+        before: impl FnOnce(&Named, &Glance) -> Option<Value>,
     ) {
         if self.written.iter().any(|whole| whole.holds(&named)) {
             return;

@@ -294,7 +294,7 @@ impl EventWatch<'_> {
     fn close(&mut self, tracee: &Tracee, glance: Glance) {
         for named in &glance.written {
             let after = self.assignment.variables.value(named, &ProgramMemory(tracee));
-            self.ledger.leaves(glance.event, &named.name, after.unwrap_or_default());
+            self.ledger.leaves(glance.event, &named.name, after);
         }
     }
 

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use super::find::rust_name;
 use super::types::{Dimension, Member, Record, Shape, TypeId, Types, Variants};
+use super::value::Value;
 use super::{Memory, Named, Nowhere, Syntax, Variables};
 use crate::program::FunctionId;
 
@@ -34,29 +35,39 @@ impl ValueBounds {
 
 impl Variables {
     /// The value of a named piece of memory now; `None` if it cannot be read.
-    pub(crate) fn value(&self, named: &Named, memory: &dyn Memory) -> Option<String> {
-        self.value_within(named, memory, ValueBounds::SHOWN)
+    pub(crate) fn value(&self, named: &Named, memory: &dyn Memory) -> Option<Value> {
+        let (writer, bytes) = self.read(named, memory, ValueBounds::SHOWN)?;
+        Some(writer.kept(named.kind, &bytes))
     }
 
-    /// The value of a named piece of memory, as much of it as these bounds allow.
-    pub(crate) fn value_within(
+    /// The text of the value of a named piece of memory now, as much of it as these bounds allow.
+    pub(crate) fn text_within(
         &self,
         named: &Named,
         memory: &dyn Memory,
         bounds: ValueBounds,
     ) -> Option<String> {
+        let (writer, bytes) = self.read(named, memory, bounds)?;
+        Some(writer.value(named.kind, &bytes, 0))
+    }
+
+    /// The bytes of a named piece of memory, and who writes them as text.
+    fn read<'w>(
+        &'w self,
+        named: &Named,
+        memory: &'w dyn Memory,
+        bounds: ValueBounds,
+    ) -> Option<(Writer<'w>, Vec<u8>)> {
         let image = self.images.get(named.image)?;
-        let syntax = named.syntax;
-        let writer = Writer::new(&image.types, memory, syntax, bounds);
+        let writer = Writer::new(&image.types, memory, named.syntax, bounds);
         let bytes = memory.read(named.address, named.size.min(bounds.bytes) as usize)?;
-        Some(match named.bits {
-            Some(bits) => writer.bits(named.kind, &bytes, bits),
-            None => writer.value(named.kind, &bytes, 0),
-        })
+        let bytes =
+            named.bits.map_or_else(|| bytes.clone(), |bits| writer.extracted(named.kind, &bytes, bits));
+        Some((writer, bytes))
     }
 
     /// The value that a function has left in the register for its result; `None` if it returns nothing, or not there.
-    pub(crate) fn result(&self, function: FunctionId, rax: u64) -> Option<String> {
+    pub(crate) fn result(&self, function: FunctionId, rax: u64) -> Option<Value> {
         let &(image, position) = self.functions.get(&function)?;
         let image = &self.images[image];
         let function = &image.functions[position];
@@ -67,7 +78,7 @@ impl Variables {
         let bytes = rax.to_le_bytes();
         let size = types.get(kind).size as usize;
         let writer = Writer::new(types, &Nowhere, function.syntax, ValueBounds::SHOWN);
-        (in_register && (1..=8).contains(&size)).then(|| writer.value(kind, &bytes[..size], 0))
+        (in_register && (1..=8).contains(&size)).then(|| writer.kept(kind, &bytes[..size]))
     }
 }
 
@@ -122,7 +133,15 @@ impl<'w> Writer<'w> {
         }
     }
 
-    fn bits(&self, kind: TypeId, bytes: &[u8], (first, size): (u64, u64)) -> String {
+    /// The value that these bytes are, with all that is kept of it.
+    fn kept(&self, kind: TypeId, bytes: &[u8]) -> Value {
+        let type_name = self.types.get(kind).name.clone();
+        let kept = bytes[..bytes.len().min(Value::MOST_BYTES)].to_vec();
+        Value { type_name, bytes: kept, text: self.value(kind, bytes, 0) }
+    }
+
+    /// The bytes of an integer that are some bits of these bytes: the first one and their number.
+    fn extracted(&self, kind: TypeId, bytes: &[u8], (first, size): (u64, u64)) -> Vec<u8> {
         let mask = if size >= 64 { u64::MAX } else { (1 << size) - 1 };
         let mut value = (wide(bytes) >> first) as u64 & mask;
         let negative =
@@ -130,9 +149,8 @@ impl<'w> Writer<'w> {
         if negative {
             value |= !mask;
         }
-        let whole = value.to_le_bytes();
-        let length = (self.types.get(kind).size as usize).min(whole.len());
-        self.value(kind, &whole[..length], 0)
+        let length = (self.types.get(kind).size as usize).min(size_of_val(&value));
+        value.to_le_bytes()[..length].to_vec()
     }
 
     fn pointer(&self, to: Option<TypeId>, address: u64) -> String {
@@ -228,7 +246,10 @@ impl<'w> Writer<'w> {
     fn member(&self, member: &Member, bytes: &[u8], level: usize) -> String {
         let Some(bytes) = bytes.get(member.offset as usize..) else { return "?".into() };
         match member.bits {
-            Some(bits) => self.bits(member.kind, &bytes[..bytes.len().min(16)], bits),
+            Some(bits) => {
+                let bytes = self.extracted(member.kind, &bytes[..bytes.len().min(16)], bits);
+                self.value(member.kind, &bytes, 0)
+            }
             None => {
                 let size = self.types.get(member.kind).size as usize;
                 match (size, bytes.get(..size)) {

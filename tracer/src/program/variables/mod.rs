@@ -11,6 +11,7 @@ mod format;
 mod place;
 mod read;
 mod types;
+mod value;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -26,6 +27,7 @@ pub(crate) use find::{MemoryPiece, View};
 pub(crate) use format::ValueBounds;
 use place::{Description, Unwinding};
 use types::{TypeId, Types};
+pub use value::Value;
 
 type Reader = gimli::EndianArcSlice<RunTimeEndian>;
 type Entry = gimli::DebuggingInformationEntry<Reader>;
