@@ -48,15 +48,13 @@ impl Observation {
                 writer.write_record(LINE_HEADER)?;
                 for item in &results.items {
                     let item = folder.item(&item.fault, &item.technique).map_err(io::Error::other)?;
-                    let rows = item.iter().flat_map(line_rows);
-                    rows.map(|row| writer.write_record(row)).collect::<Result<(), _>>()?;
+                    item.iter().flat_map(line_rows).try_for_each(|row| writer.write_record(row))?;
                 }
             }
             Observation::Event => {
                 writer.write_record(EVENT_HEADER)?;
                 for item in &results.items {
-                    let rows = event_rows(folder, item)?.into_iter();
-                    rows.map(|row| writer.write_record(row)).collect::<Result<(), _>>()?;
+                    event_rows(folder, item)?.into_iter().try_for_each(|row| writer.write_record(row))?;
                 }
             }
         }

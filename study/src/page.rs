@@ -36,7 +36,7 @@ pub fn page(results: &StudyResults, plots: &[Plot], rule: TieRule, root: &str) -
         link(root, &copy(&study.manifest)),
         escaped(&copy(&study.manifest)),
     );
-    page += &table(&techniques(&results.summaries(rule, None), rule, ""));
+    techniques(&results.summaries(rule, None), rule, "").iter().for_each(|one| page += &table(one));
     for plot in plots.iter().filter(|plot| plot.name != MATRIX) {
         let _ = write!(
             page,

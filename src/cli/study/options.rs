@@ -128,7 +128,7 @@ pub enum TableFormat {
     /// For READMEs.
     #[default]
     Markdown,
-    /// For papers; needs the package booktabs.
+    /// For papers; needs the packages booktabs and longtable.
     Latex,
     /// A row for each fault and technique, for R, pandas and polars.
     Csv,

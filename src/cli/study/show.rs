@@ -14,7 +14,7 @@ use study::plots::plots;
 use study::results::StudyResults;
 use study::source_line::SourceLine;
 use study::spectra::Spectra;
-use study::tables::{left_out, pairs, techniques};
+use study::tables::{TextTable, left_out, pairs, techniques};
 use study::technique::Work;
 
 use super::super::exit::{Exit, Failure};
@@ -108,11 +108,11 @@ pub(super) fn table(options: &StudyTableOptions) -> Result<Exit, Failure> {
 
 fn texts(results: &StudyResults, options: &StudyTableOptions) -> String {
     let rule = rule(options.ties);
-    let mut tables = vec![techniques(&results.summaries(rule, None), rule, "")];
+    let mut tables = Vec::from(techniques(&results.summaries(rule, None), rule, ""));
     for group in results.groups().into_iter().filter(|_| options.groups) {
-        let mut table = techniques(&results.summaries(rule, Some(group)), rule, &format!(", {group}"));
-        table.label = format!("techniques-{group}");
-        tables.push(table);
+        let of_group = techniques(&results.summaries(rule, Some(group)), rule, &format!(", {group}"));
+        let labelled = |table: TextTable| TextTable { label: format!("{}-{group}", table.label), ..table };
+        tables.extend(of_group.map(labelled));
     }
     tables.push(pairs(&results.comparisons(rule)));
     let is_latex = options.format == TableFormat::Latex;
