@@ -1,5 +1,6 @@
 //! `stripe study`: from a manifest to tables, with faults that are none, kills, and a scheduler.
 
+mod studies;
 mod support;
 
 use std::collections::BTreeMap;
@@ -9,29 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use studies::manifests::broken;
+use studies::{assert_status, sample, study};
 use support::tiny::assert_says;
 use support::{root, scratch, stripe, text};
 
 /// The faults of the sample study that are run each time: a wrong condition, a crash, an omission.
 const PART: [&str; 3] = ["triangle-degenerate", "bank-null", "words-last"];
-
-/// A copy of the sample study.
-fn sample(name: &str) -> PathBuf {
-    let folder = scratch(name);
-    let copied = Command::new("cp").arg("-r").arg(root().join("samples/study")).arg(&folder).status();
-    assert!(copied.expect("cp starts").success());
-    folder.join("study")
-}
-
-fn study(words: &[&str], folder: &Path) -> Output {
-    let mut command = stripe();
-    command.arg("study").args(words).current_dir(folder).stdin(Stdio::null());
-    command.output().expect("stripe starts")
-}
-
-fn assert_status(output: &Output, status: i32) {
-    assert_eq!(output.status.code(), Some(status), "{}{}", text(&output.stdout), text(&output.stderr));
-}
 
 /// The rows of `results.csv` but for what depends on the machine.
 fn rows(folder: &Path) -> Vec<String> {
@@ -67,14 +52,14 @@ fn a_part_of_the_sample_study_has_the_results_that_are_known_and_every_form_show
     let folder = sample("study-part");
     assert_status(&run_part(&folder), 0);
     let known: Vec<String> = golden().into_iter().filter(|row| is_of(row, &PART)).collect();
-    assert_eq!(known.len(), 36);
+    assert_eq!(known.len(), 45);
     assert_eq!(rows(&folder), known);
     // What is there is not made again.
     let before = documents(&folder);
     assert_status(&run_part(&folder), 0);
     assert_eq!(documents(&folder), before);
     assert!(
-        text(&study(&["status", "out"], &folder).stdout).contains("36 of 348 results of 29 faults are there")
+        text(&study(&["status", "out"], &folder).stdout).contains("45 of 432 results of 29 faults are there")
     );
     assert_says(
         &text(&study(&["table", "out"], &folder).stdout),
@@ -82,14 +67,25 @@ fn a_part_of_the_sample_study_has_the_results_that_are_known_and_every_form_show
     );
     let latex = text(&study(&["table", "out", "--format", "latex"], &folder).stdout);
     assert_says(&latex, &["\\toprule", "locate & 3 & 0 &"]);
-    let lines = text(&study(&["table", "out", "--format", "lines-csv"], &folder).stdout);
+    let export = study(&["export", "out", "--format", "csv", "--to", "csv"], &folder);
+    assert_status(&export, 7);
+    let lines = fs::read_to_string(folder.join("csv/lines.csv")).expect("a file");
+    assert_eq!(lines, text(&study(&["table", "out", "--format", "lines-csv"], &folder).stdout));
+    let events = fs::read_to_string(folder.join("csv/events.csv")).expect("a file");
+    assert_says(
+        &events,
+        &[
+            "bank-null,bank,slice,8,bank-null.c,14,21,find,1,effect,false",
+            "bank-null,bank,dynamic,9,bank-null.c,15,15,find,1,,true",
+        ],
+    );
     assert!(lines.lines().any(|row| row.starts_with("bank-null,bank,ochiai,bank-null.c,15,") && row.ends_with("true,true")));
-    // 312 results are missing, and the status says so.
+    // 387 results are missing, and the status says so.
     assert_status(&study(&["report", "out", "--html", "page.html", "--plots", "plots"], &folder), 7);
     let page = fs::read_to_string(folder.join("page.html")).expect("a page");
     let links: Vec<&str> =
         page.split("<a href=\"").skip(1).map(|rest| rest.split('"').next().expect("a link")).collect();
-    assert!(links.len() > 36);
+    assert!(links.len() > 45);
     for link in links {
         assert!(folder.join(link.replace("%2B", "+")).is_file(), "{link}");
     }
@@ -202,7 +198,7 @@ fn a_study_that_is_killed_goes_on_and_makes_no_result_twice() {
         let mut child = command.stdin(Stdio::null()).spawn().expect("stripe starts");
         // However busy the machine is: so many results are there, and some work has been begun.
         let enough = |folder: &Path| {
-            folder.join("out/study.json").exists() && documents(folder).len() >= 36 * number / (kills + 1)
+            folder.join("out/study.json").exists() && documents(folder).len() >= 45 * number / (kills + 1)
         };
         while child.try_wait().expect("a process").is_none() && !enough(&folder) {
             std::thread::sleep(Duration::from_millis(5));
@@ -221,122 +217,6 @@ fn a_study_that_is_killed_goes_on_and_makes_no_result_twice() {
     assert!(before.iter().all(|(file, number)| after.get(file) == Some(number)), "{before:?}");
     let known: Vec<String> = golden().into_iter().filter(|row| is_of(row, &PART)).collect();
     assert_eq!(rows(&folder), known);
-}
-
-const BROKEN: &str = r#"techniques = ["ochiai", "ochia"]
-[defaults]
-program = "{build}/prog"
-build = 'cc -g -O0 -o "$STRIPE_BUILD/prog" ok.c'
-[[fault]]
-name = "good"
-faulty = ["ok.c:3"]
-input = "fails.in"
-reference = "right.out"
-[[fault]]
-name = "unknown-key"
-faulty = ["ok.c:3"]
-inptu = "fails.in"
-reference = "right.out"
-[[fault]]
-name = "missing-file"
-faulty = ["ok.c:3"]
-reference = "/home/somebody/right.out"
-[[fault]]
-name = "good"
-faulty = ["ok.c:3"]
-reference = "right.out"
-[[fault]]
-name = "no-lines"
-reference = "right.out"
-[[fault]]
-name = "no-build"
-build = "echo no compiler here >&2; exit 3"
-faulty = ["ok.c:3"]
-reference = "right.out"
-[[fault]]
-name = "passes"
-faulty = ["ok.c:4"]
-input = "passes.in"
-reference = "right.out"
-"#;
-
-/// A folder with a manifest of mistakes.
-fn broken(name: &str) -> PathBuf {
-    let folder = scratch(name);
-    let source = "#include <stdio.h>\nint main(void) {\n  int n = getchar() == 'x' ? 2 : 1;\n  printf(\"%d\\n\", n);\n}\n";
-    for (file, content) in [
-        ("faults.toml", BROKEN),
-        ("ok.c", source),
-        ("fails.in", "x"),
-        ("passes.in", "y"),
-        ("right.out", "1\n"),
-    ] {
-        fs::write(folder.join(file), content).expect("written");
-    }
-    folder
-}
-
-#[test]
-fn mistakes_are_told_with_their_lines_and_remedies_and_the_rest_goes_on() {
-    let folder = broken("study-broken");
-    let output = study(&["run", "faults.toml", "--out", "out"], &folder);
-    assert_status(&output, 7);
-    let told = text(&output.stderr);
-    assert_says(
-        &told,
-        &[
-            "faults.toml:1: there is no technique `ochia`: take slice",
-            "faults.toml:13: the key `inptu` is not known: did you mean `input`?",
-            "faults.toml:18: `reference`: the file /home/somebody/right.out is not there: it may be a path of another machine",
-            "faults.toml:19: the name `good` is that of the fault on line 5: rename one",
-            "faults.toml:23: the fault has no `faulty` lines: name them",
-            "3 results made, 0 were there, 2 failed; 5 mistakes in the manifest",
-        ],
-    );
-    let table = study(&["table", "out"], &folder);
-    assert_status(&table, 7);
-    assert_says(&text(&table.stdout), &["| ochiai | 1 | 2 | 1 |"]);
-    assert_says(
-        &text(&table.stderr),
-        &[
-            "no-build, ochiai: the build fails (exit status 3: no compiler here): mend `build`",
-            "passes, ochiai: the failing run passes: its output is that of `reference`",
-        ],
-    );
-    let check = study(&["check", "faults.toml"], &folder);
-    assert_status(&check, 7);
-    assert_says(
-        &text(&check.stdout),
-        &["??  good", "no test passes", "??  no-build", "the failing run passes"],
-    );
-    // What has failed is done again on request.
-    fs::write(folder.join("faults.toml"), BROKEN.replace("exit 3", "cc -g -o \"$STRIPE_BUILD/prog\" ok.c"))
-        .expect("written");
-    fs::write(folder.join("passes.in"), "x").expect("written");
-    let again = study(&["run", "faults.toml", "--out", "out", "--retry"], &folder);
-    assert_says(&text(&again.stderr), &["2 results made, 1 were there, 1 failed"]);
-}
-
-#[test]
-fn csv_and_json_lines_have_the_same_keys() {
-    let folder = broken("study-formats");
-    let csv = "name,program,build,faulty,input,reference,expect_timeout\n\
-               one,{build}/prog,\"cc -g -O0 -o \"\"$STRIPE_BUILD/prog\"\" ok.c\",ok.c:3;ok.c:4,fails.in,right.out,false\n\
-               two,{build}/prog,,ok.c:3,fails.in,right.out,perhaps\n";
-    let json = r#"{"name": "one", "program": "{build}/prog", "build": "cc -g -O0 -o \"$STRIPE_BUILD/prog\" ok.c", "faulty": ["ok.c:3", "ok.c:4"], "input": "fails.in", "reference": "right.out"}
-{"name": "two"
-"#;
-    for (file, content, mistake) in [
-        ("faults.csv", csv, "faults.csv:3: `expect_timeout` has to be true or false"),
-        ("faults.jsonl", json, "faults.jsonl:2: EOF while parsing an object"),
-    ] {
-        fs::write(folder.join(file), content).expect("written");
-        let out = format!("out-{file}");
-        let words = ["run", file, "--out", &out, "--techniques", "ochiai,jaccard"];
-        let output = study(&words, &folder);
-        assert_status(&output, 7);
-        assert_says(&text(&output.stderr), &[mistake, "2 results made, 0 were there, 0 failed; 1 mistakes"]);
-    }
 }
 
 #[test]

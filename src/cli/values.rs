@@ -8,12 +8,13 @@ use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::Duration;
 
 use clap::ValueEnum;
 use regex::bytes::Regex;
 
 use crate::oracle::expression;
+
+pub(super) use study::times::duration;
 
 /// The place of a variable where an execution begins, as in `sum@13#3`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,24 +210,6 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Parses a time such as `500ms`, `10s`, `5m`, `1h`; a plain number means seconds.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor = match unit {
-        "ms" => 0.001,
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        _ => return Err("the unit must be ms, s, m or h".into()),
-    };
-    let number: f64 = number.parse().map_err(|_| "not a time: write 500ms, 10s, 5m or 1h".to_owned())?;
-    match Duration::try_from_secs_f64(number * factor) {
-        Ok(time) if !time.is_zero() && time <= Duration::from_secs(366 * 86400) => Ok(time),
-        _ => Err("must be more than nothing and at most a year".into()),
-    }
-}
-
 /// Parses a signal: its name, with or without `SIG`, or its number.
 pub(super) fn signal(text: &str) -> Result<i32, String> {
     let name = text.to_ascii_uppercase();
@@ -282,15 +265,6 @@ fn ranges(text: &str) -> Result<EventList, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_have_units_and_sense() {
-        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
-        for bad in ["-1", "NaN", "inf", "0", "1e300", "5 parsecs", "", "1180591620717411303424"] {
-            assert!(duration(bad).is_err(), "{bad}");
-        }
-    }
 
     #[test]
     fn a_named_expression_has_a_harmless_name() {

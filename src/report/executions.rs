@@ -70,6 +70,10 @@ impl Executions {
         self.count(|mark| matches!(mark, Mark::Effect | Mark::Decision | Mark::Hole))
     }
 
+    pub(super) fn needed_for_effect(&self) -> u64 {
+        self.count(|mark| mark == Mark::Effect)
+    }
+
     pub(super) fn fixed(&self) -> u64 {
         self.count(|mark| mark == Mark::Fixed)
     }

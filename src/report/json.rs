@@ -175,6 +175,7 @@ fn lines<'a>(recorded: Recorded<'a>, slice: &CriticalSlice) -> Vec<LineDocument<
         line,
         executed: executions.executed(),
         needed: executions.needed(),
+        needed_for_effect: executions.needed_for_effect(),
         fixed: executions.fixed(),
     };
     let mut lines: Vec<LineDocument<'_>> = executed.map(line).collect();
@@ -281,7 +282,7 @@ mod tests {
         assert_eq!(numbers, [6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17]);
         assert_eq!(
             lines[5],
-            json!({"file": "sum-mul.c", "line": 11, "executed": 6, "needed": 2, "fixed": 0})
+            json!({"file": "sum-mul.c", "line": 11, "executed": 6, "needed": 2, "needed_for_effect": 2, "fixed": 0})
         );
     }
 

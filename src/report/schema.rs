@@ -281,6 +281,8 @@ pub(super) struct LineDocument<'a> {
     pub(super) executed: u64,
     /// The number of events that are needed.
     pub(super) needed: u64,
+    /// The number of these that are needed for their effect, not only as decisions.
+    pub(super) needed_for_effect: u64,
     /// The number of events that are not needed, but cannot be left out.
     pub(super) fixed: u64,
 }

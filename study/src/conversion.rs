@@ -59,13 +59,31 @@ fn place(of: impl Fn(TieRule) -> f64) -> PlaceDocument {
     PlaceDocument { best: of(TieRule::Best), average: of(TieRule::Average), worst: of(TieRule::Worst) }
 }
 
-/// The document of the places of the faulty lines.
-pub fn metrics(standing: &FaultyRank, lines_executed: usize) -> MetricsDocument {
+/// The numbers of statements of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatementCounts {
+    /// The number that the technique names, if it names statements.
+    pub named: Option<usize>,
+    /// The number that the failing run has executed.
+    pub executed: usize,
+    /// The number of all that can be executed.
+    pub all: usize,
+}
+
+/// The document of the places of the faulty lines, and of the sizes.
+pub fn metrics(
+    standing: &FaultyRank,
+    lines_executed: usize,
+    statements: Option<StatementCounts>,
+) -> MetricsDocument {
     let tied = |tied: TiedPlace| place(|rule| tied.by(rule));
     MetricsDocument {
         lines: standing.lines,
         lines_executed,
         suspects: standing.suspects,
+        statements: statements.map(|count| count.all),
+        statements_executed: statements.map(|count| count.executed),
+        statements_named: statements.and_then(|count| count.named),
         hit: standing.hit,
         first: tied(standing.first),
         mean: tied(standing.mean),

@@ -35,6 +35,9 @@ pub struct StudyDocument {
     pub left_out: Vec<String>,
     /// The first line that `cc --version` prints; empty where there is none.
     pub compiler: String,
+    /// The processor and the kernel of the machine that has begun the study; each run names its own.
+    #[serde(default)]
+    pub machine: String,
 }
 
 /// A fault of the study.
@@ -46,6 +49,17 @@ pub struct FaultDocument {
     pub group: String,
     /// A hash of what the manifest says about it: results with another one are made again.
     pub key: String,
+    /// The techniques that are not for it, also as parts of others.
+    #[serde(default)]
+    pub without: Vec<String>,
+}
+
+impl FaultDocument {
+    /// Whether a technique of this name is for it.
+    pub fn asks(&self, technique: &str) -> bool {
+        let is_named = |part: &str| self.without.iter().any(|one| part.split(':').next() == Some(one));
+        !technique.split('+').any(is_named)
+    }
 }
 
 /// One piece of work on a fault, as it was done.
@@ -57,7 +71,7 @@ pub struct WorkDocument {
     pub version: String,
     /// The name of the fault.
     pub fault: String,
-    /// `spectra`, `slice`, `slice-trace`, `locate` or `locate-tests`.
+    /// `spectra`, `slice`, `dynamic`, `locate` and the like, with the budget of its own.
     pub work: String,
     /// The key of the fault, as in [`FaultDocument`].
     pub key: String,
@@ -86,6 +100,12 @@ pub struct SpectraDocument {
     pub fault: String,
     /// The build id of the executable, in hexadecimal.
     pub build_id: Option<String>,
+    /// The compilers with their options, as the debug information names them.
+    #[serde(default)]
+    pub compilers: Vec<String>,
+    /// The shared libraries that the tests had in memory.
+    #[serde(default)]
+    pub libraries: Vec<LibraryDocument>,
     /// The test that is the run under study, by its number from 0.
     pub failing_run: usize,
     /// The tests.
@@ -94,6 +114,15 @@ pub struct SpectraDocument {
     pub left_out: Vec<String>,
     /// All statements that can be executed.
     pub statements: Vec<StatementDocument>,
+}
+
+/// A shared library.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LibraryDocument {
+    /// The path.
+    pub path: String,
+    /// The build id, in hexadecimal; null if the linker left none.
+    pub build_id: Option<String>,
 }
 
 /// A test and what it has executed.
@@ -187,7 +216,16 @@ pub struct MetricsDocument {
     pub lines_executed: usize,
     /// The number of lines that the technique names.
     pub suspects: usize,
-    /// Whether a faulty line is among these.
+    /// The number of statements that can be executed; null if the ranking was imported.
+    #[serde(default)]
+    pub statements: Option<usize>,
+    /// The number of statements that the failing run has executed; null likewise.
+    #[serde(default)]
+    pub statements_executed: Option<usize>,
+    /// The number of statements that the technique names; null if it names lines only.
+    #[serde(default)]
+    pub statements_named: Option<usize>,
+    /// Whether a faulty line is among the lines that the technique names.
     pub hit: bool,
     /// The number of lines read up to the first faulty one.
     pub first: PlaceDocument,

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
 use siphasher::sip::SipHasher13;
 
-use crate::conversion::{groups, metrics};
+use crate::conversion::{StatementCounts, groups, metrics};
 use crate::documents::{
     CostDocument, FaultDocument, FaultyDocument, ITEM, ItemDocument, SpectraDocument, WorkDocument,
 };
@@ -16,16 +18,27 @@ use crate::manifest::StudyFault;
 use crate::metrics::FaultyRank;
 use crate::ranking::LineRanking;
 use crate::source_line::SourceLine;
-use crate::spectra::Spectra;
-use crate::technique::{SingleTechnique, Technique, Work};
+use crate::spectra::{CoverageUnit, Spectra};
+use crate::technique::{BudgetedTechnique, SingleTechnique, Technique, Work};
 
 /// The work that was done on a fault.
 pub type Works = BTreeMap<Work, WorkDocument>;
 
-/// The document that a command has printed, and its status in the words of studies: `complete`, where it does not say
-/// otherwise.
+/// A document as a command has printed it.
+#[derive(Deserialize)]
+struct PrintedDocument {
+    /// Those of a dynamic slice may be millions, and no technique asks for them.
+    #[serde(default, rename = "dependences")]
+    _dependences: IgnoredAny,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// The document that a command has printed, without the dependences of a dynamic slice, and its status in the words of
+/// studies: `complete`, where it does not say otherwise.
 pub fn printed(stdout: &[u8]) -> Option<(String, Value)> {
-    let document: Value = serde_json::from_slice(stdout).ok()?;
+    let document: PrintedDocument = serde_json::from_slice(stdout).ok()?;
+    let document = Value::Object(document.rest);
     let status = match document.get("status").and_then(Value::as_str) {
         None | Some("minimal" | "complete") => "complete",
         Some(other) => other,
@@ -37,11 +50,13 @@ pub fn printed(stdout: &[u8]) -> Option<(String, Value)> {
 /// folder changes.
 pub fn described(fault: &StudyFault, folder: &Path) -> FaultDocument {
     let folder = folder.to_string_lossy();
-    let told = format!("{:?}", StudyFault { line: 0, ..fault.clone() }).replace(&*folder, ".");
+    let told =
+        format!("{:?}", StudyFault { line: 0, without: Vec::new(), ..fault.clone() }).replace(&*folder, ".");
     let mut hasher = SipHasher13::new();
     told.hash(&mut hasher);
     let key = format!("{:016x}", hasher.finish());
-    FaultDocument { name: fault.name.clone(), group: fault.group.clone(), key }
+    let without = fault.without.iter().map(|technique| technique.name()).collect();
+    FaultDocument { name: fault.name.clone(), group: fault.group.clone(), key, without }
 }
 
 /// Makes the result of a technique.
@@ -75,8 +90,9 @@ pub fn evaluate(fault: &StudyFault, key: &str, technique: &Technique, works: &Wo
     };
     match ranked {
         Err(why) => (item.status, item.why) = ("failed".into(), Some(why)),
-        Ok((ranking, executed)) => {
-            item.metrics = Some(metrics(&FaultyRank::of(&ranking, &fault.faulty), executed));
+        Ok(Ranked { ranking, lines_executed, statements }) => {
+            let rank = FaultyRank::of(&ranking, &fault.faulty);
+            item.metrics = Some(metrics(&rank, lines_executed, Some(statements)));
             item.ranking = groups(&ranking);
         }
     }
@@ -109,7 +125,7 @@ pub fn imported(about: ImportedRanking<'_>, ranking: &LineRanking, executed: usi
         key: fault.key.clone(),
         status: "complete".into(),
         behind: behind.to_vec(),
-        metrics: Some(metrics(&FaultyRank::of(ranking, &faulty), executed)),
+        metrics: Some(metrics(&FaultyRank::of(ranking, &faulty), executed, None)),
         ranking: groups(ranking),
         ..ItemDocument::default()
     }
@@ -120,7 +136,9 @@ fn warnings(work: &WorkDocument) -> Vec<String> {
         let list = work.document.as_ref().and_then(|document| document.get(key)?.as_array().cloned());
         list.unwrap_or_default().into_iter().filter_map(|one| one.as_str().map(str::to_owned))
     };
-    list("warnings").chain(list("left_out")).collect()
+    let omitted = number(work.document.as_ref(), &["slice_omitted"]).filter(|omitted| *omitted > 0);
+    let omitted = omitted.map(|omitted| format!("{omitted} needed events are not listed; their lines are"));
+    list("warnings").chain(list("left_out")).chain(omitted).collect()
 }
 
 fn number(document: Option<&Value>, keys: &[&str]) -> Option<u64> {
@@ -148,14 +166,16 @@ fn cost(technique: &Technique, works: &Works) -> CostDocument {
             }
         }
     }
-    let slice = [Work::Slice, Work::SliceTrace].into_iter().find(|work| own.contains(work));
-    let slice = slice.and_then(|work| works.get(&work)?.document.as_ref());
-    cost.events_kept = match technique.parts.first() {
-        Some(SingleTechnique::SliceEffect) => number(slice, &["events", "kept_for_effect"]),
-        Some(SingleTechnique::Slice | SingleTechnique::SliceTrace) => number(slice, &["events", "kept"]),
-        _ => None,
-    };
-    let spectra = works.get(&Work::Spectra).and_then(|work| work.document.as_ref());
+    cost.events_kept = technique.parts.first().and_then(|first| {
+        let document = works.get(&first.work())?.document.as_ref();
+        match first.technique {
+            SingleTechnique::SliceEffect => number(document, &["events", "kept_for_effect"]),
+            SingleTechnique::Slice(_) => number(document, &["events", "kept"]),
+            SingleTechnique::Dynamic(_) => Some(document?.get("slice")?.as_array()?.len() as u64),
+            _ => None,
+        }
+    });
+    let spectra = works.get(&Work::SPECTRA).and_then(|work| work.document.as_ref());
     let failing_run = number(spectra, &["failing_run"]).unwrap_or(0) as usize;
     let test = spectra.and_then(|spectra| spectra.get("tests")?.get(failing_run));
     cost.events = number(test, &["events"]).unwrap_or(0);
@@ -176,9 +196,16 @@ pub fn spectra_of(work: &WorkDocument) -> Result<(SpectraDocument, Spectra), Str
     Ok((document, spectra))
 }
 
-/// The ranking, and the number of lines that the failing run has executed.
-fn rank(technique: &Technique, works: &Works) -> Result<(LineRanking, usize), String> {
-    let (document, spectra) = spectra_of(&works[&Work::Spectra])?;
+/// What a technique makes of the work: its ranking, and the sizes.
+struct Ranked {
+    ranking: LineRanking,
+    /// The number of lines that the failing run has executed.
+    lines_executed: usize,
+    statements: StatementCounts,
+}
+
+fn rank(technique: &Technique, works: &Works) -> Result<Ranked, String> {
+    let (document, spectra) = spectra_of(&works[&Work::SPECTRA])?;
     let by_line = spectra.by_line();
     let executed = &by_line.tests[document.failing_run].executed;
     let executed: Vec<SourceLine> =
@@ -191,31 +218,77 @@ fn rank(technique: &Technique, works: &Works) -> Result<(LineRanking, usize), St
             Some(before) => before.then(&next),
         });
     }
-    Ok((ranking.unwrap_or_default(), executed.len()))
+    let statements = StatementCounts {
+        named: technique.parts.first().and_then(|first| statements_named(*first, works, &spectra)),
+        executed: spectra.tests[document.failing_run].executed.len(),
+        all: spectra.statements.len(),
+    };
+    Ok(Ranked { ranking: ranking.unwrap_or_default(), lines_executed: executed.len(), statements })
 }
 
 fn rank_by(
-    part: SingleTechnique,
+    part: BudgetedTechnique,
     works: &Works,
     spectra: &Spectra,
     executed: &[SourceLine],
 ) -> Result<LineRanking, String> {
-    if let SingleTechnique::Spectrum(formula, unit) = part {
+    if let SingleTechnique::Spectrum(formula, unit) = part.technique {
         return Ok(spectra.rank(formula, unit));
     }
     let damaged =
         || format!("the result of `{}` is damaged: remove it and run the study again", part.work().name());
     let document = works[&part.work()].document.as_ref().ok_or_else(damaged)?;
     let all = spectra.lines();
-    if matches!(part, SingleTechnique::Locate | SingleTechnique::LocateTests) {
-        return locate_ranking(document, executed, &all).ok_or_else(damaged);
-    }
-    let events = document.get("slice").and_then(Value::as_array).ok_or_else(damaged)?;
-    let is_meant = |event: &&Value| {
-        part != SingleTechnique::SliceEffect || event.get("needed") == Some(&"effect".into())
+    let lines = match part.technique {
+        SingleTechnique::Locate | SingleTechnique::LocateTests => {
+            return locate_ranking(document, executed, &all).ok_or_else(damaged);
+        }
+        SingleTechnique::Dynamic(_) => statements(document).and_then(|events| events.map(line_of).collect()),
+        SingleTechnique::SliceEffect => sliced_lines(document, "needed_for_effect"),
+        _ => sliced_lines(document, "needed"),
     };
-    let lines: Option<Vec<SourceLine>> = events.iter().filter(is_meant).map(line_of).collect();
     Ok(LineRanking::of_groups(vec![lines.ok_or_else(damaged)?], vec![executed.to_vec()], &all))
+}
+
+/// The lines of a critical slice. Not by its events: of those the document lists the first ones only.
+fn sliced_lines(document: &Value, needed: &str) -> Option<Vec<SourceLine>> {
+    let counted = |line: &Value| Some((line.get(needed)?.as_u64()?, line_of(line)?));
+    let lines: Option<Vec<(u64, SourceLine)>> =
+        document.get("lines")?.as_array()?.iter().map(counted).collect();
+    Some(lines?.into_iter().filter(|(count, _)| *count > 0).map(|(_, line)| line).collect())
+}
+
+/// The events that a slice names, as far as its document lists them.
+pub fn named_events(part: BudgetedTechnique, document: &Value) -> impl Iterator<Item = &Value> {
+    let is_meant = move |event: &&Value| {
+        part.technique != SingleTechnique::SliceEffect || event.get("needed") == Some(&"effect".into())
+    };
+    statements(document).into_iter().flatten().filter(is_meant)
+}
+
+/// The events of a slice, without entries and ends of functions, which are no statements.
+fn statements(document: &Value) -> Option<impl Iterator<Item = &Value>> {
+    let events = document.get("slice")?.as_array()?;
+    Some(events.iter().filter(|event| event.get("occurrence").is_some_and(|which| !which.is_null())))
+}
+
+/// The number of statements that a technique names. `None` if it names lines only, or if its document does not list all
+/// of its events.
+fn statements_named(part: BudgetedTechnique, works: &Works, spectra: &Spectra) -> Option<usize> {
+    if let SingleTechnique::Spectrum(_, unit) = part.technique {
+        let counts = spectra.counts();
+        let named = counts.iter().filter(|count| count.failing > 0).count();
+        return (unit == CoverageUnit::Statement).then_some(named);
+    }
+    let document = works.get(&part.work())?.document.as_ref()?;
+    let is_whole = number(Some(document), &["slice_omitted"]).unwrap_or(0) == 0;
+    if !part.technique.is_slice() || !is_whole {
+        return None;
+    }
+    let place = |event: &Value| {
+        ["file", "line", "column"].map(|key| event.get(key).map(Value::to_string).unwrap_or_default())
+    };
+    Some(named_events(part, document).map(place).collect::<BTreeSet<_>>().len())
 }
 
 fn line_of(value: &Value) -> Option<SourceLine> {
@@ -254,5 +327,22 @@ mod tests {
             ranking.groups.iter().map(|group| (group.is_suspect, group.lines.clone())).collect();
         let numbers = [(false, 3), (true, 1), (false, 4), (false, 2), (false, 5)];
         assert_eq!(groups, numbers.map(|(is_suspect, line)| (is_suspect, lines(&[line]))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_printed_document_is_kept_without_its_dependences() {
+        let printed = |text: &str| printed(text.as_bytes());
+        let kept = (String::from("complete"), serde_json::json!({"slice": [1], "status": "minimal"}));
+        assert_eq!(
+            printed(r#"{"slice": [1], "dependences": [{"from": 1}], "status": "minimal"}"#),
+            Some(kept)
+        );
+        assert_eq!(printed(r#"{"status": "budget"}"#).map(|(status, _)| status).as_deref(), Some("budget"));
+        assert_eq!((printed("[]"), printed("{"), printed("")), (None, None, None));
     }
 }

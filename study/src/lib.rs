@@ -7,10 +7,10 @@
 //!   [`ranking`] orders lines;
 //! - [`spectra`] holds who has executed what, [`metrics`] says how good a ranking is, [`statistics`] compares two
 //!   techniques;
-//! - [`technique`] names what is compared, and [`manifest`] reads a table of faults;
+//! - [`technique`] names what is compared, with the budgets of [`times`], and [`manifest`] reads a table of faults;
 //! - [`documents`] has every key of the results, [`conversion`] and [`evaluation`] make them, [`folder`] keeps them;
 //! - [`doubts`] says what is doubtful about a fault;
-//! - [`results`] sums up and compares, [`tables`], [`plots`] and [`page`] show it, [`exchange`] writes spectra for other
+//! - [`results`] sums up and compares, [`tables`], [`observations`], [`plots`] and [`page`] show it, [`exchange`] writes spectra for other
 //!   tools, [`foreign`] reads what they have found; [`suites`] knows the layouts of well-known suites of faults.
 
 #![forbid(unsafe_code)]
@@ -26,6 +26,7 @@ pub mod formula;
 pub mod manifest;
 mod matrix;
 pub mod metrics;
+pub mod observations;
 pub mod page;
 pub mod plots;
 pub mod ranking;
@@ -36,3 +37,4 @@ pub mod statistics;
 pub mod suites;
 pub mod tables;
 pub mod technique;
+pub mod times;

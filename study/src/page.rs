@@ -36,7 +36,7 @@ pub fn page(results: &StudyResults, plots: &[Plot], rule: TieRule, root: &str) -
         link(root, &copy(&study.manifest)),
         escaped(&copy(&study.manifest)),
     );
-    page += &table(&techniques(&results.summaries(rule, None), rule, ""));
+    techniques(&results.summaries(rule, None), rule, "").iter().for_each(|one| page += &table(one));
     for plot in plots.iter().filter(|plot| plot.name != MATRIX) {
         let _ = write!(
             page,
@@ -108,8 +108,11 @@ fn matrix(results: &StudyResults, rule: TieRule, root: &str) -> String {
     let index = results.index();
     let find = |fault: &str, technique: &str| index.get(&(fault, technique)).copied();
     for fault in &study.faults {
-        let cells: String =
-            study.techniques.iter().map(|technique| cell(find(&fault.name, technique), rule, root)).collect();
+        let cell = |technique: &String| match fault.asks(technique) {
+            true => cell(find(&fault.name, technique), rule, root),
+            false => "<td title=\"not asked for\">–</td>".into(),
+        };
+        let cells: String = study.techniques.iter().map(cell).collect();
         let _ = writeln!(text, "<tr><td>{}</td>{cells}</tr>", escaped(&fault.name));
     }
     text + "</table></div>\n"

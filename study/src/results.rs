@@ -39,6 +39,8 @@ pub struct Summary {
     pub suspects: Option<f64>,
     /// The median share of the executed lines that it names.
     pub share: Option<f64>,
+    /// The median share of all lines that it names.
+    pub share_of_all: Option<f64>,
     /// The numbers of faults whose first faulty line is among the first 1, 3, 5 and 10.
     pub top: [usize; 4],
     /// The mean place of the first faulty line.
@@ -87,8 +89,21 @@ impl PlaceDocument {
     }
 }
 
+impl MetricsDocument {
+    /// The number of named lines, as a share of those that the failing run has executed. It is above 1 where other
+    /// failing tests have executed more.
+    pub fn share_of_executed(&self) -> f64 {
+        self.suspects as f64 / self.lines_executed.max(1) as f64
+    }
+
+    /// The number of named lines, as a share of all that can be executed.
+    pub fn share_of_all(&self) -> f64 {
+        self.suspects as f64 / self.lines.max(1) as f64
+    }
+}
+
 impl StudyResults {
-    /// Reads all results.
+    /// Reads all results, without their rankings, which may take much memory.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -97,10 +112,10 @@ impl StudyResults {
         study.techniques.append(&mut study.imported);
         let (mut items, mut pending) = (Vec::new(), 0);
         for fault in &study.faults {
-            for technique in &study.techniques {
+            for technique in study.techniques.iter().filter(|technique| fault.asks(technique)) {
                 let item = folder.item(&fault.name, technique)?;
                 match item.filter(|item| item.key == fault.key) {
-                    Some(item) => items.push(item),
+                    Some(item) => items.push(ItemDocument { ranking: Vec::new(), ..item }),
                     None => pending += 1,
                 }
             }
@@ -187,7 +202,6 @@ impl StudyResults {
 fn summary(technique: &str, items: &[&ItemDocument], rule: TieRule) -> Summary {
     let found: Vec<&MetricsDocument> = items.iter().filter_map(|item| item.metrics.as_ref()).collect();
     let values = |of: &dyn Fn(&MetricsDocument) -> f64| found.iter().map(|one| of(one)).collect::<Vec<f64>>();
-    let share = |one: &MetricsDocument| one.suspects as f64 / one.lines_executed.max(1) as f64;
     let is_cut = |item: &&&ItemDocument| item.metrics.is_some() && item.status != "complete";
     // What other tools took is not known.
     let has_cost = |item: &&&ItemDocument| item.metrics.is_some() && !item.technique.contains('@');
@@ -200,7 +214,8 @@ fn summary(technique: &str, items: &[&ItemDocument], rule: TieRule) -> Summary {
         incomplete: items.iter().filter(is_cut).count(),
         hits: found.iter().filter(|one| one.hit).count(),
         suspects: median(&values(&|one| one.suspects as f64)),
-        share: median(&values(&share)),
+        share: median(&values(&MetricsDocument::share_of_executed)),
+        share_of_all: median(&values(&MetricsDocument::share_of_all)),
         top: TOP.map(|top| found.iter().filter(|one| one.first.by(rule) <= top as f64).count()),
         first: mean(&values(&|one| one.first.by(rule))),
         mean_place: mean(&values(&|one| one.mean.by(rule))),
@@ -235,7 +250,7 @@ pub(crate) mod tests {
                         exam: all(place / 20.0),
                         wasted_effort: all(place - 1.0),
                         reciprocal_rank: all(1.0 / place),
-                        faulty: Vec::new(),
+                        ..MetricsDocument::default()
                     }
                 });
                 items.push(ItemDocument {

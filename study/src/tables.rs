@@ -1,11 +1,9 @@
-//! Tables of results: Markdown, LaTeX, and CSV with a row for each observation.
+//! Tables of results, for people: Markdown and LaTeX.
 
 use std::fmt::Write;
 
-use crate::documents::{ItemDocument, MetricsDocument, PlaceDocument};
 use crate::metrics::TieRule;
 use crate::results::{StudyResults, Summary, TOP, TechniquePair};
-use crate::source_line::SourceLine;
 
 /// A table of texts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,6 +18,9 @@ pub struct TextTable {
     pub rows: Vec<Vec<String>>,
 }
 
+/// The largest number of rows of a table that stands on one page of a paper.
+const ROWS_OF_A_PAGE: usize = 40;
+
 /// Writes a number, or a dash where there is none.
 pub(crate) fn number(value: Option<f64>, digits: usize) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
@@ -33,15 +34,14 @@ fn texts(list: &[&str]) -> Vec<String> {
     list.iter().map(|text| (*text).to_owned()).collect()
 }
 
-/// The table of what each technique has achieved.
-pub fn techniques(summaries: &[Summary], rule: TieRule, of: &str) -> TextTable {
-    let ties = match rule {
-        TieRule::Best => "first",
-        TieRule::Average => "on average over all orders",
-        TieRule::Worst => "last",
-    };
+/// The tables of what each technique has achieved: one of what it names, and one of how early that is.
+pub fn techniques(summaries: &[Summary], rule: TieRule, of: &str) -> [TextTable; 2] {
+    [named(summaries, of), places(summaries, rule, of)]
+}
+
+fn named(summaries: &[Summary], of: &str) -> TextTable {
     let row = |one: &Summary| {
-        let mut row = vec![
+        vec![
             one.technique.clone(),
             match one.incomplete {
                 0 => one.faults.to_string(),
@@ -51,27 +51,48 @@ pub fn techniques(summaries: &[Summary], rule: TieRule, of: &str) -> TextTable {
             one.hits.to_string(),
             number(one.suspects, 1),
             number(one.share.map(|share| 100.0 * share), 0),
-        ];
+            number(one.share_of_all.map(|share| 100.0 * share), 0),
+            number(one.seconds, 2),
+        ]
+    };
+    TextTable {
+        caption: format!(
+            "What techniques name{of}. Hit: faults of which a faulty line is named; Lines, % of run, % of all: named \
+             lines, and their shares of those that the failing run executes and of all; these and the time are medians"
+        ),
+        label: "named".into(),
+        header: texts(&["Technique", "Faults", "Failed", "Hit", "Lines", "% of run", "% of all", "Time (s)"]),
+        rows: summaries.iter().map(row).collect(),
+    }
+}
+
+fn places(summaries: &[Summary], rule: TieRule, of: &str) -> TextTable {
+    let ties = match rule {
+        TieRule::Best => "first",
+        TieRule::Average => "on average over all orders",
+        TieRule::Worst => "last",
+    };
+    let row = |one: &Summary| {
+        let mut row = vec![one.technique.clone()];
         row.extend(one.top.map(|count| count.to_string()));
         row.extend([
             number(one.exam, 3),
             number(one.wasted_effort, 1),
             number(one.reciprocal_rank, 3),
             number(one.mean_place, 1),
-            number(one.seconds, 2),
         ]);
         row
     };
-    let mut header = texts(&["Technique", "Faults", "Failed", "Hit", "Lines", "% of run"]);
+    let mut header = texts(&["Technique"]);
     header.extend(TOP.map(|top| format!("Top {top}")));
-    header.extend(texts(&["EXAM", "Effort", "MRR", "All", "Time (s)"]));
+    header.extend(texts(&["EXAM", "Effort", "MRR", "All"]));
     TextTable {
         caption: format!(
-            "Techniques{of}. Hit: faults of which a faulty line is named; Lines, % of run: named lines, median; EXAM: \
-             share of lines read up to the first faulty one, mean; Effort: lines read in vain, mean; MRR: mean \
-             reciprocal rank; All: mean place of all faulty lines. Tied lines are read {ties}"
+            "Places of faulty lines{of}. Top: faults whose first faulty line is among so many; EXAM: share of lines read \
+             up to it, mean; Effort: lines read in vain, mean; MRR: mean reciprocal rank; All: mean place of all faulty \
+             lines. Tied lines are read {ties}"
         ),
-        label: "techniques".into(),
+        label: "places".into(),
         header,
         rows: summaries.iter().map(row).collect(),
     }
@@ -129,7 +150,7 @@ impl TextTable {
         text
     }
 
-    /// The table as LaTeX, with the rules of booktabs.
+    /// The table as LaTeX, with the rules of booktabs; one that is longer than a page by longtable.
     pub fn latex(&self) -> String {
         let row = |cells: &[String]| {
             let cells: Vec<String> = cells.iter().map(|text| latex_text(text)).collect();
@@ -137,12 +158,19 @@ impl TextTable {
         };
         let columns = format!("l{}", "r".repeat(self.header.len().saturating_sub(1)));
         let rows: String = self.rows.iter().map(|cells| row(cells)).collect();
+        let (header, caption) = (row(&self.header), latex_text(&self.caption));
+        let caption = format!("\\caption{{{caption}}}\\label{{tab:{}}}", self.label);
+        // So that a dozen columns have room on a page of the class article.
+        let size = "\\footnotesize\\setlength{\\tabcolsep}{4pt}";
+        if self.rows.len() > ROWS_OF_A_PAGE {
+            return format!(
+                "{{{size}\n\\begin{{longtable}}{{{columns}}}\n  {caption} \\\\\n    \\toprule\n{header}    \\midrule\n  \\endfirsthead\n    \
+                 \\toprule\n{header}    \\midrule\n  \\endhead\n    \\bottomrule\n  \\endfoot\n{rows}\\end{{longtable}}}}\n"
+            );
+        }
         format!(
-            "\\begin{{table}}\n  \\centering\n  \\caption{{{}}}\n  \\label{{tab:{}}}\n  \\begin{{tabular}}{{{columns}}}\n    \
-             \\toprule\n{}    \\midrule\n{rows}    \\bottomrule\n  \\end{{tabular}}\n\\end{{table}}\n",
-            latex_text(&self.caption),
-            self.label,
-            row(&self.header),
+            "\\begin{{table}}\n  \\centering\n  {caption}\n  {size}\n  \\begin{{tabular}}{{{columns}}}\n    \\toprule\n{header}    \
+             \\midrule\n{rows}    \\bottomrule\n  \\end{{tabular}}\n\\end{{table}}\n"
         )
     }
 }
@@ -165,102 +193,6 @@ fn latex_text(text: &str) -> String {
     told
 }
 
-fn places(place: &PlaceDocument) -> [String; 3] {
-    [place.best, place.average, place.worst].map(|value| value.to_string())
-}
-
-/// The results as CSV: a row for each fault and technique.
-pub fn results_csv(results: &StudyResults) -> String {
-    let mut header =
-        texts(&["fault", "group", "technique", "status", "hit", "suspects", "lines", "lines_executed"]);
-    for name in ["rank", "mean_rank", "exam", "wasted_effort", "reciprocal_rank"] {
-        header.extend(["best", "average", "worst"].map(|rule| format!("{name}_{rule}")));
-    }
-    header.extend(texts(&["seconds", "memory_kib", "runs", "tests", "events", "events_kept", "why"]));
-    let width = header.len();
-    let rows = results.items.iter().map(|item| {
-        let mut row = [&item.fault, &item.group, &item.technique, &item.status].map(Clone::clone).to_vec();
-        match &item.metrics {
-            Some(metrics) => row.extend(metrics_cells(metrics)),
-            None => row.extend(vec![String::new(); width - 11]),
-        }
-        let cost = &item.cost;
-        row.extend([cost.seconds.to_string(), cost.memory_kib.to_string()]);
-        row.extend([cost.runs, cost.tests, cost.events].map(|count| count.to_string()));
-        row.push(cost.events_kept.map_or_else(String::new, |count| count.to_string()));
-        row.push(item.why.clone().unwrap_or_default());
-        row
-    });
-    csv_text(&header, rows)
-}
-
-fn metrics_cells(metrics: &MetricsDocument) -> Vec<String> {
-    let MetricsDocument { first, mean, exam, wasted_effort, reciprocal_rank, .. } = metrics;
-    let mut cells = vec![metrics.hit.to_string()];
-    cells.extend([metrics.suspects, metrics.lines, metrics.lines_executed].map(|count| count.to_string()));
-    cells.extend([first, mean, exam, wasted_effort, reciprocal_rank].into_iter().flat_map(places));
-    cells
-}
-
-/// The rankings as CSV: a row for each fault, technique and line.
-pub fn lines_csv(results: &StudyResults) -> String {
-    let header = texts(&[
-        "fault",
-        "group",
-        "technique",
-        "file",
-        "line",
-        "rank_best",
-        "rank_average",
-        "rank_worst",
-        "score",
-        "suspect",
-        "faulty",
-    ]);
-    csv_text(&header, results.items.iter().flat_map(line_rows))
-}
-
-fn line_rows(item: &ItemDocument) -> impl Iterator<Item = Vec<String>> {
-    let faulty: Vec<SourceLine> = item
-        .metrics
-        .iter()
-        .flat_map(|metrics| &metrics.faulty)
-        .filter_map(|one| SourceLine::parse(&one.line).ok())
-        .collect();
-    item.ranking.iter().flat_map(move |group| {
-        let faulty = faulty.clone();
-        group.lines.iter().filter_map(move |line| {
-            let line = SourceLine::parse(line).ok()?;
-            let is_faulty = faulty.iter().any(|one| one.means(&line));
-            let ties = group.lines.len();
-            Some(vec![
-                item.fault.clone(),
-                item.group.clone(),
-                item.technique.clone(),
-                line.file.clone(),
-                line.line.to_string(),
-                group.rank.to_string(),
-                (group.rank as f64 + (ties as f64 - 1.0) / 2.0).to_string(),
-                (group.rank + ties - 1).to_string(),
-                group.score.map_or_else(String::new, |score| score.to_string()),
-                group.suspect.to_string(),
-                is_faulty.to_string(),
-            ])
-        })
-    })
-}
-
-fn csv_text(header: &[String], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let written = writer.write_record(header).and_then(|()| {
-        let mut rows = rows;
-        rows.try_for_each(|row| writer.write_record(row))
-    });
-    written.expect("all rows have a cell for each column, and memory takes them");
-    let bytes = writer.into_inner().expect("memory takes all");
-    String::from_utf8(bytes).expect("cells are UTF-8")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,20 +202,26 @@ mod tests {
     fn latex_is_told_all_signs_as_signs() {
         assert_eq!(latex_text("a_b & 5 % < \\x"), "a\\_b \\& 5 \\% $<$ \\textbackslash{}x");
         let results = results(&[("a_b", &[Some(1.0), Some(3.0)])]);
-        let table = techniques(&results.summaries(TieRule::Average, None), TieRule::Average, "");
-        let text = table.latex();
-        assert!(text.contains("    a\\_b & 2 & 0 & 2 & 5.0 & 50 & 1 & 2 & 2 & 2 & 0.100 &"), "{text}");
-        assert!(text.contains("\\toprule") && text.contains("{lrrrrrrrrrrrrrr}"), "{text}");
+        let [named, places] = techniques(&results.summaries(TieRule::Average, None), TieRule::Average, "");
+        let text = named.latex();
+        assert!(text.contains("    a\\_b & 2 & 0 & 2 & 5.0 & 50 & 25 & 0.50 \\\\"), "{text}");
+        assert!(text.contains("\\toprule") && text.contains("{lrrrrrrr}"), "{text}");
+        let text = places.latex();
+        assert!(text.contains("    a\\_b & 1 & 2 & 2 & 2 & 0.100 &"), "{text}");
     }
 
     #[test]
-    fn csv_has_a_row_for_each_observation_and_a_cell_for_each_column() {
-        let results = results(&[("a", &[Some(1.0), None]), ("b", &[Some(2.0), Some(4.0)])]);
-        let text = results_csv(&results);
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
-        assert_eq!(rows.len(), 4);
-        assert_eq!((&rows[0][8], &rows[2][3], &rows[2][29]), ("1", "failed", "a_b fails & 100 % more"));
+    fn a_table_that_is_longer_than_a_page_is_a_longtable() {
+        let row = texts(&["a", "1"]);
+        let table = |count: usize| TextTable {
+            header: texts(&["Technique", "Faults"]),
+            rows: vec![row.clone(); count],
+            ..TextTable::default()
+        };
+        assert!(table(ROWS_OF_A_PAGE).latex().contains("\\begin{tabular}{lr}"));
+        let long = table(ROWS_OF_A_PAGE + 1).latex();
+        assert!(long.contains("\\begin{longtable}{lr}") && !long.contains("tabular"), "{long}");
+        assert_eq!(long.matches("    a & 1 \\\\").count(), ROWS_OF_A_PAGE + 1);
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn look(runner: &StudyRunner<'_>, fault: &StudyFault) -> Result<Checked, Failure
         Ok(built) => built,
         Err(why) => return Ok(refused(why)),
     };
-    let record = || runner.work(built, Work::Spectra, "", &StudyTest::default());
+    let record = || runner.work(built, Work::SPECTRA, "", &StudyTest::default());
     let (Some(first), Some(second)) = (record()?, record()?) else {
         return Ok(refused("interrupted".into()));
     };

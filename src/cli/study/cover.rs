@@ -1,16 +1,17 @@
 //! `stripe study cover`: run the tests of a fault and record what they execute. A study calls it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use clap::Parser;
 use study::conversion::stretches;
-use study::documents::{SPECTRA, SpectraDocument, StatementDocument, TestDocument};
+use study::documents::{LibraryDocument, SPECTRA, SpectraDocument, StatementDocument, TestDocument};
 use study::folder::to_json;
 use study::manifest::{StudyFault, StudyManifest, StudyTest};
 use study::technique::Work;
 use tracer::Processors;
 use tracer::invocation::Input;
-use tracer::program::Statement;
+use tracer::program::{Program, Statement};
 use tracer::termination::Termination;
 
 use super::super::bounds::bounds;
@@ -29,9 +30,8 @@ use crate::subject::Target;
 
 /// Prints the spectra as a document.
 pub(super) fn spectra(options: &StudyCoverOptions) -> Result<Exit, Failure> {
-    let manifest = StudyManifest::read(&options.manifest)?;
-    let fault = manifest.faults.iter().find(|fault| fault.name == options.fault);
-    let fault = fault.ok_or_else(|| {
+    let fault = StudyManifest::read_fault(&options.manifest, &options.fault)?;
+    let fault = &fault.ok_or_else(|| {
         Failure::new(
             Exit::Usage,
             format!("{}: there is no fault {}", options.manifest.display(), options.fault),
@@ -52,7 +52,7 @@ pub(super) fn spectra(options: &StudyCoverOptions) -> Result<Exit, Failure> {
 fn target(built: BuiltFault<'_>) -> Result<TargetOptions, Failure> {
     let mut words = vec!["stripe".to_owned(), "trace".to_owned()];
     words.extend(built.target(&StudyTest::default()));
-    words.extend(built.timeout(Work::Spectra));
+    words.extend(built.timeout(Work::SPECTRA));
     let line =
         CommandLine::try_parse_from(words).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
     match line.command {
@@ -76,11 +76,14 @@ fn document(
     let numbers: BTreeMap<Statement, usize> =
         statements.iter().enumerate().map(|(number, (statement, _))| (*statement, number)).collect();
     let ending = if fault.is_endless { Ending::Never } else { Ending::Itself };
-    let (mut documents, mut left_out) = (Vec::new(), Vec::new());
+    let (mut documents, mut left_out, mut objects) = (Vec::new(), Vec::new(), BTreeSet::new());
     for test in tests(fault) {
         start_with(target, test)?;
         match cover(target, ending, interrupt) {
-            Ok(covered) => documents.push(test_document(test, &covered, &numbers)?),
+            Ok(covered) => {
+                documents.push(test_document(test, &covered, &numbers)?);
+                objects.extend(covered.run.objects);
+            }
             Err(_) if interrupt.is_asked() => return Err(Failure::new(Exit::Failed, "interrupted")),
             Err(error) if fault.run.as_ref().is_some_and(|run| run.is_same_run(test)) => {
                 return Err(error.into());
@@ -89,6 +92,8 @@ fn document(
         }
     }
     let failing_run = failing_run(fault, &documents)?;
+    objects.remove(&target.program.executable().path);
+    let libraries = objects.iter().map(|path| library(path)).collect();
     let statement = |(statement, function): (Statement, String)| StatementDocument {
         file: target.program.file(statement.file).shown.clone(),
         line: statement.line,
@@ -99,11 +104,28 @@ fn document(
         schema: SPECTRA.into(),
         fault: fault.name.clone(),
         build_id: target.program.executable().build_id.clone(),
+        compilers: compilers(&target.program),
+        libraries,
         failing_run,
         tests: documents,
         left_out,
         statements: statements.into_iter().map(statement).collect(),
     })
+}
+
+/// The compilers of the traced code with their options, each once.
+fn compilers(program: &Program) -> Vec<String> {
+    let compilers: BTreeSet<&String> = program.images().iter().flat_map(|image| &image.producers).collect();
+    compilers.into_iter().cloned().collect()
+}
+
+/// A shared library, told from other versions of it by its build id.
+fn library(path: &Path) -> LibraryDocument {
+    let read = Program::untraced(path);
+    LibraryDocument {
+        path: path.to_string_lossy().into_owned(),
+        build_id: read.images().first().and_then(|image| image.build_id.clone()),
+    }
 }
 
 /// Sets the invocation of the next run to this test's.

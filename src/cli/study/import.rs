@@ -56,7 +56,7 @@ fn formulas(study: &StudyDocument) -> Vec<Formula> {
     let parts = study.techniques.iter().filter_map(|name| Technique::parse(name).ok());
     let mut formulas: Vec<Formula> = parts
         .flat_map(|technique| technique.parts)
-        .filter_map(|part| match part {
+        .filter_map(|part| match part.technique {
             SingleTechnique::Spectrum(formula, _) => Some(formula),
             _ => None,
         })
@@ -74,7 +74,7 @@ fn of_fault(
     study: &StudyDocument,
     formulas: &[Formula],
 ) -> Result<Result<Vec<String>, String>, Failure> {
-    let works = folder.work(&fault.name, Work::Spectra)?.filter(|work| work.key == fault.key);
+    let works = folder.work(&fault.name, Work::SPECTRA)?.filter(|work| work.key == fault.key);
     let own = works.filter(|work| work.status == "complete").map(|work| spectra_of(&work));
     let Some(Ok((document, spectra))) = own else {
         return Ok(Err("its tests were not run, or could not be: run the study first".into()));

@@ -18,7 +18,7 @@ pub enum StudyCommand {
     Table(StudyTableOptions),
     /// Write a page with tables and plots.
     Report(StudyReportOptions),
-    /// Write spectra in the formats of other tools.
+    /// Write results or spectra in the formats of other tools.
     Export(StudyExportOptions),
     /// Take in spectra or rankings of other tools, to be compared in the same tables.
     Import(StudyImportOptions),
@@ -128,12 +128,14 @@ pub enum TableFormat {
     /// For READMEs.
     #[default]
     Markdown,
-    /// For papers; needs the package booktabs.
+    /// For papers; needs the packages booktabs and longtable.
     Latex,
     /// A row for each fault and technique, for R, pandas and polars.
     Csv,
     /// A row for each fault, technique and line.
     LinesCsv,
+    /// A row for each fault, slice and event that the slice names.
+    EventsCsv,
 }
 
 /// The count of lines that are tied with a faulty one.
@@ -175,7 +177,7 @@ pub struct StudyExportOptions {
     /// The folder to write to.
     #[arg(long, value_name = "DIR")]
     pub to: PathBuf,
-    /// By statement instead of by line.
+    /// Spectra by statement instead of by line.
     #[arg(long)]
     pub by_statement: bool,
 }
@@ -187,6 +189,8 @@ pub enum ExportFormat {
     Gzoltar,
     /// TCM, as flitsr reads it: a file for each fault.
     Tcm,
+    /// The results for R, pandas and polars: results.csv, lines.csv and events.csv.
+    Csv,
 }
 
 /// `stripe study import`.

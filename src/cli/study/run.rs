@@ -15,7 +15,7 @@ use study::technique::{Technique, Work};
 use super::super::exit::{Exit, Failure};
 use super::super::terminal::tell;
 use super::options::StudyRunOptions;
-use super::runner::{StudyRunner, side_by_side};
+use super::runner::{StudyRunner, machine, side_by_side};
 use super::words::BuiltFault;
 use crate::session::interrupt::Interrupt;
 
@@ -145,6 +145,7 @@ fn keep_study(
         faults: manifest.faults.iter().map(|fault| described(fault, base)).collect(),
         left_out: manifest.mistakes.iter().map(ToString::to_string).collect(),
         compiler: compiler(),
+        machine: if known.machine.is_empty() { machine() } else { known.machine },
     };
     if folder.study()?.as_ref() != Some(&study) {
         folder.keep_study(&study, &manifest.text)?;
@@ -191,10 +192,15 @@ impl Conductor<'_> {
         Ok(tally)
     }
 
+    /// The techniques that are for a fault.
+    fn asked<'f>(&'f self, fault: &'f FaultDocument) -> impl Iterator<Item = &'f Technique> {
+        self.techniques.iter().filter(|technique| fault.asks(&technique.to_string()))
+    }
+
     /// The techniques without a result.
     fn missing(&self, fault: &FaultDocument) -> Result<Vec<Technique>, Failure> {
         let mut missing = Vec::new();
-        for technique in &self.techniques {
+        for technique in self.asked(fault) {
             let item = self.folder.item(&fault.name, &technique.to_string())?;
             let is_there = item.is_some_and(|item| {
                 item.schema == ITEM && item.key == fault.key && !(self.retry && item.status == "failed")
@@ -207,8 +213,8 @@ impl Conductor<'_> {
     }
 
     fn tally(&self, fault: &FaultDocument, made: usize) -> Result<Tally, Failure> {
-        let mut tally = Tally { made, there: self.techniques.len() - made, failed: 0 };
-        for technique in &self.techniques {
+        let mut tally = Tally { made, there: self.asked(fault).count() - made, failed: 0 };
+        for technique in self.asked(fault) {
             let item: Option<ItemDocument> = self.folder.item(&fault.name, &technique.to_string())?;
             tally.failed += usize::from(item.is_none_or(|item| item.status == "failed"));
         }
@@ -267,8 +273,8 @@ impl Conductor<'_> {
         works: &Works,
     ) -> Result<Option<WorkDocument>, Failure> {
         match work {
-            Work::Spectra => self.runner.work(built, work, key, &StudyTest::default()),
-            _ => match failing_run(built.fault, &works[&Work::Spectra]) {
+            Work::SPECTRA => self.runner.work(built, work, key, &StudyTest::default()),
+            _ => match failing_run(built.fault, &works[&Work::SPECTRA]) {
                 Ok(run) => self.runner.work(built, work, key, &run),
                 Err(why) => Ok(Some(failed(built.fault, work, key, why))),
             },
@@ -298,7 +304,7 @@ fn failed(fault: &StudyFault, work: Work, key: &str, why: String) -> WorkDocumen
         schema: WORK.into(),
         version: env!("CARGO_PKG_VERSION").into(),
         fault: fault.name.clone(),
-        work: work.name().into(),
+        work: work.name(),
         key: key.into(),
         status: "failed".into(),
         why: Some(why),

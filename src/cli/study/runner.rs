@@ -80,7 +80,7 @@ impl<'r> StudyRunner<'r> {
             schema: WORK.into(),
             version: env!("CARGO_PKG_VERSION").into(),
             fault: fault.name.clone(),
-            work: work.name().into(),
+            work: work.name(),
             key: key.into(),
             machine: self.machine.clone(),
             status: "failed".into(),
@@ -131,7 +131,7 @@ fn bound(fault: &StudyFault) -> Duration {
 }
 
 /// The names of the processor and of the kernel.
-fn machine() -> String {
+pub(super) fn machine() -> String {
     let of = |file: &str| fs::read_to_string(file).unwrap_or_default();
     let cpuinfo = of("/proc/cpuinfo");
     let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));

@@ -2,16 +2,19 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use study::evaluation::spectra_of;
 use study::exchange::{gzoltar, tcm};
 use study::folder::ResultsFolder;
 use study::metrics::TieRule;
+use study::observations::Observation;
 use study::page::page;
 use study::plots::plots;
 use study::results::StudyResults;
-use study::tables::{left_out, lines_csv, pairs, results_csv, techniques};
+use study::source_line::SourceLine;
+use study::spectra::Spectra;
+use study::tables::{TextTable, left_out, pairs, techniques};
 use study::technique::Work;
 
 use super::super::exit::{Exit, Failure};
@@ -40,6 +43,7 @@ pub(super) fn status(options: &StudyFolderOptions) -> Result<Exit, Failure> {
     let (folder, results) = results(&options.results)?;
     let study = &results.study;
     let mut text = String::new();
+    let width = study.techniques.iter().map(String::len).max().unwrap_or(0).max(24);
     for technique in &study.techniques {
         let (mut done, mut cut, mut failed) = (0, 0, 0);
         for item in results.of(technique) {
@@ -49,10 +53,11 @@ pub(super) fn status(options: &StudyFolderOptions) -> Result<Exit, Failure> {
                 (Some(_), _) => cut += 1,
             }
         }
-        let pending = study.faults.len() - done - cut - failed;
+        let asked = study.faults.iter().filter(|fault| fault.asks(technique)).count();
+        let pending = asked - done - cut - failed;
         let _ = writeln!(
             text,
-            "{technique:<24} {done:>5} done {cut:>4} cut {failed:>4} failed {pending:>5} to do"
+            "{technique:<width$} {done:>5} done {cut:>4} cut {failed:>4} failed {pending:>5} to do"
         );
     }
     let mut working = Vec::new();
@@ -65,11 +70,11 @@ pub(super) fn status(options: &StudyFolderOptions) -> Result<Exit, Failure> {
     if !working.is_empty() {
         let _ = writeln!(text, "worked on now: {}", working.join(", "));
     }
-    let all = study.faults.len() * study.techniques.len();
+    let all = results.items.len() + results.pending;
     let _ = writeln!(
         text,
         "{} of {all} results of {} faults are there; {} mistakes in the manifest",
-        all - results.pending,
+        results.items.len(),
         study.faults.len(),
         study.left_out.len()
     );
@@ -87,24 +92,27 @@ fn rule(choice: TieChoice) -> TieRule {
 
 /// Prints tables.
 pub(super) fn table(options: &StudyTableOptions) -> Result<Exit, Failure> {
-    let (_, results) = results(&options.results)?;
-    let text = match options.format {
-        TableFormat::Csv => results_csv(&results),
-        TableFormat::LinesCsv => lines_csv(&results),
-        TableFormat::Markdown | TableFormat::Latex => texts(&results, options),
-    };
-    super::super::print(text.as_bytes())?;
+    let (folder, results) = results(&options.results)?;
+    let rows = |of: Observation| super::super::print_by(|stdout| of.write(&folder, &results, stdout));
+    match options.format {
+        TableFormat::Csv => rows(Observation::Result),
+        TableFormat::LinesCsv => rows(Observation::Line),
+        TableFormat::EventsCsv => rows(Observation::Event),
+        TableFormat::Markdown | TableFormat::Latex => {
+            super::super::print(texts(&results, options).as_bytes())
+        }
+    }?;
     left_out(&results).iter().for_each(|one| tell(&format!("left out: {one}")));
     Ok(ended(&results))
 }
 
 fn texts(results: &StudyResults, options: &StudyTableOptions) -> String {
     let rule = rule(options.ties);
-    let mut tables = vec![techniques(&results.summaries(rule, None), rule, "")];
+    let mut tables = Vec::from(techniques(&results.summaries(rule, None), rule, ""));
     for group in results.groups().into_iter().filter(|_| options.groups) {
-        let mut table = techniques(&results.summaries(rule, Some(group)), rule, &format!(", {group}"));
-        table.label = format!("techniques-{group}");
-        tables.push(table);
+        let of_group = techniques(&results.summaries(rule, Some(group)), rule, &format!(", {group}"));
+        let labelled = |table: TextTable| TextTable { label: format!("{}-{group}", table.label), ..table };
+        tables.extend(of_group.map(labelled));
     }
     tables.push(pairs(&results.comparisons(rule)));
     let is_latex = options.format == TableFormat::Latex;
@@ -160,12 +168,58 @@ pub(super) fn way(from: &Path, to: &Path) -> String {
     to[same..].iter().fold(up, |way, part| way + part + "/")
 }
 
-/// Writes the spectra of all faults for other tools.
+/// Writes the results, or the spectra of all faults, for other tools.
 pub(super) fn export(options: &StudyExportOptions) -> Result<Exit, Failure> {
     let (folder, results) = results(&options.results)?;
+    match options.format {
+        ExportFormat::Csv => export_rows(options, &folder, &results),
+        ExportFormat::Tcm => export_spectra(options, &folder, &results, tcm_files),
+        ExportFormat::Gzoltar => export_spectra(options, &folder, &results, gzoltar_files),
+    }
+}
+
+/// Writes a CSV file for each kind of observation.
+fn export_rows(
+    options: &StudyExportOptions,
+    folder: &ResultsFolder,
+    results: &StudyResults,
+) -> Result<Exit, Failure> {
+    fs::create_dir_all(&options.to).map_err(|error| refusal(&options.to, &error))?;
+    for of in Observation::ALL {
+        let file = options.to.join(of.file());
+        files::write_by(&file, Overwriting::Allowed, Readers::Anybody, |out| of.write(folder, results, out))
+            .map_err(|error| refusal(&file, &error))?;
+        tell(&format!("written: {}", file.display()));
+    }
+    left_out(results).iter().for_each(|one| tell(&format!("left out: {one}")));
+    Ok(ended(results))
+}
+
+/// The files for the spectra of a fault, below a folder, with their contents.
+type SpectraFiles = fn(&str, &Spectra, &[SourceLine]) -> Vec<(String, String)>;
+
+fn tcm_files(fault: &str, spectra: &Spectra, faulty: &[SourceLine]) -> Vec<(String, String)> {
+    vec![(format!("{fault}.tcm"), tcm(spectra, faulty))]
+}
+
+fn gzoltar_files(fault: &str, spectra: &Spectra, _: &[SourceLine]) -> Vec<(String, String)> {
+    let files = gzoltar(spectra);
+    vec![
+        (format!("{fault}/spectra.csv"), files.spectra),
+        (format!("{fault}/tests.csv"), files.tests),
+        (format!("{fault}/matrix.txt"), files.matrix),
+    ]
+}
+
+fn export_spectra(
+    options: &StudyExportOptions,
+    folder: &ResultsFolder,
+    results: &StudyResults,
+    made: SpectraFiles,
+) -> Result<Exit, Failure> {
     let mut count = 0;
     for fault in &results.study.faults {
-        let work = folder.work(&fault.name, Work::Spectra)?.filter(|work| work.key == fault.key);
+        let work = folder.work(&fault.name, Work::SPECTRA)?.filter(|work| work.key == fault.key);
         let Some(Ok((_, spectra))) =
             work.filter(|work| work.status == "complete").map(|work| spectra_of(&work))
         else {
@@ -174,36 +228,24 @@ pub(super) fn export(options: &StudyExportOptions) -> Result<Exit, Failure> {
         };
         count += 1;
         let spectra = if options.by_statement { spectra } else { spectra.by_line() };
-        let written = match options.format {
-            ExportFormat::Tcm => {
-                let faulty = results.items.iter().filter(|item| item.fault == fault.name);
-                let faulty =
-                    faulty.filter_map(|item| item.metrics.as_ref()).flat_map(|metrics| &metrics.faulty);
-                let faulty: Vec<_> =
-                    faulty.filter_map(|one| study::source_line::SourceLine::parse(&one.line).ok()).collect();
-                let file = options.to.join(format!("{}.tcm", fault.name));
-                vec![(file, tcm(&spectra, &faulty))]
-            }
-            ExportFormat::Gzoltar => {
-                let files = gzoltar(&spectra);
-                let place = options.to.join(&fault.name);
-                vec![
-                    (place.join("spectra.csv"), files.spectra),
-                    (place.join("tests.csv"), files.tests),
-                    (place.join("matrix.txt"), files.matrix),
-                ]
-            }
-        };
-        written.into_iter().try_for_each(|(file, text): (PathBuf, String)| {
+        for (name, text) in made(&fault.name, &spectra, &faulty(results, &fault.name)) {
+            let file = options.to.join(name);
             let folder = file.parent().unwrap_or(Path::new("."));
             fs::create_dir_all(folder)
                 .and_then(|()| files::write(&file, text.as_bytes(), Overwriting::Allowed, Readers::Anybody))
-                .map_err(|error| refusal(&file, &error))
-        })?;
+                .map_err(|error| refusal(&file, &error))?;
+        }
     }
     tell(&format!("written: {count} spectra in {}", options.to.display()));
     let is_whole = count == results.study.faults.len() && results.study.left_out.is_empty();
     Ok(if is_whole { Exit::Done } else { Exit::LeftOut })
+}
+
+/// The faulty lines of a fault, as its results name them.
+fn faulty(results: &StudyResults, fault: &str) -> Vec<SourceLine> {
+    let items = results.items.iter().filter(|item| item.fault == fault);
+    let lines = items.filter_map(|item| item.metrics.as_ref()).flat_map(|metrics| &metrics.faulty);
+    lines.filter_map(|one| SourceLine::parse(&one.line).ok()).collect()
 }
 
 #[cfg(test)]

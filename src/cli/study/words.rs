@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use study::manifest::{BUILD_FOLDER, StudyFault, StudyTest};
-use study::technique::Work;
+use study::technique::{Work, WorkKind};
+use study::times::SearchBudget;
 
 /// A fault that was built.
 #[derive(Clone, Copy)]
@@ -46,7 +47,8 @@ impl BuiltFault<'_> {
     /// statements, which does not depend on the load of the machine: there it is for the runs of `locate`,
     /// which are many.
     pub(super) fn timeout(self, work: Work) -> Words {
-        let is_meant = !self.fault.is_endless || matches!(work, Work::Locate | Work::LocateTests);
+        let is_locate = matches!(work.kind, WorkKind::Locate | WorkKind::LocateTests);
+        let is_meant = !self.fault.is_endless || is_locate;
         let timeout = self.fault.timeout.iter().filter(|_| is_meant);
         timeout.flat_map(|timeout| ["--timeout".to_owned(), timeout.clone()]).collect()
     }
@@ -59,16 +61,23 @@ impl BuiltFault<'_> {
         let fault = self.fault;
         let reference = run.reference.iter().flat_map(|file| ["--reference".to_owned(), shown(file)]);
         let endless = fault.is_endless.then(|| "--expect-timeout".to_owned());
-        let (name, failure): (&str, Words) = match work {
-            Work::Spectra => return Ok(self.cover()),
-            Work::Slice | Work::SliceTrace => {
-                let control = if work == Work::Slice { "both" } else { "trace" };
-                let reference = reference.filter(|_| !fault.is_endless);
-                let criterion = fault.criterion.iter().cloned().chain(reference).chain(endless);
-                let control = ["--control", control, "--no-save"].map(str::to_owned);
-                ("run", criterion.chain(control).collect())
+        let reference_of_slice = reference.clone().filter(|_| !fault.is_endless);
+        let criterion = fault.criterion.iter().cloned().chain(reference_of_slice).chain(endless.clone());
+        let (name, failure): (&str, Words) = match work.kind {
+            WorkKind::Spectra => return Ok(self.cover()),
+            WorkKind::Slice(control) => {
+                let method = ["--control", control.name(), "--no-save", "--no-values"].map(str::to_owned);
+                ("run", criterion.chain(method).collect())
             }
-            Work::Locate | Work::LocateTests => {
+            WorkKind::Dynamic(_) if fault.is_endless => {
+                return Err("a dynamic slice is of a run that ends: name it in `without`".into());
+            }
+            WorkKind::Dynamic(kind) => {
+                let method = ["--kind", kind.name(), "--format", "json"].map(str::to_owned);
+                let words = criterion.chain(method).collect();
+                return Ok(self.line("slice", work, run, words, Words::new()));
+            }
+            WorkKind::Locate | WorkKind::LocateTests => {
                 let correct =
                     fault.correct.iter().flat_map(|command| ["--check".to_owned(), command.clone()]);
                 let correct: Words = match run.reference {
@@ -85,21 +94,38 @@ impl BuiltFault<'_> {
                 ("locate", correct.into_iter().chain(tests).chain(endless).chain(nothing_stays).collect())
             }
         };
+        let form = ["--format", "json", "-q", "-j", "1"].map(str::to_owned);
+        let bounds = form.into_iter().chain(self.bounds(work)).collect();
+        Ok(self.line(name, work, run, failure, bounds))
+    }
+
+    /// A command line on the failing run.
+    fn line(self, name: &str, work: Work, run: &StudyTest, failure: Words, bounds: Words) -> Words {
         let mut words = vec![name.to_owned()];
         words.extend(self.target(run));
         words.extend(self.timeout(work));
         words.extend(failure);
-        words.extend(["--format", "json", "-q", "-j", "1"].map(str::to_owned));
-        words.extend(fault.max_tests.iter().flat_map(|most| ["--max-tests".into(), most.to_string()]));
-        words.extend(fault.max_time.iter().flat_map(|time| ["--max-time".into(), time.clone()]));
+        words.extend(bounds);
         words.push("--".into());
         words.extend(run.arguments.iter().cloned());
-        Ok(words)
+        words
+    }
+
+    /// The budgets of a search: its own goes before that of the fault.
+    fn bounds(self, work: Work) -> Words {
+        let (mut tests, mut time) = (self.fault.max_tests, self.fault.max_time.clone());
+        match work.budget {
+            Some(SearchBudget::Tests(most)) => tests = Some(most),
+            Some(budget @ SearchBudget::Time(_)) => time = Some(budget.to_string()),
+            None => {}
+        }
+        let tests = tests.into_iter().flat_map(|most| ["--max-tests".to_owned(), most.to_string()]);
+        tests.chain(time.into_iter().flat_map(|time| ["--max-time".to_owned(), time])).collect()
     }
 
     /// The option by which `locate` has the tests of the fault, if it is to have them.
     fn tests(self, work: Work) -> Result<Words, String> {
-        if work != Work::LocateTests {
+        if work.kind != WorkKind::LocateTests {
             return Ok(Words::new());
         }
         let path = self.fault.tests_path.as_deref();

@@ -7,6 +7,7 @@ use super::mistake::remedy;
 use super::record::{GivenValue, Record};
 use super::suite::{self, StudyTest};
 use crate::source_line::SourceLine;
+use crate::technique::SingleTechnique;
 
 /// The word in a path that stands for the folder in which a fault is built.
 pub const BUILD_FOLDER: &str = "{build}";
@@ -46,6 +47,10 @@ pub struct StudyFault {
     pub tests_path: Option<PathBuf>,
     /// Patterns of the scope: what is traced.
     pub scope: Vec<String>,
+    /// Files that its runs read besides the standard input; absolute.
+    pub files: Vec<PathBuf>,
+    /// Techniques that are not for this fault.
+    pub without: Vec<SingleTechnique>,
     /// The longest time of a run.
     pub timeout: Option<String>,
     /// The largest number of tests for each search.
@@ -87,14 +92,16 @@ pub(crate) fn fault(record: &Record, folder: &Path, taker: &mut KeyReader<'_>) -
         is_endless: taker.flag(record, "expect_timeout").unwrap_or(false),
         is_omission: taker.flag(record, "missing").unwrap_or(false),
         scope: taker.texts(record, "scope").map_or_else(Vec::new, |(_, scope)| scope),
-        timeout: taker.text(record, "timeout").map(|(_, timeout)| timeout),
+        timeout: taker.time(record, "timeout"),
         max_tests: taker.number(record, "max_tests"),
-        max_time: taker.text(record, "max_time").map(|(_, time)| time),
+        max_time: taker.time(record, "max_time"),
         environment: environment(record, taker),
         faulty: faulty(record, taker),
+        without: without(record, taker),
         directory,
         ..StudyFault::default()
     };
+    fault.files = suite::files(record, &fault.directory, &fill, taker);
     fault.run = suite::failing_run(record, &fault.directory, &fill, taker);
     fault.tests = suite::tests(record, &fault.directory, &fill, taker);
     fault.tests_path = suite::path(record, &fault.directory, &fill);
@@ -157,6 +164,18 @@ fn environment(record: &Record, taker: &mut KeyReader<'_>) -> Vec<(String, Strin
         taker.complain(given.line, "`environment` has to be a table of texts, or a list of NAME=VALUE");
         Vec::new()
     })
+}
+
+fn without(record: &Record, taker: &mut KeyReader<'_>) -> Vec<SingleTechnique> {
+    let Some((line, texts)) = taker.texts(record, "without") else { return Vec::new() };
+    let mut techniques = Vec::new();
+    for text in texts {
+        match SingleTechnique::parse(text.trim()) {
+            Ok(technique) => techniques.push(technique),
+            Err(error) => taker.complain(line, error),
+        }
+    }
+    techniques
 }
 
 fn faulty(record: &Record, taker: &mut KeyReader<'_>) -> Vec<SourceLine> {

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::mistake::Mistake;
 use super::record::{Given, Record};
+use crate::times::duration;
 
 /// The keys of a fault.
-pub(crate) const FAULT_KEYS: [&str; 24] = [
+pub(crate) const FAULT_KEYS: [&str; 26] = [
     "name",
     "group",
     "directory",
@@ -15,6 +16,7 @@ pub(crate) const FAULT_KEYS: [&str; 24] = [
     "arguments",
     "input",
     "environment",
+    "files",
     "reference",
     "correct",
     "check",
@@ -27,6 +29,7 @@ pub(crate) const FAULT_KEYS: [&str; 24] = [
     "faulty",
     "missing",
     "tests",
+    "without",
     "scope",
     "timeout",
     "max_tests",
@@ -34,7 +37,7 @@ pub(crate) const FAULT_KEYS: [&str; 24] = [
 ];
 
 /// The keys at the top of a TOML manifest.
-pub(crate) const TOP_KEYS: [&str; 3] = ["techniques", "defaults", "fault"];
+pub(crate) const TOP_KEYS: [&str; 5] = ["techniques", "controls", "budgets", "defaults", "fault"];
 
 /// The keys of a test.
 pub(crate) const TEST_KEYS: [&str; 5] = ["name", "arguments", "input", "reference", "passes"];
@@ -90,6 +93,15 @@ impl KeyReader<'_> {
 
     pub(crate) fn texts(&mut self, record: &Record, key: &str) -> Option<(usize, Vec<String>)> {
         self.take(record, key, "a list of texts, such as [\"a\", \"b\"]", Given::texts)
+    }
+
+    /// A time, as the option of stripe takes it.
+    pub(crate) fn time(&mut self, record: &Record, key: &str) -> Option<String> {
+        let (line, text) = self.text(record, key)?;
+        if let Err(why) = duration(&text) {
+            self.complain(line, format!("`{key}` is `{text}`: {why}"));
+        }
+        Some(text)
     }
 
     pub(crate) fn flag(&mut self, record: &Record, key: &str) -> Option<bool> {

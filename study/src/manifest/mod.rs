@@ -18,7 +18,8 @@ pub use fault::{BUILD_FOLDER, StudyFault};
 pub use mistake::Mistake;
 pub use suite::{StudyTest, read_tests};
 
-use crate::technique::Technique;
+use crate::technique::{SliceControl, Technique};
+use crate::times::SearchBudget;
 use keys::{FAULT_KEYS, KeyReader, TOP_KEYS};
 use record::{Given, GivenValue, Record};
 
@@ -46,11 +47,34 @@ impl StudyManifest {
         Ok(StudyManifest::parse(&text, path, &folder.canonicalize()?))
     }
 
+    /// Reads one fault of a manifest, and looks at no file of the others: there may be thousands. `None` if there is none
+    /// of that name.
+    ///
+    /// # Errors
+    /// If the manifest cannot be read.
+    pub fn read_fault(path: &Path, name: &str) -> io::Result<Option<StudyFault>> {
+        let text = fs::read_to_string(path)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let is_meant = |record: &Record| record.get("name").and_then(Given::text).as_deref() == Some(name);
+        let manifest = StudyManifest::parse_some(&text, path, &folder.canonicalize()?, &is_meant);
+        Ok(manifest.faults.into_iter().find(|fault| fault.name == name))
+    }
+
     /// Parses a manifest whose paths begin in `folder`.
     pub fn parse(text: &str, path: &Path, folder: &Path) -> StudyManifest {
+        StudyManifest::parse_some(text, path, folder, &|_| true)
+    }
+
+    /// Parses a manifest, and makes the faults of some of its records.
+    fn parse_some(
+        text: &str,
+        path: &Path,
+        folder: &Path,
+        is_meant: &dyn Fn(&Record) -> bool,
+    ) -> StudyManifest {
         let mut manifest = StudyManifest { text: text.to_owned(), ..StudyManifest::default() };
         let mut taker = KeyReader { file: path, mistakes: &mut manifest.mistakes };
-        let records = match path.extension().and_then(|extension| extension.to_str()) {
+        let mut records = match path.extension().and_then(|extension| extension.to_str()) {
             Some("toml") => {
                 let (top, complaints) = formats::toml(text);
                 complaints.into_iter().for_each(|(line, what)| taker.complain(line, what));
@@ -67,6 +91,7 @@ impl StudyManifest {
                 Vec::new()
             }
         };
+        records.retain(is_meant);
         manifest.faults = faults(&records, folder, &mut taker);
         if manifest.techniques.is_empty() {
             manifest.techniques = Technique::usual();
@@ -82,20 +107,41 @@ impl StudyManifest {
     }
 }
 
+/// The techniques, in the matrix of controls and budgets.
 fn techniques(top: &Record, taker: &mut KeyReader<'_>) -> Vec<Technique> {
     taker.only(top, &TOP_KEYS);
+    let named = list(top, "techniques", taker, Technique::parse);
+    let named = if named.is_empty() { Technique::usual() } else { named };
+    let controls = list(top, "controls", taker, SliceControl::parse);
+    let budgets = list(top, "budgets", taker, SearchBudget::parse);
     let mut techniques = Vec::new();
-    let Some((line, names)) = taker.texts(top, "techniques") else { return techniques };
-    for name in names {
-        match Technique::parse(&name) {
-            Ok(technique) if techniques.contains(&technique) => {
-                taker.complain(line, format!("the technique {technique} is named twice: remove one"));
-            }
-            Ok(technique) => techniques.push(technique),
-            Err(error) => taker.complain(line, error),
+    for technique in named.iter().flat_map(|one| one.in_matrix(&controls, &budgets)) {
+        if !techniques.contains(&technique) {
+            techniques.push(technique);
         }
     }
     techniques
+}
+
+/// Reads the members of a list at the top, none of them twice.
+fn list<T: PartialEq + ToString>(
+    top: &Record,
+    key: &str,
+    taker: &mut KeyReader<'_>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Vec<T> {
+    let mut list = Vec::new();
+    let Some((line, texts)) = taker.texts(top, key) else { return list };
+    for text in texts {
+        match parse(&text) {
+            Ok(one) if list.contains(&one) => {
+                taker.complain(line, format!("`{key}` names {} twice: remove one", one.to_string()));
+            }
+            Ok(one) => list.push(one),
+            Err(error) => taker.complain(line, error),
+        }
+    }
+    list
 }
 
 /// The faults that can be used; of two with the same name the first.

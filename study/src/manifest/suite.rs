@@ -59,6 +59,26 @@ pub fn read_tests(path: &Path) -> (Vec<StudyTest>, Vec<Mistake>) {
     (unique(tests, 1, &mut taker), mistakes)
 }
 
+/// The files that the runs of a fault read besides the standard input.
+pub(crate) fn files(
+    record: &Record,
+    directory: &Path,
+    fill: &dyn Fn(String) -> String,
+    taker: &mut KeyReader<'_>,
+) -> Vec<PathBuf> {
+    let Some((line, texts)) = taker.texts(record, "files") else { return Vec::new() };
+    texts.into_iter().map(|text| there("files", line, &fill(text), directory, taker)).collect()
+}
+
+/// The path of a file that has to be there.
+fn there(key: &str, line: usize, text: &str, directory: &Path, taker: &mut KeyReader<'_>) -> PathBuf {
+    let path = directory.join(text);
+    if !path.is_file() {
+        taker.complain(line, format!("`{key}`: the file {text} is not there: {}", remedy(text)));
+    }
+    path
+}
+
 /// Makes a test of the keys that a fault and a test share.
 fn test(
     record: &Record,
@@ -68,12 +88,7 @@ fn test(
 ) -> StudyTest {
     let file = |key: &str, taker: &mut KeyReader<'_>| {
         let (line, text) = taker.text(record, key)?;
-        let text = fill(text);
-        let path = directory.join(&text);
-        if !path.is_file() {
-            taker.complain(line, format!("`{key}`: the file {text} is not there: {}", remedy(&text)));
-        }
-        Some(path)
+        Some(there(key, line, &fill(text), directory, taker))
     };
     let (input, reference) = (file("input", taker), file("reference", taker));
     let arguments = taker.texts(record, "arguments").map_or_else(Vec::new, |(_, texts)| texts);
