@@ -54,9 +54,7 @@ pub fn cover(target: &Target, ending: Ending, interrupt: &Interrupt) -> Result<C
 /// The coverable statements of a program, in the order of the source, each with its function.
 pub fn coverable(program: &Program) -> Vec<(Statement, String)> {
     let leaders = program.leaders().iter().filter(|leader| !leader.kind.is_structural());
-    let own = leaders.map(|leader| (leader.statement, leader.function));
-    let all = own.chain(program.statements_without_events());
-    let named = all.map(|(statement, function)| (statement, program.function(function).name.clone()));
+    let named = leaders.map(|leader| (leader.statement, program.function(leader.function).name.clone()));
     let mut statements: Vec<(Statement, String)> = named.collect();
     statements.sort();
     statements.dedup_by_key(|(statement, _)| *statement);

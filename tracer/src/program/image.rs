@@ -273,7 +273,7 @@ impl<'a> Builder<'a> {
         let flags_live = moving::flags_live(&code);
         let only_call = only_calls::only_call(&code, &insns);
         let function = FunctionId(self.functions.len() as u32);
-        let placed = self.statement_rows((image, function), &rows, &found);
+        let placed = self.statement_rows(image, &rows, &found);
         self.rows.extend(placed);
         let first = self.leaders.len() as u32;
         let found = found.iter().zip(follow).zip(only_call);
@@ -328,18 +328,12 @@ impl<'a> Builder<'a> {
     }
 
     /// The rows of a function at which statements begin, as they are kept.
-    fn statement_rows(
-        &self,
-        (image, function): (ImageId, FunctionId),
-        rows: &[Row],
-        found: &[FoundLeader],
-    ) -> Vec<StatementRow> {
+    fn statement_rows(&self, image: ImageId, rows: &[Row], found: &[FoundLeader]) -> Vec<StatementRow> {
         let with_events: HashSet<_> = found.iter().map(|leader| (leader.row.file, leader.row.line)).collect();
         let rows = rows.iter().filter(|row| row.is_stmt && row.line != 0);
         let kept = rows.map(|row| StatementRow {
             image,
             address: FileAddress(row.address),
-            function,
             statement: self.statement(row, LeaderKind::Statement),
             has_events: with_events.contains(&(row.file, row.line)),
         });

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 
-use super::{FunctionId, ImageId, LeaderId, Program, Statement};
+use super::{ImageId, LeaderId, Program, Statement};
 use crate::address::FileAddress;
 
 /// The largest number of instructions that are looked at from a leader on.
@@ -16,7 +16,6 @@ const MOST_INSTRUCTIONS: usize = 4096;
 pub(super) struct StatementRow {
     pub(super) image: ImageId,
     pub(super) address: FileAddress,
-    pub(super) function: FunctionId,
     pub(super) statement: Statement,
     /// Whether a leader of the function stands in its line, so that events tell when the line is executed.
     pub(super) has_events: bool,
@@ -89,12 +88,6 @@ impl Program {
     pub fn passed_statement(&self, image: ImageId, address: FileAddress) -> Option<Statement> {
         self.text_at(image, address)?;
         self.statement_rows.before(image, address).map(|row| row.statement)
-    }
-
-    /// The statements in lines without events, each with its function.
-    pub fn statements_without_events(&self) -> impl Iterator<Item = (Statement, FunctionId)> {
-        let rows = self.statement_rows.0.iter().filter(|row| !row.has_events);
-        rows.map(|row| (row.statement, row.function))
     }
 
     fn instruction(&self, image: ImageId, address: u64) -> Option<Instruction> {
