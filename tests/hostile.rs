@@ -571,8 +571,8 @@ fn kill_early(mut command: Command, microseconds: u64) {
 /// original: of a file without the first line, of a version that is neither of both.
 fn nothing_is_left_of_killed_searches_without_a_trace(kinds: &[&str], arenas: &[(User, Arena)]) {
     const SEARCHES: [(&[&str], &str); 4] = [
-        (&["simplify", "sh", "--file", "note", "--by", "line"], ""),
-        (&["simplify", "sh", "--file", "note", "--by", "line"], "grep -q guard note ||"),
+        (&["simplify", "sh", "--file", "note", "--by", "lines"], ""),
+        (&["simplify", "sh", "--file", "note", "--by", "lines"], "grep -q guard note ||"),
         (&["changes", "--good", "good", "--bad", "bad", "--no-save"], ""),
         (
             &["changes", "--good", "good", "--bad", "bad", "--no-save"],
