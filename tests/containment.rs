@@ -263,3 +263,66 @@ fn processes_that_are_held_while_the_call_of_another_one_is_decided_about_do_not
         assert_eq!(text(&output.stdout), "done\n", "{refused}: {}", text(&output.stderr));
     }
 }
+
+#[test]
+fn a_file_is_not_simplified_where_tests_would_change_it_for_real() {
+    let folder = scratch("simplified-for-real");
+    fs::write(folder.join("note"), "one\nguard\nneedle\n").expect("written");
+    fs::create_dir(folder.join("own"))
+        .and_then(|()| fs::copy(folder.join("note"), folder.join("own/note")))
+        .expect("copied");
+    for (refused, file) in
+        [("none", "note"), ("namespaces", "note"), ("none", "own/note"), ("namespaces", "own/note")]
+    {
+        let open = if file == "note" { "." } else { "own" };
+        let mut command = Command::new(compiled("hardened"));
+        command.arg(refused).arg(stripe().get_program()).args(["simplify", "cat", "--file", file]);
+        command.args(["--allow-write", open, "--expect-match", "needle", "-q", "--", file]);
+        let output = command.current_dir(&folder).stdin(Stdio::null()).output().expect("started");
+        let what = format!("{refused}, {file}: {}", text(&output.stderr));
+        assert_eq!(fs::read(folder.join(file)).expect("there"), b"one\nguard\nneedle\n", "{what}");
+        // With a copy of the working directory the file in it is another one than the one that was opened.
+        if refused == "none" || file == "note" {
+            assert_eq!(output.status.code(), Some(1), "{what}");
+            assert!(text(&output.stderr).contains("--allow-write"), "{what}");
+        } else {
+            assert_eq!(output.status.code(), Some(0), "{what}");
+        }
+    }
+}
+
+#[test]
+fn changes_are_found_at_the_basic_level_too_where_builds_and_tests_write_in_their_tree() {
+    let folder = scratch("changed-at-both-levels");
+    for (version, word) in [("good", "right"), ("bad", "wrong")] {
+        fs::create_dir_all(folder.join(version).join("src")).expect("made");
+        fs::write(folder.join(version).join("src/text"), format!("{word}\n")).expect("written");
+        fs::write(folder.join(version).join("src/other"), format!("{version}\n")).expect("written");
+    }
+    let by_command = ["--build", "cp src/text made", "--test", "grep -q right made"];
+    let by_program = ["--expect-match", "wrong", "--", "cat", "src/text"];
+    let elsewhere = ["--cwd", "src", "--expect-match", "wrong", "--", "cat", "text"];
+    for refused in ["none", "namespaces"] {
+        for further in [&by_command[..], &by_program, &elsewhere] {
+            let mut command = Command::new(compiled("hardened"));
+            command.arg(refused).arg(stripe().get_program());
+            command.args([
+                "changes",
+                "--good",
+                "good",
+                "--bad",
+                "bad",
+                "--no-save",
+                "-q",
+                "--format",
+                "json",
+            ]);
+            let found = found(command.args(further).current_dir(&folder), refused);
+            let level = if refused == "none" { "full" } else { "basic" };
+            assert_eq!((&found["status"], &found["containment"]), (&"minimal".into(), &level.into()));
+            let files: Vec<&Value> =
+                found["changes"].as_array().into_iter().flatten().map(|change| &change["file"]).collect();
+            assert_eq!(files, ["src/text"], "{refused}, {further:?}");
+        }
+    }
+}

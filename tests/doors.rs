@@ -146,3 +146,18 @@ fn who_changes_what_the_call_of_another_process_names_while_it_is_decided_about_
         }
     }
 }
+
+#[test]
+fn a_witness_that_is_not_asked_takes_its_own_message_queue_away_and_no_other_one() {
+    let mut lasting = Witness::new("lasting", User::Own, Place::Elsewhere);
+    for is_killed in [false, true] {
+        let mut going = Witness::new("going", User::Own, Place::Elsewhere);
+        if is_killed {
+            going.kill();
+        }
+        let folder = going.folder.clone();
+        drop(going);
+        assert!(!folder.exists(), "{}", folder.display());
+    }
+    assert_eq!(lasting.tell(), "");
+}

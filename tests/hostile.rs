@@ -12,7 +12,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -155,10 +155,7 @@ impl Arena {
         tcp.set_nonblocking(true).expect("set");
         udp.set_nonblocking(true).expect("set");
         unix.set_nonblocking(true).expect("set");
-        if user == User::Ordinary {
-            let owned = Command::new("chown").args(["-Rh", "65534:65534"]).arg(&folder).status();
-            assert!(owned.expect("chown").success());
-        }
+        own(user, &folder);
         Arena { folder, tcp, udp, unix }
     }
 
@@ -166,12 +163,8 @@ impl Arena {
         self.command(verb, whose, options, words).output().expect("stripe can be started")
     }
 
-    fn start(&self, verb: &str, whose: (Level, User), options: &[&str], words: &[&str]) -> Child {
-        let mut command = self.command(verb, whose, options, words);
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("stripe can be started")
-    }
-
-    fn command(&self, verb: &str, (level, user): (Level, User), options: &[&str], words: &[&str]) -> Command {
+    /// stripe as this user, where the kernel allows this level.
+    fn contained(&self, (level, user): (Level, User)) -> Command {
         let mut line = Vec::<std::ffi::OsString>::new();
         if user == User::Ordinary {
             let become_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
@@ -180,10 +173,7 @@ impl Arena {
         if level == Level::Basic {
             line.extend([compiled("hardened").into(), "namespaces".into()]);
         }
-        line.extend([stripe().get_program().into(), verb.into(), compiled("attack").into()]);
-        line.extend(["--scope", "main"].iter().chain(options).map(Into::into));
-        line.push("--".into());
-        line.extend(words.iter().map(Into::into));
+        line.push(stripe().get_program().into());
         let mut command = Command::new(&line[0]);
         command
             .args(&line[1..])
@@ -194,10 +184,17 @@ impl Arena {
         command
     }
 
-    /// That no process is left after a second.
+    fn command(&self, verb: &str, whose: (Level, User), options: &[&str], words: &[&str]) -> Command {
+        let mut command = self.contained(whose);
+        command.arg(verb).arg(compiled("attack")).args(["--scope", "main"]).args(options);
+        command.arg("--").args(words);
+        command
+    }
+
+    /// That no process is left: after a moment, or more where the machine is busy.
     fn assert_nobody_left(&self, what: &str) {
         let mark = format!("VICTIM={}\0", self.folder.join("victim").display());
-        let deadline = Instant::now() + Duration::from_secs(1);
+        let deadline = Instant::now() + Duration::from_secs(10);
         while !processes_with(&mark).is_empty() {
             assert!(Instant::now() < deadline, "{what}: left behind: {:?}", processes_with(&mark));
             std::thread::sleep(Duration::from_millis(5));
@@ -214,6 +211,14 @@ impl Arena {
         assert!(self.tcp.accept().is_err_and(would_block), "{what}: a connection");
         assert!(self.udp.recv(&mut [0; 8]).is_err_and(would_block), "{what}: a packet");
         assert!(self.unix.recv(&mut [0; 8]).is_err_and(would_block), "{what}: a message");
+    }
+}
+
+/// Gives a folder to the user.
+fn own(user: User, folder: &Path) {
+    if user == User::Ordinary {
+        let owned = Command::new("chown").args(["-Rh", "65534:65534"]).arg(folder).status();
+        assert!(owned.expect("chown").success());
     }
 }
 
@@ -544,14 +549,70 @@ fn nothing_is_left_of_hostile_runs_when_stripe_is_killed_at_any_moment() {
         let before = inventory(&arena.folder);
         // By commands that do the harm in partial runs, in changed ones, or in the recorded one.
         let (verb, options, words) = commands[round as usize % commands.len()];
-        let mut child = arena.start(verb, (level, *user), options, &[&[kind, "9"], words].concat());
-        // Moments all over start-up, recording, and the attack.
-        std::thread::sleep(Duration::from_micros(round * 7919 % 200_000));
-        let _ = child.kill();
-        child.wait().expect("reaped");
+        let command = arena.command(verb, (level, *user), options, &[&[kind, "9"], words].concat());
+        kill_early(command, round * 7919 % 200_000);
         let what = format!("{verb}, {kind}, {level:?}, {user:?}, round {round}");
         arena.assert_nobody_left(&what);
         assert!(before == inventory(&arena.folder), "{what}: files are changed");
+    }
+    nothing_is_left_of_killed_searches_without_a_trace(&LIVELY, &arenas);
+}
+
+/// Starts it, and kills it after so many microseconds: during start-up, recording, or what follows.
+fn kill_early(mut command: Command, microseconds: u64) {
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("stripe can be started");
+    std::thread::sleep(Duration::from_micros(microseconds));
+    let _ = child.kill();
+    child.wait().expect("reaped");
+}
+
+/// The same of `simplify` and `changes`, which run any program. Each run does the harm, or all but those of the
+/// original: of a file without the first line, of a version that is neither of both.
+fn nothing_is_left_of_killed_searches_without_a_trace(kinds: &[&str], arenas: &[(User, Arena)]) {
+    const SEARCHES: [(&[&str], &str); 4] = [
+        (&["simplify", "sh", "--file", "note", "--by", "lines"], ""),
+        (&["simplify", "sh", "--file", "note", "--by", "lines"], "grep -q guard note ||"),
+        (&["changes", "--good", "good", "--bad", "bad", "--no-save"], ""),
+        (
+            &["changes", "--good", "good", "--bad", "bad", "--no-save"],
+            "grep -q good one || grep -q bad note ||",
+        ),
+    ];
+    for (user, arena) in arenas {
+        for (file, text) in [
+            ("note", "guard\nwrong\nfurther\n"),
+            ("good/note", "good\n"),
+            ("good/one", "good\n"),
+            ("bad/note", "wrong bad\n"),
+            ("bad/one", "bad\n"),
+        ] {
+            let path = arena.folder.join("own").join(file);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+        own(*user, &arena.folder);
+    }
+    for round in 0..how_many(12, 1000) {
+        let kind = kinds[round as usize % kinds.len()];
+        let (user, arena) = &arenas[round as usize / kinds.len() % arenas.len()];
+        let level = if round / 24 % 2 == 0 { Level::Full } else { Level::Basic };
+        let victims = ["victim", "run"].map(|name| arena.folder.join(name));
+        let before = victims.each_ref().map(|folder| inventory(folder));
+        let (words, unless) = SEARCHES[(round + round / 12) as usize % SEARCHES.len()];
+        let mut command = arena.contained((level, *user));
+        let script = format!("{unless} \"$0\" \"$@\"; cat note");
+        command.args(words).args(["--expect-match", "wrong", "--timeout", "5s", "-q", "--"]);
+        command.args(if words[0] == "changes" { &["sh", "-c"][..] } else { &["-c"] }).arg(script);
+        command.arg(compiled("attack")).args([kind, "9", "full"]).current_dir(arena.folder.join("own"));
+        kill_early(command, round * 79_193 % 900_000);
+        let what = format!("{}, {kind}, {level:?}, {user:?}, round {round}", words[0]);
+        arena.assert_nobody_left(&what);
+        assert!(before == victims.each_ref().map(|folder| inventory(folder)), "{what}: files are changed");
+        for original in [("own/note", "guard\nwrong\nfurther\n"), ("own/bad/note", "wrong bad\n")] {
+            let found = fs::read_to_string(arena.folder.join(original.0)).expect("there");
+            assert_eq!(found, original.1, "{what}");
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Further kinds of harm, in all rooms of the machine: somebody outside holds what they are after, and tells of it.
 //!
 //! Each kind of `hostile/kinds.c` is done by partial runs of a search, which must find the same slice as if nothing
-//! had happened, or as if the run had ended there; and in the recorded run. The ordinary suite tries a third
-//! of the kinds, each at one of both levels as one of both users, the thorough one all of them everywhere.
+//! had happened, or as if the run had ended there; and in the recorded run. So do the tests of `simplify` and of
+//! `changes`. The ordinary suite tries a third of the kinds, each at one of both levels as one of both users, a few of
+//! them by those commands; the thorough one all of them everywhere.
 
 mod support;
 
@@ -47,6 +48,57 @@ const PLACES: [&str; 16] = [
     "/dev/stripe-harm",
     "/dev/loop77",
 ];
+
+/// A search without a trace, of which some tests do the harm that `$0` and its arguments name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Plain {
+    /// Those without the second line of a file.
+    Simplify,
+    /// Those of versions that are neither of both.
+    Changes,
+}
+
+impl Plain {
+    /// Its words, and with which ones a shell is started.
+    fn words(self) -> [&'static [&'static str]; 2] {
+        match self {
+            Plain::Simplify => [&["simplify", "sh", "--file", "text", "--by", "lines"], &[]],
+            Plain::Changes => [&["changes", "--good", "good", "--bad", "bad", "--no-save"], &["sh"]],
+        }
+    }
+
+    /// What succeeds in the runs that do no harm.
+    fn guard(self) -> &'static str {
+        match self {
+            Plain::Simplify => "grep -q guard text",
+            Plain::Changes => "grep -q good text || grep -q bad one",
+        }
+    }
+
+    /// The files of its folder.
+    fn files(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Plain::Simplify => &[("text", "one\nguard\nbad\ntwo\n")],
+            Plain::Changes => &[
+                ("good/one", "good\n"),
+                ("good/text", "good\n"),
+                ("good/two", "good\n"),
+                ("bad/one", "bad\n"),
+                ("bad/text", "bad\n"),
+                ("bad/two", "bad\n"),
+            ],
+        }
+    }
+
+    /// What is left of what it found.
+    fn result(self, found: &Value) -> Vec<&str> {
+        let all = match self {
+            Plain::Simplify => found["parts"].as_array().map(|parts| (parts, "text")),
+            Plain::Changes => found["changes"].as_array().map(|changes| (changes, "patch")),
+        };
+        all.map_or(Vec::new(), |(all, key)| all.iter().filter_map(|one| one[key].as_str()).collect())
+    }
+}
 
 /// A try of a kind of harm.
 struct Attempt<'k> {
@@ -101,11 +153,50 @@ impl<'k> Attempt<'k> {
         (slice.iter().map(|event| event["time"].clone()).collect(), fate)
     }
 
+    /// Lets a search without a trace do the harm, in tests only or also in the recorded run.
+    fn search_without_trace(&self, plain: Plain, is_recorded: bool) -> Output {
+        let (level, user) = WHERE[self.column];
+        for (name, content) in plain.files() {
+            let path = self.witness.run.join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, content).expect("written");
+        }
+        own(user, &self.witness.run);
+        let guard = if is_recorded { "false" } else { plain.guard() };
+        let script = format!("{guard} || \"$0\" \"$@\" || exit 3; cat text");
+        let [words, started] = plain.words();
+        let mut command = stripe_of(user, level, "");
+        command.args(words).args([
+            "--expect-match",
+            "bad",
+            "--timeout",
+            "300ms",
+            "-q",
+            "--format",
+            "json",
+            "--",
+        ]);
+        command.args(started).args(["-c", &script]).arg(compiled("kinds")).arg(self.kind);
+        command.arg(&self.witness.folder).arg("full").env("HOME", self.witness.folder.join("home"));
+        self.witness.show(&mut command).output().expect("stripe can be started")
+    }
+
     /// What stands in files of others, and in their folders of start-up files.
     fn files(&self) -> Vec<BTreeMap<std::path::PathBuf, support::witness::Entry>> {
         let folder = &self.witness.folder;
         let folders = ["", "home", "home/.config", "home/.config/autostart"];
         folders.iter().map(|name| inventory(&folder.join(name))).collect()
+    }
+
+    /// That nobody else has noticed anything.
+    fn assert_unharmed(&mut self, before: &[BTreeMap<std::path::PathBuf, support::witness::Entry>]) {
+        let what = format!("{}, {:?}", self.kind, WHERE[self.column]);
+        self.assert_nobody_left();
+        assert!(self.files() == before, "{what}: files are changed");
+        assert_eq!(self.witness.tell(), "", "{what}");
+        let left: Vec<&str> =
+            PLACES.into_iter().filter(|place| fs::symlink_metadata(place).is_ok()).collect();
+        assert_eq!(left, Vec::<&str>::new(), "{what}");
     }
 
     /// That no process is left after a while.
@@ -166,10 +257,30 @@ fn survives(kind: &str, column: usize, usual: &[Vec<Value>; 2]) -> String {
             "{what}: {status:?}: {said}"
         );
     }
-    attempt.assert_nobody_left();
-    assert!(attempt.files() == before, "{what}: files are changed");
-    assert_eq!(attempt.witness.tell(), "", "{what}");
+    attempt.assert_unharmed(&before);
     fate
+}
+
+/// Does the harm of a kind by a search without a trace, and looks at what is left; whether a test that did it escaped.
+fn survives_without_trace(kind: &str, column: usize, plain: Plain) -> bool {
+    let mut attempt = Attempt::new(kind, column);
+    let what = format!("{kind}, {:?}, {:?}", WHERE[column], plain.words()[0]);
+    let before = attempt.files();
+    let output = attempt.search_without_trace(plain, false);
+    assert_eq!(output.status.code(), Some(0), "{what}: {}", text(&output.stderr));
+    let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(found["status"], "minimal", "{what}");
+    let result = plain.result(&found);
+    let is_usual = match plain {
+        Plain::Simplify => [["bad\n"], ["guard\nbad\n"]].contains(&[result[0]]),
+        Plain::Changes => result.len() == 1 && result[0].starts_with("diff --git a/text b/text\n"),
+    };
+    assert!(is_usual, "{what}: another result: {result:?}");
+    let output = attempt.search_without_trace(plain, true);
+    let said = text(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0..=6)) && !said.contains("panicked"), "{what}: {said}");
+    attempt.assert_unharmed(&before);
+    plain == Plain::Simplify && result.concat().contains("guard")
 }
 
 #[test]
@@ -196,19 +307,40 @@ fn further_kinds_of_harm_do_none_and_leave_every_slice_as_it_is() {
         .filter(|(number, _, place, _)| tries_all || number % 3 == 0 && number / 3 % columns.len() == *place)
         .map(|(_, kind, _, column)| (kind, column))
         .collect();
-    let (fates, failed) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
-    let add =
-        |list: &Mutex<Vec<String>>, word| list.lock().unwrap_or_else(PoisonError::into_inner).push(word);
-    in_two_threads(&cases, |&(kind, column)| {
-        match std::panic::catch_unwind(|| survives(kind, column, &usual[&column])) {
-            Ok(fate) => add(&fates, fate),
-            Err(_) => add(&failed, format!("{kind}, {:?}", WHERE[column])),
-        }
+    let fates = in_turn(&cases, |&(kind, column)| survives(kind, column, &usual[&column]));
+    // Many are denied, so that they were tried.
+    let escaped = fates.iter().filter(|fate| *fate == "escaped").count();
+    assert!(5 * escaped > cases.len(), "{escaped} of {}", cases.len());
+}
+
+#[test]
+fn searches_without_a_trace_do_no_harm_and_find_what_they_find_without_it() {
+    let mut names = kinds();
+    names.remove("none");
+    let columns: &[usize] = if is_root() { &[0, 1, 2, 3] } else { &[0, 2] };
+    let cases: Vec<(&String, usize, Plain)> = names
+        .iter()
+        .enumerate()
+        .flat_map(|(number, kind)| columns.iter().map(move |&column| (number, kind, column)))
+        .map(|(number, kind, column)| {
+            (kind, column, [Plain::Simplify, Plain::Changes][(number + column + number / 4) % 2])
+        })
+        .step_by(how_many(119, 1) as usize)
+        .collect();
+    let escaped = in_turn(&cases, |&(kind, column, plain)| survives_without_trace(kind, column, plain));
+    assert!(escaped.contains(&true), "{} cases", cases.len());
+}
+
+/// What came of each of the cases, none of which may fail.
+fn in_turn<T: Sync + std::fmt::Debug + std::panic::RefUnwindSafe, R: Send>(
+    cases: &[T],
+    work: impl Fn(&T) -> R + Sync + std::panic::RefUnwindSafe,
+) -> Vec<R> {
+    let (results, failed) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    in_two_threads(cases, |case| match std::panic::catch_unwind(|| work(case)) {
+        Ok(result) => results.lock().unwrap_or_else(PoisonError::into_inner).push(result),
+        Err(_) => failed.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{case:?}")),
     });
     assert_eq!(failed.into_inner().expect("a list"), Vec::<String>::new());
-    let left: Vec<&str> = PLACES.into_iter().filter(|place| fs::symlink_metadata(place).is_ok()).collect();
-    assert_eq!(left, Vec::<&str>::new());
-    // Many are denied, so that they were tried.
-    let escaped = fates.into_inner().expect("a list").iter().filter(|fate| *fate == "escaped").count();
-    assert!(5 * escaped > cases.len(), "{escaped} of {}", cases.len());
+    results.into_inner().expect("a list")
 }

@@ -100,17 +100,17 @@ impl Bench {
 
     /// What is wrong about a run in which this call fails.
     fn complaint(&self, fault: &Fault, expected: &Value) -> Option<String> {
-        complaint(&format!("{fault:?}"), &self.fail(fault, &[]), expected)
+        complaint(&format!("{fault:?}"), &self.fail(fault, &[]), |found| is_same(found, expected))
     }
 }
 
 /// What is wrong about a run in which a call has failed.
-fn complaint(fault: &str, output: &Output, expected: &Value) -> Option<String> {
+fn complaint(fault: &str, output: &Output, is_right: impl Fn(&Value) -> bool) -> Option<String> {
     let told = text(&output.stderr);
     let fine = match output.status.code() {
         Some(0) => {
             let found = serde_json::from_slice::<Value>(&output.stdout).ok();
-            found.is_some_and(|found| is_same(&found, expected))
+            found.is_some_and(|found| is_right(&found))
         }
         Some(1..=6) => told.starts_with("stripe: ") && told.lines().count() == 1,
         _ => false,
@@ -235,13 +235,48 @@ fn injected(injector: &[&str]) -> Command {
     command
 }
 
-/// A run with two workers under the injector of faults.
-fn everywhere(bench: &Bench, injector: &[&str]) -> Output {
-    let mut command = injected(injector);
-    command.arg("run").arg(&bench.program).arg("--stdin").arg(&bench.stdin);
-    command.args(["--expect-match", "mul = 0", "--control", "trace", "-q", "-j2", "--format", "json"]);
-    command.args(["--clear-env", "--no-save"]).stdin(Stdio::null()).current_dir(&bench.folder);
-    command.output().expect("a timeout")
+/// A search that is disturbed.
+#[derive(Clone, Copy, Debug)]
+enum Search {
+    Run,
+    Simplify,
+    Changes,
+}
+
+impl Search {
+    /// It with two workers under the injector of faults.
+    fn everywhere(self, bench: &Bench, injector: &[&str]) -> Output {
+        let mut command = injected(injector);
+        match self {
+            Search::Run => command.arg("run").arg(&bench.program).arg("--stdin").arg(&bench.stdin).args([
+                "--expect-match",
+                "mul = 0",
+                "--control",
+                "trace",
+                "-j2",
+                "--no-save",
+            ]),
+            // A result of its own for each.
+            Search::Simplify => command
+                .args(["simplify", "sort", "--stdin", "text", "--by", "lines"])
+                .args(["--expect-match", "wrong", "-j2", "--output", "/dev/null", "--force"]),
+            Search::Changes => command.args(["changes", "--good", "good", "--bad", "bad", "--no-save"]),
+        };
+        command.args(["-q", "--format", "json", "--clear-env"]);
+        if let Search::Changes = self {
+            command.args(["--expect-match", "wrong", "--", "/usr/bin/sort", "text"]);
+        }
+        command.stdin(Stdio::null()).current_dir(&bench.folder).output().expect("a timeout")
+    }
+
+    /// What of a result does not depend on a fault.
+    fn is_same(self, found: &Value, expected: &Value) -> bool {
+        match self {
+            Search::Run => is_same(found, expected),
+            Search::Simplify => found["parts"] == expected["parts"],
+            Search::Changes => found["changes"] == expected["changes"],
+        }
+    }
 }
 
 /// Who makes how many calls while something is done, by their numbers.
@@ -264,30 +299,55 @@ fn counts(file: &Path, act: impl FnOnce(&[&str])) -> Counts {
 #[test]
 fn a_system_call_that_fails_once_in_any_process_of_a_run_is_told_or_does_not_matter() {
     let bench = Bench::new("faults-everywhere");
-    let expected = found(&everywhere(&bench, &["main", "0", "0", "0"]));
+    fails_anywhere(Search::Run, &bench, &["main", "thread", "fork", "agent"], how_many(28, 2000));
+}
+
+#[test]
+fn a_system_call_that_fails_once_in_a_search_without_a_trace_is_told_or_does_not_matter() {
+    let bench = Bench::new("faults-without-trace");
+    let lines = |bad: &[usize]| {
+        let line = |number| format!("{number} {}\n", if bad.contains(&number) { "wrong" } else { "right" });
+        (0..12).map(line).collect::<String>()
+    };
+    for (file, text) in [("text", lines(&[5])), ("good/text", lines(&[])), ("bad/text", lines(&[5]))] {
+        let path = bench.folder.join(file);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+    fs::write(bench.folder.join("bad/further"), "text\n").expect("written");
+    for search in [Search::Simplify, Search::Changes] {
+        fails_anywhere(search, &bench, &["main", "fork"], how_many(8, 500));
+    }
+}
+
+/// Lets so many calls fail in the processes of a search, those of these kinds among them.
+fn fails_anywhere(search: Search, bench: &Bench, kinds: &[&str], count: u64) {
+    let expected = found(&search.everywhere(bench, &["main", "0", "0", "0"]));
     // The loader and the runtime library of the language are no part of this program.
-    let start = counts(&bench.folder.join("start"), |injector| {
+    let start = counts(&bench.folder.join(format!("start-{search:?}")), |injector| {
         injected(injector).arg("--version").output().expect("started");
     });
-    let whole = counts(&bench.folder.join("whole"), |injector| drop(everywhere(&bench, injector)));
+    let whole = counts(&bench.folder.join(format!("whole-{search:?}")), |injector| {
+        drop(search.everywhere(bench, injector));
+    });
     let before = |by: &(String, u64)| start.get(by).copied().unwrap_or(0);
     let counts: Vec<_> = whole
         .into_iter()
         .filter(|(by, count)| !NEVER.contains(&by.1) && *count > before(by))
         .map(|(by, count)| (before(&by), by, count))
         .collect();
-    for who in ["main", "thread", "fork", "agent"] {
+    for &who in kinds {
         let calls = counts.iter().filter(|(_, by, _)| by.0 == who).count();
         assert!(calls > 5, "{who}: {calls} calls");
     }
-    let mut random = Random::new("faults-everywhere");
+    let mut random = Random::new(&format!("faults-everywhere-{search:?}"));
     // All of one kind after the other, so that a part of them has something of everything.
     let all: Vec<_> = counts
         .iter()
         .flat_map(|count| ERROR_NUMBERS.map(|error| (count, error)))
         .filter(|((_, by, _), error)| is_possible_number(by.1, *error))
         .collect();
-    let cases: Vec<(String, [String; 3])> = (0..how_many(28, 2000))
+    let cases: Vec<(String, [String; 3])> = (0..count)
         .map(|number| {
             let ((before, (who, call), count), error) = all[(number * 37) as usize % all.len()];
             let place = before + 1 + random.below(count - before);
@@ -296,10 +356,13 @@ fn a_system_call_that_fails_once_in_any_process_of_a_run_is_told_or_does_not_mat
         .collect();
     let complaints = Mutex::new(Vec::new());
     in_two_threads(&cases, |(who, [call, error, number])| {
-        let output = everywhere(&bench, &[who, call, error, number]);
-        let what = format!("{who}, call {call}, error {error}, the {number}th");
+        let output = search.everywhere(bench, &[who, call, error, number]);
+        let what = format!("{search:?}, {who}, call {call}, error {error}, the {number}th");
         if !is_end_of_library(who, call, &output) {
-            complaints.lock().expect("no panic").extend(complaint(&what, &output, &expected));
+            complaints
+                .lock()
+                .expect("no panic")
+                .extend(complaint(&what, &output, |found| search.is_same(found, &expected)));
         }
     });
     let complaints = complaints.into_inner().expect("no panic");

@@ -10,11 +10,12 @@ use tracer::invocation::{Invocation, Limits};
 use tracer::plain::Runner;
 use tracer::poison::Poison;
 use tracer::run::Run;
-use tracer::{Processors, Untouched};
+use tracer::{Processors, Untouched, start_thread};
 
-use super::error::SessionError;
+use super::error::{Cause, SessionError};
 use crate::archive::{AttemptJournal, AttemptKey, AttemptSeen};
 use crate::baseline::{Baseline, recording_limits};
+use crate::circumstances::TestError;
 use crate::locate::{Candidate, Effect, EffectKind, Trials};
 use crate::printed::Printed;
 use crate::subject::Target;
@@ -142,9 +143,17 @@ impl Attempts<'_> {
         };
         std::thread::scope(|scope| {
             let work = &work;
-            let workers = runners.iter_mut().enumerate();
-            let workers: Vec<_> =
-                workers.map(|(worker, runner)| scope.spawn(move || work(worker, runner))).collect();
+            let (mut workers, mut refusal) = (Vec::new(), None);
+            for (worker, runner) in runners.iter_mut().enumerate() {
+                match start_thread(scope, move || work(worker, runner)) {
+                    Ok(worker) => workers.push(worker),
+                    Err(error) => refusal = Some(error),
+                }
+            }
+            // Those that were started make all attempts.
+            if let Some(error) = refusal.filter(|_| workers.is_empty()) {
+                return Err(SessionError::new(Cause::Failed, TestError::Thread(error)));
+            }
             let ended = workers
                 .into_iter()
                 .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

@@ -1,6 +1,10 @@
 //! Start workers on other machines and hand them the recorded run.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::thread::ScopedJoinHandle;
+
+use tracer::start_thread;
 
 use super::error::{Cause, SessionError};
 use super::interrupt::Interrupt;
@@ -99,8 +103,12 @@ fn all(
     listener.tell(&format!("stripe: handing the run to {} workers, as soon as they are there", links.len()));
     let hand_over = |link: &mut WorkerLink| link.hand_over(parcel, || interrupt.is_asked());
     let answers: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = links.iter_mut().map(|link| scope.spawn(move || hand_over(link))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("handing over does not panic")).collect()
+        let threads: Vec<_> =
+            links.iter_mut().map(|link| start_thread(scope, move || hand_over(link))).collect();
+        let answer = |thread: io::Result<ScopedJoinHandle<'_, _>>| {
+            thread.map_err(HandOverError::Files)?.join().expect("handing over does not panic")
+        };
+        threads.into_iter().map(answer).collect()
     });
     let mut trouble = None;
     for answer in &answers {

@@ -6,7 +6,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
+use super::command::PATIENCE;
 use super::hardened::compiled;
 use super::stripe;
 
@@ -118,6 +121,12 @@ impl Witness {
         command.env("VICTIM_ABSTRACT", &self.name).stdin(Stdio::null())
     }
 
+    /// Ends it without letting it remove what it holds.
+    pub fn kill(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+
     /// What has happened to what it holds.
     pub fn tell(&mut self) -> String {
         drop(self.process.stdin.take());
@@ -129,10 +138,23 @@ impl Witness {
 }
 
 impl Drop for Witness {
+    /// Lets it remove what it holds. If it cannot, its message queues are not removed with its folder: where they are
+    /// mounted, those of all others are as well.
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-        let _ = fs::remove_dir_all(&self.folder);
+        drop((self.process.stdin.take(), self.process.stdout.take()));
+        let deadline = Instant::now() + PATIENCE;
+        while matches!(self.process.try_wait(), Ok(None)) && Instant::now() < deadline {
+            sleep(Duration::from_millis(2));
+        }
+        self.kill();
+        let _ = fs::remove_file(&self.queue);
+        let queues = self.folder.join("queues");
+        if queues.exists() && fs::remove_dir(&queues).is_err() {
+            let _ = Command::new("umount").arg("-l").arg(&queues).status();
+        }
+        if !queues.exists() || fs::remove_dir(&queues).is_ok() {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
         let _ = fs::remove_dir_all(&self.run);
     }
 }

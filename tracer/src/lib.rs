@@ -100,7 +100,7 @@ pub use engine::Conditions;
 pub use not_ended::NotEnded;
 pub use process::{
     Bytes, Containment, Keyboard, OpenFile, ProcessError, Processors, Refusal, available_memory, can_answer,
-    ending_signals, patiently, raise_limits, with_room,
+    ending_signals, patiently, raise_limits, start_thread, with_room,
 };
 pub use record_error::{ONE_THREAD, ObserveError, RecordError};
 pub use survey::{probe, survey};

@@ -16,7 +16,7 @@ use tracer::program::Program;
 use tracer::run::Run;
 use tracer::termination::{Cut, Termination, signal_name};
 use tracer::trace::Trace;
-use tracer::{Containment, ProcessError};
+use tracer::{Containment, ProcessError, start_thread};
 
 use super::records::{Examination, Inconsistency, Records};
 use super::tree::{Overlay, fingerprint};
@@ -258,7 +258,7 @@ impl<'a> ChangeTestSetup<'a> {
         let mut once = |limits: &Limits| {
             self.runs.fetch_add(1, Ordering::Relaxed);
             let end = Arc::default();
-            self.ending(&end, stop, || runner.run(invocation, &[], limits, &end))
+            self.ending(&end, stop, || runner.run(invocation, &[], limits, &end))?
         };
         let run = self.turns.beside_others(|| once(limits))?;
         match run.termination {
@@ -271,11 +271,16 @@ impl<'a> ChangeTestSetup<'a> {
     }
 
     /// Makes a run, and sets `end` as soon as it is cancelled, or the user asks for the end of all.
-    fn ending<T>(&self, end: &Arc<AtomicBool>, stop: &Arc<AtomicBool>, run: impl FnOnce() -> T) -> T {
+    fn ending<T>(
+        &self,
+        end: &Arc<AtomicBool>,
+        stop: &Arc<AtomicBool>,
+        run: impl FnOnce() -> T,
+    ) -> Result<T, ProcessError> {
         const INTERVAL: Duration = Duration::from_millis(20);
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
-            let bridge = scope.spawn(|| {
+            let bridge = start_thread(scope, || {
                 while !is_over.load(Ordering::Acquire) {
                     if self.is_ended(stop) {
                         end.store(true, Ordering::Relaxed);
@@ -283,10 +288,12 @@ impl<'a> ChangeTestSetup<'a> {
                     thread::park_timeout(INTERVAL);
                 }
             });
+            let bridge =
+                bridge.map_err(|source| ProcessError::System { what: "starting a thread", source })?;
             let run = run();
             is_over.store(true, Ordering::Release);
             bridge.thread().unpark();
-            run
+            Ok(run)
         })
     }
 

@@ -45,7 +45,7 @@ pub(crate) use launch::{Attachments, Launch};
 pub use limits::{raise_limits, with_room};
 pub(crate) use mapped::Mapped;
 pub(crate) use output::{Output, Written};
-pub use patience::{Refusal, patiently};
+pub use patience::{Refusal, patiently, start_thread};
 pub use sandbox::Containment;
 pub(crate) use sandbox::Sandbox;
 pub(crate) use sealed::Sealed;

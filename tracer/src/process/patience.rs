@@ -1,7 +1,8 @@
 //! Retries where the kernel is short of processes, threads or memory at the moment.
 
 use std::io;
-use std::thread::sleep;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, Scope, ScopedJoinHandle, sleep};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -54,6 +55,25 @@ pub fn patiently<T, E: Refusal>(mut attempt: impl FnMut() -> Result<T, E>) -> Re
         pause *= 2;
     }
     attempt()
+}
+
+/// Starts a thread of a scope, patiently.
+///
+/// # Errors
+/// If the machine has no room for it.
+pub fn start_thread<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> io::Result<ScopedJoinHandle<'scope, T>> {
+    // A thread that does not start takes its work with it.
+    let work = Arc::new(Mutex::new(Some(work)));
+    patiently(|| {
+        let work = Arc::clone(&work);
+        Builder::new().spawn_scoped(scope, move || {
+            let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+            work.expect("a single thread takes it")()
+        })
+    })
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use nix::unistd::Pid;
@@ -17,6 +16,7 @@ use super::children::{
 use super::constancy::CallEmulator;
 use super::exclusion::{Exclusion, is_interruption};
 use super::handle::Handle;
+use super::inspection::auxiliary_vector;
 use super::sandbox::Guard;
 use super::status::number_inside;
 use super::traps::Traps;
@@ -37,6 +37,9 @@ const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
 const QUESTIONS: i32 = libc::PTRACE_O_TRACESECCOMP | libc::PTRACE_O_TRACESYSGOOD;
 /// The signal of a stop at entry or exit of a system call.
 const RETURN: i32 = libc::SIGTRAP | 0x80;
+
+/// The number of failed waits for a program that is being ended, before that is given up.
+const PATIENCE: u32 = 3;
 
 /// A tracee: a running program that is held by ptrace.
 pub(crate) struct Tracee {
@@ -431,6 +434,8 @@ impl Tracee {
 
     /// Ends the program and all that it has started, and waits until they are gone.
     pub(crate) fn end(&mut self) {
+        // A server waits for the end of its child, and if nobody had taken notice of that it would fork no other one.
+        let mut patience = PATIENCE;
         let this = self.gone.is_none().then_some(&self.pid);
         this.into_iter().chain(&self.others).chain(&self.held).copied().for_each(kill_held);
         self.take_told().into_iter().for_each(|(who, status)| self.see_off(who, status));
@@ -444,6 +449,7 @@ impl Tracee {
                     self.others.retain(|&pid| is_there(pid));
                     self.held.retain(|&pid| is_there(pid));
                 }
+                Err(_) if patience > 0 => patience -= 1,
                 Err(_) => break,
             }
         }
@@ -485,13 +491,4 @@ fn number_of(process: Pid) -> Result<u32, ProcessError> {
         what: "finding out the number of a process",
         source: io::Error::other(format!("/proc/{process}/status: {source}")),
     })
-}
-
-/// The auxiliary vector of a process: kinds and values.
-fn auxiliary_vector(pid: Pid) -> Vec<(u64, u64)> {
-    let mut vector = [0; 1024];
-    let file = File::open(format!("/proc/{pid}/auxv"));
-    let length = file.and_then(|file| file.read_at(&mut vector, 0)).unwrap_or(0);
-    let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
-    vector[..length].chunks_exact(16).map(|pair| (word(&pair[..8]), word(&pair[8..]))).collect()
 }

@@ -76,6 +76,7 @@ struct World {
 enum Place {
     View(Namespaces),
     Copy(Copied),
+    /// Where runs write for real: without a sandbox, or because the working directory was opened for that.
     Real,
 }
 
@@ -166,7 +167,7 @@ impl Sandbox {
         let replaced = match &self.world.place {
             Place::View(view) => replace::within(&view.root(), Path::new("/"), file, content),
             Place::Copy(copy) => replace::within(copy.directory(), &self.directory, file, content),
-            Place::Real => Err(io::Error::other("without a sandbox that would change the file itself")),
+            Place::Real => Err(replace::real()),
         };
         replaced.map_err(|source| ProcessError::NotReplaced { path: file.into(), source })
     }
@@ -253,28 +254,31 @@ impl World {
         permissions: &Permissions,
         reason: &str,
     ) -> Result<World, ProcessError> {
-        let copy = Copied::new(directory).map_err(not_copied)?;
-        let writable = permissions.writable.iter().cloned();
-        // The folder of the copy stays from run to run, so that nobody changes its attributes.
-        let own = std::iter::once(copy.directory().to_owned()).chain(writable.clone());
         // As the kernel tells where a file lies.
-        let own = own.map(|place| place.canonicalize().unwrap_or(place));
+        let real = |place: &Path| place.canonicalize().unwrap_or_else(|_| place.to_owned());
+        let is_open = permissions.writable.iter().any(|place| real(directory).starts_with(real(place)));
+        let copy = (!is_open).then(|| Copied::new(directory).map_err(not_copied)).transpose()?;
+        // The folder of the copy stays from run to run, so that nobody changes its attributes.
+        let own = copy.iter().map(Copied::directory).chain(permissions.writable.iter().map(PathBuf::as_path));
         let scope = landlock::scope();
         let extent = RunExtent {
             network: permissions.network,
             attributes: Attributes::OfAllFiles,
             ipc: Ipc::Shared,
             names: if scope.is_some() { SocketNames::Apart } else { SocketNames::Shared },
-            places: own.collect(),
+            places: own.map(real).collect(),
         };
         let uncontained = |error: io::Error| ProcessError::Uncontained {
             full: reason.to_owned(),
             basic: error.to_string(),
         };
-        let open: Vec<_> = std::iter::once(copy.place()).chain(writable).collect();
+        let writable = permissions.writable.iter().cloned();
+        let open: Vec<_> = copy.iter().map(Copied::place).chain(writable).collect();
         let walls = Confinement::basic(&extent, scope, &open).map_err(uncontained)?;
-        let starter = Starter::outside(launcher, copy.directory(), &walls)?;
+        let directory = copy.as_ref().map_or(directory, Copied::directory);
+        let starter = Starter::outside(launcher, directory, &walls)?;
         starter.wait().map_err(uncontained)?;
-        Ok(World { guard: Arc::new(Guard::new(Some(extent))), place: Place::Copy(copy), starter })
+        let place = copy.map_or(Place::Real, Place::Copy);
+        Ok(World { guard: Arc::new(Guard::new(Some(extent))), place, starter })
     }
 }

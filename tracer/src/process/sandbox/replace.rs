@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use nix::dir::Dir;
@@ -16,7 +17,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
 /// Gives a file this content, or removes it. In the world `root` lies what lies in `original` outside of it. Its times
-/// are those of the original, as is all else.
+/// are those of the original, as is all else. Refused if it is the very same file as outside.
 pub(super) fn within(root: &Path, original: &Path, file: &Path, content: Option<&[u8]>) -> io::Result<()> {
     let outside = || io::Error::other(format!("it does not lie in {}", original.display()));
     let inside = file.strip_prefix(original).map_err(|_| outside())?;
@@ -24,6 +25,11 @@ pub(super) fn within(root: &Path, original: &Path, file: &Path, content: Option<
     let root = Dir::open(root, OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?;
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
     let folder = open(&root, parent.as_os_str(), OFlag::O_PATH | OFlag::O_DIRECTORY)?;
+    let found = File::from(open(&folder, name, OFlag::O_PATH | OFlag::O_NOFOLLOW)?).metadata()?;
+    let outside = fs::symlink_metadata(file)?;
+    if (found.dev(), found.ino()) == (outside.dev(), outside.ino()) {
+        return Err(real());
+    }
     let Some(content) = content else {
         return Ok(unlinkat(&folder, name, UnlinkatFlags::NoRemoveDir)?);
     };
@@ -35,6 +41,12 @@ pub(super) fn within(root: &Path, original: &Path, file: &Path, content: Option<
     file.set_len(0)?;
     file.write_all(content)?;
     file.set_times(FileTimes::new().set_accessed(times.accessed()?).set_modified(times.modified()?))
+}
+
+/// The error about a file of which runs have no copy of their own.
+pub(super) fn real() -> io::Error {
+    let reason = "runs would change the file itself: it lies where they may write for real (--allow-write, --no-sandbox)";
+    io::Error::other(reason)
 }
 
 /// Opens a file in a folder, wherever symbolic links lead in the world whose root it is.
@@ -82,5 +94,17 @@ mod tests {
         }
         within(world.path(), own.path(), Path::new("/etc/passwd"), Some(b"new"))
             .expect_err("not in the world");
+    }
+
+    #[test]
+    fn a_file_that_is_the_same_one_in_the_world_as_outside_is_not_replaced() {
+        let own = tempfile::tempdir().expect("a folder");
+        let file = own.path().join("text");
+        fs::write(&file, "as it was").expect("written");
+        for content in [Some(&b"new"[..]), None] {
+            let refused = within(own.path(), own.path(), &file, content).expect_err("refused").to_string();
+            assert!(refused.contains("--allow-write"), "{refused}");
+        }
+        assert_eq!(fs::read(file).expect("there"), b"as it was");
     }
 }
