@@ -328,11 +328,6 @@ mod tests {
         let numbers = [(false, 3), (true, 1), (false, 4), (false, 2), (false, 5)];
         assert_eq!(groups, numbers.map(|(is_suspect, line)| (is_suspect, lines(&[line]))));
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn a_printed_document_is_kept_without_its_dependences() {
