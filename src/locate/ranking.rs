@@ -88,7 +88,7 @@ pub enum RankKey {
     /// Then those executed shortly before a line whose change makes the run right: what is wrong there was often made
     /// wrong just before.
     Near,
-    /// Then those that stand nearer in the source to a line whose change helps, as far as it is one of [`BANDS`].
+    /// Then those that stand nearer in the source to a line whose change helps, by bands of 20, 200 and 2,000 lines.
     Distance,
     /// Then those that were executed later, of what was executed before the first wrong byte.
     Last,
