@@ -318,6 +318,8 @@ fn searches_without_a_trace_do_no_harm_and_find_what_they_find_without_it() {
     let mut names = kinds();
     names.remove("none");
     let columns: &[usize] = if is_root() { &[0, 1, 2, 3] } else { &[0, 2] };
+    // One that is denied everywhere, so that there is something to be seen of it.
+    let denied = "machine-module".to_owned();
     let cases: Vec<(&String, usize, Plain)> = names
         .iter()
         .enumerate()
@@ -326,6 +328,7 @@ fn searches_without_a_trace_do_no_harm_and_find_what_they_find_without_it() {
             (kind, column, [Plain::Simplify, Plain::Changes][(number + column + number / 4) % 2])
         })
         .step_by(how_many(119, 1) as usize)
+        .chain([(&denied, 0, Plain::Simplify)])
         .collect();
     let escaped = in_turn(&cases, |&(kind, column, plain)| survives_without_trace(kind, column, plain));
     assert!(escaped.contains(&true), "{} cases", cases.len());

@@ -91,7 +91,7 @@ fn json_has_exactly_the_documented_keys() {
         );
     }
     for line in slice["lines"].as_array().expect("lines") {
-        assert_eq!(keys(line), words("file line executed needed fixed"));
+        assert_eq!(keys(line), words("file line executed needed needed_for_effect fixed"));
     }
     assert_eq!(slice["schema"], "stripe.slice/1");
     assert_eq!([&slice["engine"], &slice["engine_reason"]], [&Value::from("jump"), &Value::Null]);

@@ -348,7 +348,8 @@ fn first_limits(request: &SimplifyRequest, hangs: bool) -> Limits {
 pub(super) fn limits(request: &SimplifyRequest, first: &Run, hangs: bool) -> Limits {
     let usage = first.usage;
     if hangs || request.timeout.is_some() {
-        return first_limits(request, hangs);
+        // Only the time is another one.
+        return Limits { tolerated: first.denied, ..first_limits(request, hangs) };
     }
     let wall = (20 * usage.wall).clamp(Duration::from_secs(10), Duration::from_secs(600));
     // Unlike time on the clock it hardly depends on the load, and what does not end costs all of it again and again.

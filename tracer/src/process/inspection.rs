@@ -207,12 +207,3 @@ impl Tracee {
         result.filter(|_| is_made).ok_or_else(failed)
     }
 }
-
-/// The auxiliary vector of a process: kinds and values.
-pub(super) fn auxiliary_vector(pid: Pid) -> Vec<(u64, u64)> {
-    let mut vector = [0; 1024];
-    let file = File::open(format!("/proc/{pid}/auxv"));
-    let length = file.and_then(|file| file.read_at(&mut vector, 0)).unwrap_or(0);
-    let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
-    vector[..length].chunks_exact(16).map(|pair| (word(&pair[..8]), word(&pair[8..]))).collect()
-}

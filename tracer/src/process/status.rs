@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 
 use nix::unistd::Pid;
 
@@ -31,6 +32,15 @@ fn status(process: Pid) -> io::Result<Vec<u8>> {
 fn field_in(status: &[u8], name: &str) -> Option<String> {
     let status = String::from_utf8_lossy(status);
     status.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
+}
+
+/// The auxiliary vector of a process: kinds and values.
+pub(super) fn auxiliary_vector(pid: Pid) -> Vec<(u64, u64)> {
+    let mut vector = [0; 1024];
+    let file = File::open(format!("/proc/{pid}/auxv"));
+    let length = file.and_then(|file| file.read_at(&mut vector, 0)).unwrap_or(0);
+    let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
+    vector[..length].chunks_exact(16).map(|pair| (word(&pair[..8]), word(&pair[8..]))).collect()
 }
 
 #[cfg(test)]

@@ -16,9 +16,8 @@ use super::children::{
 use super::constancy::CallEmulator;
 use super::exclusion::{Exclusion, is_interruption};
 use super::handle::Handle;
-use super::inspection::auxiliary_vector;
 use super::sandbox::Guard;
-use super::status::number_inside;
+use super::status::{auxiliary_vector, number_inside};
 use super::traps::Traps;
 use super::{Launch, ProcessError, Sandbox};
 use crate::denial::Actions;
