@@ -20,6 +20,7 @@ use serde_json::Value;
 use support::engine::in_two_threads;
 use support::hardened::{compiled, run_without};
 use support::tiny::{assert_says, message};
+use support::witness::{Level, User, assert_nobody_with, is_root, own, stripe_of};
 use support::{GCC, how_many, sample, scratch, stripe, text};
 
 /// What becomes of a partial run that does the harm.
@@ -112,18 +113,6 @@ const KINDS: [(&str, Fate); 60] = [
     ("write-descriptors", Not),
 ];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
-    Full,
-    Basic,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum User {
-    Own,
-    Ordinary,
-}
-
 /// Something that an attack is after: a user's folders and sockets.
 struct Arena {
     folder: PathBuf,
@@ -165,18 +154,8 @@ impl Arena {
 
     /// stripe as this user, where the kernel allows this level.
     fn contained(&self, (level, user): (Level, User)) -> Command {
-        let mut line = Vec::<std::ffi::OsString>::new();
-        if user == User::Ordinary {
-            let become_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-            line.extend(become_nobody.map(Into::into));
-        }
-        if level == Level::Basic {
-            line.extend([compiled("hardened").into(), "namespaces".into()]);
-        }
-        line.push(stripe().get_program().into());
-        let mut command = Command::new(&line[0]);
+        let mut command = stripe_of(user, level, "");
         command
-            .args(&line[1..])
             .current_dir(self.folder.join("run"))
             .env("VICTIM", self.folder.join("victim"))
             .env("VICTIM_PROCESS", std::process::id().to_string());
@@ -193,12 +172,7 @@ impl Arena {
 
     /// That no process is left: after a moment, or more where the machine is busy.
     fn assert_nobody_left(&self, what: &str) {
-        let mark = format!("VICTIM={}\0", self.folder.join("victim").display());
-        let deadline = Instant::now() + Duration::from_secs(10);
-        while !processes_with(&mark).is_empty() {
-            assert!(Instant::now() < deadline, "{what}: left behind: {:?}", processes_with(&mark));
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        assert_nobody_with(&format!("VICTIM={}", self.folder.join("victim").display()), what);
     }
 
     fn port(&self) -> String {
@@ -211,14 +185,6 @@ impl Arena {
         assert!(self.tcp.accept().is_err_and(would_block), "{what}: a connection");
         assert!(self.udp.recv(&mut [0; 8]).is_err_and(would_block), "{what}: a packet");
         assert!(self.unix.recv(&mut [0; 8]).is_err_and(would_block), "{what}: a message");
-    }
-}
-
-/// Gives a folder to the user.
-fn own(user: User, folder: &Path) {
-    if user == User::Ordinary {
-        let owned = Command::new("chown").args(["-Rh", "65534:65534"]).arg(folder).status();
-        assert!(owned.expect("chown").success());
     }
 }
 
@@ -266,18 +232,6 @@ fn leftovers() -> Vec<String> {
     found
 }
 
-/// The processes that have this in their environment, and live.
-fn processes_with(mark: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for process in fs::read_dir("/proc").expect("readable").flatten() {
-        let environment = fs::read(process.path().join("environ")).unwrap_or_default();
-        if environment.windows(mark.len()).any(|part| part == mark.as_bytes()) {
-            found.push(process.path().display().to_string());
-        }
-    }
-    found
-}
-
 /// Fails unless the fate of a partial run is this one.
 fn assert_fate(what: &str, level: Level, fate: Fate, output: &Output) {
     let (status, said) = (output.status.code(), text(&output.stderr));
@@ -305,10 +259,6 @@ fn assert_fate(what: &str, level: Level, fate: Fate, output: &Output) {
         Level::Basic => "contained at the basic level (making namespaces: Operation not permitted)",
     };
     assert!(said.contains(printed), "{what}: {said}");
-}
-
-fn is_root() -> bool {
-    nix::unistd::Uid::effective().is_root()
 }
 
 /// Does the harm of each kind, and looks at what is left.

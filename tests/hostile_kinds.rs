@@ -9,15 +9,13 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
 use std::process::Output;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use support::engine::in_two_threads;
 use support::hardened::compiled;
-use support::witness::{Level, Place, User, Witness, inventory, is_root, own, stripe_of};
+use support::witness::{Level, Place, User, Witness, assert_nobody_with, inventory, is_root, own, stripe_of};
 use support::{how_many, root, text};
 
 /// The event without which the harm is done.
@@ -201,20 +199,8 @@ impl<'k> Attempt<'k> {
 
     /// That no process is left after a while.
     fn assert_nobody_left(&self) {
-        let mark = format!("VICTIM_ABSTRACT={}\0", self.witness.name);
-        let is_marked = |process: &Path| {
-            let environment = fs::read(process.join("environ")).unwrap_or_default();
-            environment.windows(mark.len()).any(|part| part == mark.as_bytes())
-        };
-        let left = || {
-            let processes = fs::read_dir("/proc").expect("readable").flatten().map(|entry| entry.path());
-            processes.filter(|process| is_marked(process)).count()
-        };
-        let deadline = Instant::now() + Duration::from_secs(10);
-        while left() > 0 {
-            assert!(Instant::now() < deadline, "{}, {:?}: left behind", self.kind, WHERE[self.column]);
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let what = format!("{}, {:?}", self.kind, WHERE[self.column]);
+        assert_nobody_with(&format!("VICTIM_ABSTRACT={}", self.witness.name), &what);
     }
 }
 

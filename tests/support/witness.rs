@@ -64,6 +64,25 @@ pub fn stripe_of(user: User, level: Level, refused: &str) -> Command {
     command
 }
 
+/// That no process has this variable in its environment: after a moment, or more where the machine is busy.
+pub fn assert_nobody_with(variable: &str, what: &str) {
+    let mark = format!("{variable}\0");
+    let is_marked = |process: &PathBuf| {
+        let environment = fs::read(process.join("environ")).unwrap_or_default();
+        environment.windows(mark.len()).any(|part| part == mark.as_bytes())
+    };
+    let left = || -> Vec<PathBuf> {
+        let processes = fs::read_dir("/proc").expect("readable").flatten().map(|entry| entry.path());
+        processes.filter(is_marked).collect()
+    };
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !left().is_empty() {
+        assert!(Instant::now() < deadline, "{what}: left behind: {:?}", left());
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// Gives a folder to the user.
 pub fn own(user: User, folder: &Path) {
     if user == User::Ordinary {
         let owned = Command::new("chown").args(["-Rh", "65534:65534"]).arg(folder).status();
