@@ -28,7 +28,7 @@ use crate::session::locate_resume::KeptLocated;
 use crate::session::locate_work::free_limits;
 use crate::session::recording::{demands, establish};
 use crate::session::reopened::Reopened;
-use crate::subject::{Ordinals, PlaceFound, Recorded, Target, Where};
+use crate::subject::{Ordinals, PlaceFound, Recorded, Target, Where, reached};
 use dd::Outcome;
 
 /// Runs the program with the changes that the options name.
@@ -192,8 +192,7 @@ fn changes_without_events(
         let is_there = column.is_none_or(|column| column == statement.column);
         change.kind == kind && is_there && recorded.program.place_of(statement).to_string() == line
     };
-    let leaders: BTreeSet<_> = recorded.trace.events().map(|event| recorded.trace.leader(event)).collect();
-    leaders.into_iter().flat_map(all_of).filter(is_meant).collect()
+    reached(recorded).into_iter().flat_map(all_of).filter(is_meant).collect()
 }
 
 /// The changes that were found, if there are as many as can be meant.
@@ -246,8 +245,7 @@ fn change_of_instruction(
     all_of: impl Fn(LeaderId) -> Vec<Candidate>,
 ) -> Option<Candidate> {
     let address = FileAddress(u64::from_str_radix(address, 16).ok()?);
-    let leaders: BTreeSet<_> = recorded.trace.events().map(|event| recorded.trace.leader(event)).collect();
-    let mut changes = leaders.into_iter().flat_map(all_of);
+    let mut changes = reached(recorded).into_iter().flat_map(all_of);
     changes.find(|change| change.kind == kind && change.intervention.place.address == address)
 }
 

@@ -4,13 +4,13 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use study::formula::Suspicion;
-use tracer::program::{FileId, LeaderId, Statement};
+use tracer::program::{FileId, Statement};
 use tracer::trace::EventId;
 
 use super::candidates::{Candidate, CandidateKind, Granule};
 use super::effect::{Effect, EffectKind};
 use super::further::{FurtherTests, OnTests};
-use crate::subject::{Recorded, step};
+use crate::subject::{Recorded, executed_by, step};
 
 /// The reason for a line's rank, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -215,13 +215,6 @@ fn executed(recorded: Recorded<'_>, cutoff: Option<EventId>) -> BTreeMap<(FileId
         }
     }
     lines
-}
-
-/// The statements that an execution executes: its own, and those in lines without events on the way to the next one.
-fn executed_by(recorded: Recorded<'_>, (from, to): (LeaderId, Option<LeaderId>)) -> Vec<Statement> {
-    let leader = recorded.program.leader(from);
-    let own = Some(leader.statement).filter(|_| !leader.kind.is_structural());
-    own.into_iter().chain(recorded.program.passed(from, to)).collect()
 }
 
 fn unranked((file, line): (FileId, u32), event: EventId, is_before: bool) -> LineRank {

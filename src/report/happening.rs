@@ -48,7 +48,7 @@ pub(super) fn arrow(style: Style) -> &'static str {
 }
 
 /// The text of a value; empty if it could not be read.
-fn text(value: &Option<Value>) -> &str {
+pub(super) fn text(value: &Option<Value>) -> &str {
     value.as_ref().map_or("", |value| &value.text)
 }
 

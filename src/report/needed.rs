@@ -1,13 +1,14 @@
 //! List the needed events with their places, for all reports that go through them one by one.
 
 use serde::{Serialize, Serializer};
-use tracer::observation::{Flow, Observation, Reading, Seen, Value, Writing};
+use tracer::observation::{Flow, Observation, Reading, Seen, Writing};
 use tracer::trace::EventId;
 
 use crate::oracle::Evidence;
 use crate::slice::CriticalSlice;
 use crate::subject::Recorded;
 
+use super::happening::text;
 use super::places::Places;
 use super::schema::{Fed, NeededEvent, Read, Values, Without, Written};
 use super::spelling;
@@ -59,7 +60,6 @@ fn without(evidence: &Evidence) -> Without<'_> {
 /// The values that an event read and wrote; `None` if it was not observed.
 fn values<'a>(all: &'a Observation, event: EventId, teller: &mut ValueWriter<'_>) -> Option<Values<'a>> {
     let Seen { reads, writes } = all.seen.get(&event)?;
-    let text = |value: &'a Option<Value>| value.as_ref().map_or("", |value| &value.text);
     let written = |Writing { name, before, after }: &'a Writing| Written {
         name,
         before: text(before),

@@ -7,7 +7,7 @@ mod target;
 
 pub use ordinals::Ordinals;
 pub use place::{PlaceError, PlaceFound, Where};
-pub use recorded::{Recorded, executed, step, stretches};
+pub use recorded::{Recorded, executed, executed_by, reached, step, stretches};
 pub use target::{Target, leak_checker};
 
 /// The length, in bytes, of the longest source file whose lines are shown.

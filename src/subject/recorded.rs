@@ -29,11 +29,20 @@ pub fn stretches(events: impl IntoIterator<Item = EventId>) -> impl Iterator<Ite
 
 /// The statements that a recorded run has executed, also those at which no event begins.
 pub fn executed(recorded: Recorded<'_>) -> BTreeSet<Statement> {
-    let leaders = recorded.trace.events().map(|event| recorded.program.leader(recorded.trace.leader(event)));
-    let own = leaders.filter(|leader| !leader.kind.is_structural()).map(|leader| leader.statement);
-    let own: BTreeSet<Statement> = own.collect();
     let steps: HashSet<_> = recorded.trace.events().filter_map(|event| step(recorded, event)).collect();
-    steps.into_iter().flat_map(|(from, to)| recorded.program.passed(from, to)).chain(own).collect()
+    steps.into_iter().flat_map(|step| executed_by(recorded, step)).collect()
+}
+
+/// The statements that a step executes: its own, and those at which no event begins on the way to the next one.
+pub fn executed_by(recorded: Recorded<'_>, (from, to): (LeaderId, Option<LeaderId>)) -> Vec<Statement> {
+    let leader = recorded.program.leader(from);
+    let own = Some(leader.statement).filter(|_| !leader.kind.is_structural());
+    own.into_iter().chain(recorded.program.passed(from, to)).collect()
+}
+
+/// The leaders that a recorded run has reached.
+pub fn reached(recorded: Recorded<'_>) -> BTreeSet<LeaderId> {
+    recorded.trace.events().map(|event| recorded.trace.leader(event)).collect()
 }
 
 /// The step of an execution: its leader, and the next one of the same call of a function. From an epilogue there is none.

@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::source_line::SourceLine;
+
 /// The name and version of [`WorkDocument`].
 pub const WORK: &str = "stripe.study.run/1";
 /// The name and version of [`SpectraDocument`].
@@ -188,6 +190,14 @@ pub struct ItemDocument {
     pub metrics: Option<MetricsDocument>,
     /// The ranking: all lines, the most suspicious ones first.
     pub ranking: Vec<GroupDocument>,
+}
+
+impl ItemDocument {
+    /// The faulty lines of the fault.
+    pub fn faulty(&self) -> Vec<SourceLine> {
+        let faulty = self.metrics.iter().flat_map(|metrics| &metrics.faulty);
+        faulty.filter_map(|one| SourceLine::parse(&one.line).ok()).collect()
+    }
 }
 
 /// The cost of the work for a result; the work that several techniques share counts for each.

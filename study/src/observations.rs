@@ -7,6 +7,7 @@ use crate::evaluation::named_events;
 use crate::folder::ResultsFolder;
 use crate::results::StudyResults;
 use crate::source_line::SourceLine;
+use crate::tables::texts;
 use crate::technique::Technique;
 
 /// What a row is about.
@@ -84,10 +85,6 @@ fn result_header() -> Vec<String> {
     header
 }
 
-fn texts(list: &[&str]) -> Vec<String> {
-    list.iter().map(|text| (*text).to_owned()).collect()
-}
-
 fn result_row(item: &ItemDocument) -> Vec<String> {
     let mut row = [&item.fault, &item.group, &item.technique, &item.status].map(Clone::clone).to_vec();
     match &item.metrics {
@@ -141,14 +138,8 @@ const LINE_HEADER: [&str; 11] = [
     "faulty",
 ];
 
-/// The faulty lines of a result.
-fn faulty(item: &ItemDocument) -> Vec<SourceLine> {
-    let faulty = item.metrics.iter().flat_map(|metrics| &metrics.faulty);
-    faulty.filter_map(|one| SourceLine::parse(&one.line).ok()).collect()
-}
-
 fn line_rows(item: &ItemDocument) -> impl Iterator<Item = Vec<String>> {
-    let faulty = faulty(item);
+    let faulty = item.faulty();
     item.ranking.iter().flat_map(move |group| {
         let faulty = faulty.clone();
         group.lines.iter().filter_map(move |line| {
@@ -196,7 +187,7 @@ fn event_rows(folder: &ResultsFolder, item: &ItemDocument) -> io::Result<Vec<Vec
         return Ok(Vec::new());
     };
     let work = folder.work(&item.fault, part.work()).map_err(io::Error::other)?;
-    let faulty = faulty(item);
+    let faulty = item.faulty();
     let row = |event: &serde_json::Value| {
         let text = |key: &str| match event.get(key) {
             None | Some(serde_json::Value::Null) => String::new(),

@@ -30,7 +30,7 @@ fn probability(p: f64) -> String {
     if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }
 }
 
-fn texts(list: &[&str]) -> Vec<String> {
+pub(crate) fn texts(list: &[&str]) -> Vec<String> {
     list.iter().map(|text| (*text).to_owned()).collect()
 }
 

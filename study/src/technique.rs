@@ -231,6 +231,15 @@ impl BudgetedTechnique {
             _ => Ok(BudgetedTechnique { technique, budget }),
         }
     }
+
+    /// It under this control and with this budget, unless it has its own.
+    fn with(self, control: SliceControl, budget: Option<SearchBudget>) -> BudgetedTechnique {
+        let technique = match self.technique {
+            SingleTechnique::Slice(SliceControl::Both) => SingleTechnique::Slice(control),
+            other => other,
+        };
+        BudgetedTechnique { technique, budget: self.budget.or(budget.filter(|_| technique.searches())) }
+    }
 }
 
 impl From<SingleTechnique> for BudgetedTechnique {
@@ -295,16 +304,6 @@ impl Technique {
         works.sort();
         works.dedup();
         works
-    }
-}
-
-impl BudgetedTechnique {
-    fn with(self, control: SliceControl, budget: Option<SearchBudget>) -> BudgetedTechnique {
-        let technique = match self.technique {
-            SingleTechnique::Slice(SliceControl::Both) => SingleTechnique::Slice(control),
-            other => other,
-        };
-        BudgetedTechnique { technique, budget: self.budget.or(budget.filter(|_| technique.searches())) }
     }
 }
 

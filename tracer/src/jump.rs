@@ -5,7 +5,6 @@
 //! leader; each replay is a child that this process forks.
 
 use std::ops::ControlFlow::{self, Break, Continue};
-use std::thread::Builder;
 use std::time::Instant;
 
 use agent::poison::Poison;
@@ -15,7 +14,7 @@ use crate::engine::{
     Conditions, Drain, Inside, Method, Placement, Recorder, ReplayPosition, Server, Tape, Terms, Unable,
 };
 use crate::invocation::Stdout;
-use crate::process::{Attachments, ProcessError, Processors, patiently};
+use crate::process::{Attachments, ProcessError, Processors, start_thread};
 use crate::program::detour::Arrivals;
 use crate::run::Run;
 use crate::schedule::Schedule;
@@ -93,12 +92,10 @@ impl Jump {
         start.tracee.stop_at_exit();
         let drain = Drain::new(stage.program, &talk, &conditions.limits, stage.attendance());
         let run = std::thread::scope(|scope| {
-            let winding = patiently(|| {
-                Builder::new().spawn_scoped(scope, || {
-                    // The thread works while the program runs: on another processor, if there is one.
-                    Processors::available().release();
-                    drain.drain();
-                })
+            let winding = start_thread(scope, || {
+                // The thread works while the program runs: on another processor, if there is one.
+                Processors::available().release();
+                drain.drain();
             });
             winding.map_err(|source| ProcessError::System { what: "starting a thread", source })?;
             let run = stage.run(&mut start, course(inside, conditions), &mut &drain);

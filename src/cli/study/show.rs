@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Component, Path};
 
+use study::documents::ItemDocument;
 use study::evaluation::spectra_of;
 use study::exchange::{gzoltar, tcm};
 use study::folder::ResultsFolder;
@@ -244,8 +245,7 @@ fn export_spectra(
 /// The faulty lines of a fault, as its results name them.
 fn faulty(results: &StudyResults, fault: &str) -> Vec<SourceLine> {
     let items = results.items.iter().filter(|item| item.fault == fault);
-    let lines = items.filter_map(|item| item.metrics.as_ref()).flat_map(|metrics| &metrics.faulty);
-    lines.filter_map(|one| SourceLine::parse(&one.line).ok()).collect()
+    items.flat_map(ItemDocument::faulty).collect()
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub(super) struct StatementRow {
     pub(super) has_events: bool,
 }
 
-/// The statement rows of an executable, by their addresses.
+/// The statement rows of an executable, by their addresses; of neighbours with events the first alone.
 #[derive(Debug, Default)]
 pub(super) struct StatementRows(Vec<StatementRow>);
 
@@ -29,6 +29,9 @@ impl StatementRows {
     pub(super) fn new(mut rows: Vec<StatementRow>) -> StatementRows {
         // Of several rows at an address the last one counts.
         rows.sort_by_key(|row| (row.image, row.address));
+        // Nothing is asked of those with events, which are nearly all, but that the others end there.
+        rows.dedup_by(|row, before| row.has_events && before.has_events);
+        rows.shrink_to_fit();
         StatementRows(rows)
     }
 

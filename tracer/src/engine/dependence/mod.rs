@@ -178,8 +178,7 @@ impl<'i> Detective<'i> {
                     writers.insert(EventId(writer));
                 });
             }
-            let value =
-                variables.value(&named, &ProgramMemory(tracee)).map_or_else(String::new, |value| value.text);
+            let value = variables.value(&named, &ProgramMemory(tracee)).unwrap_or_default().text;
             self.answers[number] = Some(ValueAnswer { value, writers: writers.into_iter().collect() });
         }
     }

@@ -61,8 +61,10 @@ impl Variables {
         let image = self.images.get(named.image)?;
         let writer = Writer::new(&image.types, memory, named.syntax, bounds);
         let bytes = memory.read(named.address, named.size.min(bounds.bytes) as usize)?;
-        let bytes =
-            named.bits.map_or_else(|| bytes.clone(), |bits| writer.extracted(named.kind, &bytes, bits));
+        let bytes = match named.bits {
+            Some(bits) => writer.extracted(named.kind, &bytes, bits),
+            None => bytes,
+        };
         Some((writer, bytes))
     }
 
